@@ -46,6 +46,7 @@ func (c *Crawl) fetchTurn(ctx context.Context, t *turn) (*arrival, error) {
 	if a.page == nil {
 		a.page, a.asked = c.fetch(ctx, t.item), true
 		a.page.Signals = allowed.signals
+		a.page.Private = c.opt.isPrivate(t.host.name)
 		c.findSitemaps(ctx, t, a.page)
 		if c.opt.OnPage != nil {
 			c.opt.OnPage(a.page)
@@ -112,14 +113,25 @@ func (c *Crawl) keepRaw(page *Page) {
 	}
 }
 
-// hand passes an arrival to the handler, and ends its turn.
-func (c *Crawl) hand(ctx context.Context, a *arrival) error {
-	defer a.bodies.Release()
-	handle := c.handle
-	if a.turn.item.Kind == probing {
-		handle = c.probed
+// hand passes an arrival to the handler, and ends its turn. If a browser must draw the page first, that
+// is started, and hand returns.
+func (c *Crawl) hand(ctx context.Context, a *arrival, start func(func() error)) error {
+	when := c.drawn(a.page)
+	a.page.MayRender = when == RenderAuto
+	err := ErrRender
+	var o outcome
+	if when != RenderAlways {
+		handle := c.handle
+		if a.turn.item.Kind == probing {
+			handle = c.probed
+		}
+		o, err = handle(ctx, a)
 	}
-	o, err := handle(ctx, a)
+	if errors.Is(err, ErrRender) {
+		start(func() error { return c.draw(ctx, a, start) })
+		return nil
+	}
+	defer a.bodies.Release()
 	if err != nil {
 		return err
 	}

@@ -68,7 +68,7 @@ func (f *fetcher) ask(ctx context.Context, item frontier.Item, method string) *P
 		return page
 	}
 	x := &wire.Exchange{Request: request, Limit: checkLimit, Clock: clock}
-	err = f.wire.Do(x)
+	err = f.do(x)
 	page.Took = clock.Used()
 	if err != nil {
 		page.fail(err)

@@ -17,20 +17,22 @@
 // fetched [Page] to the [Handler], which stores the page and the links on it ([Leads]). After a
 // kill, the next run fetches again only the URLs that were under way, see [Options].Connections.
 //
-// The package does not run scripts, log in, or solve puzzles. It reads only what a server sends to
-// every visitor.
+// The package does not log in, or solve puzzles. It reads only what a server sends to every visitor.
+// Scripts are run only if Options.Render says so, see package render.
 package crawler
 
 import (
 	"cmp"
 	"context"
 	"errors"
+	"net/http"
 	"net/netip"
 	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
+	"skink/crawler/render"
 	"skink/crawler/wire"
 	"skink/frontier"
 )
@@ -45,6 +47,10 @@ type Crawl struct {
 	close     func()
 	peek      func(ctx context.Context, url string) (isSitemap bool) // reads the beginning of the answer
 	closeIdle func()                                                 // closes the connections that are not in use
+	browser   drawer                                                 // draws pages; nil: none are drawn
+	fetchFile func(ctx context.Context, url string, more http.Header) (render.Answer, error)
+	parts     *partCache
+	cookies   *cookieStore // nil: none are kept
 	robots    *robotsCache
 	rooms     *wire.Rooms
 	schedule  *schedule
@@ -57,13 +63,20 @@ type Crawl struct {
 // Run.
 func New(front frontier.Frontier, opt Options, handler Handler) (*Crawl, error) {
 	opt = opt.orDefaults()
+	browser, err := newDrawer(&opt)
+	if err != nil {
+		return nil, err
+	}
 	f, err := newFetcher(opt)
 	if err != nil {
 		return nil, err
 	}
-	c := newCrawl(front, opt, handler, f.fetch, f.fetchRobots)
-	c.close, c.closeIdle = f.close, f.wire.CloseIdle
-	f.hop = c.schedule.hop
+	c := newCrawl(front, opt, handler, f.fetchAs, f.fetchRobots)
+	c.close, c.closeIdle, c.fetchFile = f.close, f.wire.CloseIdle, f.fetchFile
+	if browser != nil {
+		c.setBrowser(browser)
+	}
+	f.hop, f.mayAsk, c.cookies = c.schedule.hop, c.mayAsk, f.cookies
 	c.peek = f.peek
 	if opt.PerIP > 0 {
 		c.lookup = f.wire.Lookup
@@ -78,8 +91,18 @@ func newCrawl(front frontier.Frontier, opt Options, handler Handler, fetch func(
 	return c
 }
 
-// Close closes the connections and stops the servers of folders.
-func (c *Crawl) Close() { c.close() }
+// setBrowser lets a browser draw pages.
+func (c *Crawl) setBrowser(b drawer) {
+	c.browser, c.parts, c.schedule.opt.tabs = b, newPartCache(c.opt.Bodies/2), b.Tabs()
+}
+
+// Close closes the connections, and stops the servers of folders and the browser.
+func (c *Crawl) Close() {
+	if c.browser != nil {
+		c.browser.Close()
+	}
+	c.close()
+}
 
 // Run crawls until no URL is left that can be fetched within the limits of Options, the handler
 // returns an error, or ctx ends. When ctx ends, Run starts no more requests, gives those in flight
@@ -119,7 +142,7 @@ func (c *Crawl) run(ctx, work context.Context, cancel func()) error {
 	arrived := make(chan *arrival)
 	start(func() error { return c.ask(stop, work, start, arrived) })
 	for range max(c.opt.Parallel, 1) {
-		start(func() error { return c.work(work, arrived) })
+		start(func() error { return c.work(work, start, arrived) })
 	}
 	switch err := parts.Wait(); {
 	case failure.err != nil:
@@ -208,9 +231,9 @@ func (c *Crawl) sweep(ctx context.Context) (bool, error) {
 }
 
 // work processes arrivals until the channel is closed.
-func (c *Crawl) work(ctx context.Context, arrived <-chan *arrival) error {
+func (c *Crawl) work(ctx context.Context, start func(func() error), arrived <-chan *arrival) error {
 	for a := range arrived {
-		if err := c.hand(ctx, a); err != nil {
+		if err := c.hand(ctx, a, start); err != nil {
 			return err
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"skink/crawler/access"
 	"skink/crawler/folder"
 	"skink/crawler/sitemap"
 	"skink/crawler/wire"
@@ -24,6 +25,11 @@ type fetcher struct {
 
 	pageHeader   http.Header // sent for a page; not changed
 	robotsHeader http.Header // sent for a robots.txt; not changed
+	fileHeader   http.Header // sent for what a page asks for in the browser; not changed
+
+	mayAsk  func(ctx context.Context, url string) bool // reports whether robots.txt allows a URL; nil: it is not asked
+	logins  logins
+	cookies *cookieStore // nil: none are kept
 
 	secureMu sync.Mutex
 	secure   map[string]bool // guarded by secureMu: names of hosts with settings that https reaches
@@ -36,7 +42,7 @@ func newFetcher(opt Options) (*fetcher, error) {
 	exchange := wire.Options{
 		Timeout: opt.Timeout, Idle: opt.mostPerHost(), KeepRaw: opt.OnAnswer != nil,
 		AllowHosts: opt.AllowHosts, AllowNets: opt.AllowNets, SeedHosts: opt.SeedHosts,
-		Resolver: opt.resolver, Roots: opt.roots,
+		Resolver: opt.resolver, Roots: opt.Roots,
 	}
 	folders, err := folder.Serve(opt.Folders, opt.Hidden)
 	if err != nil {
@@ -46,14 +52,25 @@ func newFetcher(opt Options) (*fetcher, error) {
 		exchange.Folders = folders
 		exchange.Idle = opt.Parallel // folders have no delay
 	}
+	cookies, err := newCookieStore(&opt)
+	if err != nil {
+		folders.Close()
+		return nil, err
+	}
+	if proxies := newProxyPicker(&opt); proxies != nil {
+		exchange.Proxies = proxies
+	}
 	t := wire.New(exchange)
 	return &fetcher{
 		opt:          opt,
+		cookies:      cookies,
+		logins:       logins{all: make(map[*access.Login]*session)},
 		wire:         t,
 		shell:        newShell(t),
 		folders:      folders,
 		pageHeader:   header(opt.UserAgent, "text/html,application/xhtml+xml,text/plain;q=0.9,*/*;q=0.5"),
 		robotsHeader: header(opt.UserAgent, "text/plain,*/*;q=0.5"),
+		fileHeader:   header(opt.UserAgent, "*/*"),
 		secure:       opt.secureHosts(),
 	}, nil
 }
@@ -93,7 +110,7 @@ func (f *fetcher) fetch(ctx context.Context, item frontier.Item) (page *Page) {
 	if item.Kind == frontier.Sitemap {
 		x.Limit = max(x.Limit, sitemap.MaxBytes)
 	}
-	err = f.shell.do(x, func() { page.fill(x) })
+	err = f.shell.do(x, func() { f.cookies.keep(x); page.fill(x) })
 	page.Took = clock.Used()
 	if err != nil {
 		page.fail(err)

@@ -28,6 +28,10 @@ type host struct {
 	requests int // requests started so far
 	robots   int // requests for robots.txt that started, plus those that ended
 
+	drawing    int // turns whose page is being drawn
+	asides     int // requests of drawn pages that wait or are under way
+	asidesOpen int // of them, those under way
+
 	located bool     // its name was looked up
 	at      *address // its address; nil: unknown, or not needed
 	parked  bool     // waits for a free request at that address
@@ -61,7 +65,7 @@ func (h *host) askable() bool {
 	switch {
 	case !h.held(), h.away, h.alone != "", h.leaving, h.taking:
 		return false
-	case h.open >= h.atOnce(), h.unsent > 0 && h.delay > 0:
+	case h.open+h.asides >= h.atOnce(), h.unsent > 0 && h.delay > 0, h.drawing > 0 && h.drawing >= h.opt.tabs:
 		return false
 	case h.turns > 0 && h.nextPriority() >= lookAgainPriority:
 		return false
@@ -101,6 +105,6 @@ func (h *host) nextPriority() int {
 // idle reports whether a host can be removed without loss: it has no claim and no state, and could
 // be asked at once.
 func (h *host) idle(now time.Time) bool {
-	return !h.held() && h.alone == "" && h.turns == 0 && h.spot.Queue() == nil && !h.parked && h.fails == 0 && h.spent == Spent{} &&
+	return !h.held() && h.alone == "" && h.turns == 0 && h.asides == 0 && h.spot.Queue() == nil && !h.parked && h.fails == 0 && h.spent == Spent{} &&
 		!now.Before(h.rested())
 }

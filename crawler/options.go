@@ -33,15 +33,20 @@ type Options struct {
 	Grace       time.Duration // for what is in flight when the crawl is stopped
 	UserAgent   string        // as sent; its product token selects the rules in robots.txt
 
-	IgnoreRobots bool              // ignore robots.txt
-	AllowHosts   []string          // hosts (name, or name:port) that may have private addresses
-	AllowNets    []netip.Prefix    // private addresses that may be connected to
-	SeedHosts    []string          // hosts (name:port) that the user named: they may have private addresses, if they had no others at the first look-up
-	Folders      []folder.Site     // sites that are folders on disk
-	Hosts        access.Table      // settings of single hosts, which count before those of the crawl; see also [Scope.Obey]
-	Signer       *signature.Signer // signs the requests, except to hosts whose settings say no; nil: none are signed
-	Away         []string          // hosts that get no requests; their URLs stay pending
-	Hidden       []string          // files and folders that Folders leave out: those that the crawl itself writes
+	Render       string             // when a browser draws pages: RenderOff, RenderAuto or RenderAlways
+	IgnoreRobots bool               // ignore robots.txt
+	AllowHosts   []string           // hosts (name, or name:port) that may have private addresses
+	AllowNets    []netip.Prefix     // private addresses that may be connected to
+	SeedHosts    []string           // hosts (name:port) that the user named: they may have private addresses, if they had no others at the first look-up
+	Folders      []folder.Site      // sites that are folders on disk
+	Hosts        access.Table       // settings of single hosts, which count before those of the crawl; see also [Scope.Obey]
+	Proxies      access.ProxyChoice // of hosts whose settings name no proxy
+	Roots        *x509.CertPool     // authorities that may sign the certificates of hosts; nil: those of the system
+	Cookies      bool               // keep the cookies of all hosts during the crawl; else those of hosts whose settings have cookies
+	KeptCookies  []KeptCookie       // of an earlier run
+	Signer       *signature.Signer  // signs the requests, except to hosts whose settings say no; nil: none are signed
+	Away         []string           // hosts that get no requests; their URLs stay pending
+	Hidden       []string           // files and folders that Folders leave out: those that the crawl itself writes
 
 	Scope          *Scope                                         // of the URLs to follow; nil: none are followed
 	MaxDepth       int                                            // links from a seed that are followed; 0: any number
@@ -67,8 +72,8 @@ type Options struct {
 	OnAnswer func(*wire.Raw)
 
 	resolver *net.Resolver  // set by tests; nil: the system's
-	roots    *x509.CertPool // the same
 	jitter   func() float64 // the same, from 0 to 1; nil: random
+	tabs     int            // pages of one host that may be drawn at once
 }
 
 // Spent counts what was fetched: answers with a page or a file, and the bytes of their decoded
@@ -85,7 +90,9 @@ func (b Budget) allows(s Spent, open int) bool {
 }
 
 // leads reports whether a link between two canonical URLs leads to a URL of the crawl.
-func (o *Options) leads(from, to string) bool { return o.Scope.Contains(to) && !o.trespasses(from, to) }
+func (o *Options) leads(from, to string) bool {
+	return o.Scope.Contains(to) && !o.trespasses(from, to) && !o.logsOut(to)
+}
 
 // Admits reports whether a canonical URL belongs to the crawl, whatever page links to it: it is in
 // scope, and not in a folder that only its own pages may link into.
@@ -138,6 +145,7 @@ func Defaults() Options {
 		Bodies:      64 << 20,
 		Retries:     2,
 		Sitemaps:    true,
+		Render:      RenderOff,
 		Grace:       10 * time.Second,
 		UserAgent:   "skink/0.1 (near-duplicate detection crawler)",
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"skink/crawler/render"
 	"skink/crawler/wire"
 	"skink/frontier"
 )
@@ -28,13 +29,27 @@ type Page struct {
 
 	NotModified bool // the page has not changed since it sent the validators of Item; Body is empty
 
+	Private bool   // it was requested with a password, cookies or headers of the user's, so others may not see it
 	Signals string // the content signals of its host's robots.txt, such as "ai-train=no, search=yes"
 
 	Sitemaps []string // canonical URLs of the host's sitemaps, set on the first page of a seed's host
 	Listed   *Listed  // what the page lists, if it is a sitemap; else nil
 
+	MayRender bool            // a browser can draw the page: the handler may return ErrRender
+	Drawing   *render.Drawing // the page as a browser shows it; nil: none was asked
+	DrawError string          // why a browser failed to draw the page; "": it did not
+
 	Problem Problem // "": there is none
 	Detail  string  // what exactly went wrong, for the user
+}
+
+// Document returns the bytes to read the page from, and their Content-Type: what a browser has drawn, or
+// the answer.
+func (p *Page) Document() (body []byte, contentType string) {
+	if p.Drawing != nil {
+		return p.Drawing.HTML, "text/html; charset=utf-8"
+	}
+	return p.Body, p.Header.Get("Content-Type")
 }
 
 // Transient reports whether a problem may be gone at the next try.
@@ -146,7 +161,7 @@ func (p *Page) redirect() {
 	case p.Item.Hops >= MaxHops:
 		p.Problem, p.Detail = ProblemRedirects, cut(fmt.Sprintf("stopped after %d redirects; the next is %s", p.Item.Hops+1, target))
 	case target == p.Item.URL:
-		p.Problem, p.Detail = ProblemRedirects, "redirects to itself; the site may require cookies"
+		p.Problem, p.Detail = ProblemRedirects, "redirects to itself; the site may require cookies: try --cookies run"
 	default:
 		p.Location = target
 	}

@@ -2,6 +2,7 @@ package crawler
 
 import (
 	"context"
+	"errors"
 
 	"skink/frontier"
 )
@@ -32,9 +33,11 @@ func (c *Crawl) probe(ctx context.Context, t *turn) (string, error) {
 // probed passes the answer for a URL that cannot exist to the handler, which may have put back pages
 // of the host.
 func (c *Crawl) probed(ctx context.Context, a *arrival) (outcome, error) {
-	c.keepRaw(a.page)
 	o := outcome{depth: a.turn.item.Depth, hosts: []string{a.turn.host.name}}
 	err := c.handler.(Prober).Probed(ctx, a.page)
+	if !errors.Is(err, ErrRender) {
+		c.keepRaw(a.page)
+	}
 	if err == nil {
 		o.probe, err = c.probe(ctx, a.turn) // several patterns may wait to be probed
 	}

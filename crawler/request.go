@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strings"
 	"time"
 
 	"skink/crawler/access"
@@ -23,6 +24,9 @@ func (f *fetcher) request(ctx context.Context, method, rawURL string, header htt
 	r.Method = method
 	host := f.opt.Hosts.For(r.Host)
 	r = f.dress(r, host)
+	if f.cookies != nil && f.trusts(r.URL) {
+		r = f.cookies.add(r)
+	}
 	if s := f.opt.Signer; s != nil && (host.Sign == nil || *host.Sign) {
 		r.Header = r.Header.Clone()
 		if err := s.Sign(r, time.Now()); err != nil {
@@ -56,6 +60,21 @@ func (f *fetcher) dress(r *http.Request, h access.Host) *http.Request {
 		r.SetBasicAuth(string(b.User), string(b.Password))
 	}
 	return r
+}
+
+// isPrivate reports whether a host may show pages only because of what the user chose for it: a
+// password, cookies, or a header other than those that choose a language or a format.
+func (o *Options) isPrivate(host string) bool {
+	h := o.Hosts.For(host)
+	if h.Basic != nil || h.Cookies != nil || h.Login != nil {
+		return true
+	}
+	for name := range h.Headers {
+		if !strings.HasPrefix(name, "Accept") && name != "Referer" && name != "From" && name != "Dnt" {
+			return true
+		}
+	}
+	return false
 }
 
 // trusts reports whether the secrets of a host may be sent with a request for a URL: it is https, or

@@ -127,7 +127,7 @@ func (f *fetcher) robotsExchange(ctx context.Context, robotsURL string, left *ti
 	}
 	x := &wire.Exchange{Request: request, Limit: robots.MaxBytes + 1, Clock: clock}
 	began := time.Now()
-	err = f.wire.Do(x)
+	err = f.do(x)
 	if x.Raw != nil {
 		x.Raw.URL, x.Raw.At = robotsURL, began
 		f.opt.OnAnswer(x.Raw)

@@ -128,7 +128,7 @@ func (f *fetcher) peek(ctx context.Context, url string) bool {
 		return false
 	}
 	x := &wire.Exchange{Request: request, Limit: peekAt, Clock: clock}
-	if f.wire.Do(x) != nil {
+	if f.do(x) != nil {
 		return false
 	}
 	if isRedirect(x.Status) {

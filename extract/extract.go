@@ -61,6 +61,7 @@ type Document struct {
 	Sure  float64 // share of what could be in Text that it holds, 0 to 1; links are not counted
 
 	Bound string // why no tree was built, one of the Bound constants; "": one was
+	Needs string // why scripts draw the text, one of the Needs constants; "": they do not, as far as is known
 
 	page   *marked // for WriteHTML and Markdown
 	levels []int   // of FromBlocks: for each line of Text, the level of the heading that it is; 0: none
@@ -232,7 +233,9 @@ func (o Options) Parse(body []byte, contentType string) (*Document, error) {
 		strip(text, d)
 		d.Bound = bound
 	}
-	d.Words = countWords(d.Text)
+	if d.Words = countWords(d.Text); root != nil && d.Words < fewWords {
+		d.Needs = needs(root, d)
+	}
 	d.DeclaredLang, d.Lang = language.Primary(d.Lang), lang(d)
 	return d, nil
 }

@@ -47,6 +47,8 @@ type Document struct {
 	RemovedWords int `json:"removed_words,omitempty"`
 
 	ContentSignals string `json:"content_signals,omitempty"`
+	Rendered       bool   `json:"rendered,omitempty"`
+	Private        bool   `json:"private,omitempty"`
 }
 
 // documentOf returns the document of a record, without its text and its Markdown.
@@ -56,7 +58,8 @@ func documentOf(r *store.Record) Document {
 		Status: r.Status, ContentType: r.ContentType,
 		Lang: r.Lang, Title: r.Title, Description: r.Description,
 		Author: r.Author, PublishedAt: r.PublishedAt, ModifiedAt: r.ModifiedAt, SiteName: r.SiteName,
-		Words: r.Words, Hash: r.Hash, Verdict: r.Verdict, NoIndex: r.NoIndex, ContentSignals: r.Signals,
+		Words: r.Words, Hash: r.Hash, Verdict: r.Verdict, NoIndex: r.NoIndex, ContentSignals: r.Signals, Private: r.Private,
+		Rendered: r.Rendered,
 	}
 	if !r.FetchedAt.IsZero() {
 		d.FetchedAt = r.FetchedAt.UTC()

@@ -51,10 +51,11 @@ type choice struct {
 	NoThin   bool    // pages that are thin are left out
 
 	NoSignals []string // pages with one of these content signals are left out
+	Private   bool     // private pages are written, too
 }
 
 func (c choice) holds(r *store.Record) bool {
-	if r.Words < c.MinWords || c.NoThin && r.Verdict == dedup.Thin || c.barred(r.Signals) {
+	if r.Words < c.MinWords || c.NoThin && r.Verdict == dedup.Thin || c.barred(r.Signals) || r.Private && !c.Private {
 		return false
 	}
 	if c.Include == All {
@@ -91,6 +92,8 @@ type Options struct {
 
 	NoSignals []string // pages whose host's robots.txt has one of these content signals are left out, such as "ai-train=no"
 
+	Private bool // pages that were requested with a password, cookies or headers of the user's are written, too
+
 	// Own returns the part of a page's text that is its own, and how many blocks and words are left
 	// out; nil: the whole text is written.
 	Own func(page *store.Content) (text string, blocks, words int)
@@ -102,7 +105,7 @@ type Options struct {
 }
 
 func (opt *Options) choice() choice {
-	return choice{opt.Include, opt.MinWords, opt.NoThin, opt.NoSignals}
+	return choice{opt.Include, opt.MinWords, opt.NoThin, opt.NoSignals, opt.Private}
 }
 
 func (opt *Options) check() error {

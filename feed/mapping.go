@@ -31,10 +31,12 @@ var mapped = map[string]map[string]any{
 	"duplicate_of_id": {"type": "keyword"},
 	"resemblance":     {"type": "double"},
 	"noindex":         {"type": "boolean"},
+	"rendered":        {"type": "boolean"},
 	"change":          {"type": "keyword"},
 	"boilerplate":     {"type": "integer"},
 	"removed_words":   {"type": "integer"},
 	"content_signals": {"type": "keyword"},
+	"private":         {"type": "boolean"},
 	"markdown":        {"type": "text", "index": false}, // the text is what is looked up
 }
 

@@ -45,12 +45,13 @@ type Totals struct {
 	Other     int64 `json:"other"` // answered, but not with text
 	Redirects int64 `json:"redirects"`
 	Errors    int64 `json:"errors"`
-	Skipped   int64 `json:"skipped"`             // files and records without text, which have no verdict
-	Unkept    int64 `json:"unkept"`              // duplicates whose text was not kept
-	Capped    int64 `json:"capped"`              // pages not compared with every candidate
-	Blocked   int64 `json:"blocked"`             // by robots.txt
-	Sitemaps  int64 `json:"sitemaps,omitempty"`  // lists of URLs for crawlers
-	Later     int64 `json:"postponed,omitempty"` // URLs not fetched: URLs of these patterns kept returning duplicates
+	Skipped   int64 `json:"skipped"`                // files and records without text, which have no verdict
+	Unkept    int64 `json:"unkept"`                 // duplicates whose text was not kept
+	Capped    int64 `json:"capped"`                 // pages not compared with every candidate
+	Scripts   int64 `json:"need_scripts,omitempty"` // pages whose text is drawn by scripts that were not run
+	Blocked   int64 `json:"blocked"`                // by robots.txt
+	Sitemaps  int64 `json:"sitemaps,omitempty"`     // lists of URLs for crawlers
+	Later     int64 `json:"postponed,omitempty"`    // URLs not fetched: URLs of these patterns kept returning duplicates
 
 	Problems map[string]int64 `json:"problems,omitempty"` // errors by kind
 	GivenUp  map[string]int64 `json:"given_up,omitempty"` // those of them that were tried until they were given up

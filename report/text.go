@@ -64,7 +64,7 @@ func (p *textPrinter) begin(h head) error {
 }
 
 func (p *textPrinter) printTotals(t Totals) {
-	width := len(Grouped(max(t.Pages, t.Other, t.Redirects, t.Errors, t.Blocked, t.Skipped, t.Sitemaps, t.Later, t.Unkept, t.Capped)))
+	width := len(Grouped(max(t.Pages, t.Other, t.Redirects, t.Errors, t.Blocked, t.Skipped, t.Sitemaps, t.Later, t.Unkept, t.Capped, t.Scripts)))
 	line := func(label string, n int64, note string) {
 		fmt.Fprintln(p.w, strings.TrimRight(fmt.Sprintf("%-11s %*s  %s", label, width, Grouped(n), note), " "))
 	}
@@ -95,6 +95,7 @@ func (p *textPrinter) printTotals(t Totals) {
 		{"no text", t.Skipped, "files and records without text, which have no verdict"},
 		{"unkept", t.Unkept, "duplicates whose text was not kept"},
 		{"capped", t.Capped, "not compared with every candidate; possibly duplicates"},
+		{"unrendered", t.Scripts, "pages that need scripts; skink crawl --render auto fetches them with a browser"},
 	} {
 		if rest.n > 0 {
 			line(rest.label, rest.n, rest.note)

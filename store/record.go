@@ -62,9 +62,14 @@ type Record struct {
 	NoIndex      bool        `json:"noindex,omitempty"`    // the page is judged, but is never in the feed
 	OtherLang    bool        `json:"other_lang,omitempty"` // the page declares another language than Lang, that of its text
 	Listed       bool        `json:"listed,omitempty"`     // a sitemap lists the page
+	Private      bool        `json:"private,omitempty"`    // it was requested with a password, cookies or headers of the user's, so others may not see it; it is not in the feed
 	Signals      string      `json:"signals,omitempty"`    // content signals in the host's robots.txt when the page was fetched, such as "ai-train=no, search=yes"
 
 	DeadEnd string `json:"dead_end,omitempty"` // of a page no link of which was followed: why, one of the DeadEnd constants; "": it has none, or there was no reason
+
+	Rendered     bool   `json:"rendered,omitempty"`      // text, links and all that the page says of itself are those that a browser showed; Size is that of the answer
+	NeedsScripts string `json:"needs_scripts,omitempty"` // why scripts draw the text of the page, as [extract.Document] has it; "": they do not, or Rendered
+	RenderError  string `json:"render_error,omitempty"`  // why a browser failed to render the page
 
 	Bounds string `json:"bounds,omitempty"` // what the page had too much of: Bound constants, separated by commas; the page was read in spite of it
 
@@ -168,10 +173,12 @@ type Tally struct {
 	Blocked   int64 `json:"blocked"`
 	Skipped   int64 `json:"skipped"` // files passed over because they hold no text
 	Sitemaps  int64 `json:"sitemaps,omitempty"`
-	Later     int64 `json:"postponed,omitempty"` // not fetched: URLs of these patterns kept returning duplicates
-	Unkept    int64 `json:"unkept"`              // duplicates whose text was not kept
-	Capped    int64 `json:"capped"`              // pages not compared with all leaders that they met
-	Bytes     int64 `json:"bytes"`               // of the decoded bodies of all records
+	Later     int64 `json:"postponed,omitempty"`    // not fetched: URLs of these patterns kept returning duplicates
+	Unkept    int64 `json:"unkept"`                 // duplicates whose text was not kept
+	Capped    int64 `json:"capped"`                 // pages not compared with all leaders that they met
+	Scripts   int64 `json:"need_scripts,omitempty"` // pages whose text is drawn by scripts that were not run
+	Rendered  int64 `json:"rendered,omitempty"`     // pages that a browser rendered
+	Bytes     int64 `json:"bytes"`                  // of the decoded bodies of all records
 
 	Problems map[string]int64 `json:"problems,omitempty"` // errors by kind
 	GivenUp  map[string]int64 `json:"given_up,omitempty"` // the part of Problems that was tried until it was given up
@@ -270,6 +277,12 @@ func (t *Tally) countPage(r *Record, n int64) {
 	}
 	if r.Capped {
 		t.Capped += n
+	}
+	if r.NeedsScripts != "" {
+		t.Scripts += n
+	}
+	if r.Rendered {
+		t.Rendered += n
 	}
 }
 

@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"skink/internal/disk"
+	"skink/internal/lock"
 	"skink/store"
 )
 
@@ -110,7 +110,7 @@ func openLocked(path string) (f *os.File, unlock func(), err error) {
 	if f, err = os.OpenFile(path, os.O_RDWR, 0); err != nil {
 		return nil, nil, err
 	}
-	unlock, free, err := disk.TryLock(path)
+	unlock, free, err := lock.Try(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		f.Close()

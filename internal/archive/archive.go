@@ -22,7 +22,7 @@ import (
 	"skink/dedup"
 	"skink/frontier"
 	"skink/internal/corpus"
-	"skink/internal/disk"
+	"skink/internal/lock"
 	"skink/store"
 	"skink/warc"
 )
@@ -118,7 +118,7 @@ func (a *Archive) begin(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	unlock, free, err := disk.TryLock(path)
+	unlock, free, err := lock.Try(path)
 	if err == nil && !free {
 		return fmt.Errorf("%s: %w", path, ErrLocked)
 	}

@@ -13,8 +13,8 @@ import (
 	"skink/dedup"
 	"skink/internal/complete"
 	"skink/internal/corpus"
-	"skink/internal/disk"
 	"skink/internal/ingest"
+	"skink/internal/lock"
 	"skink/internal/session"
 	"skink/report"
 	"skink/store"
@@ -131,7 +131,7 @@ func (d *dedupRun) run(ctx context.Context, args []string) (err error) {
 	}
 	dir := d.store
 	if dir == "" {
-		disk.RemoveStale(os.TempDir(), tempStore)
+		lock.RemoveStale(os.TempDir(), tempStore)
 		if dir, err = os.MkdirTemp("", tempStore); err != nil {
 			return fmt.Errorf("create a temporary store: %w: choose a place with --store", err)
 		}

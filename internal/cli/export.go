@@ -65,6 +65,7 @@ type exportFlags struct {
 	include  feed.Include
 	minWords int
 	without  []string
+	private  bool
 	since    *sinceFlags
 	complete *completeFlags
 	out      *outFlags
@@ -82,6 +83,7 @@ func setupExport(flags *pflag.FlagSet) func(context.Context, Console, []string) 
 	flags.Var(oneOf(&f.include, feed.Unique, feed.All), "include", "unique and thin pages, or all judged pages")
 	flags.BoolVar(&f.markdown, "markdown", false, "write the main text also as Markdown, if the crawl had --markdown")
 	flags.Var(whole(&f.minWords, 0, "0 or more"), "min-words", "leave out pages with fewer words")
+	flags.BoolVar(&f.private, "with-private", false, "write also pages that were requested with a password, cookies or headers of yours")
 	flags.StringSliceVar(&f.without, "without", nil, "`WHAT` leave out thin pages (thin), or pages with a content signal in robots.txt (ai-train=no)")
 	f.since = addSinceFlags(flags)
 	f.complete = addCompleteFlags(flags)
@@ -142,7 +144,7 @@ func (f *exportFlags) run(ctx context.Context, con Console, args []string) error
 
 // options returns the options of the feed.
 func (f *exportFlags) options() (feed.Options, error) {
-	opt := feed.Options{Include: f.include, MinWords: f.minWords, Markdown: f.markdown}
+	opt := feed.Options{Include: f.include, MinWords: f.minWords, Markdown: f.markdown, Private: f.private}
 	if f.format != formatWACZ {
 		opt.Format = f.format
 	}

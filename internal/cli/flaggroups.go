@@ -22,14 +22,14 @@ var flagGroups = map[string][]flagGroup{
 			heading: "What to crawl",
 			example: `skink crawl --scope prefix --exclude '\.php' --max-pages 1000 https://example.org/docs/`,
 			common:  "scope exclude max-pages recrawl",
-			rare: "include documents max-depth max-time max-bytes max-host-pages max-host-bytes sitemaps from add retry " +
+			rare: "include documents render max-depth max-time max-bytes max-host-pages max-host-bytes sitemaps from add retry " +
 				"recrawl-least recrawl-most gone-after check-assets check-external",
 		},
 		{
 			heading: "Politeness",
 			example: "skink crawl --delay 2s --contact bot@example.org https://example.org/",
 			common:  "delay contact",
-			rare:    "max-delay per-host per-ip timeout retries user-agent sign-key sign-agent obey-nofollow ignore-nofollow ignore-robots",
+			rare:    "max-delay per-host per-ip timeout retries user-agent proxy ca-file cookies sign-key sign-agent obey-nofollow ignore-nofollow ignore-robots",
 		},
 		{
 			heading: "Duplicates",
@@ -106,7 +106,7 @@ var flagGroups = map[string][]flagGroup{
 			heading: "What to write",
 			example: "skink export --cursor pages.cursor --out pages.jsonl",
 			common:  "store include without since cursor",
-			rare:    "min-words",
+			rare:    "min-words with-private",
 		},
 		{
 			heading: "Output",

@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"skink/internal/corpus"
-	"skink/internal/disk"
+	"skink/internal/lock"
 	"skink/store/badger"
 )
 
@@ -98,7 +98,7 @@ func writeFile(name string, write func(w io.Writer) error) (err error) {
 		}
 		mode = info.Mode().Perm()
 	}
-	disk.RemoveStale(filepath.Dir(name), tempPrefix(name))
+	lock.RemoveStale(filepath.Dir(name), tempPrefix(name))
 	f, err := os.CreateTemp(filepath.Dir(name), tempPrefix(name)+"*")
 	if errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("write %s: the folder %s does not exist: create it first", name, filepath.Dir(name))
@@ -112,7 +112,7 @@ func writeFile(name string, write func(w io.Writer) error) (err error) {
 			os.Remove(f.Name())
 		}
 	}()
-	if release, _, err := disk.TryLock(f.Name()); err == nil { // so that no other process removes it as stale
+	if release, _, err := lock.Try(f.Name()); err == nil { // so that no other process removes it as stale
 		defer release()
 	}
 	if err := write(f); err != nil {

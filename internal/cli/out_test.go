@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"skink/internal/disk"
+	"skink/internal/lock"
 )
 
 // A temporary file that a killed run left is removed by the next run that writes the same output.
@@ -28,7 +28,7 @@ func TestStale(t *testing.T) {
 	stale := make(".out.jsonl.skink-1", old)
 	held := make(".out.jsonl.skink-2", old)
 	kept := []string{held, make(".out.jsonl.skink-3", time.Now()), make(".other.jsonl.skink-4", old), make(".out.jsonl.bak", old)}
-	release, ok, err := disk.TryLock(held)
+	release, ok, err := lock.Try(held)
 	if err != nil || !ok {
 		t.Fatal(ok, err)
 	}

@@ -60,10 +60,15 @@ type ran struct {
 const (
 	shownDatabase = "postgres://skink@db.example.org/crawls?schema="
 	shownIndex    = "https://localhost:9200/pages"
+	shownProxy    = "socks5://127.0.0.1:1080"
+	shownApp      = "https://app.example.org"
 )
 
 func runPage(t *testing.T, page string) (r ran) {
 	t.Helper()
+	if page == "docs/rendering.md" {
+		needBrowser(t)
+	}
 	commands := commandsOf(t, page)
 	text, err := os.ReadFile(page)
 	if err != nil {
@@ -75,9 +80,16 @@ func runPage(t *testing.T, page string) (r ran) {
 		"https://example.org", r.org, "https://example.com", r.com,
 		"https://shop.example.org", shop, "shop.example.org", strings.TrimPrefix(shop, "http://"),
 	}
+	if strings.Contains(string(text), shownApp) {
+		replace = append(replace, shownApp, newWebApp(t, "react").URL)
+	}
 	if strings.Contains(string(text), "$ skink") && strings.Contains(string(text), shownDatabase) {
 		r.server = postgrestest.Start(t)
 		replace = append(replace, shownDatabase, r.server.URL(""))
+	}
+	if strings.Contains(string(text), shownProxy) {
+		address, _ := startSOCKS(t, "")
+		replace = append(replace, shownProxy, "socks5://"+address)
 	}
 	if strings.Contains(string(text), shownIndex) {
 		s := &server{}

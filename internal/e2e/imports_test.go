@@ -31,10 +31,11 @@ var table = map[string]struct {
 	"crawler/wire/wiretest":       {nil, nil},
 	"crawler/folder":              {nil, nil},
 	"crawler/access":              {nil, nil},
+	"crawler/render":              {[]string{"internal/lock"}, nil},
 	"crawler/signature":           {nil, nil},
 	"crawler/hostile":             {nil, nil}, // tests alone
 	"internal/e2e":                {nil, nil}, // tests alone
-	"crawler":                     {[]string{"frontier", "crawler/access", "crawler/signature", "crawler/robots", "crawler/wire", "crawler/folder", "internal/priority", "crawler/sitemap", "crawler/learn"}, []string{"github.com/gocolly/colly"}},
+	"crawler":                     {[]string{"frontier", "crawler/access", "crawler/signature", "crawler/robots", "crawler/wire", "crawler/render", "internal/lru", "crawler/folder", "internal/priority", "crawler/sitemap", "crawler/learn"}, []string{"github.com/gocolly/colly"}},
 	"extract":                     {[]string{"internal/language"}, []string{"github.com/PuerkitoBio/goquery"}},
 	"document":                    {[]string{"document/pdf", "extract"}, nil},
 	"document/pdf":                {nil, []string{"github.com/klippa-app/go-pdfium", "github.com/tetratelabs/wazero"}},
@@ -43,7 +44,7 @@ var table = map[string]struct {
 	"store/storetest":             {[]string{"store", "dedup", "frontier"}, nil},
 	"store/badger/postings":       {[]string{"store", "internal/field"}, nil},
 	"internal/disk":               {[]string{"store"}, nil},
-	"store/badger":                {[]string{"store", "internal/field", "internal/disk", "store/badger/postings", "dedup", "frontier", "internal/priority"}, []string{"github.com/dgraph-io/badger"}},
+	"store/badger":                {[]string{"store", "internal/field", "internal/disk", "internal/lock", "store/badger/postings", "dedup", "frontier", "internal/priority"}, []string{"github.com/dgraph-io/badger"}},
 	"store/postgres":              {[]string{"store", "dedup", "frontier"}, []string{"github.com/jackc/pgx/v5/pgxpool"}},
 	"store/postgres/postgrestest": {nil, nil}, // it starts servers for tests
 	"store/remote":                {[]string{"store", "internal/disk", "dedup", "frontier"}, nil},
@@ -54,6 +55,7 @@ var table = map[string]struct {
 	"view":                        {[]string{"store", "frontier", "extract", "report", "report/audit", "dedup", "crawler/learn", "internal/align", "internal/harmless", "internal/loopback"}, nil},
 	"internal/language":           {nil, nil},
 	"internal/harmless":           {nil, nil},
+	"internal/lock":               {nil, nil},
 	"internal/lru":                {nil, nil},
 	"internal/field":              {nil, nil},
 	"internal/priority":           {nil, nil},
@@ -65,12 +67,12 @@ var table = map[string]struct {
 	"internal/align":              {[]string{"dedup"}, nil},
 	"internal/ingest":             {[]string{"frontier", "crawler", "crawler/robots", "extract", "document", "dedup", "store", "internal/corpus", "internal/lru", "internal/memory", "internal/precedence", "crawler/learn", "crawler/sitemap"}, nil},
 	"internal/corpus":             {[]string{"extract", "document", "internal/table", "crawler", "crawler/wire", "frontier", "store", "warc"}, nil},
-	"internal/archive":            {[]string{"crawler", "crawler/wire", "dedup", "frontier", "internal/corpus", "internal/ingest", "store", "internal/disk", "warc"}, nil},
+	"internal/archive":            {[]string{"crawler", "crawler/wire", "dedup", "frontier", "internal/corpus", "internal/ingest", "store", "warc", "internal/lock"}, nil},
 	"internal/complete":           {[]string{"dedup", "store", "internal/lru", "internal/precedence"}, nil},
 	"internal/monitor":            {[]string{"internal/loopback"}, []string{"github.com/prometheus/client_golang"}},
 	"internal/session":            {[]string{"crawler", "crawler/folder", "crawler/learn", "crawler/robots", "crawler/wire", "dedup", "document", "extract", "feed", "frontier", "internal/archive", "internal/complete", "internal/corpus", "internal/disk", "internal/harmless", "internal/ingest", "internal/memory", "internal/monitor", "internal/precedence", "report", "store", "store/remote", "view", "warc"}, nil},
+	"internal/cli":                {[]string{"docs", "crawler", "crawler/learn", "crawler/robots", "crawler/signature", "crawler/wire", "dedup", "document", "extract", "feed", "frontier", "internal/archive", "internal/complete", "internal/corpus", "internal/disk", "internal/harmless", "internal/ingest", "internal/loopback", "internal/memory", "internal/monitor", "internal/session", "report", "report/audit", "store", "store/badger", "store/overlay", "store/postgres", "store/remote", "view", "warc", "crawler/access", "internal/config", "internal/lock"}, []string{"github.com/spf13/pflag"}},
 	"internal/config":             {[]string{"crawler/access"}, []string{"github.com/pelletier/go-toml/v2"}},
-	"internal/cli":                {[]string{"docs", "crawler", "crawler/learn", "crawler/robots", "crawler/signature", "crawler/wire", "dedup", "document", "extract", "feed", "frontier", "internal/archive", "internal/complete", "internal/corpus", "internal/disk", "internal/harmless", "internal/ingest", "internal/loopback", "internal/memory", "internal/monitor", "internal/session", "report", "report/audit", "store", "store/badger", "store/overlay", "store/postgres", "store/remote", "view", "warc", "crawler/access", "internal/config"}, []string{"github.com/spf13/pflag"}},
 	"examples/dedup":              {[]string{"dedup"}, nil},                       // the libraries in use, a page each
 	"examples/crawl":              {[]string{"crawler", "extract", "dedup"}, nil}, // the same
 	"internal/tools/bruteforce":   {[]string{"dedup"}, nil},                       // a test tool over what skink printed

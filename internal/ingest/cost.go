@@ -88,7 +88,8 @@ var errOutgrown = errors.New("the tree is larger than was expected")
 // readWithin reads a page within a share of memory, which it returns.
 func (r *reader) readWithin(ctx context.Context, page *crawler.Page, leads *crawler.Leads) (*reading, *memory.Share, error) {
 	defer r.flight.end(page.Item.URL)
-	size := len(page.Body)
+	body, _ := page.Document()
+	size := len(body)
 	if r.opt.isDocument(page) {
 		// It waits here, and not in the reader of documents, because there it would hold memory
 		// that pages need.
@@ -99,7 +100,7 @@ func (r *reader) readWithin(ctx context.Context, page *crawler.Page, leads *craw
 		return r.readIn(ctx, page, leads, most(size))
 	}
 	first := r.costs.tree(size)
-	if hugeTag(page.Body) {
+	if hugeTag(body) {
 		first = most(size)
 	}
 	got, share, err := r.readIn(ctx, page, leads, first)

@@ -187,9 +187,10 @@ func (r *reader) need(page *crawler.Page, tree int64) int64 {
 	if r.flight.suspect(page.Item.URL) > 0 {
 		return 1 << 62
 	}
-	text, cost := len(page.Body), costOf(len(page.Body), tree)
+	body, _ := page.Document()
+	text, cost := len(body), costOf(len(body), tree)
 	if r.opt.isDocument(page) {
-		text, cost = document.MostText(len(page.Body)), documentCost(r.opt.Documents, page.Body)
+		text, cost = document.MostText(len(body)), documentCost(r.opt.Documents, body)
 	}
 	if r.opt.Markdown != store.NoMarkdown {
 		cost += markdownCost * int64(text)

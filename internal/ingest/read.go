@@ -82,6 +82,8 @@ func (r *reader) read(ctx context.Context, page *crawler.Page, leads *crawler.Le
 	switch {
 	case ctx.Err() != nil:
 		return nil, share, ctx.Err()
+	case errors.Is(err, crawler.ErrRender):
+		return nil, share, err
 	case errors.Is(err, extract.ErrNotText): // a feed still has links
 		got = got.notText(page.Body)
 	case errors.As(err, &unreadable):
@@ -145,19 +147,25 @@ func (got *reading) failed(problem crawler.Problem, detail string) *reading {
 
 // isDocument reports whether a page is a PDF or another document that is read.
 func (opt *Options) isDocument(page *crawler.Page) bool {
-	return opt.Documents.Reads(page.Body, page.Header.Get("Content-Type"))
+	return opt.Documents.Reads(page.Document())
 }
 
 // read extracts from a page all that is judged or followed, with a tree of at most tree bytes. If
 // the page is no text, it returns the links as well as the error.
 func (opt *Options) read(ctx context.Context, page *crawler.Page, leads *crawler.Leads, tree int64) (*reading, error) {
 	got := unread(page, leads)
-	doc, notText := opt.Documents.Parse(ctx, opt.extracting(tree), page.Body, page.Header.Get("Content-Type"))
+	body, contentType := page.Document()
+	doc, notText := opt.Documents.Parse(ctx, opt.extracting(tree), body, contentType)
 	switch {
 	case doc == nil:
 		return got, notText
-	case doc.Bound == extract.BoundTree && tree < most(len(page.Body)):
+	case doc.Bound == extract.BoundTree && tree < most(len(body)):
 		return nil, errOutgrown
+	case page.MayRender && doc.Needs != "":
+		return nil, crawler.ErrRender
+	}
+	if d := page.Drawing; d != nil && d.Goes != "" {
+		doc.Links = append(doc.Links, extract.Link{Href: d.Goes, By: extract.ByRefresh})
 	}
 	opt.obey(doc, page.Header)
 	obeyLinks(doc, page.Header, page.Item.URL)
@@ -170,7 +178,7 @@ func (opt *Options) read(ctx context.Context, page *crawler.Page, leads *crawler
 	switch {
 	case leads.Asked:
 		got.seen.DeadEnd = store.DeadEndNoFollow
-	case len(doc.Links) == 0 && doc.Root != extract.RootDocument && hasScript(page.Body):
+	case len(doc.Links) == 0 && doc.Root != extract.RootDocument && hasScript(body):
 		got.seen.DeadEnd = store.DeadEndScripts
 	}
 	if notText != nil {
@@ -227,6 +235,9 @@ func (got *reading) describe(doc *extract.Document) {
 	r.Author, r.SiteName = cut(doc.Author, maxName), cut(doc.SiteName, maxName)
 	r.PublishedAt, r.ModifiedAt = dateOf(doc.Published), dateOf(doc.Modified)
 	r.NoIndex = doc.NoIndex
+	if !r.Rendered && doc.Needs != "" {
+		r.NeedsScripts, r.ETag, r.Modified = doc.Needs, "", "" // a later crawl may render it, though the answer is the same
+	}
 	r.OtherLang = doc.DeclaredLang != "" && doc.DeclaredLang != r.Lang
 	r.TitleFrom, r.SharedOnly = doc.TitleFrom, doc.SharedOnly
 	for _, h := range doc.H1[:min(len(doc.H1), store.MostHeadings)] {

@@ -29,8 +29,10 @@ func recordOf(page *crawler.Page) store.Record {
 		Size:        int64(len(page.Body)),
 		Took:        page.Took.Milliseconds(),
 		Signals:     page.Signals,
+		Private:     page.Private,
 		Truncated:   page.Truncated,
 		Checked:     page.Item.Kind == frontier.Check,
+		RenderError: page.DrawError,
 	}
 	switch {
 	case page.Problem == crawler.ProblemRobots:
@@ -48,6 +50,8 @@ func recordOf(page *crawler.Page) store.Record {
 		r.Kind, r.Size = store.Other, page.Promised
 	case page.Listed != nil:
 		r.Kind, r.Detail, r.Hash = store.Sitemap, page.Listed.String(), dedup.HashOf(page.Body)
+	case page.Drawing != nil:
+		r.Rendered = true // without validators: these are of the answer, and not of what scripts add to it
 	default:
 		r.ETag, r.Modified = page.Validators()
 	}

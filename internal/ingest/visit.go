@@ -204,7 +204,7 @@ func (v *visit) touch(kind store.VisitKind) {
 		r.Missed, r.Problem, r.Detail = 0, "", ""
 	}
 	if kind != store.Failed {
-		r.Restless, r.Signals = nil, seen.Signals // the whole text is unchanged
+		r.Restless, r.Signals, r.Private = nil, seen.Signals, seen.Private // the whole text is unchanged
 	}
 	switch kind {
 	case store.Same:
@@ -281,6 +281,7 @@ func looksSame(a, b store.Record) bool {
 // from the page's words. Two visits show the same page if these records are equal.
 func apparent(r store.Record) store.Record {
 	r.FetchedAt, r.VisitedAt, r.JudgedAt, r.First = time.Time{}, time.Time{}, time.Time{}, time.Time{}
+	r.RenderError = ""
 	r.Problem, r.Detail, r.Tries, r.Missed, r.Depth, r.Hops, r.Size, r.Took = "", "", 0, 0, 0, 0, 0, 0
 	r.Archive, r.Answered, r.Restless = store.Archived{}, store.Archived{}, nil
 	r.LeftWords, r.LeftHash = 0, dedup.Hash{}

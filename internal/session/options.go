@@ -52,12 +52,13 @@ type Options struct {
 	Memory    int64         // bytes
 	MaxTime   time.Duration // of this run; 0: no limit
 
-	Feed    string      // "": none; "-": Output.Out; the URL of an index; or a file
-	Index   http.Header // credentials for the index
-	Archive Archive     // of the answers
-	LogURLs bool        // log each URL; needs Output.Log
-	Metrics string      // address of a server for metrics; "": none
-	Build   monitor.Build
+	Feed         string      // "": none; "-": Output.Out; the URL of an index; or a file
+	Index        http.Header // credentials for the index
+	Archive      Archive     // of the answers
+	StoreCookies bool        // keep the cookies that hosts set in the store, for later runs; needs Crawl.Cookies
+	LogURLs      bool        // log each URL; needs Output.Log
+	Metrics      string      // address of a server for metrics; "": none
+	Build        monitor.Build
 
 	// View returns how a browser is shown a store that is judged by a rule. Run adds the store and
 	// the crawl. nil: there is no view.

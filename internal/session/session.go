@@ -160,6 +160,11 @@ func (r *run) crawl(ctx context.Context, p plan, order *precedence.Order, kept *
 			o.OnDated = func(ctx context.Context, listed []crawler.Dated) error { return p.again.dated(ctx, book, listed) }
 		}
 	}
+	if r.opt.StoreCookies {
+		if o.KeptCookies, err = keptCookies(ctx, r.store); err != nil {
+			return unstarted(errors.Join(err, meter.close()))
+		}
+	}
 	crawl, err := crawler.New(s, o, pipeline)
 	if err != nil {
 		return unstarted(errors.Join(err, meter.close()))
@@ -177,6 +182,9 @@ func (r *run) crawl(ctx context.Context, p plan, order *precedence.Order, kept *
 		w.Hosts, w.InFlight, w.Pages = crawl.Held(), crawl.InFlight(), added.Pages()
 	})
 	end, err = r.drive(ctx, v, following)
+	if r.opt.StoreCookies {
+		err = first(err, keepCookies(context.WithoutCancel(ctx), r.store, crawl.Cookies()))
+	}
 	return end, first(err, meter.close())
 }
 
@@ -241,7 +249,8 @@ func runFor(ctx context.Context, crawl *crawler.Crawl, most time.Duration) error
 func (r *run) summarize(ctx context.Context, p plan, end outcome) (sum Summary, err error) {
 	ctx = context.WithoutCancel(ctx)
 	sum = Summary{
-		Added: end.pipeline.Added(), Visits: end.pipeline.Visits(), Rule: r.rule, Took: time.Since(end.started),
+		Renders: r.opt.Crawl.Renders(),
+		Added:   end.pipeline.Added(), Visits: end.pipeline.Visits(), Rule: r.rule, Took: time.Since(end.started),
 		Store: r.store.Name, Archive: r.opt.Archive.Dir, Demanding: end.crawl.Demanding(), Alone: end.crawl.LeftAlone(),
 		End: r.endOf(end),
 	}

@@ -24,6 +24,7 @@ type Summary struct {
 	URLs       frontier.Counts
 	Later      int64 // number of blocked URLs that were postponed
 	Rule       dedup.Rule
+	Renders    bool // a browser renders pages
 	Took       time.Duration
 	Store      string
 	Bytes      int64  // of the store; 0: not known
@@ -84,9 +85,31 @@ func (s Summary) pages(b *strings.Builder) {
 	}{{dedup.Unique, t.Unique}, {dedup.Exact, t.Exact}, {dedup.Near, t.Near}, {dedup.Thin, t.Thin}} {
 		EndRow{string(v.kind), v.n, s.Rule.Explain(v.kind)}.Print(b)
 	}
+	if t.Rendered > 0 {
+		fmt.Fprintf(b, "%s rendered with a browser\n", report.Counted(t.Rendered, "page"))
+	}
+	switch {
+	case t.Scripts == 0:
+	case s.Renders:
+		fmt.Fprintf(b, "%s and could not be rendered: see skink report --about no-text\n", report.Counted(t.Scripts, "page")+needScripts(t.Scripts))
+	default:
+		them := "them"
+		if t.Scripts == 1 {
+			them = "it"
+		}
+		fmt.Fprintf(b, "%s; --render auto fetches %s with a browser\n", report.Counted(t.Scripts, "page")+needScripts(t.Scripts), them)
+	}
 	if t.Capped > 0 {
 		fmt.Fprintf(b, "%s had too many similar pages to compare with all of them\n", report.Counted(t.Capped, "page"))
 	}
+}
+
+// needScripts is the verb of a sentence about n pages.
+func needScripts(n int64) string {
+	if n == 1 {
+		return " needs scripts"
+	}
+	return " need scripts"
 }
 
 // visitsText returns the results of visits to known URLs as a text.
@@ -237,7 +260,7 @@ func (s Summary) attrs() []any {
 	}
 	return []any{
 		"added", a.Pages(), "seconds", s.Took.Seconds(), "pages", t.Pages(), "unique", t.Unique, "exact", t.Exact, "near", t.Near,
-		"thin", t.Thin, "other", t.Other, "unkept", t.Unkept, "capped", t.Capped, "urls", CountsByName(s.URLs, s.Later),
+		"thin", t.Thin, "other", t.Other, "unkept", t.Unkept, "capped", t.Capped, "need_scripts", t.Scripts, "rendered", t.Rendered, "urls", CountsByName(s.URLs, s.Later),
 		"problems", t.Problems, "given_up", t.GivenUp, "visits", visitsByName(s.Visits), "left_alone", aloneByName(s.Alone),
 		"postponed", s.Postponed[:min(len(s.Postponed), patternsShown)], "stopped", stopped, "store", s.Store, "bytes", s.Bytes,
 	}

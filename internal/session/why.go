@@ -40,8 +40,8 @@ func whyOnlyOne(ctx context.Context, s store.Reader, t store.Tally, n frontier.C
 		return fmt.Sprintf("robots.txt forbids all linked URLs (%s); on a site of your own use --ignore-robots", report.Counted(t.Blocked, "URL")), nil
 	case only.DeadEnd == store.DeadEndNoFollow:
 		return fmt.Sprintf("%s has nofollow for all its links; on a site of your own use --ignore-nofollow and another --store", only.URL), nil
-	case only.DeadEnd == store.DeadEndScripts:
-		return fmt.Sprintf("%s has no links in its HTML; scripts may add them, which skink does not run; name more seeds", only.URL), nil
+	case only.DeadEnd == store.DeadEndScripts && !only.Rendered:
+		return fmt.Sprintf("%s has no links in its HTML; scripts may add them; try --render auto and another --store, or name more seeds", only.URL), nil
 	case n.Outside > 0:
 		return fmt.Sprintf("all linked URLs (%s) are out of scope; widen --scope, or add them as seeds", report.Counted(n.Outside, "URL")), nil
 	}
@@ -69,7 +69,7 @@ func redirectCircle(ctx context.Context, s store.Reader) (string, error) {
 		for url := to[from]; url != "" && len(way) <= crawler.MaxHops; url = to[url] {
 			way = append(way, url)
 			if url == from {
-				return fmt.Sprintf("redirect loop: %s; the site may require cookies, which skink does not keep", strings.Join(way, " -> ")), nil
+				return fmt.Sprintf("redirect loop: %s; the site may require cookies: try --cookies run", strings.Join(way, " -> ")), nil
 			}
 		}
 	}

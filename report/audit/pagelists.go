@@ -34,10 +34,11 @@ func thin(*Audit) *List {
 		if r.Verdict != dedup.Thin {
 			return false
 		}
-		if r.Words == 0 {
-			noText++
+		if r.Words > 0 && r.NeedsScripts == "" {
+			return true
 		}
-		return r.Words > 0
+		noText++
+		return false
 	})
 }
 
@@ -51,7 +52,7 @@ func noText(a *Audit) *List {
 			column("why", "Why", func(s *subject, _ *store.Record) any { return whyNoText(s.page) }),
 			bytesColumn, urlColumn, titleColumn,
 		),
-		Findings: []*Finding{{Name: "empty"}, {Name: "unseen", want: store.WantLinks}, {Name: "documents"}, {Name: "links", want: store.WantLinks}},
+		Findings: []*Finding{{Name: "empty"}, {Name: "scripts"}, {Name: "unseen", want: store.WantLinks}, {Name: "documents"}, {Name: "links", want: store.WantLinks}},
 	}
 	unseen := map[int32]string{} // host of a page without text
 	texts := map[string]int{}    // of a host: pages with a text, less those without
@@ -60,6 +61,8 @@ func noText(a *Audit) *List {
 		case r.Kind == store.Other && r.Detail != "":
 			l.found("documents", at, nobody)
 		case r.Kind != store.Page:
+		case r.NeedsScripts != "":
+			l.found("scripts", at, nobody)
 		case r.Words > 0:
 			texts[host]++
 		case r.Size == 0:
@@ -85,6 +88,13 @@ func noText(a *Audit) *List {
 	return l
 }
 
+// needs says why a page needs scripts, by the reason in its record.
+var needs = map[string]string{
+	"root":     "the element that scripts fill is empty",
+	"data":     "its text is in JSON that scripts read",
+	"noscript": "it asks for JavaScript",
+}
+
 // whyNoText says what a page has in place of a text, as far as its links tell.
 func whyNoText(c *store.Content) any {
 	r := &c.Record
@@ -102,6 +112,10 @@ func whyNoText(c *store.Content) any {
 		return text(r.Detail)
 	case r.Size == 0:
 		return "the answer is empty"
+	case r.NeedsScripts != "" && r.RenderError != "":
+		return "it could not be rendered: " + r.RenderError
+	case needs[r.NeedsScripts] != "":
+		return needs[r.NeedsScripts]
 	case r.Bounds != "":
 		return "the page exceeds limits: " + r.Bounds
 	case scripts > 0 && ways > 0:

@@ -154,6 +154,9 @@ func shop() []planted {
 		good("/thin", with(func(r *store.Record) { r.Verdict, r.Words = dedup.Thin, 12 })),
 		good("/empty", with(func(r *store.Record) { r.Verdict, r.Words, r.Size = dedup.Thin, 0, 0 })),
 		good("/drawn", with(func(r *store.Record) { r.Verdict, r.Words, r.Root = dedup.Thin, 0, "none" }), linking("/app.js")),
+		good("/app", with(func(r *store.Record) {
+			r.Verdict, r.Words, r.H1, r.NeedsScripts = dedup.Thin, 2, []string{"Our shop"}, "root"
+		}), linking("/app.js")),
 		good("/menus", with(func(r *store.Record) { r.Verdict, r.Words, r.Root = dedup.Thin, 0, "none" }), linking("/linker links", "/thin thin")),
 		good("/hidden", with(func(r *store.Record) { r.NoIndex, r.Title = true, "" })),
 		ended("/secret", store.Blocked, 0, "robots.txt"),

@@ -16,6 +16,7 @@ import (
 	"github.com/dgraph-io/ristretto/v2/z"
 
 	"skink/internal/disk"
+	"skink/internal/lock"
 	"skink/store"
 )
 
@@ -61,7 +62,7 @@ func isStore(dir string) (bool, error) {
 // checkStore checks the files of an existing store. It repairs the effects of a killed process, a
 // power cut or damage.
 func checkStore(dir string) (Loss, error) {
-	release, ok, err := disk.TryLock(dir)
+	release, ok, err := lock.Try(dir)
 	if err != nil {
 		return Loss{}, err
 	}

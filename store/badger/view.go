@@ -8,6 +8,7 @@ import (
 	badgerdb "github.com/dgraph-io/badger/v4"
 
 	"skink/internal/disk"
+	"skink/internal/lock"
 	"skink/store"
 	"skink/store/badger/postings"
 )
@@ -32,7 +33,7 @@ type view struct {
 // openView makes the view of an existing store. The view of a damaged store is a copy, which the
 // caller must repair.
 func openView(dir string, opt Options) (v *view, loss Loss, err error) {
-	release, ok, err := disk.TryLockShared(dir)
+	release, ok, err := lock.TryShared(dir)
 	if err != nil {
 		return nil, Loss{}, err
 	}
@@ -76,7 +77,7 @@ func (v *view) link(dir string, m badgerdb.Manifest, logs []memLog, opt Options)
 	if v.dir, err = makeViewFolder(size, opt); err != nil {
 		return err
 	}
-	v.unlock, _, _ = disk.TryLock(v.dir) // so that nobody takes it for stale; badger locks only what it may write to
+	v.unlock, _, _ = lock.Try(v.dir) // so that nobody takes it for stale; badger locks only what it may write to
 	if err := v.fill(dir, m, logs); err != nil {
 		return fmt.Errorf("copy the store to %s: %w", v.dir, err)
 	}
@@ -166,7 +167,7 @@ func makeViewFolder(size int64, opt Options) (string, error) {
 			full = fmt.Errorf("%s has no room for a temporary copy of %d MiB: %w: set TMPDIR to another folder", os.TempDir(), need>>20, store.ErrFull)
 			continue
 		}
-		disk.RemoveStale(place, viewPrefix)
+		lock.RemoveStale(place, viewPrefix)
 		dir, err := os.MkdirTemp(place, viewPrefix)
 		if err == nil {
 			return dir, nil

@@ -1,4 +1,4 @@
-package disk
+package lock
 
 import (
 	"os"
@@ -44,7 +44,7 @@ func TestRemoveStale(t *testing.T) {
 			t.Fatal(err)
 		}
 		if tt.inUse {
-			release, ok, err := TryLock(path)
+			release, ok, err := Try(path)
 			if err != nil || !ok {
 				t.Fatalf("lock %s: %t, %v", path, ok, err)
 			}

@@ -1,4 +1,5 @@
-package disk
+// Package lock locks files and folders against other processes, and removes what killed processes left.
+package lock
 
 import (
 	"os"
@@ -11,7 +12,7 @@ import (
 const staleAfter = 10 * time.Second
 
 // RemoveStale removes the files and folders that killed processes left in a folder. Their names begin
-// with a prefix. It keeps a file or folder that is locked, see [TryLock], or younger than ten seconds:
+// with a prefix. It keeps a file or folder that is locked, see [Try], or younger than ten seconds:
 // its process may not have locked it yet.
 func RemoveStale(dir, prefix string) {
 	entries, err := os.ReadDir(dir)
@@ -34,7 +35,7 @@ func RemoveStale(dir, prefix string) {
 		case !info.Mode().IsRegular():
 			continue
 		}
-		if release, free, err := TryLock(path); err == nil && free {
+		if release, free, err := Try(path); err == nil && free {
 			_ = remove(path)
 			release()
 		}

@@ -1,6 +1,6 @@
 //go:build linux || darwin || freebsd
 
-package disk
+package lock
 
 import (
 	"errors"
@@ -11,15 +11,15 @@ import (
 
 const hasLocks = true
 
-// TryLock takes the lock that badger takes when it opens dir. While it is held, no other process
+// Try takes the lock that badger takes when it opens dir. While it is held, no other process
 // changes the files. ok is false if another process has the lock.
-func TryLock(dir string) (release func(), ok bool, err error) {
+func Try(dir string) (release func(), ok bool, err error) {
 	return lockDir(dir, unix.LOCK_EX)
 }
 
-// TryLockShared takes the same lock for reading. Any number of readers may have it at once, but no
+// TryShared takes the same lock for reading. Any number of readers may have it at once, but no
 // writer beside them.
-func TryLockShared(dir string) (release func(), ok bool, err error) {
+func TryShared(dir string) (release func(), ok bool, err error) {
 	return lockDir(dir, unix.LOCK_SH)
 }
 

@@ -1,0 +1,282 @@
+package crawler
+
+import (
+	"context"
+	"maps"
+	"net/http"
+	"net/http/cookiejar"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/net/publicsuffix"
+
+	"skink/crawler/access"
+	"skink/crawler/wire"
+	"skink/frontier"
+)
+
+// # Cookies
+//
+// Cookies are kept if Options.Cookies says so, and for the hosts whose settings have cookies or a login. A jar
+// holds them for one run; Crawl.Cookies returns them for the next. The jar follows RFC 6265, and knows the public suffixes, so that a site cannot
+// set a cookie for all of "co.uk".
+//
+// Some sites answer each page with a redirect until a cookie is there. The redirect leads back to the
+// page itself, or to a page of consent that sets the cookie and then leads back. So if a host keeps
+// cookies, the redirects of a page are followed within the host. If they lead back, the page is
+// requested again with the cookies. If they lead elsewhere, the page is a redirect like any other.
+
+const (
+	wallHops   = 5        // redirects that are followed from a page to see whether they lead back to it
+	wallRounds = 2        // further requests for a page after its redirects led back to it
+	wallMisses = 20       // redirects of a host that led elsewhere, after which no more are followed
+	wallLimit  = 64 << 10 // bytes of a body on the way
+)
+
+// A cookieStore holds the cookies of a crawl. A nil one holds none.
+type cookieStore struct {
+	opt *Options
+	jar *cookiejar.Jar
+
+	mu     sync.Mutex
+	misses map[string]int        // guarded by mu: by host, redirects that did not lead back
+	set    map[string]KeptCookie // guarded by mu: the cookies that hosts set, by host, domain, path and name
+}
+
+// A KeptCookie is a cookie that a host set, for a later run.
+type KeptCookie struct {
+	URL    string    `json:"url"`    // of the answer
+	Cookie string    `json:"cookie"` // the value of Set-Cookie; secret
+	At     time.Time `json:"at"`     // when it was set
+}
+
+// newCookieStore returns the cookies that a crawl begins with, or nil if it keeps none.
+func newCookieStore(opt *Options) (*cookieStore, error) {
+	s := &cookieStore{opt: opt, misses: make(map[string]int), set: make(map[string]KeptCookie)}
+	wanted := opt.Cookies
+	for _, h := range opt.Hosts {
+		wanted = wanted || h.Cookies != nil || h.Login != nil
+	}
+	if !wanted {
+		return nil, nil
+	}
+	var err error
+	if s.jar, err = cookiejar.New(&cookiejar.Options{PublicSuffixList: publicsuffix.List}); err != nil {
+		return nil, err
+	}
+	for _, h := range opt.Hosts {
+		s.load(h)
+	}
+	for _, k := range opt.KeptCookies {
+		s.restore(k)
+	}
+	return s, nil
+}
+
+// restore puts a cookie of an earlier run into the jar, unless it has expired.
+func (s *cookieStore) restore(k KeptCookie) {
+	u, err := url.Parse(k.URL)
+	c, cookieErr := http.ParseSetCookie(k.Cookie)
+	if err != nil || cookieErr != nil {
+		return
+	}
+	if c.MaxAge > 0 { // Max-Age counts from when it was set
+		if c.MaxAge -= int(time.Since(k.At).Seconds()); c.MaxAge <= 0 {
+			return
+		}
+	}
+	s.jar.SetCookies(u, []*http.Cookie{c})
+	s.note(u, c, k)
+}
+
+// note records a cookie that a host set.
+func (s *cookieStore) note(u *url.URL, c *http.Cookie, k KeptCookie) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.set[strings.Join([]string{u.Host, c.Domain, c.Path, c.Name}, "\x00")] = k
+}
+
+// Cookies returns the cookies that hosts set during a crawl, in no order. They are secret.
+func (c *Crawl) Cookies() []KeptCookie {
+	if c.cookies == nil {
+		return nil
+	}
+	c.cookies.mu.Lock()
+	defer c.cookies.mu.Unlock()
+	return slices.Collect(maps.Values(c.cookies.set))
+}
+
+// load puts the cookies of a host's settings into the jar, except those of hosts that the pattern of
+// the settings does not name.
+func (s *cookieStore) load(h access.Host) {
+	for _, c := range h.Cookies {
+		c := *c
+		name, below := strings.CutPrefix(c.Domain, ".")
+		if !access.Matches(h.Pattern, name) && !access.Matches(name, strings.TrimPrefix(h.Pattern, "*.")) {
+			continue
+		}
+		if c.Domain = ""; below {
+			c.Domain = name
+		}
+		scheme := "http"
+		if c.Secure {
+			scheme = "https"
+		}
+		s.jar.SetCookies(&url.URL{Scheme: scheme, Host: name, Path: c.Path}, []*http.Cookie{&c})
+	}
+}
+
+// keeps reports whether the cookies of a host are kept.
+func (s *cookieStore) keeps(host string) bool {
+	if s == nil || s.opt.Cookies {
+		return s != nil
+	}
+	h := s.opt.Hosts.For(host)
+	return h.Cookies != nil || h.Login != nil
+}
+
+// add adds the cookies of a host to a request.
+func (s *cookieStore) add(r *http.Request) *http.Request {
+	if !s.keeps(r.Host) {
+		return r
+	}
+	all := s.jar.Cookies(jarURL(r))
+	if len(all) == 0 {
+		return r
+	}
+	r = r.WithContext(wire.WithSecrets(r.Context(), "Cookie"))
+	r.Header = r.Header.Clone()
+	for _, c := range all {
+		r.AddCookie(c)
+	}
+	return r
+}
+
+// keep keeps the cookies of an answer.
+func (s *cookieStore) keep(x *wire.Exchange) {
+	if x.Header["Set-Cookie"] == nil || !s.keeps(x.Request.Host) {
+		return
+	}
+	u, all := jarURL(x.Request), (&http.Response{Header: x.Header}).Cookies()
+	s.jar.SetCookies(u, all)
+	for _, c := range all {
+		s.note(u, c, KeptCookie{u.String(), c.Raw, time.Now().UTC()})
+	}
+}
+
+// jarURL returns the URL of a request with its path, which net/http may hold elsewhere.
+func jarURL(r *http.Request) *url.URL {
+	path, _, _ := strings.Cut(r.URL.RequestURI(), "?")
+	return &url.URL{Scheme: r.URL.Scheme, Host: r.Host, Path: path}
+}
+
+// missed counts a redirect of a host that did not lead back to its page.
+func (s *cookieStore) missed(host string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.misses[host]++
+}
+
+// follows reports whether redirects of a host are followed to see whether they lead back.
+func (s *cookieStore) follows(host string) bool {
+	if !s.keeps(host) {
+		return false
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.misses[host] < wallMisses
+}
+
+// fetchAs fetches a URL of a crawl, with the login of its host if there is one.
+func (f *fetcher) fetchAs(ctx context.Context, item frontier.Item) *Page {
+	if h := f.opt.Hosts.For(frontier.HostOf(item.URL)); h.Login != nil {
+		return f.fetchLoggedIn(ctx, item, h)
+	}
+	return f.fetchPast(ctx, item)
+}
+
+// fetchPast fetches a URL. If its redirects set cookies and lead back to it, fetchPast fetches it again
+// with these cookies.
+func (f *fetcher) fetchPast(ctx context.Context, item frontier.Item) *Page {
+	page := f.fetch(ctx, item)
+	host := frontier.HostOf(item.URL)
+	for range wallRounds {
+		if !isRedirect(page.Status) || !f.cookies.follows(host) {
+			break
+		}
+		to, err := location(item.URL, page.Header)
+		if err != nil || !f.leadsBack(ctx, item.URL, to) {
+			f.cookies.missed(host)
+			break
+		}
+		if f.waitFor(ctx, item.URL) != nil {
+			break
+		}
+		if page.Raw != nil {
+			f.opt.OnAnswer(page.Raw)
+		}
+		page = f.fetch(ctx, item)
+	}
+	return page
+}
+
+// leadsBack follows the redirects from a URL within its host, and reports whether they lead back to
+// it. It obeys robots.txt and the delay of the host.
+func (f *fetcher) leadsBack(ctx context.Context, from, to string) bool {
+	host := frontier.HostOf(from)
+	for range wallHops {
+		switch {
+		case to == from:
+			return true
+		case frontier.HostOf(to) != host, f.mayAsk != nil && !f.mayAsk(ctx, to), f.waitFor(ctx, to) != nil:
+			return false
+		}
+		x, err := f.hopTo(ctx, to)
+		if err != nil || !isRedirect(x.Status) {
+			return false
+		}
+		if to, err = location(to, x.Header); err != nil {
+			return false
+		}
+	}
+	return false
+}
+
+// mayAsk reports whether robots.txt allows a URL.
+func (c *Crawl) mayAsk(ctx context.Context, url string) bool {
+	if c.opt.IgnoreRobots {
+		return true
+	}
+	rules, err := c.robots.get(ctx, url)
+	return err == nil && rules.Allowed(c.opt.agentFor(frontier.HostOf(url)), url)
+}
+
+// hopTo requests a URL that is not a page of the crawl.
+func (f *fetcher) hopTo(ctx context.Context, url string) (*wire.Exchange, error) {
+	ctx, clock, cancel := wire.StartClock(ctx, f.opt.Timeout, f.opt.Timeout)
+	defer cancel()
+	request, err := f.request(ctx, http.MethodGet, url, f.pageHeader)
+	if err != nil {
+		return nil, err
+	}
+	x := &wire.Exchange{Request: request, Limit: wallLimit, Clock: clock}
+	began := time.Now()
+	err = f.do(x)
+	if x.Raw != nil {
+		x.Raw.URL, x.Raw.At = url, began
+		f.opt.OnAnswer(x.Raw)
+	}
+	return x, err
+}
+
+// do makes an exchange, and keeps its cookies.
+func (f *fetcher) do(x *wire.Exchange) error {
+	if err := f.wire.Do(x); err != nil {
+		return err
+	}
+	f.cookies.keep(x)
+	return nil
+}

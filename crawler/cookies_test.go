@@ -1,0 +1,188 @@
+package crawler
+
+import (
+	"bytes"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+
+	"skink/crawler/access"
+	"skink/crawler/wire"
+)
+
+// A cookieSite is a site with a wall, and what a crawl of it finds.
+type cookieSite struct {
+	name   string
+	answer func(w http.ResponseWriter, r *http.Request, with func() bool) // with reports whether the request has the cookie
+	pages  int                                                            // pages found with cookies
+	asked  int                                                            // most requests with cookies
+}
+
+// hasCookie reports whether a request has a cookie with a value.
+func hasCookie(r *http.Request, name, value string) bool {
+	c, err := r.Cookie(name)
+	return err == nil && c.Value == value
+}
+
+const linkedPages = `<title>page</title><a href=/1><a href=/2><a href=/3>`
+
+// Walls that a cookie opens are passed with cookies, and closed without. Redirects that lead elsewhere
+// stay redirects.
+func TestCookieWalls(t *testing.T) {
+	for _, site := range []cookieSite{
+		{"a redirect to the same URL", func(w http.ResponseWriter, r *http.Request, with func() bool) {
+			if !with() {
+				http.SetCookie(w, &http.Cookie{Name: "seen", Value: "secret-1", Path: "/"})
+				http.Redirect(w, r, r.URL.String(), http.StatusFound)
+				return
+			}
+			fmt.Fprint(w, linkedPages)
+		}, 4, 6},
+		{"two steps of consent", func(w http.ResponseWriter, r *http.Request, with func() bool) {
+			switch {
+			case r.URL.Path == "/consent":
+				http.Redirect(w, r, "/agree?to="+r.FormValue("to"), http.StatusFound)
+			case r.URL.Path == "/agree":
+				http.SetCookie(w, &http.Cookie{Name: "seen", Value: "secret-1", Path: "/"})
+				http.Redirect(w, r, r.FormValue("to"), http.StatusSeeOther)
+			case !with():
+				http.Redirect(w, r, "/consent?to="+r.URL.Path, http.StatusFound)
+			default:
+				fmt.Fprint(w, linkedPages)
+			}
+		}, 4, 9},
+		{"a wall that never opens", func(w http.ResponseWriter, r *http.Request, with func() bool) {
+			http.Redirect(w, r, r.URL.String(), http.StatusFound)
+		}, 0, 4},
+		{"consent that robots.txt forbids", func(w http.ResponseWriter, r *http.Request, with func() bool) {
+			switch {
+			case r.URL.Path == "/no/consent":
+				t.Error("a forbidden page was requested")
+			case !with():
+				http.Redirect(w, r, "/no/consent", http.StatusFound)
+			}
+		}, 0, 4},
+		{"redirects that lead elsewhere", func(w http.ResponseWriter, r *http.Request, with func() bool) {
+			if r.URL.Path == "/" {
+				fmt.Fprint(w, `<a href=/old/1><a href=/old/2>`)
+				return
+			}
+			if rest, ok := strings.CutPrefix(r.URL.Path, "/old"); ok {
+				http.Redirect(w, r, rest, http.StatusMovedPermanently)
+				return
+			}
+			fmt.Fprint(w, r.URL.Path)
+		}, 3, 10},
+	} {
+		t.Run(site.name, func(t *testing.T) {
+			for _, cookies := range []bool{true, false} {
+				var mu sync.Mutex
+				asked := 0
+				host := serve(t, func(w http.ResponseWriter, r *http.Request) {
+					mu.Lock()
+					asked++
+					mu.Unlock()
+					if r.URL.Path == "/robots.txt" {
+						fmt.Fprint(w, "User-agent: *\nDisallow: /no/")
+						return
+					}
+					if !cookies && r.Header.Get("Cookie") != "" {
+						t.Error("a cookie was sent")
+					}
+					w.Header().Set("Content-Type", "text/html")
+					site.answer(w, r, func() bool { return hasCookie(r, "seen", "secret-1") })
+				})
+				opt := Options{Cookies: cookies, AllowHosts: []string{host}, Scope: newScope(t, ScopeHost, nil, nil, "http://"+host+"/")}
+				pages := 0
+				err := Walk(t.Context(), []string{"http://" + host}, opt, func(p *Page) (Links, error) {
+					if p.Status == http.StatusOK && p.Location == "" {
+						pages++
+					}
+					return found(p), nil
+				})
+				if err != nil {
+					t.Fatal(err)
+				}
+				want := site.pages
+				if !cookies && site.name != "redirects that lead elsewhere" {
+					want = 0
+				}
+				if pages != want {
+					t.Errorf("cookies %v: %d pages, want %d", cookies, pages, want)
+				}
+				if asked > site.asked+1 { // and robots.txt
+					t.Errorf("cookies %v: %d requests, at most %d are needed", cookies, asked, site.asked)
+				}
+			}
+		})
+	}
+}
+
+// Cookies of a file reach only the host that they are for, make its pages private, and are masked in
+// raw requests.
+func TestCookiesOfAFile(t *testing.T) {
+	other := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Cookie") != "" {
+			t.Errorf("the other host gets %s", r.Header.Get("Cookie"))
+		}
+		http.NotFound(w, r)
+	})
+	otherName := strings.Replace(other, "127.0.0.1", "localhost", 1)
+	site := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case !hasCookie(r, "session", "secret-7") || r.Header.Get("Cookie") != "session=secret-7":
+			w.WriteHeader(http.StatusForbidden)
+		case r.URL.Path == "/robots.txt":
+			http.NotFound(w, r)
+		case r.URL.Path == "/away":
+			http.Redirect(w, r, "http://"+otherName+"/", http.StatusFound)
+		default:
+			w.Header().Set("Content-Type", "text/html")
+			fmt.Fprint(w, `<a href=/away>`)
+		}
+	})
+	var mu sync.Mutex
+	var raw [][]byte
+	opt := Options{
+		AllowHosts: []string{site, otherName}, IgnoreRobots: true,
+		Hosts: access.Table{{Pattern: site, Cookies: access.Cookies{
+			{Name: "session", Value: "secret-7", Domain: "127.0.0.1", Path: "/"},
+			{Name: "other", Value: "secret-8", Domain: "localhost", Path: "/"}, // not of this host
+		}}},
+		Scope: newScope(t, ScopeAny, nil, nil, "http://"+site+"/"),
+		OnAnswer: func(r *wire.Raw) {
+			mu.Lock()
+			defer mu.Unlock()
+			raw = append(raw, r.Request)
+		},
+	}
+	private := map[string]bool{}
+	err := Walk(t.Context(), []string{"http://" + site}, opt, func(p *Page) (Links, error) {
+		private[p.Item.URL] = p.Private
+		if p.Raw != nil {
+			raw = append(raw, p.Raw.Request)
+		}
+		if p.Item.URL == "http://"+site+"/" && p.Status != http.StatusOK {
+			t.Errorf("%s: status %d", p.Item.URL, p.Status)
+		}
+		return found(p), nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !private["http://"+site+"/"] || private["http://"+otherName+"/"] || len(private) < 3 {
+		t.Errorf("private pages: %v", private)
+	}
+	masked := false
+	for _, r := range raw {
+		if bytes.Contains(r, []byte("secret-")) {
+			t.Errorf("a raw request holds a cookie:\n%s", r)
+		}
+		masked = masked || bytes.Contains(r, []byte("Cookie: ***"))
+	}
+	if !masked {
+		t.Errorf("no raw request says that there was a cookie: %q", raw)
+	}
+}

@@ -1,0 +1,354 @@
+package crawler
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptrace"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"skink/crawler/access"
+	"skink/crawler/render"
+	"skink/crawler/wire"
+	"skink/frontier"
+	"skink/internal/lru"
+)
+
+// # Pages that a browser draws
+//
+// Only a reader of the page knows that scripts draw it. So the handler says so, with [ErrRender], before
+// it has written anything. The page's turn then goes on: a browser draws the page from the answer that
+// was fetched, and the handler gets it once more, with [Page.Drawing]. Nothing is fetched twice, and
+// the frontier need not know of it: if the crawl is killed meanwhile, the URL is pending.
+//
+// While a page is drawn it holds no worker and no request of its host. But a host gets no more turns
+// while as many of its pages are being drawn as the browser has tabs.
+//
+// The crawl makes the requests of a page itself, see [Crawl.part]: robots.txt, the delay and the number
+// of requests at once of each host, the guard of addresses, the limits and the archive hold for them. They come before further turns of their host. So with a delay of a second, a page that needs
+// ten files takes ten seconds. Answers are kept for a while, as in the cache of a browser, so that the
+// scripts of an application are fetched once and not for each page.
+//
+// Known weaknesses: if several workers crawl together, files of a host that another worker holds are
+// fetched beside its pages. Options.PerIP does not count these requests.
+
+// When a browser draws pages.
+const (
+	RenderOff    = "off"    // never
+	RenderAuto   = "auto"   // those of which the handler says so
+	RenderAlways = "always" // all in HTML
+)
+
+// ErrRender is returned by a [Handler] of which nothing was written, for a page with MayRender: a
+// browser must draw the page first.
+var ErrRender = errors.New("the page must be rendered first")
+
+// A drawer is a browser.
+type drawer interface {
+	Draw(context.Context, render.Page, render.Fetch) (*render.Drawing, error)
+	Tabs() int
+	Close()
+}
+
+// renders returns when pages of a host are drawn.
+func (o *Options) renders(host string) string {
+	return cmp.Or(o.Hosts.For(host).Render, o.Render, RenderOff)
+}
+
+// Renders reports whether pages of some host may be drawn.
+func (o *Options) Renders() bool {
+	draws := func(when string) bool { return when == RenderAuto || when == RenderAlways }
+	return draws(o.Render) || slices.ContainsFunc(o.Hosts, func(h access.Host) bool { return draws(h.Render) })
+}
+
+// newDrawer returns the browser of a crawl, or nil if it needs none.
+func newDrawer(opt *Options) (drawer, error) {
+	if !opt.Renders() {
+		return nil, nil
+	}
+	path, err := render.Find()
+	if err != nil {
+		return nil, fmt.Errorf("render pages: %w", err)
+	}
+	return render.New(render.Options{Path: path, Size: opt.MaxSize}), nil
+}
+
+// drawn reports when a page would be drawn; [RenderOff] if it cannot be.
+func (c *Crawl) drawn(p *Page) string {
+	switch {
+	case c.browser == nil, p.Problem != "", p.Location != "", p.NotModified, p.Drawing != nil, p.DrawError != "":
+		return RenderOff
+	case p.Item.Kind != frontier.Page && p.Item.Kind != probing, !isHTML(p.Header.Get("Content-Type")):
+		return RenderOff
+	}
+	return c.opt.renders(frontier.HostOf(p.Item.URL))
+}
+
+// draw lets the browser draw the page of an arrival, and passes it on.
+func (c *Crawl) draw(ctx context.Context, a *arrival, start func(func() error)) error {
+	c.schedule.drawing(a.turn, true)
+	page := a.page
+	ctx = wire.WithShare(ctx, a.bodies)
+	fetch := func(ctx context.Context, r render.Request) (render.Answer, error) { return c.part(ctx, page, r) }
+	drawing, err := c.browser.Draw(ctx, render.Page{URL: page.Item.URL, Header: page.Header, Body: page.Body}, fetch)
+	c.schedule.drawing(a.turn, false)
+	if ctx.Err() != nil {
+		a.bodies.Release()
+		return ctx.Err()
+	}
+	if page.Drawing = drawing; err != nil {
+		page.DrawError = cut(err.Error())
+	}
+	return c.hand(ctx, a, start)
+}
+
+// errRefused says that a page may not ask for something.
+var errRefused = errors.New("the page may not ask for this")
+
+// part makes a request of a page that is drawn.
+func (c *Crawl) part(ctx context.Context, page *Page, r render.Request) (render.Answer, error) {
+	base, err := frontier.NewBase(page.Item.URL, "")
+	if err != nil {
+		return render.Answer{}, err
+	}
+	url, err := base.Resolve(r.URL)
+	switch {
+	case err != nil:
+		return render.Answer{}, err
+	case c.opt.trespasses(page.Item.URL, url), c.opt.Scope != nil && c.opt.Scope.excludes(url):
+		return render.Answer{}, errRefused
+	}
+	return c.parts.get(ctx, partKey(url, r.Header), func() (render.Answer, error) { return c.fetchPart(ctx, url, r.Header) })
+}
+
+// fetchPart fetches what a page asks for, when its host may be asked.
+func (c *Crawl) fetchPart(ctx context.Context, url string, header http.Header) (a render.Answer, err error) {
+	var delay time.Duration
+	if !c.opt.IgnoreRobots {
+		rules, err := c.robots.get(ctx, url)
+		if err != nil {
+			return a, err
+		}
+		if !rules.Allowed(c.opt.agentFor(frontier.HostOf(url)), url) {
+			return a, errRefused
+		}
+		delay = rules.CrawlDelay(c.opt.agentFor(frontier.HostOf(url)))
+	}
+	scheme, _, _ := strings.Cut(url, "://")
+	ctx, giveBack, err := c.schedule.borrow(ctx, frontier.HostOf(url), scheme, delay)
+	if err != nil {
+		return a, err
+	}
+	defer func() { giveBack(len(a.Body)) }()
+	return c.fetchFile(ctx, url, header)
+}
+
+// fetchFile makes one exchange for a file of a page.
+func (f *fetcher) fetchFile(ctx context.Context, url string, more http.Header) (a render.Answer, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			a, err = render.Answer{}, &panicError{url, v}
+		}
+	}()
+	ctx, clock, cancel := wire.StartClock(ctx, f.opt.Timeout, f.opt.Timeout)
+	defer cancel()
+	header := f.fileHeader.Clone()
+	for name, values := range more {
+		header[name] = values
+	}
+	request, err := f.request(ctx, http.MethodGet, url, header)
+	if err != nil {
+		return a, err
+	}
+	x := &wire.Exchange{Request: request, Limit: f.opt.MaxSize, Clock: clock}
+	began := time.Now()
+	if err := f.do(x); err != nil {
+		return a, err
+	}
+	if x.Raw != nil {
+		x.Raw.URL, x.Raw.At = url, began
+		f.opt.OnAnswer(x.Raw)
+	}
+	return render.Answer{Status: x.Status, Header: x.Header, Body: x.Body}, x.BodyErr
+}
+
+// drawing records that a page of a turn is being drawn, or was. Meanwhile it waits for no worker.
+func (s *schedule) drawing(t *turn, begins bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	one := 1
+	if !begins {
+		one = -1
+	}
+	t.arrived = !begins
+	s.capacity.arrived -= one
+	t.host.drawing += one
+	s.offer(t.host)
+	s.changed()
+}
+
+// borrow waits until a host may have one more request, beside its turns, and counts it. The request
+// must be made with the returned context, and given back with the bytes of its answer. It fails if the
+// host must rest for longer than Options.Timeout, and when ctx ends.
+func (s *schedule) borrow(ctx context.Context, name, origin string, delay time.Duration) (_ context.Context, giveBack func(bytes int), err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	h := s.host(name)
+	if h.folder {
+		return ctx, func(int) {}, nil // it needs no rest, and its turn ends only after this
+	}
+	h.asides++
+	s.offer(h)
+	leave := func() {
+		h.asides--
+		s.offer(h)
+		s.changed()
+	}
+	h.told(origin, delay)
+	for h.open+h.asidesOpen >= h.atOnce() || h.unsent > 0 && h.delay > 0 {
+		wake := s.wake
+		s.mu.Unlock()
+		select {
+		case <-wake:
+		case <-ctx.Done():
+		}
+		s.mu.Lock()
+		if ctx.Err() != nil {
+			leave()
+			return nil, nil, context.Cause(ctx)
+		}
+	}
+	at := latest(h.rested(), time.Now())
+	if time.Until(at) > s.opt.Timeout {
+		leave()
+		return nil, nil, &wire.TimeoutError{Limit: s.opt.Timeout}
+	}
+	h.asidesOpen++
+	s.askAside(h, at)
+	number := h.requests
+	giveBack = func(bytes int) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		h.asidesOpen--
+		s.bytes += int64(bytes)
+		if s.opt.HostBudget != (Budget{}) {
+			h.spent.Bytes += int64(bytes)
+		}
+		leave()
+	}
+	s.mu.Unlock()
+	if rest := time.Until(at); rest > 0 {
+		err = sleep(ctx, nil, rest)
+	}
+	s.mu.Lock()
+	if err != nil {
+		h.asidesOpen--
+		leave()
+		return nil, nil, err
+	}
+	return s.watchAside(ctx, h, number), giveBack, nil
+}
+
+// watchAside returns a context for a request beside the turns of a host, from whose arrival the rest of
+// the host counts.
+func (s *schedule) watchAside(ctx context.Context, h *host, number int) context.Context {
+	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+		WroteRequest: func(httptrace.WroteRequestInfo) {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			if h.asked.Before(time.Now()) { // no later request is planned
+				h.sent(number)
+				s.offer(h)
+				s.changed()
+			}
+		},
+		GotFirstResponseByte: func() {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			if h.heard(number) {
+				s.offer(h)
+				s.changed()
+			}
+		},
+	})
+}
+
+// partsFor is how long the answer to a request of a page is used for other pages.
+const partsFor = 10 * time.Minute
+
+// A partCache keeps what pages asked for. If several pages ask for one file, it is fetched once.
+type partCache struct {
+	mu   sync.Mutex
+	kept *lru.Cache[string, part] // guarded by mu
+	open map[string]chan struct{} // guarded by mu: closed when the request for a key has ended
+}
+
+type part struct {
+	render.Answer
+	until time.Time
+}
+
+func newPartCache(bytes int64) *partCache {
+	const head = 2 << 10 // bytes, about
+	weigh := func(p part) int { return len(p.Body) + head }
+	return &partCache{kept: lru.New[string](int(bytes), weigh), open: map[string]chan struct{}{}}
+}
+
+// partKey is the key of a request: what its answer depends on.
+func partKey(url string, header http.Header) string {
+	var b strings.Builder
+	b.WriteString(url)
+	_ = header.Write(&b) // sorted by name
+	return b.String()
+}
+
+// get returns the answer of a key, and fetches it if there is none.
+func (c *partCache) get(ctx context.Context, key string, fetch func() (render.Answer, error)) (render.Answer, error) {
+	for {
+		c.mu.Lock()
+		p, ok := c.kept.Get(key)
+		if ok && time.Now().Before(p.until) {
+			c.mu.Unlock()
+			return p.Answer, nil
+		}
+		pending := c.open[key]
+		if pending == nil {
+			c.open[key] = make(chan struct{})
+			c.mu.Unlock()
+			return c.fetched(key, fetch)
+		}
+		c.mu.Unlock()
+		select {
+		case <-pending:
+		case <-ctx.Done():
+			return render.Answer{}, context.Cause(ctx)
+		}
+	}
+}
+
+// fetched fetches the answer of a key, and keeps it if it may be kept.
+func (c *partCache) fetched(key string, fetch func() (render.Answer, error)) (render.Answer, error) {
+	a, err := fetch()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if err == nil && isKept(&a) {
+		c.kept.Take(key)
+		c.kept.Put(key, part{a, time.Now().Add(partsFor)})
+	}
+	close(c.open[key])
+	delete(c.open, key)
+	return a, err
+}
+
+// isKept reports an answer that is the same for all pages: it says nothing else, and no failure of the
+// server.
+func isKept(a *render.Answer) bool {
+	control := strings.ToLower(a.Header.Get("Cache-Control"))
+	return a.Status < 500 && a.Status != http.StatusTooManyRequests &&
+		!strings.Contains(control, "no-store") && !strings.Contains(control, "no-cache") && !strings.Contains(control, "private")
+}

@@ -1,0 +1,277 @@
+package crawler
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"skink/crawler/access"
+	"skink/crawler/render"
+	"skink/frontier"
+)
+
+// A drawnWorld is a world of pages that need scripts.
+type drawnWorld struct {
+	*world
+	needs func(url string) bool // nil: all do
+}
+
+func (w *drawnWorld) Handle(ctx context.Context, p *Page, leads *Leads) error {
+	if p.MayRender && (w.needs == nil || w.needs(p.Item.URL)) {
+		return ErrRender
+	}
+	return w.world.Handle(ctx, p, leads)
+}
+
+// A painter is a browser whose pages ask for what a test says, all at once.
+type painter struct {
+	tabs  chan struct{}
+	parts func(url string) []string
+	takes time.Duration
+	err   error
+
+	mu      sync.Mutex
+	drawn   []string          // guarded by mu: pages
+	answers map[string]string // guarded by mu: by URL: the body, or the error
+}
+
+func newPainter(tabs int, parts func(url string) []string) *painter {
+	return &painter{tabs: make(chan struct{}, tabs), parts: parts, answers: map[string]string{}}
+}
+
+func (p *painter) Tabs() int { return cap(p.tabs) }
+func (p *painter) Close()    {}
+
+func (p *painter) Draw(ctx context.Context, page render.Page, fetch render.Fetch) (*render.Drawing, error) {
+	p.tabs <- struct{}{}
+	defer func() { <-p.tabs }()
+	var all sync.WaitGroup
+	for _, url := range p.parts(page.URL) {
+		all.Go(func() {
+			a, err := fetch(ctx, render.Request{URL: url, Header: http.Header{"Accept": {"*/*"}}})
+			p.mu.Lock()
+			defer p.mu.Unlock()
+			if p.answers[url] = string(a.Body); err != nil {
+				p.answers[url] = err.Error()
+			}
+		})
+	}
+	all.Wait()
+	select {
+	case <-time.After(p.takes):
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.drawn = append(p.drawn, page.URL)
+	if p.err != nil {
+		return nil, p.err
+	}
+	return &render.Drawing{HTML: []byte("drawn")}, nil
+}
+
+// draws crawls a world whose pages a painter draws.
+func (w *drawnWorld) draws(p *painter, change func(*Options)) *Crawl {
+	opt := Options{Parallel: 8, PerHost: 1, Timeout: time.Minute, Grace: time.Second, UserAgent: "skink", Render: RenderAuto, Bodies: 1 << 20}
+	if change != nil {
+		change(&opt)
+	}
+	w.answer = func(string, int) *Page {
+		return &Page{Status: 200, Header: http.Header{"Content-Type": {"text/html"}}}
+	}
+	opt.jitter = func() float64 { return 0.5 }
+	c := newCrawl(w.front, opt, w, w.fetch, w.fetchRobots)
+	c.setBrowser(p)
+	c.fetchFile = func(ctx context.Context, url string, _ http.Header) (render.Answer, error) {
+		w.request(ctx, url)
+		return render.Answer{Status: 200, Body: []byte("of " + url)}, ctx.Err()
+	}
+	return c
+}
+
+// The requests of pages that are drawn keep the delay and the number at once of each host, together
+// with the pages. What several pages ask for is fetched once.
+func TestDrawIsPolite(t *testing.T) {
+	for _, perHost := range []int{1, 3} {
+		synctest.Test(t, func(t *testing.T) {
+			w := &drawnWorld{world: newWorld(append(urls("a.test", 6), urls("b.test", 3)...)...)}
+			w.takes = func(string) time.Duration { return 1300 * time.Millisecond }
+			p := newPainter(4, func(url string) []string {
+				return []string{"http://a.test/app.js", "http://cdn.test/lib.js", url + "/data.json", "http://cdn.test/data" + url[len("http://a.test/"):]}
+			})
+			p.takes = 500 * time.Millisecond
+			if err := w.draws(p, func(o *Options) { o.Delay, o.MaxDelay, o.PerHost = time.Second, time.Second, perHost }).Run(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			same(t, "pages", w.Pages(), 9)
+			same(t, "drawn", len(p.drawn), 9)
+			last := map[string]time.Duration{}
+			for _, r := range w.sent {
+				host := frontier.HostOf(r.url)
+				if before, ok := last[host]; ok && r.at-before < time.Second {
+					t.Errorf("per host %d: %s was sent %v after the one before", perHost, r.url, r.at-before)
+				}
+				last[host] = r.at
+			}
+			for host, n := range w.most {
+				if n > perHost {
+					t.Errorf("%s had %d requests at once, want %d", host, n, perHost)
+				}
+			}
+			for url, n := range w.times {
+				if n != 1 {
+					t.Errorf("%s was fetched %d times", url, n)
+				}
+			}
+			for url, page := range w.ended {
+				if page.Drawing == nil || string(page.Drawing.HTML) != "drawn" {
+					t.Errorf("%s was handed over without its drawing", url)
+				}
+			}
+		})
+	}
+}
+
+// What a page asks for is subject to robots.txt of each host, also where that cannot be read, and to
+// the patterns that the user excludes.
+func TestDrawObeys(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := &drawnWorld{world: newWorld("http://a.test/")}
+		w.robots = func(origin string, _ int) (int, string, error) {
+			switch origin {
+			case "http://a.test":
+				return 200, "User-agent: *\nDisallow: /private\nCrawl-delay: 5", nil
+			case "http://down.test":
+				return 0, "", errors.New("no route")
+			}
+			return 404, "", nil
+		}
+		asked := []string{"http://a.test/open.js", "http://a.test/private.js", "http://down.test/x.js", "http://c.test/y.js", "http://c.test/no.js", "ftp://c.test/"}
+		p := newPainter(1, func(string) []string { return asked })
+		scope, err := NewScope(ScopeHost, nil, []string{`/no\.js$`})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := w.draws(p, func(o *Options) { o.Scope, o.MaxDelay = scope, time.Minute }).Run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		for url, want := range map[string]bool{asked[0]: true, asked[1]: false, asked[2]: false, asked[3]: true, asked[4]: false, asked[5]: false} {
+			if got := p.answers[url] == "of "+url; got != want || w.times[url] > 0 != want {
+				t.Errorf("%s: answered %v with %q, asked %d times; want %v", url, got, p.answers[url], w.times[url], want)
+			}
+		}
+		same(t, "asked at", w.at("a.test"), []float64{5, 10})
+	})
+}
+
+// Pages that wait for the browser hold neither workers nor other hosts. A host that has as many of them
+// as there are tabs gets no more turns.
+func TestDrawHoldsNobody(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := &drawnWorld{world: newWorld(append(urls("a.test", 50), urls("b.test", 50)...)...)}
+		w.needs = func(url string) bool { return strings.HasPrefix(url, "http://a.test/") }
+		w.takes = func(string) time.Duration { return 100 * time.Millisecond }
+		p := newPainter(2, func(string) []string { return nil })
+		p.takes = time.Minute
+		c := w.draws(p, func(o *Options) { o.Parallel, o.Connections = 1, 16 })
+		done := make(chan error)
+		go func() { done <- c.Run(t.Context()) }()
+		time.Sleep(10 * time.Second)
+		w.mu.Lock()
+		a, b := len(w.at("a.test")), len(w.at("b.test"))
+		w.mu.Unlock()
+		if a < 2 || a > 3 || b != 50 { // one may have been asked for before the second was read
+			t.Errorf("after ten seconds, %d pages were asked for that wait for the browser, want 2 or 3; and %d others, want 50", a, b)
+		}
+		if err := <-done; err != nil {
+			t.Fatal(err)
+		}
+		same(t, "pages", w.Pages(), 100)
+	})
+}
+
+// A page that cannot be drawn is handed over as it came, with the reason.
+func TestDrawFails(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := &drawnWorld{world: newWorld("http://a.test/")}
+		p := newPainter(1, func(string) []string { return nil })
+		p.err = render.ErrCrashed
+		if err := w.draws(p, nil).Run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		page := w.ended["http://a.test/"]
+		same(t, "why", page.DrawError, render.ErrCrashed.Error())
+		same(t, "problem", page.Problem, "")
+	})
+}
+
+// A crawl that is stopped leaves pages that were not drawn for the next run.
+func TestDrawStopped(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := &drawnWorld{world: newWorld(urls("a.test", 5)...)}
+		p := newPainter(2, func(url string) []string { return []string{url + "/x"} })
+		p.takes = time.Hour
+		ctx, cancel := context.WithCancel(t.Context())
+		time.AfterFunc(5*time.Second, cancel)
+		if err := w.draws(p, nil).Run(ctx); !errors.Is(err, context.Canceled) {
+			t.Fatal(err)
+		}
+		same(t, "handed over", len(w.ended), 0)
+		n, err := w.front.Counts(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		same(t, "pending", n.Pending, 5)
+	})
+}
+
+// With always, HTML is drawn before the handler sees it, and nothing else is.
+func TestDrawAlways(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := &drawnWorld{world: newWorld(urls("a.test", 3)...), needs: func(string) bool { return false }}
+		p := newPainter(2, func(string) []string { return nil })
+		c := w.draws(p, func(o *Options) { o.Render = RenderAlways })
+		w.answer = func(url string, _ int) *Page {
+			kind := "text/html; charset=utf-8"
+			if strings.HasSuffix(url, "/1") {
+				kind = "application/pdf"
+			}
+			return &Page{Status: 200, Header: http.Header{"Content-Type": {kind}}}
+		}
+		if err := c.Run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		same(t, "pages", w.Pages(), 3)
+		same(t, "drawn", len(p.drawn), 2)
+	})
+}
+
+// The settings of a host decide before those of the crawl.
+func TestDrawByHost(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := &drawnWorld{world: newWorld("http://a.test/", "http://b.test/", "http://c.test/")}
+		w.needs = func(url string) bool { return url == "http://b.test/" }
+		p := newPainter(2, func(string) []string { return nil })
+		err := w.draws(p, func(o *Options) {
+			o.Hosts = access.Table{{Pattern: "a.test", Render: RenderOff}, {Pattern: "c.test", Render: RenderAlways}}
+		}).Run(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		slices.Sort(p.drawn)
+		same(t, "drawn", p.drawn, []string{"http://b.test/", "http://c.test/"})
+	})
+	if o := (Options{Render: RenderOff, Hosts: access.Table{{Pattern: "a.test", Render: RenderAuto}}}); !o.Renders() {
+		t.Error("a host that is rendered needs no browser")
+	}
+	if o := (Options{Hosts: access.Table{{Pattern: "a.test", Render: RenderOff}}}); o.Renders() {
+		t.Error("a browser is needed, and no host is rendered")
+	}
+}

@@ -1,0 +1,184 @@
+package render
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+
+	"skink/internal/lock"
+)
+
+// names are those of Chromium and its relatives, in the order in which they are looked for.
+var names = []string{"chromium", "chromium-browser", "google-chrome-stable", "google-chrome", "chrome",
+	"/Applications/Google Chrome.app/Contents/MacOS/Google Chrome", "/Applications/Chromium.app/Contents/MacOS/Chromium"}
+
+// Find returns the path of an installed browser. The error names the package to install.
+func Find() (string, error) {
+	for _, name := range names {
+		if path, err := exec.LookPath(name); err == nil {
+			return path, nil
+		}
+	}
+	return "", errors.New("no Chromium or Chrome is installed; install one, such as: apt install chromium")
+}
+
+// profilePrefix begins the names of profiles in the folder for temporary files.
+const profilePrefix = "skink-browser-"
+
+// flags keep a browser off the network, and make it do nothing on its own.
+//
+// All requests of pages are answered by package render. Other requests of a browser would go to a proxy
+// that has no address. No name is resolved, and no address is connected to without the proxy, not even
+// one of this machine. WebRTC may use no UDP without the proxy, and QUIC is off.
+func flags(profile string, memory int64) []string {
+	all := []string{
+		"--headless", "--remote-debugging-pipe", "--user-data-dir=" + profile,
+		"--proxy-server=http://proxy.invalid:1", "--proxy-bypass-list=<-loopback>",
+		"--host-resolver-rules=MAP * ~NOTFOUND", "--dns-prefetch-disable", "--disable-quic",
+		"--force-webrtc-ip-handling-policy=disable_non_proxied_udp", "--webrtc-ip-handling-policy=disable_non_proxied_udp",
+		"--no-pings", "--disable-background-networking", "--disable-component-update", "--disable-sync",
+		"--disable-domain-reliability", "--disable-client-side-phishing-detection", "--disable-breakpad", "--disable-crash-reporter",
+		"--disable-features=Translate,MediaRouter,OptimizationHints,DialMediaRouteProvider,InterestFeedContentSuggestions,AutofillServerCommunication,CertificateTransparencyComponentUpdater,Prerender2,SpareRendererForSitePerProcess",
+		"--no-first-run", "--no-default-browser-check", "--disable-default-apps", "--disable-extensions", "--disable-component-extensions-with-background-pages",
+		"--block-new-web-contents", "--mute-audio", "--disable-gpu", "--disable-3d-apis", "--disable-dev-shm-usage", "--blink-settings=imagesEnabled=false",
+		"--disk-cache-size=1", "--media-cache-size=1", "--password-store=basic", "--use-mock-keychain", "--hide-scrollbars", "--window-size=1280,2000",
+		"--disable-background-timer-throttling", "--disable-backgrounding-occluded-windows", "--disable-renderer-backgrounding", "--disable-hang-monitor",
+		fmt.Sprintf("--js-flags=--max-old-space-size=%d", memory>>20),
+	}
+	if os.Geteuid() == 0 {
+		all = append(all, "--no-sandbox") // Chromium refuses to start as root with it
+	}
+	return append(all, "about:blank")
+}
+
+// A process is a browser that runs, with its children.
+type process struct {
+	*pipe
+	cmd     *exec.Cmd
+	profile string
+	ended   chan struct{} // closed when the process was waited for
+
+	release func() // of the lock on the profile
+	ending  sync.Once
+	said    tail // what it wrote to standard error
+}
+
+// start starts a browser, with a profile of its own. It removes profiles of browsers whose crawl was
+// killed.
+func start(path string, memory int64) (*process, error) {
+	lock.RemoveStale(os.TempDir(), profilePrefix)
+	profile, err := os.MkdirTemp("", profilePrefix+"*")
+	if err != nil {
+		return nil, fmt.Errorf("profile of the browser: %w", err)
+	}
+	release, _, err := lock.Try(profile)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("profile of the browser: %w", err), os.RemoveAll(profile))
+	}
+	p := &process{profile: profile, release: release, ended: make(chan struct{})}
+	if err := p.run(path, memory); err != nil {
+		release()
+		return nil, errors.Join(fmt.Errorf("start the browser %s: %w", path, err), os.RemoveAll(profile))
+	}
+	return p, nil
+}
+
+// run starts the process and its pipes.
+func (p *process) run(path string, memory int64) error {
+	hears, tell, err := os.Pipe()
+	if err != nil {
+		return err
+	}
+	hear, tells, err := os.Pipe()
+	if err != nil {
+		return errors.Join(err, hears.Close(), tell.Close())
+	}
+	p.cmd = exec.Command(path, flags(p.profile, memory)...)
+	p.cmd.ExtraFiles = []*os.File{hears, tells} // 3 and 4, as the browser expects
+	p.cmd.Stderr = &p.said
+	p.cmd.Env = append(os.Environ(), "HOME="+p.profile, "XDG_CONFIG_HOME="+p.profile, "XDG_CACHE_HOME="+p.profile, "DBUS_SESSION_BUS_ADDRESS=disabled:")
+	alone(p.cmd)
+	started := make(chan error)
+	go func() {
+		// On Linux the browser is killed when the thread that started it ends, so this one must stay.
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		err := p.cmd.Start()
+		started <- err
+		if err != nil {
+			return
+		}
+		_ = p.cmd.Wait()
+		close(p.ended)
+	}()
+	err = <-started
+	_, _ = hears.Close(), tells.Close()
+	if err != nil {
+		_, _ = tell.Close(), hear.Close()
+		return err
+	}
+	bound(p.cmd.Process.Pid, memory)
+	p.pipe = newPipe(hear, tell)
+	go func() {
+		<-p.gone
+		p.end()
+		_, _ = tell.Close(), hear.Close()
+	}()
+	return nil
+}
+
+// end kills the browser and all its children, and removes its profile.
+func (p *process) end() {
+	p.ending.Do(func() {
+		kill(p.cmd.Process)
+		<-p.ended
+		kill(p.cmd.Process) // children that were being started
+		p.release()
+		_ = os.RemoveAll(p.profile)
+	})
+}
+
+// why returns the last line that says why the browser ended.
+func (p *process) why() error {
+	if line := p.said.line(); line != "" {
+		return fmt.Errorf("%w: %s", errGone, line)
+	}
+	return errGone
+}
+
+// A tail keeps the beginning of what a browser writes to standard error.
+type tail struct {
+	mu   sync.Mutex
+	text bytes.Buffer // guarded by mu
+}
+
+func (t *tail) Write(p []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.text.Write(p[:min(len(p), max(0, 16<<10-t.text.Len()))])
+	return len(p), nil
+}
+
+// line returns the line with the cause of a failure, if there is one.
+func (t *tail) line() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for line := range strings.Lines(t.text.String()) {
+		if strings.Contains(line, "FATAL") || strings.Contains(line, "sandbox") || strings.Contains(line, "cannot open display") {
+			return strings.TrimSpace(line)
+		}
+	}
+	return ""
+}
+
+// profiles returns the profiles in the folder for temporary files.
+func profiles() []string {
+	all, _ := filepath.Glob(filepath.Join(os.TempDir(), profilePrefix+"*"))
+	return all
+}

@@ -1,0 +1,103 @@
+package render
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// newBrowser returns a browser that ends with the test.
+func newBrowser(t testing.TB, opt Options) *Browser {
+	t.Helper()
+	path, err := Find()
+	if err != nil {
+		t.Skip(err)
+	}
+	opt.Path = path
+	b := New(opt)
+	t.Cleanup(b.Close)
+	return b
+}
+
+// A site answers requests from memory, and remembers them.
+type site struct {
+	answers map[string]string // by path; JavaScript if the path says so
+	mu      sync.Mutex
+	asked   []string // guarded by mu
+}
+
+func (s *site) fetch(_ context.Context, r Request) (Answer, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.asked = append(s.asked, r.URL)
+	body, ok := s.answers[strings.TrimPrefix(r.URL, "http://site.example")]
+	if !ok {
+		return Answer{}, fmt.Errorf("%s: not found", r.URL)
+	}
+	kind := "application/json"
+	if strings.HasSuffix(r.URL, ".js") {
+		kind = "text/javascript"
+	}
+	return Answer{http.StatusOK, http.Header{"Content-Type": {kind}}, []byte(body)}, nil
+}
+
+func page(html string) Page {
+	return Page{URL: "http://site.example/", Header: http.Header{"Content-Type": {"text/html; charset=utf-8"}}, Body: []byte(html)}
+}
+
+func TestDraw(t *testing.T) {
+	b := newBrowser(t, Options{})
+	s := &site{answers: map[string]string{
+		"/main.js":   `const r = await fetch('/data.json'); document.getElementById('root').textContent = (await r.json()).text; import('/more.js')`,
+		"/data.json": `{"text":"drawn from data"}`,
+		"/more.js":   `setTimeout(() => document.body.insertAdjacentHTML('beforeend', '<p>and later</p>'), 100)`,
+	}}
+	d, err := b.Draw(t.Context(), page(`<html lang=en><title>App</title><link rel=stylesheet href=/a.css><noscript>no scripts</noscript><div id=root></div><img src=/a.png><script type=module src=/main.js></script>`), s.fetch)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{`<html lang="en">`, "drawn from data", "and later"} {
+		if !strings.Contains(string(d.HTML), want) {
+			t.Errorf("the drawn page lacks %q: %s", want, d.HTML)
+		}
+	}
+	if strings.Contains(string(d.HTML), "no scripts") || d.Cut || d.Goes != "" {
+		t.Errorf("%+v", d)
+	}
+	if want := []string{"http://site.example/main.js", "http://site.example/data.json", "http://site.example/more.js"}; !slices.Equal(s.asked, want) {
+		t.Errorf("asked for %q, want %q", s.asked, want)
+	}
+}
+
+// Custom elements keep their text in shadow roots.
+func TestShadowRoots(t *testing.T) {
+	b := newBrowser(t, Options{})
+	const script = `class Card extends HTMLElement { connectedCallback() { this.attachShadow({mode: 'open'}).innerHTML = '<p>in the shadow</p><x-inner></x-inner>' } }
+		class Inner extends HTMLElement { connectedCallback() { this.attachShadow({mode: 'open'}).innerHTML = '<p>below it</p>' } }
+		customElements.define('x-inner', Inner); customElements.define('x-card', Card)`
+	d, err := b.Draw(t.Context(), page("<body><x-card></x-card><script>"+script+"</script>"), (&site{}).fetch)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"in the shadow", "below it", `<template shadowrootmode="open">`} {
+		if !strings.Contains(string(d.HTML), want) {
+			t.Errorf("the drawn page lacks %q: %s", want, d.HTML)
+		}
+	}
+}
+
+// Pages share nothing: what one has stored, the next does not see.
+func TestApart(t *testing.T) {
+	b := newBrowser(t, Options{})
+	const script = `document.body.append('was ' + localStorage.getItem('x') + ' ' + document.cookie); localStorage.setItem('x', 'here'); document.cookie = 'x=here'`
+	for range 2 {
+		d, err := b.Draw(t.Context(), page("<body><script>"+script+"</script>"), (&site{}).fetch)
+		if err != nil || !strings.Contains(string(d.HTML), "was null ") || strings.Contains(string(d.HTML), "x=here</body>") {
+			t.Errorf("%v: %s", err, d.HTML)
+		}
+	}
+}

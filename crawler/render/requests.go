@@ -1,0 +1,162 @@
+package render
+
+import (
+	"net/http"
+	"net/textproto"
+	"net/url"
+	"strings"
+)
+
+const (
+	mostRequests = 100      // of a page
+	mostBytes    = 64 << 20 // of the answers that a page gets
+	fetchAtOnce  = 8        // requests of a page that wait for an answer from the caller
+)
+
+// paused is a request that the browser has stopped.
+type paused struct {
+	RequestID    string
+	FrameID      string
+	ResourceType string
+	Request      struct {
+		URL     string
+		Method  string
+		Headers map[string]string
+	}
+}
+
+// unsaid are fields of an answer that are not passed on: they speak of the way to us, or ask the
+// browser for more.
+var unsaid = map[string]bool{
+	"Content-Encoding": true, "Content-Length": true, "Transfer-Encoding": true, "Connection": true, "Keep-Alive": true,
+	"Set-Cookie": true, "Strict-Transport-Security": true, "Alt-Svc": true, "Link": true, "Nel": true, "Report-To": true,
+	"Reporting-Endpoints": true, "Clear-Site-Data": true, "Content-Disposition": true, "Refresh": true, "Service-Worker-Allowed": true,
+}
+
+// passedOn are fields of a request that are passed on. So are those whose name begins with X-.
+var passedOn = map[string]bool{"Accept": true, "Accept-Language": true, "Origin": true, "Authorization": true}
+
+// trackers count visitors, or show advertisements. They and all hosts below them get no request: a
+// crawl is no visit.
+var trackers = map[string]bool{
+	"google-analytics.com": true, "googletagmanager.com": true, "googlesyndication.com": true, "doubleclick.net": true,
+	"googleadservices.com": true, "connect.facebook.net": true, "analytics.tiktok.com": true, "bat.bing.com": true, "clarity.ms": true,
+	"hotjar.com": true, "mc.yandex.ru": true, "segment.com": true, "segment.io": true, "mixpanel.com": true, "amplitude.com": true,
+	"plausible.io": true, "cloudflareinsights.com": true, "scorecardresearch.com": true, "quantserve.com": true, "criteo.com": true,
+	"newrelic.com": true, "nr-data.net": true, "sentry.io": true, "matomo.cloud": true, "px.ads.linkedin.com": true,
+}
+
+func isTracker(host string) bool {
+	for host != "" {
+		if trackers[host] {
+			return true
+		}
+		_, host, _ = strings.Cut(host, ".")
+	}
+	return false
+}
+
+// A use says what becomes of a request.
+type use int
+
+const (
+	refuse use = iota
+	answer     // by the caller
+	self       // by the page that is drawn
+	blank      // by an empty style sheet
+	inside     // the browser has it
+	leave      // the page would go elsewhere
+)
+
+// stopped handles a request that was stopped. It does not wait.
+func (t *tab) stopped(session string, p paused) {
+	how, u := t.useOf(p)
+	switch how {
+	case refuse:
+		t.fail(session, p.RequestID, "BlockedByClient")
+	case leave:
+		t.fail(session, p.RequestID, "Aborted")
+	case inside:
+		t.post(session, "Fetch.continueRequest", params{"requestId": p.RequestID})
+	case self:
+		t.fulfil(session, p.RequestID, Answer{http.StatusOK, t.page.Header, t.page.Body})
+	case blank:
+		t.fulfil(session, p.RequestID, Answer{http.StatusOK, http.Header{"Content-Type": {"text/css"}, "Access-Control-Allow-Origin": {"*"}}, nil})
+	case answer:
+		t.requests.Go(func() { t.answer(session, p, u) })
+	}
+}
+
+// useOf decides what becomes of a request, and counts it.
+func (t *tab) useOf(p paused) (use, *url.URL) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	u, err := url.Parse(p.Request.URL)
+	switch {
+	case err != nil:
+		return refuse, nil
+	case u.Scheme == "data" || u.Scheme == "blob":
+		return inside, u
+	case u.Scheme != "http" && u.Scheme != "https", p.Request.Method != http.MethodGet, t.ctx.Err() != nil:
+		return refuse, u
+	case p.ResourceType == "Document" && p.FrameID == t.target:
+		if !t.started {
+			t.started = true
+			return self, u
+		}
+		t.loaded = true // the browser sends no such event for a page that is about to be left
+		if u.Fragment = ""; t.goes == "" && u.String() != t.page.URL {
+			t.goes = u.String()
+		}
+		return leave, u
+	case p.ResourceType == "Stylesheet":
+		return blank, u
+	case !isLoaded[p.ResourceType], p.isAside(), isTracker(u.Hostname()), t.asked >= mostRequests, t.bytes >= mostBytes:
+		return refuse, u
+	}
+	t.asked++
+	t.open++
+	return answer, u
+}
+
+// isAside reports a request that the page does without: ahead of time, or for a stream that never ends.
+func (p *paused) isAside() bool {
+	for name, value := range p.Request.Headers {
+		switch http.CanonicalHeaderKey(name) {
+		case "Sec-Purpose", "Purpose":
+			return true
+		case "Accept":
+			if value == "text/event-stream" {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// isLoaded are the types of requests that are answered.
+var isLoaded = map[string]bool{"Script": true, "XHR": true, "Fetch": true}
+
+// answer lets the caller answer a request.
+func (t *tab) answer(session string, p paused, u *url.URL) {
+	t.fetching <- struct{}{}
+	u.Fragment = ""
+	r := Request{URL: u.String(), Header: http.Header{}}
+	for name, value := range p.Request.Headers {
+		name = textproto.CanonicalMIMEHeaderKey(name)
+		if passedOn[name] || strings.HasPrefix(name, "X-") {
+			r.Header.Set(name, value)
+		}
+	}
+	a, err := t.fetch(t.ctx, r)
+	<-t.fetching
+	if err != nil {
+		t.fail(session, p.RequestID, "Failed")
+	} else {
+		t.fulfil(session, p.RequestID, a)
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.open--
+	t.bytes += int64(len(a.Body))
+}

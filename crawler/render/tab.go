@@ -1,0 +1,315 @@
+package render
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"sync"
+	"time"
+)
+
+// closeWithin is the time for opening and closing a tab. A browser that takes longer hangs.
+const closeWithin = 20 * time.Second
+
+// A tab draws one page.
+type tab struct {
+	*pipe
+	opt   Options
+	page  Page
+	fetch Fetch
+
+	ctx      context.Context // of the requests
+	context  string          // browser context
+	target   string          // also the id of the main frame
+	session  string
+	fetching chan struct{} // one for each request that is answered
+	requests sync.WaitGroup
+
+	mu      sync.Mutex
+	loaded  bool  // guarded by mu
+	crashed bool  // guarded by mu
+	started bool  // guarded by mu: the page itself was asked for
+	open    int   // guarded by mu: requests that wait for an answer
+	asked   int   // guarded by mu: requests that were passed on
+	bytes   int64 // guarded by mu: of the answers
+	goes    string
+}
+
+// draw draws a page in a tab of its own. The error is errGone if the browser ended or does not
+// answer.
+func (in *instance) draw(ctx context.Context, opt Options, page Page, fetch Fetch) (*Drawing, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, opt.Most, ErrHangs)
+	defer cancel()
+	t := &tab{pipe: in.process.pipe, opt: opt, page: page, fetch: fetch, ctx: ctx, fetching: make(chan struct{}, fetchAtOnce)}
+	defer t.requests.Wait()
+	defer cancel()
+	err := t.begin(ctx)
+	var drawing *Drawing
+	if err == nil {
+		drawing, err = t.draw(ctx)
+	}
+	if closeErr := t.close(); closeErr != nil {
+		in.process.end() // it hangs
+	}
+	return drawing, err
+}
+
+// begin opens the tab, and stops all its requests.
+func (t *tab) begin(ctx context.Context) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, closeWithin, errGone)
+	defer cancel()
+	var made struct{ BrowserContextID, TargetID, SessionID string }
+	if err := t.call(ctx, "", "Target.createBrowserContext", params{"disposeOnDetach": true}, &made); err != nil {
+		return err
+	}
+	t.context = made.BrowserContextID
+	if err := t.call(ctx, "", "Browser.setDownloadBehavior", params{"behavior": "deny", "browserContextId": t.context}, nil); err != nil {
+		return err
+	}
+	if err := t.call(ctx, "", "Target.createTarget", params{"url": "about:blank", "browserContextId": t.context}, &made); err != nil {
+		return err
+	}
+	t.target = made.TargetID
+	if err := t.call(ctx, "", "Target.attachToTarget", params{"targetId": t.target, "flatten": true}, &made); err != nil {
+		return err
+	}
+	t.session = made.SessionID
+	t.listen(t.session, func(method string, params json.RawMessage) { t.event(t.session, method, params) })
+	for _, c := range []struct {
+		method string
+		args   params
+	}{
+		{"Target.setAutoAttach", autoAttach},
+		{"Fetch.enable", stopAll},
+		{"Page.enable", nil},
+		{"Inspector.enable", nil},
+		{"Network.enable", params{"maxTotalBufferSize": 0, "maxResourceBufferSize": 0}},
+		{"Network.setBypassServiceWorker", params{"bypass": true}},
+		{"Page.setInterceptFileChooserDialog", params{"enabled": true}},
+	} {
+		if err := t.call(ctx, t.session, c.method, c.args, nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+var (
+	autoAttach = params{"autoAttach": true, "waitForDebuggerOnStart": true, "flatten": true}
+	stopAll    = params{"patterns": []params{{"urlPattern": "*", "requestStage": "Request"}}}
+)
+
+// close closes the tab, and ends its process.
+func (t *tab) close() error {
+	t.listen(t.session, nil)
+	if t.context == "" {
+		return nil
+	}
+	ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(t.ctx), closeWithin, errGone)
+	defer cancel()
+	return t.call(ctx, "", "Target.disposeBrowserContext", params{"browserContextId": t.context}, nil)
+}
+
+// draw loads the page, waits until it is drawn, and takes its HTML.
+func (t *tab) draw(ctx context.Context) (*Drawing, error) {
+	var went struct{ ErrorText string }
+	if err := t.call(ctx, t.session, "Page.navigate", params{"url": t.page.URL}, &went); err != nil {
+		return nil, err
+	}
+	if went.ErrorText != "" {
+		return nil, fmt.Errorf("the browser does not open the page: %s", went.ErrorText)
+	}
+	quiet, err := t.settle(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if !quiet {
+		t.post(t.session, "Runtime.terminateExecution", nil)
+	}
+	html, err := t.html()
+	if err != nil {
+		return nil, err
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return &Drawing{HTML: html, Goes: t.goes, Cut: !quiet}, nil
+}
+
+const (
+	tick     = 20 * time.Millisecond
+	quietFor = 250 // milliseconds of the page's own time
+	restless = 4   // times that a page may change without a request before it counts as quiet
+)
+
+// quietScript waits for some time in the page, and returns how often the page changed.
+var quietScript = `new Promise(done => {
+	let n = 0;
+	const seen = new MutationObserver(all => { n += all.length });
+	seen.observe(document, {subtree: true, childList: true, characterData: true});
+	setTimeout(() => requestIdleCallback(() => { seen.disconnect(); done(n) }, {timeout: 1000}), ` + strconv.Itoa(quietFor) + `);
+})`
+
+// settle waits until the page is quiet. It reports false if the page's time is over before.
+func (t *tab) settle(ctx context.Context) (quiet bool, err error) {
+	used, changes, rounds := time.Duration(0), 0, 0
+	var answer chan error // of the script that waits in the page; nil: none does
+	var asked int
+	last := time.Now()
+	for range time.Tick(tick) {
+		s := t.state()
+		now := time.Now()
+		if s.open == 0 {
+			used += now.Sub(last)
+		}
+		last = now
+		switch {
+		case s.crashed:
+			return false, ErrCrashed
+		case errors.Is(context.Cause(ctx), ErrHangs), used > t.opt.Time:
+			return false, nil
+		case ctx.Err() != nil:
+			return false, context.Cause(ctx)
+		}
+		select {
+		case <-t.gone:
+			return false, errGone
+		case err := <-answer:
+			answer = nil
+			if rounds++; err == nil && s.open == 0 && s.asked == asked && (changes == 0 || rounds >= restless) {
+				return true, nil
+			}
+			if s.asked != asked {
+				rounds = 0
+			}
+		default:
+		}
+		if s.loaded && s.open == 0 && answer == nil {
+			asked, answer = s.asked, make(chan error, 1)
+			go func(answer chan error) { answer <- t.evaluate(ctx, quietScript, &changes) }(answer)
+		}
+	}
+	panic("unreachable")
+}
+
+// A tabState is how far a page is.
+type tabState struct {
+	loaded, crashed bool
+	open, asked     int
+}
+
+func (t *tab) state() tabState {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return tabState{t.loaded, t.crashed, t.open, t.asked}
+}
+
+// htmlScript returns the HTML of the page, with its open shadow roots. Notices for browsers without
+// scripts are left out. It returns null if there are more than %d characters.
+const htmlScript = `(() => {
+	const root = document.documentElement;
+	if (!root) return '';
+	for (const n of document.querySelectorAll('noscript')) n.remove();
+	const shadows = [];
+	const find = at => {
+		for (const e of at.querySelectorAll('*')) if (e.shadowRoot) { shadows.push(e.shadowRoot); find(e.shadowRoot) }
+	};
+	find(document);
+	const html = root.getHTML({shadowRoots: shadows});
+	if (html.length > %d) return null;
+	return '<!DOCTYPE html>' + root.cloneNode(false).outerHTML.replace(/<\/html>$/, '') + html + '</html>';
+})()`
+
+// html returns the HTML of the page.
+func (t *tab) html() ([]byte, error) {
+	ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(t.ctx), t.opt.Time, ErrHangs)
+	defer cancel()
+	var html *string
+	switch err := t.evaluate(ctx, fmt.Sprintf(htmlScript, t.opt.Size), &html); {
+	case t.state().crashed:
+		return nil, ErrCrashed
+	case err != nil:
+		return nil, err
+	case html == nil || int64(len(*html)) > t.opt.Size:
+		return nil, ErrLarge
+	}
+	return []byte(*html), nil
+}
+
+// evaluate runs a script beside those of the page, which cannot change what it sees, and decodes its
+// value.
+func (t *tab) evaluate(ctx context.Context, script string, value any) error {
+	var world struct{ ExecutionContextID int }
+	if err := t.call(ctx, t.session, "Page.createIsolatedWorld", params{"frameId": t.target, "worldName": "skink"}, &world); err != nil {
+		return err
+	}
+	var result struct {
+		Result           struct{ Value json.RawMessage }
+		ExceptionDetails *struct{ Text string }
+	}
+	args := params{"expression": script, "contextId": world.ExecutionContextID, "returnByValue": true, "awaitPromise": true}
+	if err := t.call(ctx, t.session, "Runtime.evaluate", args, &result); err != nil {
+		return err
+	}
+	if result.ExceptionDetails != nil {
+		return fmt.Errorf("the page cannot be read: %s", result.ExceptionDetails.Text)
+	}
+	return json.Unmarshal(result.Result.Value, value)
+}
+
+// event handles an event of the tab, or of a worker in it.
+func (t *tab) event(session, method string, args json.RawMessage) {
+	switch method {
+	case "Fetch.requestPaused":
+		var p paused
+		if json.Unmarshal(args, &p) == nil {
+			t.stopped(session, p)
+		}
+	case "Page.loadEventFired":
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		t.loaded = t.loaded || t.started
+	case "Inspector.targetCrashed":
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		t.crashed = t.crashed || session == t.session
+	case "Page.javascriptDialogOpening":
+		t.post(session, "Page.handleJavaScriptDialog", params{"accept": false})
+	case "Target.attachedToTarget":
+		var to struct{ SessionID string }
+		if json.Unmarshal(args, &to) != nil {
+			return
+		}
+		t.listen(to.SessionID, func(method string, params json.RawMessage) { t.event(to.SessionID, method, params) })
+		t.post(to.SessionID, "Fetch.enable", stopAll)
+		t.post(to.SessionID, "Target.setAutoAttach", autoAttach)
+		t.post(to.SessionID, "Runtime.runIfWaitingForDebugger", nil)
+	case "Target.detachedFromTarget":
+		var from struct{ SessionID string }
+		if json.Unmarshal(args, &from) == nil {
+			t.listen(from.SessionID, nil)
+		}
+	}
+}
+
+// fulfil answers a request.
+func (t *tab) fulfil(session, request string, a Answer) {
+	var fields []params
+	for name, values := range a.Header {
+		if !unsaid[name] {
+			for _, v := range values {
+				fields = append(fields, params{"name": name, "value": v})
+			}
+		}
+	}
+	t.post(session, "Fetch.fulfillRequest", params{
+		"requestId": request, "responseCode": a.Status, "responseHeaders": fields, "body": base64.StdEncoding.EncodeToString(a.Body),
+	})
+}
+
+// fail refuses a request.
+func (t *tab) fail(session, request, reason string) {
+	t.post(session, "Fetch.failRequest", params{"requestId": request, "errorReason": reason})
+}

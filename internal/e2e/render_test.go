@@ -1,0 +1,256 @@
+package e2e
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"skink/crawler/render"
+)
+
+// needBrowser skips a test if there is no browser.
+func needBrowser(t *testing.T) {
+	t.Helper()
+	if _, err := render.Find(); err != nil {
+		t.Skip(err)
+	}
+}
+
+// A webApp serves one of the applications of testdata/apps, and counts requests by path.
+type webApp struct {
+	*httptest.Server
+	mu    sync.Mutex
+	asked map[string]int // guarded by mu
+}
+
+func newWebApp(t *testing.T, name string) *webApp {
+	t.Helper()
+	dir := filepath.Join("testdata/apps", name)
+	a := &webApp{asked: map[string]int{}}
+	a.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		a.mu.Lock()
+		a.asked[r.URL.Path]++
+		a.mu.Unlock()
+		file := filepath.Join(dir, filepath.FromSlash(r.URL.Path))
+		if info, err := os.Stat(file); err == nil && !info.IsDir() {
+			http.ServeFile(w, r, file)
+			return
+		}
+		if _, err := os.Stat(file + ".html"); err == nil {
+			http.ServeFile(w, r, file+".html")
+			return
+		}
+		if filepath.Ext(file) != "" {
+			http.NotFound(w, r)
+			return
+		}
+		page, err := os.ReadFile(filepath.Join(dir, "index.html"))
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusInternalServerError)
+			return
+		}
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		_, _ = w.Write(page)
+	}))
+	t.Cleanup(a.Close)
+	return a
+}
+
+// times returns how often a path was asked for.
+func (a *webApp) times(path string) int {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.asked[path]
+}
+
+// A fed is a document of a feed.
+type fed struct {
+	URL, Title, Text string
+	Words            int
+	Rendered         bool
+}
+
+// TestRender crawls three applications that npm's tools have built, without a browser and with one. Two
+// send empty pages that scripts fill. The third sends its texts, and must not be rendered.
+func TestRender(t *testing.T) {
+	needBrowser(t)
+	react, vue, manual := newWebApp(t, "react"), newWebApp(t, "vue"), newWebApp(t, "vitepress")
+	dir := t.TempDir()
+	crawl := func(mode string) (said string, pages map[string]fed) {
+		cmd := exec.Command("skink", "crawl", "--store", mode, "--render", mode, "--delay", "0", react.URL, vue.URL, manual.URL)
+		cmd.Dir = dir
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		pages = map[string]fed{}
+		for line := range bytes.Lines(runIn(t, dir, "export", "--store", mode)) {
+			var d fed
+			if err := json.Unmarshal(line, &d); err != nil {
+				t.Fatal(err)
+			}
+			pages[d.URL] = d
+		}
+		return string(out), pages
+	}
+
+	said, pages := crawl("off")
+	if !strings.Contains(said, "\n2 pages need scripts; --render auto fetches them with a browser\n") || len(pages) != 6 {
+		t.Errorf("without a browser there are %d pages:\n%s", len(pages), said)
+	}
+
+	said, pages = crawl("auto")
+	if !strings.Contains(said, "\n12 pages rendered with a browser\n") || strings.Contains(said, "need scripts") || len(pages) != 16 {
+		t.Errorf("with a browser there are %d pages:\n%s", len(pages), said)
+	}
+	for _, want := range []struct {
+		url, title, text string
+		rendered         bool
+	}{
+		{react.URL + "/", "Lizards of the world", "House gecko: walks on ceilings", true},
+		{react.URL + "/about", "About these pages", "a crawler that runs none finds one page", true},
+		{react.URL + "/lizards/sand-skink", "Sand skink", "leaves a track like a wave behind", true},
+		{react.URL + "/lizards/slow-worm", "Slow worm", "sleep there until March", true},
+		{vue.URL + "/", "Hot drinks", "from the field to the cup", true},
+		{vue.URL + "/mate", "Mate", "says thanks only to end", true},
+		{manual.URL + "/", "Kite manual | Kites", "on a day with a steady wind", false},
+		{manual.URL + "/sail", "The sail | Kites", "it should sound like a drum", false},
+	} {
+		got := pages[want.url]
+		if got.Title != want.title || !strings.Contains(got.Text, want.text) || got.Rendered != want.rendered {
+			t.Errorf("%s is %+v, want %+v", want.url, got, want)
+		}
+	}
+	// The scripts of an application are fetched once, and not for each page. Those of pages that have
+	// their text are not fetched at all, and neither is what shows no text.
+	for path, n := range react.asked {
+		if strings.HasPrefix(path, "/assets/") && (n != 1 || !strings.HasSuffix(path, ".js")) {
+			t.Errorf("%s was asked for %d times", path, n)
+		}
+	}
+	for path, n := range manual.asked {
+		if strings.HasPrefix(path, "/assets/") {
+			t.Errorf("%s was asked for %d times", path, n)
+		}
+	}
+	if n := react.times("/lizards/gecko"); n != 1 {
+		t.Errorf("a page was asked for %d times", n)
+	}
+}
+
+// TestRenderGuards crawls a page that asks for what it may not have: what robots.txt forbids, and
+// addresses that were not allowed. What it may have is in the archive.
+func TestRenderGuards(t *testing.T) {
+	needBrowser(t)
+	trap, err := net.Listen("tcp", "127.0.0.2:0")
+	if err != nil {
+		t.Skip(err)
+	}
+	defer trap.Close()
+	var touched atomic.Int64
+	go func() {
+		for {
+			conn, err := trap.Accept()
+			if err != nil {
+				return
+			}
+			touched.Add(1)
+			conn.Close()
+		}
+	}()
+	var mu sync.Mutex
+	asked := map[string]int{}
+	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		asked[r.URL.Path]++
+		mu.Unlock()
+		switch r.URL.Path {
+		case "/robots.txt":
+			fmt.Fprint(w, "User-agent: *\nDisallow: /secret")
+		case "/":
+			fmt.Fprint(w, `<title>Shell</title><div id=app></div><script src=/app.js></script><script src=/secret/app.js></script>`)
+		case "/app.js":
+			w.Header().Set("Content-Type", "text/javascript")
+			fmt.Fprintf(w, `const show = text => document.getElementById('app').insertAdjacentHTML('beforeend', '<p>' + text);
+				show('drawn <a href=/linked>linked</a>');
+				for (const url of ['/data', '/secret/data', '/large', '/moved', 'http://%[1]s/a', 'http://localhost:6379/', 'http://169.254.169.254/latest', 'http://[::1]:%[2]d/'])
+					fetch(url).then(r => r.text()).then(show, () => {});
+				new WebSocket('ws://%[1]s/b');
+				new Image().src = 'http://%[1]s/c';`, trap.Addr(), trap.Addr().(*net.TCPAddr).Port)
+		case "/data":
+			fmt.Fprint(w, "with data")
+		case "/moved":
+			http.Redirect(w, r, "http://"+trap.Addr().String()+"/d", http.StatusFound)
+		case "/large":
+			_, _ = w.Write(bytes.Repeat([]byte("x"), 1<<20))
+		default:
+			fmt.Fprint(w, "<p>linked page, with a text of its own")
+		}
+	}))
+	defer site.Close()
+	dir := t.TempDir()
+	runIn(t, dir, "crawl", "--quiet", "--render", "auto", "--delay", "0", "--sitemaps", "off", "--learn", "off", "--max-size", "512KB", "--warc", "kept", site.URL)
+	page := ""
+	for line := range bytes.Lines(runIn(t, dir, "export")) {
+		var d fed
+		if err := json.Unmarshal(line, &d); err != nil {
+			t.Fatal(err)
+		}
+		if d.Rendered {
+			page += d.Text
+		}
+	}
+	if page != "drawn linked\nwith data" {
+		t.Errorf("the rendered page is %q", page)
+	}
+	if n := touched.Load(); n > 0 {
+		t.Errorf("the other address was reached %d times", n)
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	for path, want := range map[string]int{"/": 1, "/app.js": 1, "/data": 1, "/large": 1, "/moved": 1, "/linked": 1, "/secret/app.js": 0, "/secret/data": 0, "/favicon.ico": 0} {
+		if asked[path] != want {
+			t.Errorf("%s was asked for %d times, want %d", path, asked[path], want)
+		}
+	}
+	indexes, err := filepath.Glob(filepath.Join(dir, "kept", "*.cdxj"))
+	if err != nil || len(indexes) != 1 {
+		t.Fatalf("the archive has the indexes %q: %v", indexes, err)
+	}
+	index, err := os.ReadFile(indexes[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{"/app.js", "/data", "/moved"} {
+		if !bytes.Contains(index, []byte(site.URL+path)) {
+			t.Errorf("the archive lacks %s", path)
+		}
+	}
+}
+
+// Without a browser the message names the package to install.
+func TestRenderWithoutBrowser(t *testing.T) {
+	skink, err := exec.LookPath("skink")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(skink, "crawl", "--render", "auto", "http://127.0.0.1:1/")
+	cmd.Dir, cmd.Env = t.TempDir(), []string{"PATH=/nowhere"}
+	out, err := cmd.CombinedOutput()
+	if err == nil || !strings.Contains(string(out), "skink: render pages: no Chromium or Chrome is installed; install one, such as: apt install chromium\n") {
+		t.Errorf("%v\n%s", err, out)
+	}
+	if _, err := os.Stat(filepath.Join(cmd.Dir, "skink-data")); !os.IsNotExist(err) {
+		t.Errorf("a store was left: %v", err)
+	}
+}

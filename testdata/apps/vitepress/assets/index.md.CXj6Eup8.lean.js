@@ -1,0 +1,1 @@
+import{_ as a,o as t,c as i,a0 as n}from"./chunks/framework.Cx-5KwGw.js";const m=JSON.parse('{"title":"Kite manual","description":"","frontmatter":{},"headers":[],"relativePath":"index.md","filePath":"index.md"}'),o={name:"index.md"};function l(r,e,d,s,h,_){return t(),i("div",null,[...e[0]||(e[0]=[n("",2)])])}const u=a(o,[["render",l]]);export{m as __pageData,u as default};
