@@ -39,10 +39,11 @@ var treebankWords = setOfWords(`
 	first second third fourth fifth sixth seventh eighth ninth tenth last next
 	few fewer fewest least less many more most much other own same several such`)
 
-// beforeVerbs are the words after which a word in -s is a verb.
+// beforeVerbs are the words after which english-pos takes a word that ends in -s for a verb ("he
+// runs") and not for a plural noun.
 var beforeVerbs = setOfWords("he she it who which")
 
-// englishMarks are the characters that the system drops.
+// englishMarks are the characters that the published system removes from the text.
 const englishMarks = "”“\",.:$#()\r\n"
 
 func englishPOS(a, b string, _ ProfileInput) ProfileResult {
