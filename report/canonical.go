@@ -12,20 +12,21 @@ import (
 
 // # Canonicals
 //
-// A page may name its preferred URL (rel=canonical, RFC 6596). Many name a wrong one: templates put
-// the home page there, or a page that moved. So each canonical URL is compared with the crawled page
-// at that URL, and a wrong one is reported to the owner of the site. The report leaves out canonical
-// URLs that were not crawled.
+// A page may name its preferred URL (rel=canonical, RFC 6596). Many pages name a wrong one:
+// templates put the home page there, or a page that moved. So the report compares each page with
+// the crawled page at its canonical URL, and tells the owner of the site where the two do not
+// match. A canonical URL that was not crawled is never reported as wrong.
 
-// A Canonical is a way in which canonical URLs are wrong, with the pages that have such URLs.
+// A Canonical counts the pages whose canonical URL is wrong in one way, such as naming a redirect.
 type Canonical struct {
 	Why    string `json:"why"`
 	Pages  int64  `json:"pages"`
-	URL    string `json:"url"`    // the first of them
-	Target string `json:"target"` // the URL that it names
+	URL    string `json:"url"`    // an example: the first such page that was read
+	Target string `json:"target"` // the canonical URL of the page at URL
 }
 
-// Says is what the pages do, with the verb in the right number.
+// Says returns Why with its verb in the number that fits Pages: "names …" for one page, else "name
+// …".
 func (c Canonical) Says() string {
 	if c.Pages == 1 {
 		return strings.Replace(c.Why, "name ", "names ", 1)
@@ -33,7 +34,8 @@ func (c Canonical) Says() string {
 	return c.Why
 }
 
-// sentence is the rest of a sentence that begins with the number of pages.
+// sentence returns the end of a sentence whose beginning, such as "3 pages", the caller writes. It
+// contains the example.
 func (c Canonical) sentence() string {
 	example := harmless.Line(c.URL) + " names " + harmless.Line(c.Target)
 	if c.Pages == 1 {
@@ -42,7 +44,7 @@ func (c Canonical) sentence() string {
 	return c.Says() + "; for example, " + example
 }
 
-// The ways, in the order in which they are reported.
+// These are the values of Canonical.Why, in the order in which they are reported.
 const (
 	canonicalOther    = "name a page with another text"
 	canonicalError    = "name a URL without a page"
@@ -52,17 +54,17 @@ const (
 
 var canonicalWays = []string{canonicalOther, canonicalError, canonicalRedirect, canonicalChain}
 
-// namedAtOnce is how many URLs that pages name are looked up in one call.
+// namedAtOnce is how many canonical URLs are looked up in the store with one call.
 const namedAtOnce = 256
 
-// canonicals are what pages name, held against what was crawled.
+// canonicals compares the canonical URLs of pages with the records of these URLs in a store.
 type canonicals struct {
 	s       store.Reader
 	waiting []*store.Record
-	found   map[string]*Canonical // by Why
+	found   map[string]*Canonical // by Canonical.Why
 }
 
-// add takes in a record.
+// add queues r for [canonicals.check] if r is a page whose canonical URL is not its own URL.
 func (c *canonicals) add(ctx context.Context, r *store.Record) error {
 	if r.Kind != store.Page || r.CanonicalURL == "" || r.CanonicalURL == r.URL {
 		return nil
@@ -74,7 +76,7 @@ func (c *canonicals) add(ctx context.Context, r *store.Record) error {
 	return c.check(ctx)
 }
 
-// check looks up what the pages name that wait for it.
+// check looks up the canonical URLs of all queued pages, and counts the wrong ones in found.
 func (c *canonicals) check(ctx context.Context) error {
 	if len(c.waiting) == 0 {
 		return nil
@@ -101,7 +103,8 @@ func (c *canonicals) check(ctx context.Context) error {
 	return nil
 }
 
-// Canonicals are those that do not hold, of the records that Hosts has counted.
+// Canonicals returns the kinds of wrong canonical URLs, with their counts, among the records that
+// Hosts has read.
 func (src stored) Canonicals(ctx context.Context) (all []Canonical, err error) {
 	if err := src.named.check(ctx); err != nil {
 		return nil, err
@@ -114,8 +117,8 @@ func (src stored) Canonicals(ctx context.Context) (all []Canonical, err error) {
 	return all, nil
 }
 
-// falseCanonical says in which way the page that a record names is not what it says; "" if it is,
-// or if nobody knows.
+// falseCanonical returns in which way the canonical URL of r is wrong. target is the page at that
+// URL; nil: it was not crawled. The result is "" if the URL is right, or if that cannot be known.
 func falseCanonical(r *store.Record, target *store.Content) string {
 	switch {
 	case target == nil:
@@ -134,7 +137,8 @@ func falseCanonical(r *store.Record, target *store.Content) string {
 	return ""
 }
 
-// clusterOf is the page that leads a record's cluster.
+// clusterOf returns the ID of the page that leads r's cluster, which is r's own ID unless r is a
+// duplicate.
 func clusterOf(r *store.Record) dedup.Hash {
 	if r.Follows() {
 		return r.Leader

@@ -17,43 +17,44 @@ import (
 	"skink/store"
 )
 
-// A Changed page has other words than at an earlier visit, or is gone.
+// A Changed is a page whose text differs from its text at an earlier visit, or a page that is gone.
+// It describes the last such change.
 type Changed struct {
 	URL         string    `json:"url"`
 	Title       string    `json:"title,omitempty"`
-	Resemblance float64   `json:"resemblance"`       // exact, of the last two texts
-	At          time.Time `json:"at"`                // of the visit that found it
-	Before      time.Time `json:"before"`            // of the visit that found the text before
-	Changes     int       `json:"changes,omitempty"` // of its text that are remembered
-	Added       string    `json:"added,omitempty"`   // some of what came
-	Removed     string    `json:"removed,omitempty"` // some of what went
-	Problem     string    `json:"problem,omitempty"` // of a page that is gone
+	Resemblance float64   `json:"resemblance"`       // of the text after the last change to the text before it, 0 to 1, computed exactly
+	At          time.Time `json:"at"`                // time of the visit that found the change
+	Before      time.Time `json:"before"`            // time of the last visit that found the text from before the change
+	Changes     int       `json:"changes,omitempty"` // how many changes of the text the record remembers, at least 1
+	Added       string    `json:"added,omitempty"`   // some of the text that the change added
+	Removed     string    `json:"removed,omitempty"` // some of the text that the change removed
+	Problem     string    `json:"problem,omitempty"` // for a page that is gone: the error, or where its URL redirects to now
 }
 
-// Changes is what is known of how the pages of a store changed from visit to visit.
+// Changes lists how the pages of a store changed between visits.
 type Changes struct {
-	Changed []Changed `json:"changed"` // the most changed first
+	Changed []Changed `json:"changed"` // pages that are gone, the latest first
 	Gone    []Changed `json:"gone"`    // the latest first
 
-	Restless []Restless `json:"restless,omitempty"`   // passages that change at every visit, and are ignored
-	Round    *Round     `json:"last_round,omitempty"` // nil: the crawl never came back to its pages
+	Restless []Restless `json:"restless,omitempty"`   // passages that change at every visit, and are ignored when texts are compared
+	Round    *Round     `json:"last_round,omitempty"` // changes since the last round began; nil: the crawl has visited each page only once
 }
 
-// A Round is how many of the changes the last round of visits found.
+// A Round counts the changes found since the crawl last began to visit its known pages again.
 type Round struct {
 	Began   time.Time `json:"began"`
 	Changed int       `json:"changed"`
 	Gone    int       `json:"gone"`
 }
 
-// A Restless is a passage of a page that is another at every visit.
+// A Restless is a passage of a page whose text differs at every visit, such as a clock.
 type Restless struct {
 	URL    string `json:"url"`
-	Text   string `json:"text"`   // some of it, at the last visit
-	Visits int    `json:"visits"` // in a row that found it changed
+	Text   string `json:"text"`   // some of the passage's text at the last visit
+	Visits int    `json:"visits"` // how many visits in a row found the passage changed
 }
 
-// ReadChanges reads what changed. The list is held in memory.
+// ReadChanges reads from s which pages changed. It holds the whole list in memory.
 func ReadChanges(ctx context.Context, s store.Reader) (all Changes, err error) {
 	all = Changes{Changed: []Changed{}, Gone: []Changed{}}
 	began, err := store.LastRound(ctx, s)
@@ -94,7 +95,7 @@ func ReadChanges(ctx context.Context, s store.Reader) (all Changes, err error) {
 	return all, nil
 }
 
-// changeOf is the last change of a page's text, if it had one.
+// changeOf returns the last change of the text of r's page. ok is false if the text never changed.
 func changeOf(r *store.Record) (c Changed, ok bool) {
 	c = Changed{URL: r.URL, Title: r.Title, Added: r.Added, Removed: r.Removed, At: r.FetchedAt}
 	if r.Kind != store.Page {
@@ -119,7 +120,7 @@ func changeOf(r *store.Record) (c Changed, ok bool) {
 	return c, c.Changes > 0
 }
 
-// WriteChanges writes what changed as text or as JSON.
+// WriteChanges writes all to w as text or as JSON.
 func WriteChanges(w io.Writer, all Changes, format Format) error {
 	switch format {
 	case JSON:

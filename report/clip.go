@@ -2,7 +2,7 @@ package report
 
 import "unicode/utf8"
 
-// Clip shortens s to at most n runes.
+// Clip shortens s to at most n runes. A shortened s ends in "…", which counts as one of them.
 func Clip(s string, n int) string {
 	count := 0
 	for i := range s {
@@ -14,7 +14,8 @@ func Clip(s string, n int) string {
 	return s
 }
 
-// clipMiddle shortens s to at most n runes, and keeps its beginning and its end.
+// clipMiddle shortens s to at most n runes. It keeps the beginning and the end of s, and puts "…"
+// in place of the middle.
 func clipMiddle(s string, n int) string {
 	runes := []rune(s)
 	if len(runes) <= n {

@@ -10,9 +10,10 @@ import (
 	"skink/store"
 )
 
-// Clusters yields the clusters of the store. A store in another process takes about as long for one
-// question as for a hundred, and most clusters are small, so several are read at once. The members
-// of a large one are not held.
+// Clusters yields the clusters of the store, largest first. It reads several small clusters with
+// one call, because a call to a store in another process takes about as long for a hundred clusters
+// as for one. The members of a cluster of more than batchMembers are streamed instead of held in
+// memory.
 func (src stored) Clusters(ctx context.Context) iter.Seq2[Cluster, error] {
 	return func(yield func(Cluster, error) bool) {
 		order, err := precedence.Read(ctx, src.s)
@@ -37,7 +38,8 @@ func (src stored) Clusters(ctx context.Context) iter.Seq2[Cluster, error] {
 	}
 }
 
-// minWordsOf is the --min-words of the crawl that made a store.
+// minWordsOf returns the least number of words for which the crawl of s compared a page with
+// others, the --min-words of the command line. A store without settings has the default.
 func minWordsOf(ctx context.Context, s store.Reader) (int, error) {
 	set, err := store.ReadSettings(ctx, s)
 	if err != nil || set == nil {
@@ -46,13 +48,15 @@ func minWordsOf(ctx context.Context, s store.Reader) (int, error) {
 	return set.MinWords, nil
 }
 
-// Bounds of a batch of more than one cluster.
+// A batch ends before it would exceed one of these bounds. A single cluster that is larger than
+// batchMembers is a batch of its own.
 const (
 	batchClusters = 256
 	batchMembers  = 1024
 )
 
-// inBatches yields clusters some at a time. Those before an error are yielded first.
+// inBatches groups clusters into slices within batchClusters and batchMembers. After an error it
+// first yields the clusters that came before, then the error.
 func inBatches(clusters iter.Seq2[store.Cluster, error]) iter.Seq2[[]store.Cluster, error] {
 	return func(yield func([]store.Cluster, error) bool) {
 		var some []store.Cluster
@@ -78,7 +82,8 @@ func inBatches(clusters iter.Seq2[store.Cluster, error]) iter.Seq2[[]store.Clust
 	}
 }
 
-// yieldBatch yields the clusters of a batch, and says whether more are wanted.
+// yieldBatch yields the clusters in some, with the records of their leaders. It returns false if
+// the caller wants no more clusters, or after an error.
 func (src stored) yieldBatch(ctx context.Context, order *precedence.Order, minWords int, some []store.Cluster, yield func(Cluster, error) bool) bool {
 	b := &batch{src: src, order: order, minWords: minWords, leaders: make([]dedup.Hash, len(some)), records: map[dedup.Hash]*store.Record{}, large: len(some) == 1 && some[0].Members > batchMembers}
 	for i, c := range some {
@@ -108,20 +113,20 @@ func (src stored) yieldBatch(ctx context.Context, order *precedence.Order, minWo
 	return true
 }
 
-// A batch is some clusters that are read together.
+// A batch holds what is read of the clusters that are read together.
 type batch struct {
 	src      stored
 	order    *precedence.Order
 	minWords int
 	leaders  []dedup.Hash
-	records  map[dedup.Hash]*store.Record // of the leaders
-	large    bool                         // it is one cluster, whose members are not held
-	members  map[dedup.Hash][]Member      // by leader; nil: not read yet
-	first    map[dedup.Hash]*next         // by leader, the first of its members
+	records  map[dedup.Hash]*store.Record // records of the leaders, by their ID
+	large    bool                         // whether the batch is one cluster of more than batchMembers, whose members are streamed and not held
+	members  map[dedup.Hash][]Member      // by ID of their leader; nil: not read yet
+	first    map[dedup.Hash]*next         // by ID of a leader: which of its members goes first in the order of package precedence
 }
 
-// membersOf yields the members of a cluster of the batch. The first time it reads those of all,
-// unless the batch is one large cluster.
+// membersOf yields the members of the cluster that leader leads. The first call reads the members
+// of all clusters of the batch, unless the batch is one large cluster.
 func (b *batch) membersOf(ctx context.Context, leader dedup.Hash) iter.Seq2[Member, error] {
 	return func(yield func(Member, error) bool) {
 		if b.large {
@@ -140,7 +145,7 @@ func (b *batch) membersOf(ctx context.Context, leader dedup.Hash) iter.Seq2[Memb
 	}
 }
 
-// memberOf is r as a member of its cluster.
+// memberOf describes r as a member of its cluster.
 func (b *batch) memberOf(r *store.Record) Member {
 	return Member{
 		URL: r.URL, Verdict: string(r.Verdict), Resemblance: r.Resemblance, Title: r.Title,
@@ -148,7 +153,7 @@ func (b *batch) memberOf(r *store.Record) Member {
 	}
 }
 
-// stream yields the members of a batch of one large cluster.
+// stream yields the members of a batch that is one large cluster, straight from the store.
 func (b *batch) stream(ctx context.Context, yield func(Member, error) bool) {
 	for r, err := range b.src.s.Members(ctx, b.leaders) {
 		if err != nil {
@@ -161,7 +166,8 @@ func (b *batch) stream(ctx context.Context, yield func(Member, error) bool) {
 	}
 }
 
-// read reads the members of all clusters of the batch.
+// read sets b.members and b.first for all clusters of the batch. It does nothing if they are set
+// already.
 func (b *batch) read(ctx context.Context) error {
 	if b.members != nil {
 		return nil

@@ -10,10 +10,10 @@ import (
 	"skink/internal/harmless"
 )
 
-// The HTML form is one file that opens from disk and asks for nothing: no script, no font, no
-// image, and a policy that forbids them all, so that even a hole in the escaping would fetch and
-// run nothing. Each part of it is a template of its own, executed when its turn comes: the file
-// grows with the clusters shown, memory does not.
+// The HTML form is one file that opens from disk and loads nothing else: no script, font or image.
+// Its Content-Security-Policy forbids all of these, so that even a page text that slipped through
+// the escaping could not run or load anything. Each part of the file is a separate template,
+// written as soon as its data is read, so that memory does not grow with the number of clusters.
 //
 //go:embed report.html
 var pageSource string
@@ -29,12 +29,12 @@ var page = template.Must(Templates().Funcs(template.FuncMap{
 }).New("report.html").Parse(pageSource))
 
 const (
-	hostsShown   = 12  // unfolded: what leaves the summary on one screen
-	membersShown = 500 // of a cluster; a site of one template can have 100,000
-	clustersOpen = 3   // unfolded, to show what is inside
-	blockShown   = 300 // runes of a block that was left out
-	openRows     = 8   // a cluster that opens by itself has no more members
-	patternsHTML = 100 // of a host, that led to copies
+	hostsShown   = 12  // hosts listed in full; the rest is folded, so that the summary fits on one screen
+	membersShown = 500 // members shown of a cluster; a site with one template can have a cluster of 100,000
+	clustersOpen = 3   // the first clusters, shown unfolded as examples
+	blockShown   = 300 // runes shown of a text block that was left out of the comparison
+	openRows     = 8   // one of the first clusters is still folded if it has more members than this
+	patternsHTML = 100 // URL patterns shown of each host, whose URLs were postponed
 )
 
 type htmlPrinter struct {
@@ -43,7 +43,7 @@ type htmlPrinter struct {
 	rule     dedup.Rule
 	pages    int64
 	clusters int
-	rest     struct{ Clusters, Members int } // counted, not shown
+	rest     struct{ Clusters, Members int } // clusters and members beyond the limits, which are only counted
 }
 
 func newHTMLPrinter(w *bufio.Writer, top int, rule dedup.Rule) *htmlPrinter {
@@ -53,17 +53,17 @@ func newHTMLPrinter(w *bufio.Writer, top int, rule dedup.Rule) *htmlPrinter {
 	return &htmlPrinter{w: w, top: top, rule: rule}
 }
 
-// A summary is what the page says before its clusters.
+// A summary is the data for the part of the HTML report that stands before its clusters.
 type summary struct {
 	head
-	Heading     string // of the window
+	Heading     string // title of the browser window
 	AboutLines  []string
 	Rule        dedup.Rule
-	HostCount   int // without files
+	HostCount   int // hosts in the report, except "", which stands for files
 	FoldedHosts []Host
-	Led         []Host // whose pages are mostly led by another host
+	Led         []Host // hosts of which another host leads more than half of the pages
 
-	UncountedHosts, UncountedLeft, UncountedLearned int // hosts that the page does not list
+	UncountedHosts, UncountedLeft, UncountedLearned int // how many hosts the three lists leave out because of their limits
 }
 
 func (p *htmlPrinter) begin(h head) error {
@@ -88,7 +88,7 @@ func (p *htmlPrinter) begin(h head) error {
 	return p.execute("begin", sum)
 }
 
-// first is the first n of a list, and how many more there are.
+// first returns the first n elements of all, and how many elements follow them.
 func first[T any](all []T, n int) ([]T, int) {
 	n = min(n, len(all))
 	return all[:n], len(all) - n

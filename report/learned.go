@@ -13,22 +13,23 @@ import (
 	"skink/store"
 )
 
-// Learned is what a crawl learned of a host, as far as somebody may want to act on it.
+// Learned lists what a crawl learned about a host, as far as an owner or a user may want to act on
+// it.
 type Learned struct {
 	Host      string        `json:"host"`
-	Saved     int64         `json:"saved"`               // fetches: URLs that are postponed
-	Postponed []Postponed   `json:"postponed,omitempty"` // by pattern, most URLs first
-	Soft      []LearnedSoft `json:"soft_404,omitempty"`  // patterns of URLs that are answered with status 200 if they do not exist
+	Saved     int64         `json:"saved"`               // how many URLs were not fetched because of it
+	Postponed []Postponed   `json:"postponed,omitempty"` // by URL pattern, most URLs first
+	Soft      []LearnedSoft `json:"soft_404,omitempty"`  // URL patterns for which the host answers status 200 although the URL does not exist
 }
 
-// A LearnedSoft says that a host answers URLs of a pattern that do not exist with status 200: advice
-// to the site's owner.
+// A LearnedSoft tells a site's owner that the host answers status 200 to some URLs that do not
+// exist, instead of 404. All these URLs have one pattern.
 type LearnedSoft struct {
-	Probe string `json:"probe"` // a URL that cannot exist, and was answered with a page
-	Pages int64  `json:"pages"` // that say the same as the answer
+	Probe string `json:"probe"` // a URL that cannot exist, to which the host sent a page all the same
+	Pages int64  `json:"pages"` // how many crawled pages have the text that the probe was answered with
 }
 
-// LearnedOf makes of what a store knows of a host what a report says.
+// LearnedOf reads from s what the crawl learned about host.
 func LearnedOf(ctx context.Context, s store.Reader, host string) (Learned, error) {
 	postponed, err := PostponedIn(ctx, s, host)
 	if err != nil {
@@ -52,12 +53,13 @@ func learnedOf(ctx context.Context, s store.Reader, host string, postponed []Pos
 	return l, nil
 }
 
-// says says whether there is anything to tell.
+// says reports whether l contains anything to tell.
 func (l *Learned) says() bool {
 	return len(l.Postponed) > 0 || len(l.Soft) > 0
 }
 
-// Learned tells what was learned of hosts, those with most postponed URLs first.
+// Learned returns what the crawl learned about each of hosts, those with the most postponed URLs
+// first. It leaves out hosts about which it learned nothing.
 func (src stored) Learned(ctx context.Context, hosts []Host) (all []Learned, err error) {
 	waiting, err := PostponedIn(ctx, src.s, "")
 	if err != nil {
@@ -80,10 +82,10 @@ func (src stored) Learned(ctx context.Context, hosts []Host) (all []Learned, err
 	return all, nil
 }
 
-// patternsText is how many patterns of a host the text form shows.
+// patternsText is how many URL patterns the text format shows of each host.
 const patternsText = 10
 
-// lines are what was learned, for a person to read: with most patterns at most.
+// lines returns l as lines for people, with at most the given number of URL patterns.
 func (l *Learned) lines(most int) (lines []line) {
 	say := func(n int64, format string, args ...any) {
 		lines = append(lines, line{N: n, Text: harmless.Line(fmt.Sprintf(format, args...))})
@@ -101,7 +103,7 @@ func (l *Learned) lines(most int) (lines []line) {
 	return lines
 }
 
-// postponed says how many URLs are.
+// postponed says in words that n URLs are postponed.
 func postponed(n int64) string {
 	if n == 0 {
 		return "no URL postponed"
@@ -109,7 +111,7 @@ func postponed(n int64) string {
 	return Counted(n, "URL") + " postponed; fetch them with --budget off"
 }
 
-// WriteLearned writes what was learned of a host for a person to read.
+// WriteLearned writes l as text for people.
 func WriteLearned(w io.Writer, l Learned) error {
 	out := bufio.NewWriter(w)
 	said := "nothing"

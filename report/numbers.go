@@ -10,9 +10,9 @@ import (
 	"strings"
 )
 
-// Numbers are written for people here. Programs read JSON or CSV.
+// The functions in this file write numbers for people. Programs read JSON or CSV instead.
 
-// Grouped writes a whole number with a comma between thousands.
+// Grouped writes a whole number with a comma between thousands: 1,234,567. n must not be negative.
 func Grouped(n any) string {
 	s := fmt.Sprint(n)
 	for i := len(s) - 3; i > 0; i -= 3 {
@@ -21,7 +21,7 @@ func Grouped(n any) string {
 	return s
 }
 
-// Counted writes a number of things.
+// Counted writes a number with its noun, in the plural unless n is 1: "1 page", "1,200 pages".
 func Counted(n any, noun string) string {
 	if s := Grouped(n); s != "1" {
 		return s + " " + noun + "s"
@@ -29,7 +29,8 @@ func Counted(n any, noun string) string {
 	return "1 " + noun
 }
 
-// Share is n of a whole, in percent with one decimal.
+// Share writes n as a percentage of the total of, with one decimal: "12.5 %". It writes "0.0 %" if
+// of is 0.
 func Share(n, of int64) string {
 	return strconv.FormatFloat(percent(n, of), 'f', 1, 64) + " %"
 }
@@ -41,10 +42,11 @@ func percent(n, of int64) float64 {
 	return 100 * float64(n) / float64(of)
 }
 
-// resemblance has three decimals.
+// resemblance writes a resemblance, 0 to 1, with three decimals.
 func resemblance(x float64) string { return Decimals(x, 3) }
 
-// Decimals writes a share with so many; 1.000 is kept for 1 alone.
+// Decimals writes x, 0 to 1, with n decimals. An x below 1 is never rounded up to 1: 0.9999 with
+// three decimals is 0.999.
 func Decimals(x float64, n int) string {
 	if x < 1 {
 		x = min(x, 1-math.Pow10(-n))
@@ -52,7 +54,8 @@ func Decimals(x float64, n int) string {
 	return strconv.FormatFloat(x, 'f', n, 64)
 }
 
-// Problems lists errors by kind, most frequent first, as one line.
+// Problems writes on one line how many errors there are of each kind, most frequent first:
+// "timeout: 12, refused: 3".
 func Problems(byKind map[string]int64) string {
 	kinds := slices.SortedFunc(maps.Keys(byKind), func(a, b string) int {
 		return cmp.Or(cmp.Compare(byKind[b], byKind[a]), cmp.Compare(a, b))
@@ -64,7 +67,7 @@ func Problems(byKind map[string]int64) string {
 	return strings.Join(list, ", ")
 }
 
-// total is the sum of what is counted by kind.
+// total returns the sum of all counts.
 func total(byKind map[string]int64) (n int64) {
 	for _, v := range byKind {
 		n += v

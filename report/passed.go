@@ -8,13 +8,14 @@ import (
 	"sync"
 )
 
-// Passed counts by kind what was skipped. Several goroutines may use it.
+// Passed counts skipped inputs by the kind of reason. Its zero value is empty. Several goroutines
+// may use it at the same time.
 type Passed struct {
 	mu     sync.Mutex
-	byKind map[string]int // guarded by mu
+	byKind map[string]int // skipped inputs by kind; guarded by mu
 }
 
-// Add counts one of a kind.
+// Add counts one more skipped input of that kind.
 func (p *Passed) Add(kind string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -24,7 +25,8 @@ func (p *Passed) Add(kind string) {
 	p.byKind[kind]++
 }
 
-// String returns the counts, with the most frequent kinds, or "" if nothing was skipped.
+// String returns on one line the total and the counts of the most frequent kinds, such as "12 (9
+// robots.txt, 3 too large)". It returns "" if nothing was skipped.
 func (p *Passed) String() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()

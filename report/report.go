@@ -1,12 +1,12 @@
-// Package report turns what a crawl remembers into its duplicate report: how many pages say
-// something of their own, how many repeat another, on which hosts, and who repeats whom.
+// Package report writes the duplicate report of a crawl: how many pages have a text of their own,
+// how many repeat another page, on which hosts, and which page repeats which.
 //
 //	err := report.Write(ctx, os.Stdout, report.FromStore(s), report.Options{Format: report.Text})
 //
-// Totals and hosts are small and held; clusters are streamed from a [Source] to the writer, so that
-// a report over millions of pages needs no more memory than one over ten. The package judges
-// nothing: it repeats the verdicts it is given, and it never writes a crawled string without making
-// it harmless for the format at hand.
+// [Write] holds only totals and counts by host. It streams the clusters from a [Source], so that a
+// report over millions of pages needs about as much memory as one over ten. The package reports the
+// verdicts that the crawl stored, and judges no page itself. It escapes each crawled string as the
+// output format requires.
 package report
 
 import (
@@ -22,90 +22,91 @@ import (
 	"skink/store"
 )
 
-// A Report is the whole report as its JSON form spells it, for programs that read one back. [Write]
-// never holds a Report: it streams.
+// A Report is the JSON form of a report as a Go type, for programs that read one back. [Write]
+// never makes a Report, because it streams its output.
 type Report struct {
 	Totals
-	About   *About    `json:"about,omitempty"`    // nil: it is of no store that has a name
+	About   *About    `json:"about,omitempty"`    // which store and crawl; nil: the store has no name
 	Hosts   []Host    `json:"hosts"`              // most duplicates first
-	LeftOut []LeftOut `json:"left_out,omitempty"` // most pages compared without first; nil: texts were compared whole
-	Learned []Learned `json:"learned,omitempty"`  // of hosts, those with most postponed URLs first
+	LeftOut []LeftOut `json:"left_out,omitempty"` // text blocks that were not compared, by host; most shortened pages first; nil: texts were compared whole
+	Learned []Learned `json:"learned,omitempty"`  // what the crawl learned about hosts; those with the most postponed URLs first
 
-	Canonicals []Canonical `json:"false_canonicals,omitempty"` // what pages name as their URL and is not
-	Clusters   []Group     `json:"clusters"`                   // largest first
+	Canonicals []Canonical `json:"false_canonicals,omitempty"` // pages whose canonical URL is wrong, by the kind of mistake
+	Clusters   []Group     `json:"clusters"`                   // clusters of duplicates, largest first
 }
 
-// Totals counts URLs. Pages = Unique + Exact + Near + Thin.
+// Totals counts the URLs of a crawl. Pages is the sum of Unique, Exact, Near and Thin.
 type Totals struct {
-	Pages     int64 `json:"pages"` // judged
+	Pages     int64 `json:"pages"` // URLs whose text got a verdict
 	Unique    int64 `json:"unique"`
 	Exact     int64 `json:"exact"`
 	Near      int64 `json:"near"`
-	Thin      int64 `json:"thin"`  // too short to compare
-	Other     int64 `json:"other"` // answered, but not with text
+	Thin      int64 `json:"thin"`  // pages whose text is too short to be compared, except for exact copies
+	Other     int64 `json:"other"` // URLs that were answered with something other than text
 	Redirects int64 `json:"redirects"`
 	Errors    int64 `json:"errors"`
 	Skipped   int64 `json:"skipped"`                // files and records without text, which have no verdict
-	Unkept    int64 `json:"unkept"`                 // duplicates whose text was not kept
-	Capped    int64 `json:"capped"`                 // pages not compared with every candidate
-	Scripts   int64 `json:"need_scripts,omitempty"` // pages whose text is drawn by scripts that were not run
-	Blocked   int64 `json:"blocked"`                // by robots.txt
-	Sitemaps  int64 `json:"sitemaps,omitempty"`     // lists of URLs for crawlers
-	Later     int64 `json:"postponed,omitempty"`    // URLs not fetched: URLs of these patterns kept returning duplicates
+	Unkept    int64 `json:"unkept"`                 // duplicates whose text was not stored
+	Capped    int64 `json:"capped"`                 // pages that were compared with some of their candidates only, because there were too many
+	Scripts   int64 `json:"need_scripts,omitempty"` // pages whose text is only drawn by scripts, which the crawl did not run
+	Blocked   int64 `json:"blocked"`                // URLs that robots.txt forbids to fetch
+	Sitemaps  int64 `json:"sitemaps,omitempty"`     // URLs that are sitemaps, which list other URLs for crawlers
+	Later     int64 `json:"postponed,omitempty"`    // URLs not fetched because other URLs of the same pattern kept returning duplicates
 
-	Problems map[string]int64 `json:"problems,omitempty"` // errors by kind
-	GivenUp  map[string]int64 `json:"given_up,omitempty"` // those of them that were tried until they were given up
+	Problems map[string]int64 `json:"problems,omitempty"` // how many errors there are of each kind
+	GivenUp  map[string]int64 `json:"given_up,omitempty"` // of Problems, the errors that were tried again until the crawl gave up
 }
 
-// Failed are the errors by kind that were not tried again.
+// Failed counts by kind the errors that were not tried again: Problems without GivenUp.
 func (t Totals) Failed() map[string]int64 {
 	tally := store.Tally{Problems: t.Problems, GivenUp: t.GivenUp}
 	return tally.Failed()
 }
 
-// Duplicates is how many pages repeat another.
+// Duplicates returns how many pages repeat another page.
 func (t Totals) Duplicates() int64 { return t.Exact + t.Near }
 
-// A Host counts the judged pages of one host.
+// A Host counts the judged pages of one host by their verdict.
 type Host struct {
-	Host   string `json:"host"` // with its port, if that is not the scheme's own; "" for files
+	Host   string `json:"host"` // name, with the port unless it is the default of the scheme; "": pages that were read from files
 	Pages  int64  `json:"pages"`
 	Unique int64  `json:"unique"`
 	Exact  int64  `json:"exact"`
 	Near   int64  `json:"near"`
 	Thin   int64  `json:"thin"`
 
-	Alone string `json:"left_alone,omitempty"` // why the last run left the host alone; "": it did not
+	Alone string `json:"left_alone,omitempty"` // why the last run of the crawl stopped fetching from the host; "": it did not
 
-	LedBy string `json:"led_by,omitempty"` // another host that leads more than half of the host's pages; "": none does
-	Led   int64  `json:"led,omitempty"`    // pages that it leads
+	LedBy string `json:"led_by,omitempty"` // another host, whose pages lead more than half of this host's pages; "": there is none
+	Led   int64  `json:"led,omitempty"`    // how many pages of this host are led by pages of LedBy
 }
 
-// Duplicates is how many of the host's pages repeat another, here or elsewhere.
+// Duplicates returns how many of the host's pages repeat another page, on this or another host.
 func (h Host) Duplicates() int64 { return h.Exact + h.Near }
 
-// A LeftOut says which blocks of text were left out of what was compared, because they return on
-// many pages of a host. They are left out on all hosts: one without blocks of its own has pages
-// with those of others. Pages keep their texts.
+// A LeftOut says which text blocks of a host, such as menus, were left out when pages were
+// compared. They are left out because they are on many pages of the host. A block of one host is
+// also left out on all other hosts, so a host may have shortened pages but no blocks of its own.
+// The stored texts still contain the blocks.
 type LeftOut struct {
-	Host      string  `json:"host"`      // as in Host
-	Pages     int     `json:"pages"`     // different ones on which blocks were counted
-	Blocks    int     `json:"blocks"`    // different ones left out
-	Shortened int     `json:"shortened"` // pages compared without some block
-	Top       []Block `json:"top"`       // some of the blocks, most pages first
+	Host      string  `json:"host"`      // name of the host, as in [Host]
+	Pages     int     `json:"pages"`     // pages with different texts on which blocks were counted
+	Blocks    int     `json:"blocks"`    // different blocks of this host that were left out
+	Shortened int     `json:"shortened"` // pages that were compared without at least one block
+	Top       []Block `json:"top"`       // some of the blocks, those on the most pages first
 }
 
-// A Block is a line of text that returns.
+// A Block is a line of text that is on many pages of a host.
 type Block struct {
 	Text  string `json:"text"`
-	Pages int    `json:"pages"` // different ones that have it
+	Pages int    `json:"pages"` // pages with different texts that contain the line
 }
 
 // A Leader is the page that the members of a cluster repeat.
 type Leader struct {
 	URL   string `json:"url"`
 	Title string `json:"title"`
-	Why   string `json:"why"` // why this page leads, such as "first seen"
+	Why   string `json:"why"` // why this page leads its cluster, such as "first seen"
 
 	Verdict string `json:"-"`
 }
@@ -114,29 +115,30 @@ type Leader struct {
 type Member struct {
 	URL         string  `json:"url"`
 	Verdict     string  `json:"verdict"`
-	Resemblance float64 `json:"resemblance"`           // exact, to the leader, of what was compared
-	Translation string  `json:"translation,omitempty"` // its language, if it names the leader as itself in another (hreflang); "": it does not
-	Doubtful    bool    `json:"doubtful,omitempty"`    // see [store.Record.Doubtful]
+	Resemblance float64 `json:"resemblance"`           // to the leader, 0 to 1, computed exactly on the text that was compared
+	Translation string  `json:"translation,omitempty"` // language of the page if it names its leader as the same page in another language (hreflang), else ""
+	Doubtful    bool    `json:"doubtful,omitempty"`    // whether the verdict is doubtful because of text left out of the page, see [store.Record.Doubtful]
 
 	Title string `json:"-"`
 }
 
-// A Group is a cluster with its members at hand.
+// A Group is a cluster with all its members in memory.
 type Group struct {
 	Leader  Leader   `json:"leader"`
 	Members []Member `json:"members"` // highest resemblance first
 }
 
-// A Cluster is a group whose members are yet to be read. They can be read once, before the next
-// cluster is asked for.
+// A Cluster is a cluster whose members are read while they are iterated. Members can be iterated
+// once only, and only before the caller asks for the next cluster.
 type Cluster struct {
 	Leader  Leader
-	Why     func() (string, error) // why the leader leads; nil: Leader says it
+	Why     func() (string, error) // returns why the leader leads; nil: Leader.Why says it
 	Size    int                    // members, without the leader
 	Members iter.Seq2[Member, error]
 }
 
-// leader is the leader with the reason why it leads. It may be asked for before or after Members.
+// leader returns c.Leader with its field Why set. It may be called before or after c.Members is
+// iterated.
 func (c *Cluster) leader() (Leader, error) {
 	if c.Why == nil {
 		return c.Leader, nil
@@ -147,19 +149,19 @@ func (c *Cluster) leader() (Leader, error) {
 	return l, err
 }
 
-// These are how many clusters a form shows that is for people.
+// These limit how much the formats for people, HTML and text, show by default.
 const (
-	DefaultTop = 1000 // HTML: more than a person reads, and still a page that a browser opens at once
-	textTop    = 50   // text: some screens
-	textPages  = 20   // pages of each of those clusters
+	DefaultTop = 1000 // clusters in HTML: more than a person reads, and few enough for a browser to open the file at once
+	textTop    = 50   // clusters in text: a few screens
+	textPages  = 20   // members in text, of each cluster
 )
 
-// Options says how a report is written. The zero value is good: text.
+// Options says how a report is written. The zero value writes text with default limits.
 type Options struct {
 	Format Format     // default Text
-	Top    int        // clusters that are shown before the rest is only counted; 0: all in JSON and CSV, else what a person reads
-	About  About      // what the report says of itself, if that has the name of a store; the source adds the visits
-	Rule   dedup.Rule // by which pages were judged, to say what verdicts mean; zero: the default
+	Top    int        // clusters shown; 0: all in JSON and CSV, DefaultTop in HTML, textTop in text
+	About  About      // store and settings that the report names; ignored if About.Store is ""; [Write] adds the times of the visits
+	Rule   dedup.Rule // rule by which pages were judged, which explains the verdicts to the reader; zero: the default
 }
 
 // A printer writes one report in one format: begin, each cluster, end.
@@ -172,16 +174,16 @@ type printer interface {
 // A head is what a report says before its clusters.
 type head struct {
 	Totals
-	About   *About    // nil: nothing is said
+	About   *About    // nil: the store has no name
 	Hosts   []Host    // most duplicates first
-	LeftOut []LeftOut // most pages first; nil: texts were compared whole
-	Learned []Learned // those with most postponed URLs first
+	LeftOut []LeftOut // most shortened pages first; nil: texts were compared whole
+	Learned []Learned // those with the most postponed URLs first
 
-	Canonicals []Canonical // that do not hold
+	Canonicals []Canonical // pages whose canonical URL is wrong, by the kind of mistake
 }
 
-// Write writes the report of src to w. An error of the source, the writer or the context ends it in
-// the middle: what w has got by then is no report.
+// Write writes the report of src to w. It stops at the first error of src or w, or when ctx is
+// done. The output is incomplete then.
 func Write(ctx context.Context, w io.Writer, src Source, opt Options) error {
 	guard := Guard(opt.Format, w)
 	out := bufio.NewWriterSize(guard, 64<<10)

@@ -11,18 +11,19 @@ import (
 //go:embed sides.html
 var sidesSource string
 
-// Sides are two texts side by side, for the template "sides".
+// Sides is the data for the template "sides": two texts aligned word by word.
 type Sides struct {
 	Rows  []align.Row
 	Words align.Counts
-	Rest  int // bytes that are not shown of the longer text
+	Rest  int // how many bytes of the longer text were not compared, because it is longer than mostBeside
 }
 
-// mostBeside is how many bytes of a text are laid beside another. A browser shows more slowly than
-// a person would wait.
+// mostBeside is how many bytes of each text are shown side by side. A browser would take too long
+// to show more.
 const mostBeside = 256 << 10
 
-// Beside lays two texts side by side, word by word in their plain form.
+// Beside aligns two texts by their words. Words count as equal if only letter case or punctuation
+// differs. It compares the first mostBeside bytes of each text.
 func Beside(a, b string) Sides {
 	s := Sides{Rest: max(len(a), len(b)) - mostBeside}
 	s.Rows, s.Words = align.Texts(sideOf(a), sideOf(b))
@@ -44,7 +45,7 @@ func sideOf(text string) align.Side {
 	return align.Side{Text: text, Tokens: tokens}
 }
 
-// Differ are the first words in which two texts differ, at most n.
+// Differ returns the first places, at most n, in which two texts differ.
 func Differ(a, b string, n int) []align.Difference {
 	return align.Differences(Beside(a, b).Rows, n)
 }

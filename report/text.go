@@ -10,13 +10,13 @@ import (
 	"skink/store"
 )
 
-// textPrinter writes what a person reads in a terminal: totals, hosts, clusters.
+// textPrinter writes a report as text for a terminal: totals, hosts, then clusters.
 type textPrinter struct {
 	w        *bufio.Writer
 	rule     dedup.Rule
 	totals   Totals
-	top      int // clusters shown
-	most     int // members shown of each
+	top      int // how many clusters are shown
+	most     int // how many members are shown of each cluster
 	clusters int
 	members  int
 }
@@ -31,8 +31,8 @@ func newTextPrinter(w *bufio.Writer, opt Options) *textPrinter {
 
 const (
 	titleWidth = 100 // runes shown of a title
-	blockWidth = 100 // runes shown of a block that was left out
-	blocksText = 5   // blocks shown of a host; JSON and HTML show more
+	blockWidth = 100 // runes shown of a text block that was left out of the comparison
+	blocksText = 5   // blocks shown of each host; JSON and HTML show more
 )
 
 func (p *textPrinter) begin(h head) error {
@@ -120,7 +120,8 @@ func (p *textPrinter) printHosts(hosts []Host) {
 	}
 }
 
-// printLists prints what is said of some hosts and pages alone.
+// printLists prints the hosts that are mostly led by another host, the wrong canonical URLs, and
+// what was learned about hosts.
 func (p *textPrinter) printLists(h head) {
 	var led, canonicals []line
 	for _, h := range h.Hosts {
@@ -142,7 +143,7 @@ func (p *textPrinter) printLists(h head) {
 	}
 }
 
-// printLeftOut says what a host repeats.
+// printLeftOut prints which text blocks of a host were left out of the comparison.
 func (p *textPrinter) printLeftOut(l LeftOut) {
 	said := "text repeated by other hosts"
 	if l.Blocks > 0 {
@@ -212,7 +213,7 @@ func (p *textPrinter) end() error {
 	return nil
 }
 
-// hostName is a host as it may be shown.
+// hostName returns the name of a host for people: "(files)" for "".
 func hostName(host string) string {
 	if host == "" {
 		return "(files)"

@@ -8,10 +8,11 @@ import (
 	"skink/store"
 )
 
-// next finds the first page of some, in the order of package precedence.
+// A next finds, among the pages given to add, the one that goes first in the order of package
+// precedence.
 type next struct {
 	order *precedence.Order
-	page  *precedence.Standing // nil: there was none
+	page  *precedence.Standing // the first page so far; nil: add was not called
 }
 
 func (n *next) add(r *store.Record) {
@@ -24,8 +25,9 @@ func (n *next) add(r *store.Record) {
 	n.page = &s
 }
 
-// whyLeads returns why a page leads: the criterion by which it goes before the first of its members.
-// Two kinds of page may not lead all others.
+// whyLeads returns why leader leads its cluster: the first criterion of package precedence by which
+// it goes before all members. It adds a note for a noindex page, which may lead only noindex pages,
+// and for a thin page, which may lead only exact copies.
 func (b *batch) whyLeads(ctx context.Context, leader *store.Record) (string, error) {
 	if b.src.why != nil {
 		return b.src.why(leader), nil
@@ -45,7 +47,8 @@ func (b *batch) whyLeads(ctx context.Context, leader *store.Record) (string, err
 	return why, nil
 }
 
-// firstOf finds the first of a leader's members. Those of a large cluster are read for it alone.
+// firstOf returns which member of the leader's cluster goes first in the order of package
+// precedence. For a large cluster it reads all members again, because a batch does not hold them.
 func (b *batch) firstOf(ctx context.Context, leader dedup.Hash) (*next, error) {
 	if !b.large {
 		if err := b.read(ctx); err != nil {
