@@ -15,7 +15,7 @@ import (
 // # Tables
 //
 // All formats of a report show a list from one [Table]. The type of a cell says how each format
-// shows it. It is a string, a [URL], an int64, a [Ratio], a [Percent], a time.Time, or nil for an
+// shows it. X for an
 // empty cell. Each format has one writer of tables: [Table.WriteText], [ObjectWriter] for JSON,
 // [Sheet] for CSV, and the template "table" for HTML.
 

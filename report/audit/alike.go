@@ -5,15 +5,16 @@ import (
 	"skink/store"
 )
 
-// resemblances compares texts exactly. Many pages in a row are compared with the same other, so its
-// shingles are kept until another comes.
+// resemblances computes exact resemblances of texts. It keeps the set of shingles (short word
+// sequences) of the last other page, because many calls in a row compare with the same page.
 type resemblances struct {
 	rule dedup.Rule
 	of   dedup.Hash
 	set  dedup.Set
 }
 
-// compare measures how much two pages resemble each other; nil if the text of one was not kept.
+// compare returns the resemblance of two pages, 0 to 1, as a cell of a table. It returns nil if the
+// resemblance cannot be computed, because a page or its stored text is missing or empty.
 func (m *resemblances) compare(page, other *store.Content) any {
 	switch {
 	case page == nil || other == nil:

@@ -6,30 +6,34 @@ import (
 	"time"
 )
 
-// These say from when on a page is named. Each has its reason; a page beyond one is no worse than
-// another by itself.
+// A page beyond one of these bounds is listed in a finding. Each bound has a reason, written above
+// it. A page slightly beyond a bound is hardly worse than one within it.
 const (
-	// Search results show a line of about 600 pixels as the title, which is some 60 characters, and
-	// two lines as the description, which is some 160.
+	// In characters. Search results show a title on one line of about 600 pixels, which is some 60
+	// characters. They show a description on two lines, which is some 160 characters.
 	longTitle       = 60
 	longDescription = 160
-	// Less than two or three words name a site or a kind of page, and no page.
+	// In characters. One or two words name the site or the kind of page, but not the page.
 	shortTitle   = 10
 	shortHeading = 3
-	// Search engines write a description of their own where one is less than half of what they show.
+	// In characters. Search engines write their own description if the page's is less than half as
+	// long as what they show.
 	shortDescription = 70
-	// A heading over two lines of a phone is a paragraph.
+	// In characters. A heading that fills more than two lines on a phone is a paragraph.
 	longHeading = 100
 
-	// After a second people notice that they wait (J. Nielsen, Usability Engineering, 1993).
+	// After one second, people notice that they wait (J. Nielsen, Usability Engineering, 1993).
 	slowAnswer = time.Second
-	// A phone with a poor line, 1.6 Mbit a second, needs five seconds for it, before any picture.
+	// In bytes. A phone with a poor connection of 1.6 Mbit/s needs five seconds to load that much,
+	// without pictures.
 	largePage = 1_000_000
-	// Crawlers and visitors come last, or never, to what is many links from the start.
+	// In links from the start of the crawl. Crawlers and visitors reach pages that deep last, or
+	// never.
 	deepPage = 5
 )
 
-// limits puts these numbers into the texts of findings.
+// limits replaces names in braces in the texts of findings, such as {long title}, with these
+// bounds.
 var limits = strings.NewReplacer(
 	"{short title}", fmt.Sprint(shortTitle), "{long title}", fmt.Sprint(longTitle),
 	"{short description}", fmt.Sprint(shortDescription), "{long description}", fmt.Sprint(longDescription),

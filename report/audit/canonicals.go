@@ -5,8 +5,8 @@ import (
 	"skink/store"
 )
 
-// canonicals lists what pages name as their own URL (rel=canonical, RFC 6596), held against what
-// was crawled. Many templates name one that is something else.
+// canonicals lists the canonical URLs of pages (rel=canonical, RFC 6596) and compares each with the
+// crawled page at that URL. Many templates name a wrong one, such as the home page.
 func canonicals(a *Audit) *List {
 	l := &List{
 		Name: "canonicals", Of: "pages",
@@ -19,7 +19,7 @@ func canonicals(a *Audit) *List {
 		),
 		Findings: []*Finding{{Name: "error"}, {Name: "redirect"}, {Name: "other", want: store.WantText}, {Name: "several"}, {Name: "chain"}, {Name: "host"}, {Name: "missing"}, {Name: "unseen"}, {Name: "agreed"}, {Name: "self"}},
 	}
-	elsewhere := map[int32]bool{} // pages that name another host
+	elsewhere := map[int32]bool{} // places of the pages whose canonical URL is on another host
 	l.see = func(at int32, r *store.Record) {
 		if !isHTML(r) {
 			return
@@ -28,7 +28,7 @@ func canonicals(a *Audit) *List {
 			l.found("several", at, nobody)
 		}
 		switch {
-		case r.CanonicalURL == "" && r.NoIndex: // nobody is to find it by any address
+		case r.CanonicalURL == "" && r.NoIndex: // a noindex page needs no canonical URL, because it is not to be found under any URL
 		case r.CanonicalURL == "":
 			l.found("missing", at, nobody)
 		case r.CanonicalURL == r.URL:
@@ -47,7 +47,8 @@ func canonicals(a *Audit) *List {
 	return l
 }
 
-// canonicalIs says what a page names as its URL.
+// canonicalIs returns what was found at the canonical URL of r, in words; nil: r has no canonical
+// URL.
 func canonicalIs(s *subject, r *store.Record) any {
 	switch {
 	case r.CanonicalURL == "":
@@ -60,7 +61,8 @@ func canonicalIs(s *subject, r *store.Record) any {
 	return "not crawled"
 }
 
-// canonicalFault is the finding of a page that names another.
+// canonicalFault returns the name of the finding for p, whose canonical URL is that of another
+// page. elsewhere says that this URL is on another host.
 func (s *site) canonicalFault(p *page, elsewhere bool) string {
 	if p.to == nobody {
 		if elsewhere {
@@ -86,8 +88,9 @@ func (s *site) canonicalFault(p *page, elsewhere bool) string {
 	return "agreed"
 }
 
-// hreflang lists pages that name another as the same in another language, which does not name them.
-// Search engines believe only what both say.
+// hreflang lists pages that name another page as their translation (hreflang), although that page
+// does not name them in return. Search engines ignore such a statement unless both pages make it.
+// It also lists translations that are broken or redirected.
 func hreflang(a *Audit) *List {
 	l := &List{
 		Name: "hreflang", Of: "pages",
@@ -146,7 +149,8 @@ func hreflang(a *Audit) *List {
 	return l
 }
 
-// languageOfOther is the language in which a page says that the other page is.
+// languageOfOther returns the languages that the subject's page states for the other page of the
+// entry.
 func languageOfOther(s *subject, r *store.Record) any {
 	var langs []string
 	for _, alt := range r.Alternates {

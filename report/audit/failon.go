@@ -9,18 +9,20 @@ import (
 	"skink/report"
 )
 
-// A Condition is a bound that a site must keep, such as broken>0: if it holds, the site has failed.
+// A Condition compares the size of a list or finding with a bound, such as broken>0. A site fails
+// the audit if the condition holds.
 type Condition struct {
-	Name    string // of a list or a finding
-	Op      string // > >= < <= or =
+	Name    string // of a list or a finding, such as broken or titles.missing
+	Op      string // one of > >= < <= =
 	Bound   float64
-	Percent bool // Bound is percent of the whole that the list is of
+	Percent bool // whether Bound is a percentage of all pages or URLs
 }
 
-// ops are the comparisons, longer ones first.
+// ops are the comparisons of conditions. ">=" must come before ">", because the first sign that
+// matches is taken.
 var ops = []struct {
 	sign  string
-	limit string // in words
+	limit string // how an error message describes the bound
 	holds func(a, b float64) bool
 }{
 	{">=", "must be below", func(a, b float64) bool { return a >= b }},
@@ -30,8 +32,8 @@ var ops = []struct {
 	{"=", "must not be", func(a, b float64) bool { return a == b }},
 }
 
-// ParseConditions reads conditions with commas between them: NAME, a comparison, and a number or a
-// number of percent, as in duplicates>5%,broken>0.
+// ParseConditions parses conditions separated by commas. Each is a name, a comparison, and a number
+// or a percentage, such as duplicates>5%,broken>0.
 func ParseConditions(s string) (all []Condition, err error) {
 	for part := range strings.SplitSeq(s, ",") {
 		c, err := parseCondition(strings.Join(strings.Fields(part), ""))
@@ -68,8 +70,8 @@ func parseCondition(s string) (Condition, error) {
 	return c, nil
 }
 
-// unknownName names what there is: the findings of a list if the name begins with one, else the
-// lists.
+// unknownName returns an error for an unknown name. It suggests the findings of a list if the name
+// begins with that of a list, and all lists otherwise.
 func unknownName(name string) error {
 	list, _, _ := strings.Cut(name, ".")
 	var names []string
@@ -84,8 +86,8 @@ func unknownName(name string) error {
 	return fmt.Errorf("nothing is called %q: there are %s", name, strings.Join(names, ", "))
 }
 
-// CheckName returns an error that names what there is, if a name is neither that of a list nor that
-// of a finding.
+// CheckName returns an error with suggestions if name is neither that of a list nor that of a
+// finding.
 func CheckName(name string) error {
 	if slices.Contains(Names(), name) {
 		return nil
@@ -93,7 +95,7 @@ func CheckName(name string) error {
 	return unknownName(name)
 }
 
-// Fails says in words which conditions hold.
+// Fails returns a sentence for each condition that holds.
 func (a *Audit) Fails(all []Condition) (failed []string) {
 	for _, c := range all {
 		n, of, also := a.counted(c.Name)
@@ -119,7 +121,8 @@ func (a *Audit) Fails(all []Condition) (failed []string) {
 	return failed
 }
 
-// counted is how many entries count of a list or a finding, of how many, and which do not count.
+// counted returns how many entries of a list or finding count (n), and the number of pages or URLs
+// they are a share of (of). also says in words which entries do not count.
 func (a *Audit) counted(name string) (n, of int64, also string) {
 	l := a.List(name)
 	if f := a.Find(name); f != nil && l == nil {

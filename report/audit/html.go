@@ -14,23 +14,23 @@ var source string
 
 var pageTemplates = template.Must(Templates(report.Templates()))
 
-// Templates adds the parts of an audit's page to those of reports:
+// Templates adds the templates for audits to t, which has those of [report.Templates]:
 //
-//	overview  findings as a table, with a link to each where the page has one
-//	means     a finding: what it means, and how to fix it
+//	overview  findings as a table, each with a link if its rows are on the page
+//	means     what a finding means, and how to fix it
 //
-// No part has a script or a style attribute.
+// No template contains a script or a style attribute.
 func Templates(t *template.Template) (*template.Template, error) {
 	return t.New("audit.html").Parse(source)
 }
 
-// rowsOpen is how many rows of a finding stand open on a page. The others are folded.
+// rowsOpen is how many rows of a finding an HTML page shows unfolded.
 const rowsOpen = 5
 
-// fromShown is how many of the pages that link to a URL are shown where there is little room.
+// fromShown is how many of the pages that link to a URL are shown in text and HTML.
 const fromShown = 3
 
-// Table makes a table of rows of the list.
+// Table returns a table with the columns of l and the given rows.
 func (l *List) Table(rows []Row) (t report.Table) {
 	for _, c := range l.Columns {
 		t.Columns = append(t.Columns, c.Column)
@@ -48,7 +48,7 @@ func (l *List) Table(rows []Row) (t report.Table) {
 	return t
 }
 
-// overviewHTML is the page before its findings.
+// overviewHTML is the data for the part of the HTML page before the findings.
 type overviewHTML struct {
 	Heading string
 	About   []string
@@ -57,7 +57,7 @@ type overviewHTML struct {
 	Unknown []string
 }
 
-// A group is findings of one weight.
+// A group holds the findings of one severity, with a title for them.
 type group struct {
 	Title    string
 	Findings []*Finding
@@ -70,7 +70,7 @@ var weightTitles = map[Weight]string{
 	OK:      "OK",
 }
 
-// byWeight puts findings into groups, what matters most first.
+// byWeight groups findings by severity, most severe first.
 func byWeight(findings []*Finding) (all []group) {
 	for w := Error; w <= OK; w++ {
 		g := group{Title: weightTitles[w]}

@@ -12,7 +12,7 @@ import (
 	"skink/store"
 )
 
-// A Weight says how much a finding matters to those who come to the site.
+// A Weight says how severe a finding is for the visitors of the site.
 type Weight int
 
 const (
@@ -24,52 +24,56 @@ const (
 
 var weightNames = []string{"", "error", "warning", "note", "ok"}
 
-// String is the name of a weight.
+// String returns the name of the weight, such as "error".
 func (w Weight) String() string { return weightNames[w] }
 
-// weightNamed is the weight of a name, 0 if there is none.
+// weightNamed returns the weight with that name, or 0 if there is none.
 func weightNamed(name string) Weight { return Weight(max(slices.Index(weightNames, name), 0)) }
 
-// A List is the findings of one kind. They share their columns.
+// A List holds findings on one subject, such as titles. All its findings have the same columns.
 type List struct {
 	Name     string
-	Of       string // what a share of it is a share of: "pages" or "URLs"
+	Of       string // what the list is a part of, for percentages: "pages" or "URLs"
 	Columns  columns
-	Linked   bool       // whether a row comes with the pages that link to it
-	Unknown  string     // why nothing can be known of it in this store; "": it can
-	Findings []*Finding // nil: one, of the list's name
+	Linked   bool       // whether each row names the pages that link to its URL
+	Unknown  string     // why this store cannot tell what belongs into the list; "": it can
+	Findings []*Finding // nil: [lists] adds a single finding without a name
 
 	audit     *Audit
-	aside     func(s *site, p *page) bool // whether a page is apart; nil: none is
-	asideIs   string                      // why pages are apart; "": they are not meant to be found
-	elsewhere func() string               // which pages are in another list instead; nil or "": none
-	see       func(at int32, r *store.Record)
-	conclude  func()                                      // after all records and links were seen; nil: see found everything
-	prepare   func(ctx context.Context, s *subject) error // looks up what columns need beside the pages; nil: nothing
+	aside     func(s *site, p *page) bool // whether a page is apart: listed, but not counted; nil: no page is
+	asideIs   string                      // why pages are apart, in words; "": they ask not to be indexed or name another page as canonical
+	elsewhere func() string               // says in words which pages are in another list instead; nil or "": none
+	// see is called for each record, with the place of its URL in site.pages; nil: nothing.
+	see      func(at int32, r *store.Record)
+	conclude func()                                      // called after all records and links were read; nil: see found everything
+	prepare  func(ctx context.Context, s *subject) error // looks up what the columns need besides the two pages of the entry; nil: nothing
 }
 
-// A Finding is the pages that have one problem.
+// A Finding lists the pages that have one problem.
 type Finding struct {
-	Name string // in its list; "": it is all of its list
+	Name string // name within its list, such as "missing"; "": the list has only this finding
 	Text
 
 	list    *List
-	want    store.Want // of the two pages of an entry
-	groups  bool       // whether entries with the same other page belong together
-	entries []entry    // those that count first, then those apart
-	apart   int
-	links   int64
+	want    store.Want // what to read from the store for the pages of each entry
+	groups  bool       // whether entries with the same other page form a group and stay together
+	entries []entry    // the entries that count, followed by those that are apart
+	// number of entries that are apart: listed, but not counted
+	apart int
+	// links into the entries that count; one page counts as one link to another page
+	links int64
 }
 
-// An entry is a page in a finding, and another that has to do with it.
+// An entry is a page in a finding, with another page that it is related to, such as its canonical
+// URL. Both are places in site.pages.
 type entry struct {
 	page  int32
-	other int32 // -1: none
+	other int32 // nobody: the page is related to no other
 }
 
 const nobody = -1
 
-// FullName is the name by which a finding is asked for, such as titles.missing.
+// FullName returns the name by which users select the finding, such as titles.missing.
 func (f *Finding) FullName() string {
 	if f.Name == "" {
 		return f.list.Name
@@ -80,14 +84,15 @@ func (f *Finding) FullName() string {
 // List is the list that holds the finding.
 func (f *Finding) List() *List { return f.list }
 
-// Count is how many entries count. Those apart do not.
+// Count returns how many entries count. Entries that are apart do not.
 func (f *Finding) Count() int { return len(f.entries) - f.apart }
 
-// Apart is how many pages have the problem and are not meant to be found: they ask not to be indexed,
-// or name another page as their canonical URL.
+// Apart returns how many entries are listed but not counted. Their pages ask not to be indexed, or
+// name another page as canonical, or the problem is handled otherwise.
 func (f *Finding) Apart() int { return f.apart }
 
-// Besides says which pages could be expected in the finding and do not count; "": there are none.
+// Besides says in words which pages one could expect in the finding although they do not count. It
+// returns "" if there are none.
 func (f *Finding) Besides() string {
 	return besides(int64(f.apart), f.list)
 }
@@ -103,7 +108,7 @@ func besides(apart int64, l *List) string {
 	return strings.Join(all, "; ")
 }
 
-// apart is how many pages of the list do not count.
+// apart returns how many pages of the list are listed but not counted.
 func (l *List) apart() int64 {
 	all := map[int32]bool{}
 	for _, f := range l.Findings {
@@ -114,14 +119,15 @@ func (l *List) apart() int64 {
 	return int64(len(all))
 }
 
-// Links is how many links lead into the pages that count. A page that links to another more than
-// once counts once.
+// Links returns how many links lead into the pages that count. All links from one page to another
+// count as one.
 func (f *Finding) Links() int64 { return f.links }
 
 func (f *Finding) matters() int64 { return int64(f.Count()) + f.links }
 
-// Count is how many URLs are in some finding of the list that is an error, a warning or a note. A list
-// of which everything is ok counts all it has.
+// Count returns how many URLs are in findings of the list that are an error, a warning or a note.
+// Each URL counts once. A list that has only findings with weight OK counts the URLs of all of
+// them.
 func (l *List) Count() int {
 	var all []int32
 	for _, f := range l.Findings {
@@ -139,7 +145,8 @@ func (l *List) isOK() bool {
 	return !slices.ContainsFunc(l.Findings, func(f *Finding) bool { return f.Weight < OK })
 }
 
-// pick puts records of a kind into the findings that name says.
+// pick makes the list call name for each record of that kind. If ok, the record is added to the
+// finding that name returns.
 func (l *List) pick(kind store.RecordKind, name func(r *store.Record) (finding string, ok bool)) *List {
 	l.see = func(at int32, r *store.Record) {
 		if r.Kind != kind {
@@ -152,12 +159,14 @@ func (l *List) pick(kind store.RecordKind, name func(r *store.Record) (finding s
 	return l
 }
 
-// all puts records of a kind into the one finding of a list.
+// all makes the list add each record of that kind for which is returns true. The list must have
+// only one finding.
 func (l *List) all(kind store.RecordKind, is func(r *store.Record) bool) *List {
 	return l.pick(kind, func(r *store.Record) (string, bool) { return "", is(r) })
 }
 
-// found puts a page into a finding.
+// found adds a page to the finding with that name, which the list must have. other is the page that
+// it is related to, or nobody.
 func (l *List) found(name string, page, other int32) {
 	for _, f := range l.Findings {
 		if f.Name == name {
@@ -168,20 +177,22 @@ func (l *List) found(name string, page, other int32) {
 	panic("audit: list " + l.Name + " has no finding " + name)
 }
 
-// isApart says whether a page of the list does not count.
+// isApart reports whether a page is listed but not counted in l.
 func (l *List) isApart(p *page) bool { return l.aside != nil && l.aside(l.audit.site, p) }
 
-// notMeant is for lists in which pages are apart that ask not to be indexed, or name another page.
+// notMeant reports whether a page asks not to be indexed, or names another page as canonical. Lists
+// use it as [List.aside].
 func notMeant(_ *site, p *page) bool { return p.aside() }
 
-// handled is for lists of copies: apart are those that ask not to be indexed, or name a page of their
-// own cluster.
+// handled reports whether a duplicate is dealt with already: it asks not to be indexed, or its
+// canonical URL is a page of its own cluster. Lists of duplicates use it as [List.aside].
 func handled(s *site, p *page) bool {
 	return p.noIndex || p.names && p.to != nobody && s.pages[p.to].cluster == p.cluster
 }
 
-// sort brings the entries into order: those with most links into them first, those apart last. Of
-// groups the largest comes first.
+// sort orders the entries of each finding: the pages with most links into them first, and the pages
+// that are apart last. In a finding with groups, the largest group comes first. sort also counts
+// the pages apart and the links.
 func (l *List) sort() {
 	pages := l.audit.site.pages
 	for _, f := range l.Findings {
@@ -202,7 +213,7 @@ func (l *List) sort() {
 			if f.groups && a.other != b.other {
 				return cmp.Or(cmp.Compare(size[b.other], size[a.other]), cmp.Compare(a.other, b.other))
 			}
-			if leads := a.page == a.other; f.groups && leads != (b.page == b.other) { // who leads a group is its first
+			if leads := a.page == a.other; f.groups && leads != (b.page == b.other) { // the leader of a group comes first in it
 				if leads {
 					return -1
 				}
@@ -221,45 +232,46 @@ func (l *List) sort() {
 	}
 }
 
-// A Row is an entry with what is to be said of it.
+// A Row is an entry of a finding with its table cells.
 type Row struct {
 	Finding *Finding
-	Cells   []any  // as [report.Table] says, in the order of the list's columns
-	Apart   string // why the page does not count; "": it does
-	From    []From // the first pages that link to it, of a list that is Linked
-	Links   int    // pages that link to it
+	Cells   []any  // in the order of the list's columns, with the types of [report.Table]
+	Apart   string // why the page is not counted; "": it is
+	From    []From // some of the pages that link to the URL, if the list is Linked
+	Links   int    // number of pages that link to the URL
 }
 
-// A From is a page that links to another.
+// A From is a page that links to the URL of a row.
 type From struct {
 	URL  string         `json:"url"`
-	Text string         `json:"text"` // of the link
+	Text string         `json:"text"` // text of the link
 	Kind store.LinkKind `json:"kind"`
 }
 
-// A subject is an entry of which a row is to be made.
+// A subject is an entry with the contents of its pages, from which columns compute the cells of a
+// row.
 type subject struct {
 	entry
 	finding *Finding
 	page    *store.Content
-	other   *store.Content // nil: none
+	other   *store.Content // nil: the entry has no other page, or the store has lost it
 	sets    *resemblances
 
-	// Of a redirect: the URLs on its way, where that ends, and what is there.
+	// For a redirect: the URLs it passes through, the last of them, and in words what is there.
 	way           []string
 	end, endsWith string
-	differs       any // of a page that is almost a duplicate
+	differs       any // for almost duplicates: the words that differ, as a cell
 }
 
-// These are the numbers of rows that are read from the store at once. A row with a comparison of texts
-// takes some milliseconds, so fewer of them are read: a caller may stop early.
+// These are how many rows are read from the store at once. If texts must be compared, fewer are
+// read, because each row then takes some milliseconds and a caller may stop early.
 const (
 	rowsAtOnce  = 128
 	textsAtOnce = 4
 )
 
-// Rows yields rows of a finding, beginning with the one numbered from. A page that the store has
-// forgotten meanwhile has none.
+// Rows yields the rows of the finding from index from on. It skips pages that are no longer in the
+// store.
 func (f *Finding) Rows(ctx context.Context, from int) iter.Seq2[Row, error] {
 	return func(yield func(Row, error) bool) {
 		atOnce := rowsAtOnce
@@ -284,7 +296,7 @@ func (f *Finding) Rows(ctx context.Context, from int) iter.Seq2[Row, error] {
 	}
 }
 
-// first yields the first n rows of a finding, all if n is negative.
+// first yields the first n rows of the finding; all rows if n is negative.
 func (f *Finding) first(ctx context.Context, n int) iter.Seq2[Row, error] {
 	return func(yield func(Row, error) bool) {
 		for row, err := range f.Rows(ctx, 0) {
@@ -298,7 +310,7 @@ func (f *Finding) first(ctx context.Context, n int) iter.Seq2[Row, error] {
 	}
 }
 
-// rows are the first n rows of a finding.
+// rows returns the first n rows of the finding; all rows if n is negative.
 func (f *Finding) rows(ctx context.Context, n int) (all []Row, err error) {
 	for row, err := range f.first(ctx, n) {
 		if err != nil {
@@ -322,7 +334,7 @@ func (f *Finding) rowsOf(ctx context.Context, entries []entry, sets *resemblance
 	if err != nil {
 		return nil, err
 	}
-	var kept []entry // those that have a row
+	var kept []entry // entries whose page is still in the store
 	for _, e := range entries {
 		s := &subject{entry: e, finding: f, page: contents[0], sets: sets}
 		if contents = contents[1:]; e.other != nobody {

@@ -8,7 +8,7 @@ import (
 	"skink/store"
 )
 
-// redirects lists the URLs that lead to others, and how far the way is.
+// redirects lists the URLs that redirect to others, with the number of redirects on the way.
 func redirects(a *Audit) *List {
 	l := &List{
 		Name: "redirects", Of: "URLs", Linked: true,
@@ -37,7 +37,7 @@ func redirects(a *Audit) *List {
 	return l
 }
 
-// redirectFaults are the findings that a redirect is in.
+// redirectFaults returns the names of the findings that a redirect belongs to.
 func (a *Audit) redirectFaults(at int32) (names []string) {
 	hops, loops := a.site.way(at)
 	end := at
@@ -61,7 +61,7 @@ func (a *Audit) redirectFaults(at int32) (names []string) {
 	return names
 }
 
-// follow finds out where a redirect leads, hop by hop.
+// follow sets way, end and endsWith of a subject whose page is a redirect.
 func (a *Audit) follow(ctx context.Context, s *subject) error {
 	r := &s.page.Record
 	hops, loops := a.site.way(s.entry.page)
@@ -93,7 +93,7 @@ func (a *Audit) follow(ctx context.Context, s *subject) error {
 	return nil
 }
 
-// endsWith says what a URL is.
+// endsWith says in words what a URL turned out to be, such as "a page".
 func endsWith(r *store.Record) string {
 	switch r.Kind {
 	case store.Page:

@@ -10,19 +10,20 @@ import (
 	"skink/store"
 )
 
-// A saying is what a page says of itself in one line: its title, its description, its heading.
+// A saying is a line in which a page describes itself: its title, its description or its main
+// heading.
 type saying struct {
-	name        string // of the list, which is that of one of it with an s
+	name        string // of the list: titles, descriptions or headings; without the s, of one saying
 	of          func(r *store.Record) []string
-	short, long int64 // characters
-	ofText      bool  // a page without text needs none
-	logo        bool  // whether the name of the site may stand in it on most pages, see isLogo
+	short, long int64 // bounds in characters for the findings "short" and "long"
+	ofText      bool  // whether a page without text may lack the line
+	logo        bool  // whether a line on most pages may be the name of the site instead, see isLogo
 }
 
 func titles(a *Audit) *List {
 	return saying{name: "titles", short: shortTitle, long: longTitle, of: func(r *store.Record) []string {
 		if r.TitleFrom != "" {
-			return nil // what stands in its place is no title
+			return nil // another text was used as title, because the page has none
 		}
 		return []string{r.Title}
 	}}.list(a)
@@ -31,7 +32,7 @@ func titles(a *Audit) *List {
 func descriptions(a *Audit) *List {
 	return saying{name: "descriptions", short: shortDescription, long: longDescription, of: func(r *store.Record) []string {
 		if r.SharedOnly {
-			return nil // it is for links on other sites, and search engines do not read it
+			return nil // the description is meant for links in social networks (Open Graph), and search engines ignore it
 		}
 		return []string{r.Description}
 	}}.list(a)
@@ -49,9 +50,9 @@ func headings(a *Audit) *List {
 	return l
 }
 
-// list makes the list of what can be wrong with a saying. A repeated one is one fault where the
-// pages are copies, which need a canonical URL. It is another where they are different pages, which
-// need names.
+// list returns the list of problems with a saying. A line that several pages share is one of two
+// problems. If the pages are copies of each other, they need a canonical URL (finding "copied"). If
+// they are different pages, they need different lines (finding "repeated").
 func (s saying) list(a *Audit) *List {
 	one := strings.TrimSuffix(s.name, "s")
 	l := &List{Name: s.name, Of: "pages", aside: notMeant}
@@ -78,7 +79,7 @@ func (s saying) list(a *Audit) *List {
 		case n == 0:
 			l.found("missing", at, nobody)
 			return
-		case n < s.short && r.Words > 0: // a page without text is in no-text
+		case n < s.short && r.Words > 0: // a page without text is in the list no-text instead
 			l.found("short", at, nobody)
 		case n > s.long:
 			l.found("long", at, nobody)
@@ -102,7 +103,7 @@ func (s saying) list(a *Audit) *List {
 				l.found("copied", p.at, seen.original(p))
 			case g.differ:
 				l.found("repeated", p.at, g.first)
-			case a.site.pages[p.at].follows(): // its leader has another line, or is not meant to be found
+			case a.site.pages[p.at].follows(): // the page's leader has another line, or asks not to be indexed
 				l.found("copied", p.at, g.first)
 			}
 		}
@@ -111,13 +112,13 @@ func (s saying) list(a *Audit) *List {
 	return l
 }
 
-// isHTML says whether a record is of a page that can have a title: a plain text has none, and
-// neither has nothing at all.
+// isHTML reports whether a record is of an HTML page that is not empty. Other pages cannot have a
+// title.
 func isHTML(r *store.Record) bool {
 	return r.Kind == store.Page && r.Size > 0 && (r.ContentType == "" || strings.Contains(strings.ToLower(r.ContentType), "html"))
 }
 
-// firstOf is the first of some lines that says something.
+// firstOf returns the first line that is not blank, or "".
 func firstOf(lines []string) string {
 	for _, line := range lines {
 		if s, ok := text(line).(string); ok {
@@ -127,42 +128,48 @@ func firstOf(lines []string) string {
 	return ""
 }
 
-// repeats finds what more than one page of a host says. Pages that are not meant to be found are
-// left out: a print view may have the title of its page.
+// repeats finds lines that several pages of a host share. It ignores pages that ask not to be
+// indexed or name another page as canonical, because a print view may have the title of its page.
 type repeats struct {
-	site   *site
-	seed   maphash.Seed
-	at     map[uint64]int32 // hash of host and line → place in groups; 64 bits with a secret seed do not meet by chance, nor by intent
-	said   map[string]int32 // pages by host
+	site *site
+	seed maphash.Seed
+	at   map[uint64]int32 // hash of host and line → index in groups; the seed is secret, so that 64 bits suffice even if a site tries to cause collisions
+	said map[string]int32 // host → its pages that have a line
+	// one for each host and line
 	groups []repeated
-	pages  []grouped       // by place
-	counts map[int32]int32 // place of a page → pages that repeat its line
+	pages  []grouped       // by place of the page
+	counts map[int32]int32 // place of a page → number of pages that share its line
 }
 
+// A grouped is a page, by its place, in the group of pages that share its line.
 type grouped struct {
 	at, group int32
-	further   bool // whether the page is a further page of a list
+	further   bool // whether the URL is that of page 2 or later of a list, see furtherPage
 }
 
-// A repeated line is on so many pages.
+// A repeated is a line of a host, with the pages that have it. A further page is page 2 or later of
+// a list.
 type repeated struct {
 	host    string
-	first   int32 // page, nobody if all are further pages of lists
-	further int32 // first page that is a further page of a list, or nobody
-	pages   int32 // without further pages of lists
-	all     int32 // pages
-	differ  bool  // whether some page is of another cluster than the first
+	first   int32 // first page with the line, further pages excepted; nobody: there is none
+	further int32 // first further page with the line; nobody: there is none
+	pages   int32 // number of pages with the line, without further pages
+	all     int32 // number of pages with the line
+	differ  bool  // whether the pages are in more than one cluster of duplicates
 }
 
-// leastLogo is how many pages of a host must have the same heading before it can be its logo.
+// leastLogo is how many pages of a host must share a heading before it can be taken for the site's
+// logo.
 const leastLogo = 10
 
-// isLogo says whether a line is on most pages of its host that have one.
+// isLogo reports whether a line is on most pages of its host, and thus names the site instead of
+// the page.
 func (r *repeats) isLogo(g repeated) bool {
 	return g.pages >= leastLogo && 2*g.all > r.said[g.host]
 }
 
-// furtherPage matches the URL of a further page of a list: /page/2, /page2.html, ?page=3, ?paged=3.
+// furtherPage matches the URLs of page 2 and later of a list: /page/2, /page2.html, ?page=3,
+// ?paged=3.
 var furtherPage = regexp.MustCompile(`(?i)(/page[/-]?|[?&](page|paged|pg)=)0*([2-9]|[1-9][0-9]+)(\.[a-z]+)?(/|&|\?|$)`)
 
 func (r *repeats) add(at int32, url, line string) {
@@ -199,7 +206,8 @@ func (r *repeats) add(at int32, url, line string) {
 	r.pages = append(r.pages, grouped{at, group, further})
 }
 
-// original is the place of the page of which p is a copy, if that has the same line; else nobody.
+// original returns the place of the leader of p's page, if p's page is a duplicate and its leader
+// has the same line; otherwise nobody.
 func (r *repeats) original(p grouped) int32 {
 	if p.further || !r.site.pages[p.at].follows() {
 		return nobody
@@ -215,7 +223,8 @@ func (r *repeats) original(p grouped) int32 {
 	return leader
 }
 
-// leaveOutCopies makes the first page of each group one that is no copy of another in it.
+// leaveOutCopies sets the first page of each group to a page that is not a duplicate of another one
+// in the group.
 func (r *repeats) leaveOutCopies() {
 	for _, p := range slices.Backward(r.pages) {
 		if !p.further && r.original(p) == nobody {
@@ -224,7 +233,7 @@ func (r *repeats) leaveOutCopies() {
 	}
 }
 
-// keepCounts forgets all but how many pages a repeated line is on.
+// keepCounts sets counts and releases the memory of everything else.
 func (r *repeats) keepCounts() {
 	r.counts = map[int32]int32{}
 	for _, p := range r.pages {

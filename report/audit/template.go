@@ -10,33 +10,32 @@ import (
 
 // # What differs
 //
-// Pages in one template differ in a few places: the name of a city, a number, a date. A Template is
-// the words that all texts of a group have, in the order of the first, and between them the places
-// that each text fills in its own way. The words of the first text are matched with those of each
-// other by their longest common subsequence. The words in all matches are common, and the rest lies
-// between.
+// Pages made from one template differ in a few places, such as the name of a city, a number or a
+// date. A [Template] has two kinds of parts: words that all texts of a group share, in the order of
+// the first text, and slots, which each text fills with its own words. To find them, the first text
+// is compared with each of the others by the longest common subsequence of their words. Words that
+// match in all comparisons are shared; what lies between them is a slot.
 
-// A Template is what texts have in common, and what each has in between.
+// A Template is what some texts share, and what differs in between.
 type Template struct {
 	Parts []Part
 }
 
-// A Part is a run of words.
+// A Part is a run of words that all texts share, or a slot in which they differ.
 type Part struct {
-	Text string   // words that all texts have; "": it is a slot
-	Slot []string // what stands here in each text, in their order; "": nothing
+	Text string   // words that all texts share; "": the part is a slot
+	Slot []string // the words of each text in this place, in the order of the texts; "": the text has none here
 }
 
-// These bound the work: the longest common subsequence of two texts takes time and memory by the
-// product of their lengths, here a millisecond or two. A row has room for the first differences
-// alone.
+// These limit the work. The longest common subsequence of two texts takes time and memory
+// proportional to the product of their lengths, here one or two milliseconds. A row of a table has
+// room only for the first differences anyway.
 const (
 	templateTexts = 8
 	templateWords = 600
 )
 
-// TemplateOf compares the first templateTexts of some texts, and the first templateWords words of
-// each.
+// TemplateOf compares the first templateTexts texts, and of each its first templateWords words.
 func TemplateOf(texts []string) Template {
 	if len(texts) == 0 {
 		return Template{}
@@ -47,7 +46,7 @@ func TemplateOf(texts []string) Template {
 		words = append(words, all[:min(len(all), templateWords)])
 	}
 	first := words[0]
-	matches := make([][]int, len(words)) // of each text: where it has the words of the first; -1: not
+	matches := make([][]int, len(words)) // for each text and each word of the first text: the index of that word in the text; -1: not in it
 	common := make([]bool, len(first))
 	for i := range common {
 		common[i] = true
@@ -61,9 +60,10 @@ func TemplateOf(texts []string) Template {
 	return assemble(words, matches, common)
 }
 
-// assemble makes the parts from what the texts have in common.
+// assemble returns the Template of the texts. matches are the results of match for each text, and
+// common says which words of the first text match in all of them.
 func assemble(words [][]string, matches [][]int, common []bool) (t Template) {
-	ends := make([]int, len(words)) // of each text: behind its last word that is in a part
+	ends := make([]int, len(words)) // for each text: the number of its words that are in a part already
 	slot := func(until func(text int) int) {
 		var values []string
 		for k := range words {
@@ -95,7 +95,8 @@ func assemble(words [][]string, matches [][]int, common []bool) (t Template) {
 	return t
 }
 
-// follows says whether in all texts the word after word i of the first comes right after it.
+// follows reports whether, in all texts, the words that match words i and i+1 of the first text are
+// adjacent.
 func follows(matches [][]int, i int) bool {
 	for _, m := range matches {
 		if m[i+1] != m[i]+1 {
@@ -105,8 +106,8 @@ func follows(matches [][]int, i int) bool {
 	return true
 }
 
-// match finds a longest common subsequence of two texts, and returns for each word of a where it is
-// in b, or -1.
+// match finds a longest common subsequence of the words a and b. It returns for each word of a the
+// index of its match in b, or -1.
 func match(a, b []string) []int {
 	places := make([]int, len(a))
 	for i := range places {
@@ -124,7 +125,7 @@ func match(a, b []string) []int {
 	}
 	x, y := a[begin:len(a)-end], b[begin:len(b)-end]
 	width := len(y) + 1
-	longest := make([]uint16, (len(x)+1)*width) // of x[i:] and y[j:]
+	longest := make([]uint16, (len(x)+1)*width) // at [i*width+j]: length of the longest common subsequence of x[i:] and y[j:]
 	for i := len(x) - 1; i >= 0; i-- {
 		for j := len(y) - 1; j >= 0; j-- {
 			if x[i] == y[j] {
@@ -148,16 +149,20 @@ func match(a, b []string) []int {
 	return places
 }
 
-// These bound what is shown of a template.
+// These limit what [Template.String] shows.
 const (
-	shownSlots  = 3  // places
-	shownValues = 4  // of what stands in a place
-	shownWords  = 2  // of what is common, before and after a place
-	shownValue  = 60 // bytes of what stands in a place
+	shownSlots  = 3  // slots
+	shownValues = 4  // different values of a slot
+	shownWords  = 2  // shared words before and after a slot
+	shownValue  = 60 // bytes of each value
 )
 
-// String shows the first places that differ, with what stands there in some texts and the words
-// around them: "house in [Berlin | Munich | Bremen] within one … and 8 more places".
+// String shows the first slots with some of their values and the words around them, as in "house in
+// [Berlin
+//
+// # Munich
+//
+// Bremen] within one … and 8 more places".
 func (t Template) String() string {
 	var b strings.Builder
 	slots := 0
@@ -187,7 +192,7 @@ func (t Template) String() string {
 	return strings.TrimSpace(b.String())
 }
 
-// values are what stands in a place, each once.
+// values returns the different values of a slot, separated by bars.
 func values(slot []string) string {
 	var all []string
 	for _, v := range slot {
@@ -207,7 +212,7 @@ func values(slot []string) string {
 	return strings.Join(all, " | ")
 }
 
-// head is the first words of a text.
+// head returns the first words of a text, and "…" for the others.
 func head(text string) string {
 	words := strings.Fields(text)
 	if len(words) <= shownWords+1 {
@@ -216,7 +221,8 @@ func head(text string) string {
 	return strings.Join(words[:shownWords], " ") + " …"
 }
 
-// around is the words of a common text that stand next to the places before and after it.
+// around returns the words of a shared text that are next to a slot. before and after say on which
+// side of the text there is one.
 func around(text string, before, after bool) string {
 	words := strings.Fields(text)
 	switch {
