@@ -231,7 +231,7 @@ func (f *fetcher) leadsBack(ctx context.Context, from, to string) bool {
 		switch {
 		case to == from:
 			return true
-		case frontier.HostOf(to) != host, f.mayAsk != nil && !f.mayAsk(ctx, to), f.waitFor(ctx, to) != nil:
+		case frontier.HostOf(to) != host, f.opt.logsOut(to), f.mayAsk != nil && !f.mayAsk(ctx, to), f.waitFor(ctx, to) != nil:
 			return false
 		}
 		x, err := f.hopTo(ctx, to)

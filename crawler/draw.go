@@ -120,7 +120,7 @@ func (c *Crawl) part(ctx context.Context, page *Page, r render.Request) (render.
 	switch {
 	case err != nil:
 		return render.Answer{}, err
-	case c.opt.trespasses(page.Item.URL, url), c.opt.Scope != nil && c.opt.Scope.excludes(url):
+	case c.opt.trespasses(page.Item.URL, url), c.opt.Scope != nil && c.opt.Scope.excludes(url), c.opt.logsOut(url):
 		return render.Answer{}, errRefused
 	}
 	return c.parts.get(ctx, partKey(url, r.Header), func() (render.Answer, error) { return c.fetchPart(ctx, url, r.Header) })

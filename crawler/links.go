@@ -69,7 +69,7 @@ func LeadsOf(p *Page, opt *Options) (*Leads, error) {
 // becomes a seed.
 func (l *Leads) redirect(target string, opt *Options) error {
 	scope, from := opt.Scope, l.from
-	if from.Depth == 0 && !scope.Contains(target) && scope.Moved(from.URL, target) && !opt.trespasses(from.URL, target) {
+	if from.Depth == 0 && !scope.Contains(target) && scope.Moved(from.URL, target) && !opt.trespasses(from.URL, target) && !opt.logsOut(target) {
 		scope.AddSeed(target)
 		if opt.OnSeed != nil {
 			if err := opt.OnSeed(cmp.Or(from.Via, from.URL), target); err != nil {
@@ -192,7 +192,7 @@ func (f *following) href(href string, how use) bool {
 	case how == followed:
 		now.taken = true
 		f.link(url)
-	case f.opt.CheckAssets && f.opt.Scope != nil && !f.opt.Scope.excludes(url):
+	case f.opt.CheckAssets && f.opt.Scope != nil && !f.opt.Scope.excludes(url) && !f.opt.logsOut(url):
 		now.taken = true
 		f.check(url)
 	}
@@ -227,7 +227,7 @@ func (l *Leads) link(url string) {
 	switch leads := l.opt.leads(l.from.URL, url); {
 	case leads && !deepest:
 		l.Items = append(l.Items, frontier.Item{URL: url, Depth: l.from.Depth + 1})
-	case !leads && l.opt.CheckOthers && frontier.HostOf(url) != frontier.HostOf(l.from.URL) && !l.opt.Scope.excludes(url):
+	case !leads && l.opt.CheckOthers && frontier.HostOf(url) != frontier.HostOf(l.from.URL) && !l.opt.Scope.excludes(url) && !l.opt.logsOut(url):
 		l.check(url)
 	default:
 		l.Beyond = append(l.Beyond, url)

@@ -23,6 +23,9 @@ func (f *fetcher) request(ctx context.Context, method, rawURL string, header htt
 	}
 	r.Method = method
 	host := f.opt.Hosts.For(r.Host)
+	if f.opt.isPrivate(r.Host) {
+		r = r.WithContext(wire.WithSecrets(r.Context(), "Set-Cookie"))
+	}
 	r = f.dress(r, host)
 	if f.cookies != nil && f.trusts(r.URL) {
 		r = f.cookies.add(r)

@@ -78,12 +78,13 @@ func rawOf(a *attempt, request *http.Request, resp *http.Response) *Raw {
 	}
 	if a.tap != nil {
 		r.Request, r.Head = a.tap.heads()
-		r.Request = withoutSecrets(request.Context(), r.Request)
+		r.Request, r.Head = withoutSecrets(request.Context(), r.Request), withoutSecrets(request.Context(), r.Head)
 		return r
 	}
 	r.Protocol = "h2"
 	r.Request = withoutSecrets(request.Context(), headOf(fmt.Sprintf("GET %s HTTP/1.1\r\nHost: %s\r\n", request.URL.RequestURI(), request.Host), request.Header))
 	r.Head = headOf(strings.TrimRight(fmt.Sprintf("HTTP/1.1 %d %s", resp.StatusCode, http.StatusText(resp.StatusCode)), " ")+"\r\n", resp.Header)
+	r.Head = withoutSecrets(request.Context(), r.Head)
 	return r
 }
 
