@@ -2,9 +2,11 @@ package crawler
 
 import (
 	"context"
+	"maps"
 	"net/http"
 	"net/http/cookiejar"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -18,8 +20,8 @@ import (
 
 // # Cookies
 //
-// Cookies are kept if Options.Cookies says so, and for the hosts whose settings have cookies. A jar
-// holds them for one run. It follows RFC 6265, and knows the public suffixes, so that a site cannot
+// Cookies are kept if Options.Cookies says so, and for the hosts whose settings have cookies or a login. A jar
+// holds them for one run; Crawl.Cookies returns them for the next. The jar follows RFC 6265, and knows the public suffixes, so that a site cannot
 // set a cookie for all of "co.uk".
 //
 // Some sites answer each page with a redirect until a cookie is there. The redirect leads back to the
@@ -40,16 +42,24 @@ type cookieStore struct {
 	jar *cookiejar.Jar
 
 	mu     sync.Mutex
-	misses map[string]int // guarded by mu: key: host; value: number of redirects that did not lead back to their page
+	misses map[string]int        // guarded by mu: by host, redirects that did not lead back
+	set    map[string]KeptCookie // guarded by mu: the cookies that hosts set, by host, domain, path and name
+}
+
+// A KeptCookie is a cookie that a host set, for a later run.
+type KeptCookie struct {
+	URL    string    `json:"url"`    // of the answer
+	Cookie string    `json:"cookie"` // the value of Set-Cookie; secret
+	At     time.Time `json:"at"`     // when it was set
 }
 
 // newCookieStore returns a store with the cookies from the settings of hosts. It returns nil if the
 // options keep no cookies for any host.
 func newCookieStore(opt *Options) (*cookieStore, error) {
-	s := &cookieStore{opt: opt, misses: make(map[string]int)}
+	s := &cookieStore{opt: opt, misses: make(map[string]int), set: make(map[string]KeptCookie)}
 	wanted := opt.Cookies
 	for _, h := range opt.Hosts {
-		wanted = wanted || h.Cookies != nil
+		wanted = wanted || h.Cookies != nil || h.Login != nil
 	}
 	if !wanted {
 		return nil, nil
@@ -61,11 +71,47 @@ func newCookieStore(opt *Options) (*cookieStore, error) {
 	for _, h := range opt.Hosts {
 		s.load(h)
 	}
+	for _, k := range opt.KeptCookies {
+		s.restore(k)
+	}
 	return s, nil
 }
 
-// load puts the cookies from the settings of a host into the jar. It skips cookies for hosts to
-// which these settings do not apply.
+// restore puts a cookie of an earlier run into the jar, unless it has expired.
+func (s *cookieStore) restore(k KeptCookie) {
+	u, err := url.Parse(k.URL)
+	c, cookieErr := http.ParseSetCookie(k.Cookie)
+	if err != nil || cookieErr != nil {
+		return
+	}
+	if c.MaxAge > 0 { // Max-Age counts from when it was set
+		if c.MaxAge -= int(time.Since(k.At).Seconds()); c.MaxAge <= 0 {
+			return
+		}
+	}
+	s.jar.SetCookies(u, []*http.Cookie{c})
+	s.note(u, c, k)
+}
+
+// note records a cookie that a host set.
+func (s *cookieStore) note(u *url.URL, c *http.Cookie, k KeptCookie) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.set[strings.Join([]string{u.Host, c.Domain, c.Path, c.Name}, "\x00")] = k
+}
+
+// Cookies returns the cookies that hosts set during a crawl, in no order. They are secret.
+func (c *Crawl) Cookies() []KeptCookie {
+	if c.cookies == nil {
+		return nil
+	}
+	c.cookies.mu.Lock()
+	defer c.cookies.mu.Unlock()
+	return slices.Collect(maps.Values(c.cookies.set))
+}
+
+// load puts the cookies of a host's settings into the jar, except those of hosts that the pattern of
+// the settings does not name.
 func (s *cookieStore) load(h access.Host) {
 	for _, c := range h.Cookies {
 		c := *c
@@ -86,7 +132,11 @@ func (s *cookieStore) load(h access.Host) {
 
 // keeps reports whether the cookies of a host are kept.
 func (s *cookieStore) keeps(host string) bool {
-	return s != nil && (s.opt.Cookies || s.opt.Hosts.For(host).Cookies != nil)
+	if s == nil || s.opt.Cookies {
+		return s != nil
+	}
+	h := s.opt.Hosts.For(host)
+	return h.Cookies != nil || h.Login != nil
 }
 
 // add adds the cookies of a host to a request.
@@ -108,8 +158,13 @@ func (s *cookieStore) add(r *http.Request) *http.Request {
 
 // keep stores the cookies that an answer sets, if cookies of its host are kept.
 func (s *cookieStore) keep(x *wire.Exchange) {
-	if s.keeps(x.Request.Host) && x.Header["Set-Cookie"] != nil {
-		s.jar.SetCookies(jarURL(x.Request), (&http.Response{Header: x.Header}).Cookies())
+	if x.Header["Set-Cookie"] == nil || !s.keeps(x.Request.Host) {
+		return
+	}
+	u, all := jarURL(x.Request), (&http.Response{Header: x.Header}).Cookies()
+	s.jar.SetCookies(u, all)
+	for _, c := range all {
+		s.note(u, c, KeptCookie{u.String(), c.Raw, time.Now().UTC()})
 	}
 }
 
@@ -138,8 +193,16 @@ func (s *cookieStore) follows(host string) bool {
 	return s.misses[host] < wallMisses
 }
 
-// fetchPast fetches a URL. If the answer redirects and the redirects lead back to the URL, it
-// fetches the URL again with the cookies that they set.
+// fetchAs fetches a URL of a crawl, with the login of its host if there is one.
+func (f *fetcher) fetchAs(ctx context.Context, item frontier.Item) *Page {
+	if h := f.opt.Hosts.For(frontier.HostOf(item.URL)); h.Login != nil {
+		return f.fetchLoggedIn(ctx, item, h)
+	}
+	return f.fetchPast(ctx, item)
+}
+
+// fetchPast fetches a URL. If its redirects set cookies and lead back to it, fetchPast fetches it again
+// with these cookies.
 func (f *fetcher) fetchPast(ctx context.Context, item frontier.Item) *Page {
 	page := f.fetch(ctx, item)
 	host := frontier.HostOf(item.URL)

@@ -50,6 +50,7 @@ type Crawl struct {
 	browser   drawer                                                 // the browser that renders pages; nil: none are rendered
 	fetchFile func(ctx context.Context, url string, more http.Header) (render.Answer, error)
 	parts     *partCache
+	cookies   *cookieStore // nil: none are kept
 	robots    *robotsCache
 	rooms     *wire.Rooms
 	schedule  *schedule
@@ -70,12 +71,12 @@ func New(front frontier.Frontier, opt Options, handler Handler) (*Crawl, error) 
 	if err != nil {
 		return nil, err
 	}
-	c := newCrawl(front, opt, handler, f.fetchPast, f.fetchRobots)
+	c := newCrawl(front, opt, handler, f.fetchAs, f.fetchRobots)
 	c.close, c.closeIdle, c.fetchFile = f.close, f.wire.CloseIdle, f.fetchFile
 	if browser != nil {
 		c.setBrowser(browser)
 	}
-	f.hop, f.mayAsk = c.schedule.hop, c.mayAsk
+	f.hop, f.mayAsk, c.cookies = c.schedule.hop, c.mayAsk, f.cookies
 	c.peek = f.peek
 	if opt.PerIP > 0 {
 		c.lookup = f.wire.Lookup

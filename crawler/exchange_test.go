@@ -232,7 +232,7 @@ func TestOneRequestATurn(t *testing.T) {
 		fetched[url]++
 	}
 	opt.OnPage = func(p *Page) { count(p.Item.URL) }
-	opt.roots = roots
+	opt.Roots = roots
 	f, err := newFetcher(opt)
 	if err != nil {
 		t.Fatal(err)
@@ -321,7 +321,7 @@ func TestFloods(t *testing.T) {
 				}
 				return errHangUp
 			})
-			f := testFetcher(t, func(o *Options) { o.Timeout, o.roots = time.Minute, s.roots }, s.host())
+			f := testFetcher(t, func(o *Options) { o.Timeout, o.Roots = time.Minute, s.roots }, s.host())
 			p := f.fetch(t.Context(), item("https://"+s.host()+"/"))
 			if p.Problem != ProblemHTTP || p.Truncated != tt.head {
 				t.Errorf("got %q %q, truncated %v; want %q", p.Problem, p.Detail, p.Truncated, ProblemHTTP)
@@ -354,7 +354,7 @@ func TestNoFlood(t *testing.T) {
 			}
 		})})
 	})
-	f := testFetcher(t, func(o *Options) { o.Timeout, o.PerHost, o.roots = time.Minute, 4, s.roots }, s.host())
+	f := testFetcher(t, func(o *Options) { o.Timeout, o.PerHost, o.Roots = time.Minute, 4, s.roots }, s.host())
 	var all sync.WaitGroup
 	for path, size := range sizes {
 		all.Go(func() {
@@ -385,7 +385,7 @@ func TestFloodWhileIdle(t *testing.T) {
 		ended <- s.wire.Load()
 		return errHangUp
 	})
-	f := testFetcher(t, func(o *Options) { o.roots = s.roots }, s.host())
+	f := testFetcher(t, func(o *Options) { o.Roots = s.roots }, s.host())
 	if p := f.fetch(t.Context(), item("https://"+s.host()+"/")); p.Problem != "" {
 		t.Errorf("got %q %q", p.Problem, p.Detail)
 	}

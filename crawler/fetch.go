@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"skink/crawler/access"
 	"skink/crawler/folder"
 	"skink/crawler/sitemap"
 	"skink/crawler/wire"
@@ -26,8 +27,9 @@ type fetcher struct {
 	robotsHeader http.Header // header of requests for robots.txt; never changed
 	fileHeader   http.Header // header of requests that the browser makes for a page; never changed
 
-	mayAsk  func(ctx context.Context, url string) bool // reports whether robots.txt allows a URL; nil: all URLs are allowed
-	cookies *cookieStore                               // nil: no cookies are kept
+	mayAsk  func(ctx context.Context, url string) bool // reports whether robots.txt allows a URL; nil: it is not asked
+	logins  logins
+	cookies *cookieStore // nil: none are kept
 
 	secureMu sync.Mutex
 	secure   map[string]bool // guarded by secureMu: names of hosts with own settings that are known to be reached by https
@@ -40,7 +42,7 @@ func newFetcher(opt Options) (*fetcher, error) {
 	exchange := wire.Options{
 		Timeout: opt.Timeout, Idle: opt.mostPerHost(), KeepRaw: opt.OnAnswer != nil,
 		AllowHosts: opt.AllowHosts, AllowNets: opt.AllowNets, SeedHosts: opt.SeedHosts,
-		Resolver: opt.resolver, Roots: opt.roots,
+		Resolver: opt.resolver, Roots: opt.Roots,
 	}
 	folders, err := folder.Serve(opt.Folders, opt.Hidden)
 	if err != nil {
@@ -55,10 +57,14 @@ func newFetcher(opt Options) (*fetcher, error) {
 		folders.Close()
 		return nil, err
 	}
+	if proxies := newProxyPicker(&opt); proxies != nil {
+		exchange.Proxies = proxies
+	}
 	t := wire.New(exchange)
 	return &fetcher{
 		opt:          opt,
 		cookies:      cookies,
+		logins:       logins{all: make(map[*access.Login]*session)},
 		wire:         t,
 		shell:        newShell(t),
 		folders:      folders,

@@ -657,7 +657,7 @@ func TestFetchHTTP2(t *testing.T) {
 	t.Cleanup(s.Close)
 	roots := x509.NewCertPool()
 	roots.AddCert(s.Certificate())
-	f := testFetcher(t, func(o *Options) { o.roots = roots }, s.Listener.Addr().String())
+	f := testFetcher(t, func(o *Options) { o.Roots = roots }, s.Listener.Addr().String())
 
 	if p := f.fetch(t.Context(), item(s.URL+"/")); p.Problem != "" || string(p.Body) != "HTTP/2.0" {
 		t.Errorf("got %q %q %q, want a page by HTTP/2", p.Problem, p.Detail, p.Body)

@@ -38,8 +38,9 @@ const (
 	ProblemSitemap   Problem = "no sitemap"      // the URL was listed as a sitemap, but is none
 	ProblemLater     Problem = "postponed"       // not fetched because of a learned rule, see Detail
 	ProblemSoft      Problem = learn.SoftProblem // a page that the host also returns for URLs that do not exist
-	ProblemEmpty     Problem = "empty"           // the answer has no text, but earlier answers of the URL had some
-	ProblemAlike     Problem = "same as others"  // many URLs that were different pages now have the same answer
+	ProblemEmpty     Problem = "empty"           // an answer without text where there was a page
+	ProblemAlike     Problem = "same as others"  // the same answer for many URLs that were different pages
+	ProblemLogin     Problem = "login"           // the login of the host failed
 	ProblemInternal  Problem = "internal"
 )
 
@@ -70,11 +71,13 @@ var causes = []struct {
 	is      func(error) bool
 }{
 	{ProblemInternal, isA[*panicError]},
+	{ProblemLogin, isA[*LoginError]},
 	{ProblemPrivate, isA[*wire.PrivateError]},
 	{ProblemDNS, isA[*net.DNSError]},
 	{ProblemDNS, isA[url.InvalidHostError]},
 	{ProblemTimeout, wire.IsTimeout},
 	{ProblemConnect, isDial},
+	{ProblemConnect, isA[*wire.ProxyError]},
 	{ProblemReset, isBroken},
 	{ProblemTLS, isTLS},
 	{ProblemUnrobots, isA[*robotsUnreachableError]},

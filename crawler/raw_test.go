@@ -159,7 +159,7 @@ func TestRawTLS(t *testing.T) {
 		server.StartTLS()
 		defer server.Close()
 		opt := rawOptions(func(*wire.Raw) {})
-		opt.roots = server.Client().Transport.(*http.Transport).TLSClientConfig.RootCAs
+		opt.Roots = server.Client().Transport.(*http.Transport).TLSClientConfig.RootCAs
 		f, err := newFetcher(opt)
 		if err != nil {
 			t.Fatal(err)

@@ -54,8 +54,8 @@ func TestHostHeaders(t *testing.T) {
 	opt.AllowHosts = []string{"127.0.0.1"}
 	var raws []string
 	opt.OnAnswer = func(r *wire.Raw) { raws = append(raws, string(r.Request)) }
-	opt.roots = x509.NewCertPool()
-	opt.roots.AddCert(tls.Certificate())
+	opt.Roots = x509.NewCertPool()
+	opt.Roots.AddCert(tls.Certificate())
 	settings := access.Host{Headers: map[string]access.Secret{"X-Token": secret}, Basic: &access.Basic{User: "me", Password: secret}, UserAgent: "own/1.0"}
 	for _, server := range []string{web.URL, tls.URL} {
 		settings.Pattern = hostOf(server)

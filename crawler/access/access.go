@@ -85,3 +85,10 @@ func split(host string) (name, port string) {
 	}
 	return host[:i], host[i+1:]
 }
+
+// A ProxyChoice says how hosts without settings of their own are reached. The zero value reaches them
+// directly.
+type ProxyChoice struct {
+	List    []Proxy // tried in turn
+	FromEnv bool    // as HTTP_PROXY, HTTPS_PROXY and NO_PROXY of the environment say
+}

@@ -1,10 +1,12 @@
 package access
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 )
 
 // hidden stands for a secret in every output.
@@ -52,6 +54,16 @@ type Proxy struct{ url url.URL }
 
 // NewProxy returns the proxy at a URL.
 func NewProxy(u *url.URL) Proxy { return Proxy{*u} }
+
+// ParseProxy returns the proxy at a URL with the scheme http, https, socks5 or socks5h. Its error does
+// not contain the URL.
+func ParseProxy(text string) (Proxy, error) {
+	u, err := url.Parse(text)
+	if err != nil || u.Hostname() == "" || !slices.Contains([]string{"http", "https", "socks5", "socks5h"}, u.Scheme) {
+		return Proxy{}, errors.New("try a URL, such as socks5://127.0.0.1:1080 or http://proxy.example:3128")
+	}
+	return NewProxy(u), nil
+}
 
 // URL returns the URL with user and password.
 func (p Proxy) URL() *url.URL { return &p.url }

@@ -196,6 +196,9 @@ func (d *dialer) connect(ctx context.Context, network, address string) (net.Conn
 	if folders := d.opt.Folders; folders != nil && folders.Serves(address) {
 		return plain.DialContext(ctx, network, folders.Address())
 	}
+	if through := d.proxyFor(address); through != nil {
+		return d.tunnel(ctx, through, address)
+	}
 	if d.allows(address) || d.maybeSpecial(ctx, address) {
 		return plain.DialContext(ctx, network, lookedUpAs(address))
 	}

@@ -62,6 +62,7 @@ type Options struct {
 	AllowNets  []netip.Prefix // special addresses that may be connected to
 	SeedHosts  []string       // hosts with ports that may have special addresses, if they had nothing else when they were first looked up
 	Folders    Folders        // what answers for hosts that are folders on disk; nil: nothing
+	Proxies    Proxies        // through which hosts are reached; nil: all are reached directly
 
 	Resolver *net.Resolver  // nil: the system's
 	Roots    *x509.CertPool // nil: the system's
@@ -75,20 +76,20 @@ type Folders interface {
 
 // A Transport makes exchanges. Several goroutines may use it.
 type Transport struct {
-	http   *http.Transport
-	dialer *dialer
-	raw    bool // answers are kept as they came
+	http    *http.Transport
+	forward *http.Transport // for http through HTTP proxies; nil: there are no proxies
+	dialer  *dialer
+	raw     bool // answers are kept as they came
 }
 
-// New returns a transport. It uses no proxy, even if the environment names one: behind a proxy, the
-// address of the connection would be unknown.
+// New returns a transport. It uses no proxy of the environment, unless the options name it.
 func New(opt Options) *Transport {
 	d := newDialer(opt)
 	dial, dialTLS := d.dial, d.dialTLS
 	if opt.KeepRaw {
 		dial, dialTLS = tapped(dial), tapped(dialTLS)
 	}
-	return &Transport{
+	t := &Transport{
 		dialer: d,
 		raw:    opt.KeepRaw,
 		http: &http.Transport{
@@ -106,10 +107,19 @@ func New(opt Options) *Transport {
 			},
 		},
 	}
+	if opt.Proxies != nil {
+		t.forward = newForward(d, t.http, opt.KeepRaw)
+	}
+	return t
 }
 
 // CloseIdle closes all idle connections.
-func (t *Transport) CloseIdle() { t.http.CloseIdleConnections() }
+func (t *Transport) CloseIdle() {
+	t.http.CloseIdleConnections()
+	if t.forward != nil {
+		t.forward.CloseIdleConnections()
+	}
+}
 
 // A dial makes connections, as http.Transport wants it.
 type dial = func(ctx context.Context, network, address string) (net.Conn, error)
@@ -130,7 +140,7 @@ func tapped(to dial) dial {
 func (t *Transport) Do(x *Exchange) error {
 	attempt, request := watch(x.Request)
 	defer attempt.end()
-	resp, err := t.http.RoundTrip(request)
+	resp, err := t.roundTrip(request)
 	if err != nil {
 		return attempt.why(err)
 	}

@@ -72,7 +72,9 @@ type crawlFlags struct {
 	prefer           expressions
 	private          *privateHosts
 	contact          string
+	cookies          string
 	sign             *signFlags
+	proxy            *proxyFlags
 	from             []string
 	metrics, view    address
 	logFormat        string
@@ -136,7 +138,9 @@ func newCrawlFlags(flags *pflag.FlagSet) *crawlFlags {
 	f.memory = addMemoryFlag(flags)
 	flags.StringVar(&o.UserAgent, "user-agent", o.UserAgent, "`TEXT` User-Agent header")
 	f.sign = addSignFlags(flags)
-	flags.BoolVar(&o.Cookies, "cookies", false, "keep cookies during the run, for sites that show no page without them")
+	f.proxy = addProxyFlags(flags)
+	f.cookies = "off"
+	flags.Var(oneOf(&f.cookies, "off", "run", "store"), "cookies", "keep cookies during the run, or in the store, for sites that show no page without them")
 	flags.StringVar(&f.contact, "contact", "", "`CONTACT` URL or email address where site owners can reach you, sent with --user-agent")
 	flags.BoolVar(&o.IgnoreNoFollow, "ignore-nofollow", false, "follow links of pages whose robots meta tag says nofollow; for your own sites")
 	flags.BoolVar(&o.IgnoreRobots, "ignore-robots", false, "do not read robots.txt; for your own sites")
@@ -296,6 +300,10 @@ func (f *crawlFlags) settle(args []string) (opt session.Options, seeds []string,
 		return opt, args, err
 	}
 	if o.Signer, err = f.sign.signer(); err != nil {
+		return opt, args, err
+	}
+	o.Cookies, opt.StoreCookies = f.cookies != "off", f.cookies == "store"
+	if err = f.proxy.apply(o); err != nil {
 		return opt, args, err
 	}
 	if o.Scope, err = crawler.NewScope(f.scope, f.include.list, f.exclude.list); err != nil {

@@ -13,31 +13,29 @@ import (
 
 // # Clusters at several similarities
 //
-// The similarity is the resemblance from 0 to 1 at which two pages count as duplicates. It is
-// chosen before a crawl, but only the crawled pages show whether it was a good choice. An Alike
-// therefore holds the clusters at several similarities, which are found in one pass. At each
-// similarity the clusters are those that [Judge] finds. [Alike.Curve] returns the number of
-// clusters and pages at each similarity, and [Alike.Near] returns pairs of pages just above and
-// just below one.
+// The similarity from which two pages count as duplicates is chosen before a crawl. Only the crawl
+// shows if the choice was right. An Alike holds the clusters of duplicates at several
+// similarities, computed in one pass. At each similarity they equal the result of [Judge].
+// [Alike.Curve] returns the number of clusters and pages at each similarity. [Alike.Near] returns
+// pairs of pages just above and just below one similarity.
 //
-// The texts are read and indexed once, in a join for the lowest of the similarities. A pair of
-// texts is compared if at
-// some similarity the first text leads, the second is not yet taken, and the join cannot exclude
-// the pair, see [dedup.Clusters]. For n pages of one template that all resemble each other equally,
-// n-1 pairs are compared. At and below their resemblance the first page leads them all. Above it
-// the join tells them apart without reading their texts. A text is taken at most once at each
-// similarity. That bounds the number of pairs that are kept, at 16 bytes each.
+// The pass reads the texts once, at the lowest similarity. The join of [dedup.Clusters] proposes
+// pairs of pages that may be similar enough. A pair is compared if at some similarity the first
+// page is the head of a cluster, and the second is not yet in a cluster. Example: n pages of one
+// template resemble each other equally. At and below that resemblance, the first page is the head
+// of all others, so n-1 pairs are compared. Above it, the join excludes the pairs without reading
+// the texts. A page joins at most one cluster at each similarity. So each similarity adds at most
+// one pair for each page, of 16 bytes.
 //
-// The exact join of a Whole finds the pairs, and their resemblance is exact: no sketch is used.
-// Most of the work is reading the texts some six times, half a millisecond of CPU for a page of
-// forty to seven hundred words. A store of 100,000 such pages, four in ten of which resemble
-// another, took 57 seconds of CPU and 1.4 GB. A store of 1,000,000 pages at one similarity took 760
-// seconds and 4.6 GB. 20,000 pages in one template of 181 words took 7 seconds. Two busy cores were
-// used.
+// The resemblance of a pair is exact: the texts are compared, not sketches of them.
 //
-// Known weaknesses: the result is exact, but it is not always fast. If each page is made of some
-// paragraphs of a common stock, the resemblances take all values between two similarities, and the
-// pages are compared pair by pair.
+// Cost: most of the work is reading the texts about six times, half a millisecond of CPU for a page
+// of 40 to 700 words. A store of 100,000 such pages, of which four in ten resemble another, took 57
+// seconds of CPU and 1.4 GB. A store of 1,000,000 pages at one similarity took 760 seconds and 4.6
+// GB. 20,000 pages in one template of 181 words took 7 seconds. All ran on two busy cores.
+//
+// Weakness: some stores are slow. If each page consists of a few paragraphs from a common pool, the
+// resemblances have all values between two similarities, and the pages are compared pair by pair.
 
 // LeastAlike is the resemblance from which pairs are looked for, unless the crawl's similarity is
 // lower. Pages in one template that differ in a few names resemble each other by about that much.

@@ -312,11 +312,11 @@ func (p *parser) proxies(path []string, value any) ([]access.Proxy, error) {
 	}
 	var all []access.Proxy
 	for _, text := range texts {
-		u, err := url.Parse(text)
-		if err != nil || u.Hostname() == "" || !slices.Contains([]string{"http", "https", "socks5", "socks5h"}, u.Scheme) {
-			return nil, p.errorf(path, "proxy: try a URL, such as socks5://127.0.0.1:1080 or http://proxy.example:3128, or direct alone")
+		proxy, err := access.ParseProxy(text)
+		if err != nil {
+			return nil, p.errorf(path, "proxy: %w, or direct alone", err)
 		}
-		all = append(all, access.NewProxy(u))
+		all = append(all, proxy)
 	}
 	return all, nil
 }

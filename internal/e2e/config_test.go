@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -147,4 +148,88 @@ func skink(t *testing.T, env []string, args ...string) (said string, err error) 
 	cmd.Dir, cmd.Env = t.TempDir(), append(os.Environ(), env...)
 	out, err := cmd.CombinedOutput()
 	return string(out), err
+}
+
+// TestLogin crawls a site behind a form whose session expires in the middle of the crawl. All pages are
+// found, and neither the password nor a session is in what the crawl leaves or says.
+func TestLogin(t *testing.T) {
+	t.Parallel()
+	const secret = "very-secret-4713"
+	dir := t.TempDir()
+	var mu sync.Mutex
+	sessions, shown := 0, 0
+	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		defer mu.Unlock()
+		sid, err := r.Cookie("sid")
+		switch {
+		case r.URL.Path == "/robots.txt":
+			http.NotFound(w, r)
+		case r.URL.Path == "/login" && r.Method == http.MethodPost:
+			if r.FormValue("password") != secret {
+				w.WriteHeader(http.StatusUnauthorized)
+				return
+			}
+			sessions, shown = sessions+1, 0
+			http.SetCookie(w, &http.Cookie{Name: "sid", Value: fmt.Sprintf("%s-%d", secret, sessions), Path: "/"})
+			http.Redirect(w, r, "/", http.StatusSeeOther)
+		case r.URL.Path == "/login":
+			fmt.Fprint(w, "<form method=post><input name=user><input name=password type=password></form>")
+		case err != nil || sid.Value != fmt.Sprintf("%s-%d", secret, sessions) || shown >= 4:
+			http.Redirect(w, r, "/login", http.StatusFound)
+		case r.URL.Path == "/logout":
+			t.Error("the logout link was followed")
+		case len(r.URL.Path) > 2:
+			http.NotFound(w, r)
+		default:
+			shown++
+			fmt.Fprintf(w, "<title>Page %[1]s</title><main><p>What members read at %[1]s.</p></main><a href=/logout>Log out</a>", r.URL.Path)
+			for i := range 9 {
+				fmt.Fprintf(w, "<a href=/%d>%d</a> ", i, i)
+			}
+		}
+	}))
+	t.Cleanup(site.Close)
+	host := strings.TrimPrefix(site.URL, "http://")
+	config := fmt.Sprintf(`
+delay = "0s"
+warc = %q
+
+[host.%q.login]
+page = "%s/login"
+fields = { user = "me", password = "${PASSWORD}" }
+check = "Log out"
+`, filepath.Join(dir, "archive"), host, site.URL)
+	file := filepath.Join(dir, "skink.toml")
+	if err := os.WriteFile(file, []byte(config), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	data := filepath.Join(dir, "data")
+	said := ""
+	for _, args := range [][]string{
+		{"crawl", "--config", file, "--store", data, site.URL + "/"},
+		{"export", "--store", data, "--include", "all", "--with-private"},
+		{"status", "--store", data, "--urls", "all", "--format", "json"},
+	} {
+		out, err := skink(t, []string{"PASSWORD=" + secret}, args...)
+		if said += out; err != nil {
+			t.Fatalf("skink %s: %v\n%s", strings.Join(args, " "), err, out)
+		}
+	}
+	if n := strings.Count(said, `"title":"Page /`); n != 10 {
+		t.Errorf("%d pages, want 10:\n%s", n, said)
+	}
+	if sessions < 3 {
+		t.Errorf("%d logins, although a session shows four pages", sessions)
+	}
+	if strings.Contains(said, secret) {
+		t.Errorf("the commands say the secret:\n%s", said)
+	}
+	holdsNone(t, dir, secret)
+
+	// With a wrong password the crawl says what to correct.
+	out, err := skink(t, []string{"PASSWORD=wrong-4714"}, "crawl", "--config", file, "--store", filepath.Join(dir, "other"), site.URL+"/")
+	if err == nil || !strings.Contains(out, "log in at "+site.URL+"/login: the answer is not a page with \"Log out\" but 401 Unauthorized") || strings.Contains(out, "wrong-4714") {
+		t.Errorf("with a wrong password: %v\n%s", err, out)
+	}
 }

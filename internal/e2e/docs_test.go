@@ -60,6 +60,7 @@ type ran struct {
 const (
 	shownDatabase = "postgres://skink@db.example.org/crawls?schema="
 	shownIndex    = "https://localhost:9200/pages"
+	shownProxy    = "socks5://127.0.0.1:1080"
 	shownApp      = "https://app.example.org"
 )
 
@@ -85,6 +86,10 @@ func runPage(t *testing.T, page string) (r ran) {
 	if strings.Contains(string(text), "$ skink") && strings.Contains(string(text), shownDatabase) {
 		r.server = postgrestest.Start(t)
 		replace = append(replace, shownDatabase, r.server.URL(""))
+	}
+	if strings.Contains(string(text), shownProxy) {
+		address, _ := startSOCKS(t, "")
+		replace = append(replace, shownProxy, "socks5://"+address)
 	}
 	if strings.Contains(string(text), shownIndex) {
 		s := &server{}

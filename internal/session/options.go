@@ -54,12 +54,13 @@ type Options struct {
 	Memory    int64         // memory for the whole process, in bytes
 	MaxTime   time.Duration // the run ends after this; 0: no limit
 
-	Feed    string      // where pages are written: "-": Output.Out; the URL of a search index; a file; "": nowhere
-	Index   http.Header // HTTP header with the credentials for a search index
-	Archive Archive     // where the responses of servers are archived
-	LogURLs bool        // log each URL; needs Output.Log
-	Metrics string      // address of a server for metrics; "": none
-	Build   monitor.Build
+	StoreCookies bool        // keep the cookies that hosts set in the store, for later runs; needs Crawl.Cookies
+	Feed         string      // where pages are written: "-": Output.Out; the URL of a search index; a file; "": nowhere
+	Index        http.Header // HTTP header with the credentials for a search index
+	Archive      Archive     // where the responses of servers are archived
+	LogURLs      bool        // log each URL; needs Output.Log
+	Metrics      string      // address of a server for metrics; "": none
+	Build        monitor.Build
 
 	// View returns how a store with the given rule is shown in a browser. Run completes the result
 	// with the store and the crawl. nil: nothing is shown.

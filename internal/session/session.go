@@ -160,6 +160,11 @@ func (r *run) crawl(ctx context.Context, p plan, order *precedence.Order, kept *
 			o.OnDated = func(ctx context.Context, listed []crawler.Dated) error { return p.again.dated(ctx, book, listed) }
 		}
 	}
+	if r.opt.StoreCookies {
+		if o.KeptCookies, err = keptCookies(ctx, r.store); err != nil {
+			return unstarted(errors.Join(err, meter.close()))
+		}
+	}
 	crawl, err := crawler.New(s, o, pipeline)
 	if err != nil {
 		return unstarted(errors.Join(err, meter.close()))
@@ -177,6 +182,9 @@ func (r *run) crawl(ctx context.Context, p plan, order *precedence.Order, kept *
 		w.Hosts, w.InFlight, w.Pages = crawl.Held(), crawl.InFlight(), added.Pages()
 	})
 	end, err = r.drive(ctx, v, following)
+	if r.opt.StoreCookies {
+		err = first(err, keepCookies(context.WithoutCancel(ctx), r.store, crawl.Cookies()))
+	}
 	return end, first(err, meter.close())
 }
 

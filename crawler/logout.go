@@ -1,0 +1,54 @@
+package crawler
+
+import (
+	"net/url"
+	"slices"
+	"strings"
+
+	"skink/frontier"
+)
+
+// logoutWords are what a part of a URL consists of if a request for it ends a session or deletes
+// something. They were chosen from the URLs of WordPress (action=logout), MediaWiki
+// (Special:UserLogout), Django, phpBB (mode=logout), Drupal (user/logout), Confluence (logout.action)
+// and mailing lists.
+var logoutWords = []string{
+	"logout", "log-out", "log_out", "logoff", "log-off", "signout", "sign-out", "sign_out", "signoff", "sign-off",
+	"userlogout", "special:userlogout", "endsession", "delete", "remove", "destroy", "unsubscribe",
+}
+
+// logsOut reports whether a request for a canonical URL may end a session, or delete something, on a
+// host where the crawl is logged in.
+func (o *Options) logsOut(to string) bool {
+	if len(o.Hosts) == 0 {
+		return false
+	}
+	h := o.Hosts.For(frontier.HostOf(to))
+	if h.Login == nil && h.Basic == nil && h.Cookies == nil || h.Logout != nil && *h.Logout {
+		return false
+	}
+	u, err := url.Parse(to)
+	if err != nil {
+		return false
+	}
+	for part := range strings.SplitSeq(u.Path, "/") {
+		if isLogoutWord(part) {
+			return true
+		}
+	}
+	for name, values := range u.Query() {
+		if isLogoutWord(name) || slices.ContainsFunc(values, isLogoutWord) {
+			return true
+		}
+	}
+	return false
+}
+
+// isLogoutWord reports whether a part of a URL, without a suffix such as .php, is one of logoutWords.
+func isLogoutWord(part string) bool {
+	part = strings.ToLower(part)
+	if stem, _, ok := strings.Cut(part, "."); ok {
+		part = stem
+	}
+	return slices.Contains(logoutWords, part)
+}

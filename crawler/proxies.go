@@ -1,0 +1,80 @@
+package crawler
+
+import (
+	"net/url"
+	"strings"
+	"sync"
+
+	"golang.org/x/net/http/httpproxy"
+)
+
+// A proxyPicker chooses the proxy of each host. If there are several, hosts are spread over them, and
+// a host stays with its proxy until a connection through it fails.
+type proxyPicker struct {
+	opt *Options
+	env func(*url.URL) (*url.URL, error)
+
+	mu   sync.Mutex
+	next int            // guarded by mu: for the next new host
+	at   map[string]int // guarded by mu: by host, which of its proxies it uses
+}
+
+// newProxyPicker returns the picker of a crawl, or nil if every host is reached directly.
+func newProxyPicker(opt *Options) *proxyPicker {
+	wanted := opt.Proxies.FromEnv || len(opt.Proxies.List) > 0
+	for _, h := range opt.Hosts {
+		wanted = wanted || len(h.Proxies) > 0
+	}
+	if !wanted {
+		return nil
+	}
+	return &proxyPicker{opt: opt, env: httpproxy.FromEnvironment().ProxyFunc(), at: make(map[string]int)}
+}
+
+// For returns the proxy for a host with its port, or nil.
+func (p *proxyPicker) For(host string) *url.URL {
+	host = strings.ToLower(host)
+	list := p.opt.Hosts.For(host).Proxies
+	if list == nil {
+		if p.opt.Proxies.FromEnv {
+			return p.fromEnv(host)
+		}
+		list = p.opt.Proxies.List
+	}
+	if len(list) == 0 {
+		return nil
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	at, known := p.at[host]
+	if !known {
+		at = p.next
+		p.at[host] = at
+		p.next++
+	}
+	return list[at%len(list)].URL()
+}
+
+// fromEnv returns the proxy that HTTPS_PROXY, HTTP_PROXY and NO_PROXY name for a host, or nil. Which of
+// the first two counts depends on the port.
+func (p *proxyPicker) fromEnv(host string) *url.URL {
+	scheme := "http"
+	if strings.HasSuffix(host, ":443") {
+		scheme = "https"
+	}
+	through, err := p.env(&url.URL{Scheme: scheme, Host: host})
+	if err != nil {
+		return nil
+	}
+	return through
+}
+
+// Failed makes a host use its next proxy.
+func (p *proxyPicker) Failed(host string, through *url.URL) {
+	if used := p.For(host); used == nil || used.String() != through.String() {
+		return // another request has noticed it before
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.at[strings.ToLower(host)]++
+}

@@ -1,0 +1,257 @@
+package wire
+
+import (
+	"bufio"
+	"context"
+	"crypto/tls"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strings"
+	"time"
+
+	"golang.org/x/net/proxy"
+)
+
+// # Proxies
+//
+// A request for https goes through an HTTP proxy by CONNECT, and any request goes through a SOCKS5
+// proxy, as a tunnel: the dialer makes it, and everything above it is as without a proxy. A request
+// for http goes to an HTTP proxy in the absolute form (RFC 9112, section 3.2.2), because many proxies
+// allow CONNECT for https alone. A transport of its own makes these, which connects to proxies only.
+//
+// The proxy makes the connection to the host, so its address cannot be checked there. Instead, the
+// name is looked up here before the request, and refused if an address of it is special. A proxy
+// that resolves the name in another way may still connect to such an address. If the name cannot be
+// looked up here, the proxy is trusted to know it.
+
+// Proxies says through which proxy each host is reached.
+type Proxies interface {
+	// For returns the proxy for a host with its port, or nil: http, https, socks5 or socks5h, with
+	// user and password.
+	For(host string) *url.URL
+	// Failed is called when no connection through the proxy of a host could be made, because of the
+	// proxy.
+	Failed(host string, proxy *url.URL)
+}
+
+// A ProxyError is a connection that a proxy refused or did not answer. It never contains a password.
+type ProxyError struct {
+	Proxy string // without user and password
+	Err   error
+}
+
+func (e *ProxyError) Error() string { return fmt.Sprintf("proxy %s: %v", e.Proxy, e.Err) }
+func (e *ProxyError) Unwrap() error { return e.Err }
+
+// proxyFor returns the proxy for a host and port, or nil.
+func (d *dialer) proxyFor(address string) *url.URL {
+	if d.opt.Proxies == nil || d.opt.Folders != nil && d.opt.Folders.Serves(address) {
+		return nil
+	}
+	return d.opt.Proxies.For(address)
+}
+
+// failed reports a failure of a proxy, and returns the error for it.
+func (d *dialer) failed(address string, through *url.URL, err error) error {
+	d.opt.Proxies.Failed(address, through)
+	if op, ok := errors.AsType[*net.OpError](err); ok && op.Source != nil {
+		err = op.Err // a password could be in the text of others
+	}
+	return &ProxyError{through.Scheme + "://" + through.Host, err}
+}
+
+// checkTarget refuses a host and port if an address of its name is special and not permitted.
+func (d *dialer) checkTarget(ctx context.Context, address string) error {
+	if d.allows(address) || d.maybeSpecial(ctx, address) {
+		return nil
+	}
+	name, _, err := net.SplitHostPort(lookedUpAs(address))
+	if err != nil {
+		return err
+	}
+	addrs := []netip.Addr{}
+	if addr, err := netip.ParseAddr(name); err == nil {
+		addrs = append(addrs, addr)
+	} else {
+		ctx, cancel := context.WithTimeout(ctx, d.opt.Timeout)
+		defer cancel()
+		resolver := d.opt.Resolver
+		if resolver == nil {
+			resolver = net.DefaultResolver
+		}
+		addrs, _ = resolver.LookupNetIP(ctx, "ip", name)
+	}
+	for _, addr := range addrs {
+		if !d.permits(addr) {
+			return &PrivateError{address, addr}
+		}
+	}
+	return nil
+}
+
+// tunnel connects to a host and port through a proxy.
+func (d *dialer) tunnel(ctx context.Context, through *url.URL, address string) (net.Conn, error) {
+	if err := d.checkTarget(ctx, address); err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, d.opt.Timeout)
+	defer cancel()
+	conn, err := d.toProxy(ctx, through)
+	if err != nil {
+		return nil, d.failed(address, through, err)
+	}
+	deadline, _ := ctx.Deadline()
+	_ = conn.SetDeadline(deadline)
+	stop := context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })
+	defer stop()
+	if isSOCKS(through) {
+		err = socks(ctx, conn, through, address)
+	} else {
+		err = connectBy(conn, through, address)
+	}
+	if err != nil {
+		_ = conn.Close()
+		return nil, d.failed(address, through, err)
+	}
+	_ = conn.SetDeadline(time.Time{})
+	return conn, nil
+}
+
+// toProxy connects to a proxy. The user named it, so it may have any address.
+func (d *dialer) toProxy(ctx context.Context, through *url.URL) (net.Conn, error) {
+	plain := net.Dialer{Timeout: d.opt.Timeout, Resolver: d.opt.Resolver}
+	conn, err := plain.DialContext(ctx, "tcp", proxyAddress(through))
+	if err != nil || through.Scheme != "https" {
+		return conn, err
+	}
+	secure := tls.Client(conn, &tls.Config{ServerName: through.Hostname(), RootCAs: d.opt.Roots})
+	if err := secure.HandshakeContext(ctx); err != nil {
+		_ = conn.Close()
+		return nil, err
+	}
+	return secure, nil
+}
+
+// proxyAddress returns the host and port of a proxy.
+func proxyAddress(through *url.URL) string {
+	if through.Port() != "" {
+		return through.Host
+	}
+	port := map[string]string{"http": "80", "https": "443"}[through.Scheme]
+	if port == "" {
+		port = "1080"
+	}
+	return net.JoinHostPort(through.Hostname(), port)
+}
+
+func isSOCKS(through *url.URL) bool { return strings.HasPrefix(through.Scheme, "socks5") }
+
+// oneConn is a dialer that has its connection already.
+type oneConn struct{ net.Conn }
+
+func (c oneConn) Dial(string, string) (net.Conn, error) { return c.Conn, nil }
+
+// socks asks a SOCKS5 proxy (RFC 1928) for a connection. The proxy looks up the name.
+func socks(ctx context.Context, conn net.Conn, through *url.URL, address string) error {
+	var auth *proxy.Auth
+	if through.User != nil {
+		password, _ := through.User.Password()
+		auth = &proxy.Auth{User: through.User.Username(), Password: password}
+	}
+	dial, err := proxy.SOCKS5("tcp", through.Host, auth, oneConn{conn})
+	if err != nil {
+		return err
+	}
+	_, err = dial.(proxy.ContextDialer).DialContext(ctx, "tcp", lookedUpAs(address))
+	return err
+}
+
+// connectBy asks an HTTP proxy for a tunnel (RFC 9110, section 9.3.6).
+func connectBy(conn net.Conn, through *url.URL, address string) error {
+	r := &http.Request{Method: http.MethodConnect, URL: &url.URL{Opaque: address}, Host: address, Header: http.Header{}}
+	if through.User != nil {
+		r.Header.Set("Proxy-Authorization", basicOf(through))
+	}
+	if err := r.Write(conn); err != nil {
+		return err
+	}
+	// The host says nothing before the tunnel is used, so nothing of its answer is lost here.
+	resp, err := http.ReadResponse(bufio.NewReaderSize(conn, 1<<10), r)
+	if err != nil {
+		return err
+	}
+	_ = resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		return fmt.Errorf("it answers %s", resp.Status)
+	}
+	return nil
+}
+
+// basicOf returns the header for HTTP Basic of a proxy.
+func basicOf(through *url.URL) string {
+	password, _ := through.User.Password()
+	return "Basic " + base64.StdEncoding.EncodeToString([]byte(through.User.Username()+":"+password))
+}
+
+// forwards returns the HTTP proxy to which a request goes in the absolute form, or nil.
+func (t *Transport) forwards(r *http.Request) *url.URL {
+	if r.URL.Scheme != "http" || t.forward == nil {
+		return nil
+	}
+	through := t.dialer.proxyFor(withPort(r.URL))
+	if through == nil || isSOCKS(through) {
+		return nil
+	}
+	return through
+}
+
+// roundTrip makes a request, through the proxy of its host if there is one.
+func (t *Transport) roundTrip(r *http.Request) (*http.Response, error) {
+	through := t.forwards(r)
+	if through == nil {
+		return t.http.RoundTrip(r)
+	}
+	address := withPort(r.URL)
+	if err := t.dialer.checkTarget(r.Context(), address); err != nil {
+		return nil, err
+	}
+	r = r.WithContext(context.WithValue(r.Context(), throughKey{}, through))
+	r = r.WithContext(WithSecrets(r.Context(), "Proxy-Authorization"))
+	resp, err := t.forward.RoundTrip(r)
+	if _, ok := errors.AsType[*ProxyError](err); ok {
+		t.dialer.opt.Proxies.Failed(address, through)
+	}
+	if err == nil && resp.StatusCode == http.StatusProxyAuthRequired {
+		_ = resp.Body.Close()
+		return nil, t.dialer.failed(address, through, fmt.Errorf("it answers %s", resp.Status))
+	}
+	return resp, err
+}
+
+// throughKey is the key of a request's proxy in its context.
+type throughKey struct{}
+
+// newForward returns the transport for requests in the absolute form. It connects only to the proxy
+// of the request.
+func newForward(d *dialer, base *http.Transport, keepRaw bool) *http.Transport {
+	f := base.Clone()
+	dialProxy := func(ctx context.Context, _, _ string) (net.Conn, error) {
+		through := ctx.Value(throughKey{}).(*url.URL)
+		conn, err := d.toProxy(ctx, through)
+		if err != nil {
+			return nil, &ProxyError{through.Scheme + "://" + through.Host, err}
+		}
+		return newWire(conn), nil
+	}
+	if keepRaw {
+		dialProxy = tapped(dialProxy)
+	}
+	f.DialContext, f.DialTLSContext = dialProxy, dialProxy
+	f.Proxy = func(r *http.Request) (*url.URL, error) { return r.Context().Value(throughKey{}).(*url.URL), nil }
+	return f
+}

@@ -1,0 +1,57 @@
+package cli
+
+import (
+	"crypto/x509"
+	"fmt"
+	"os"
+
+	"github.com/spf13/pflag"
+
+	"skink/crawler"
+	"skink/crawler/access"
+)
+
+// proxyFlags are the flags for proxies and certificates.
+type proxyFlags struct {
+	proxies []string
+	ca      string
+}
+
+func addProxyFlags(flags *pflag.FlagSet) *proxyFlags {
+	f := &proxyFlags{}
+	flags.StringArrayVar(&f.proxies, "proxy", nil, "`URL` reach hosts through this proxy, http, https or socks5; env: as the environment says (repeatable)")
+	flags.StringVar(&f.ca, "ca-file", "", "`FILE` accept certificates of these authorities, too (PEM)")
+	return f
+}
+
+// apply sets the options of a crawl.
+func (f *proxyFlags) apply(o *crawler.Options) error {
+	for _, text := range f.proxies {
+		if text == "env" {
+			o.Proxies.FromEnv = true
+			continue
+		}
+		proxy, err := access.ParseProxy(text)
+		if err != nil {
+			return usagef("--proxy: %w, or env", err)
+		}
+		o.Proxies.List = append(o.Proxies.List, proxy)
+	}
+	if o.Proxies.FromEnv && len(o.Proxies.List) > 0 {
+		return usagef("--proxy env and another --proxy exclude each other: omit one")
+	}
+	if f.ca == "" {
+		return nil
+	}
+	pem, err := os.ReadFile(f.ca)
+	if err != nil {
+		return plainError(f.ca, err)
+	}
+	if o.Roots, err = x509.SystemCertPool(); err != nil {
+		o.Roots = x509.NewCertPool()
+	}
+	if !o.Roots.AppendCertsFromPEM(pem) {
+		return fmt.Errorf("--ca-file %s holds no certificate in PEM", f.ca)
+	}
+	return nil
+}
