@@ -42,7 +42,7 @@ type cookieStore struct {
 	jar *cookiejar.Jar
 
 	mu     sync.Mutex
-	misses map[string]int        // guarded by mu: by host, redirects that did not lead back
+	misses map[string]int        // guarded by mu: key: host; value: number of redirects that did not lead back to their page
 	set    map[string]KeptCookie // guarded by mu: the cookies that hosts set, by host, domain, path and name
 }
 

@@ -29,7 +29,7 @@ type fetcher struct {
 
 	mayAsk  func(ctx context.Context, url string) bool // reports whether robots.txt allows a URL; nil: it is not asked
 	logins  logins
-	cookies *cookieStore // nil: none are kept
+	cookies *cookieStore // nil: no cookies are kept
 
 	secureMu sync.Mutex
 	secure   map[string]bool // guarded by secureMu: names of hosts with own settings that are known to be reached by https

@@ -33,20 +33,20 @@ type Options struct {
 	Grace       time.Duration // how long requests that are under way may continue after the crawl is stopped
 	UserAgent   string        // as sent; its product token selects the rules in robots.txt
 
-	Render       string             // when a browser draws pages: RenderOff, RenderAuto or RenderAlways
+	Render       string             // which pages a browser renders: RenderOff, RenderAuto or RenderAlways
 	IgnoreRobots bool               // ignore robots.txt
 	AllowHosts   []string           // hosts (name, or name:port) that may have private addresses
 	AllowNets    []netip.Prefix     // private addresses that may be connected to
-	SeedHosts    []string           // hosts (name:port) that the user named: they may have private addresses, if they had no others at the first look-up
+	SeedHosts    []string           // hosts (name:port) that the user named as seeds: they may have private addresses if the first look-up returned no others
 	Folders      []folder.Site      // sites that are folders on disk
-	Hosts        access.Table       // settings of single hosts, which count before those of the crawl; see also [Scope.Obey]
+	Hosts        access.Table       // settings of single hosts, which override those of the crawl; see also [Scope.Obey]
 	Proxies      access.ProxyChoice // of hosts whose settings name no proxy
 	Roots        *x509.CertPool     // authorities that may sign the certificates of hosts; nil: those of the system
 	Cookies      bool               // keep the cookies of all hosts during the crawl; else those of hosts whose settings have cookies
 	KeptCookies  []KeptCookie       // of an earlier run
-	Signer       *signature.Signer  // signs the requests, except to hosts whose settings say no; nil: none are signed
+	Signer       *signature.Signer  // signs requests, except to hosts whose settings exclude it; nil: requests are not signed
 	Away         []string           // hosts that get no requests; their URLs stay pending
-	Hidden       []string           // files and folders that Folders leave out: those that the crawl itself writes
+	Hidden       []string           // files and folders that are not served as part of Folders, because the crawl itself writes them
 
 	Scope          *Scope                                         // which links are followed; nil: none
 	MaxDepth       int                                            // number of links from a seed up to which links are followed; 0: no limit
@@ -73,8 +73,8 @@ type Options struct {
 	OnAnswer func(*wire.Raw)
 
 	resolver *net.Resolver  // set by tests; nil: the system's
-	jitter   func() float64 // the same, from 0 to 1; nil: random
-	tabs     int            // pages of one host that may be drawn at once
+	jitter   func() float64 // set by tests; returns values from 0 to 1; nil: random
+	tabs     int            // pages of one host that may be rendered at the same time
 }
 
 // Spent counts what was fetched: answers with a page or a file, and the bytes of their decoded
@@ -91,7 +91,8 @@ func (b Budget) allows(s Spent, open int) bool {
 	return (b.Pages <= 0 || s.Pages+int64(open) < b.Pages) && (b.Bytes <= 0 || s.Bytes < b.Bytes)
 }
 
-// leads reports whether a link between two canonical URLs leads to a URL of the crawl.
+// leads reports whether a link from one canonical URL to another should be followed: the target is
+// in scope, and not in a folder into which this page may not link.
 func (o *Options) leads(from, to string) bool {
 	return o.Scope.Contains(to) && !o.trespasses(from, to) && !o.logsOut(to)
 }

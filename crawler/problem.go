@@ -38,8 +38,8 @@ const (
 	ProblemSitemap   Problem = "no sitemap"      // the URL was listed as a sitemap, but is none
 	ProblemLater     Problem = "postponed"       // not fetched because of a learned rule, see Detail
 	ProblemSoft      Problem = learn.SoftProblem // a page that the host also returns for URLs that do not exist
-	ProblemEmpty     Problem = "empty"           // an answer without text where there was a page
-	ProblemAlike     Problem = "same as others"  // the same answer for many URLs that were different pages
+	ProblemEmpty     Problem = "empty"           // the answer has no text, but earlier answers of the URL had some
+	ProblemAlike     Problem = "same as others"  // many URLs that were different pages now have the same answer
 	ProblemLogin     Problem = "login"           // the login of the host failed
 	ProblemInternal  Problem = "internal"
 )
