@@ -16,20 +16,21 @@ import (
 // other by their longest common subsequence. The words in all matches are common, and the rest lies
 // between.
 
-// A Template is what texts have in common, and what each has in between.
+// A Template describes a group of similar texts: the words that all of them have, in order, and
+// between these the words that each text has in that place. See [TemplateOf].
 type Template struct {
 	Parts []Part
 }
 
-// A Part is a run of words.
+// A Part is one piece of a template: either words that all texts have, or a slot, where texts differ.
 type Part struct {
-	Text string   // words that all texts have; "": it is a slot
-	Slot []string // what stands here in each text, in their order; "": nothing
+	Text string   // words that all texts have; "": the part is a slot
+	Slot []string // in a slot, the words of each text in this place, in the order of the texts; "": the text has none here
 }
 
-// These bound the work: the longest common subsequence of two texts takes time and memory by the
-// product of their lengths, here a millisecond or two. A row has room for the first differences
-// alone.
+// templateTexts and templateWords limit the texts and words that [TemplateOf] compares. The longest
+// common subsequence of two texts takes time and memory proportional to the product of their lengths:
+// with these limits a millisecond or two. A report shows only the first differences anyway.
 const (
 	templateTexts = 8
 	templateWords = 600
