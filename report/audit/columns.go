@@ -5,8 +5,6 @@ import (
 	"strings"
 	"time"
 
-	"golang.org/x/text/width"
-
 	"skink/dedup"
 	"skink/report"
 	"skink/store"
@@ -144,18 +142,9 @@ func number[N ~int | ~int64](n N) any {
 	return int64(n)
 }
 
-// characters counts wide ones, such as those of Chinese, as two (Unicode, UAX #11): they say as much
-// and take as much room.
-func characters(s string) (n int64) {
-	for _, r := range s {
-		switch width.LookupRune(r).Kind() {
-		case width.EastAsianWide, width.EastAsianFullwidth:
-			n++
-		}
-		n++
-	}
-	return n
-}
+// characters counts wide ones, such as those of Chinese, as two: they say as much and take as much
+// room.
+func characters(s string) int64 { return int64(report.Width(s)) }
 
 // text is s on one line, nothing if it is empty.
 func text(s string) any {
