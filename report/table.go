@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"skink/internal/harmless"
 )
@@ -15,8 +14,8 @@ import (
 // # Tables
 //
 // All formats of a report show a list from one [Table]. The type of a cell says how each format
-// shows it. X for an
-// empty cell. Each format has one writer of tables: [Table.WriteText], [ObjectWriter] for JSON,
+// shows it. The types are string, [URL], int64, [Ratio], [Percent] and time.Time; an empty cell is
+// nil. Each format has one writer of tables: [Table.WriteText], [ObjectWriter] for JSON,
 // [Sheet] for CSV, and the template "table" for HTML.
 
 // A Table is a list with named columns.
@@ -61,9 +60,9 @@ type Percent float64
 type hostCell string
 
 const (
-	cellWidth = 60  // runes shown of a cell in text
-	urlWidth  = 80  // runes shown of a URL in text, if a column follows
-	cellShown = 200 // runes shown of a string cell in HTML
+	cellWidth = 60  // columns shown of a cell in text
+	urlWidth  = 80  // columns shown of a URL in text, if another column of the table follows
+	cellShown = 200 // columns shown of a string cell in HTML
 )
 
 // brief returns t with only the columns that text and HTML show: those that are Brief and have at
@@ -108,7 +107,7 @@ func (t Table) WriteText(w io.Writer, indent, gap string) {
 				}
 			}
 			lines[i] = append(lines[i], cell)
-			widths[c] = max(widths[c], min(utf8.RuneCountInString(cell), urlWidth))
+			widths[c] = max(widths[c], min(Width(cell), urlWidth))
 		}
 		if column.Width > 0 {
 			widths[c] = column.Width
@@ -116,7 +115,7 @@ func (t Table) WriteText(w io.Writer, indent, gap string) {
 	}
 	for i, cells := range lines {
 		for c, cell := range cells {
-			pad := strings.Repeat(" ", max(0, widths[c]-utf8.RuneCountInString(cell)))
+			pad := strings.Repeat(" ", max(0, widths[c]-Width(cell)))
 			if isNumber(t.Rows[0].Cells[c]) {
 				cells[c] = pad + cell
 			} else {
@@ -162,9 +161,9 @@ func writeLines(w io.Writer, title string, lines []line) {
 	}
 }
 
-// quoted returns the first runes of s, at most the given number, in quotation marks.
-func quoted(s string, runes int) string {
-	return `"` + strings.ReplaceAll(harmless.Line(Clip(s, runes)), `"`, `\"`) + `"`
+// quoted returns s in quotation marks, shortened to at most the given number of columns.
+func quoted(s string, columns int) string {
+	return `"` + strings.ReplaceAll(harmless.Line(Clip(s, columns)), `"`, `\"`) + `"`
 }
 
 func isNumber(cell any) bool {

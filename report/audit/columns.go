@@ -5,8 +5,6 @@ import (
 	"strings"
 	"time"
 
-	"golang.org/x/text/width"
-
 	"skink/dedup"
 	"skink/report"
 	"skink/store"
@@ -146,18 +144,9 @@ func number[N ~int | ~int64](n N) any {
 	return int64(n)
 }
 
-// characters counts the characters of s. A wide character, such as a Chinese one, counts as two
-// (Unicode, UAX #11), because it says as much and is as wide as two Latin letters.
-func characters(s string) (n int64) {
-	for _, r := range s {
-		switch width.LookupRune(r).Kind() {
-		case width.EastAsianWide, width.EastAsianFullwidth:
-			n++
-		}
-		n++
-	}
-	return n
-}
+// characters counts the characters of s. A wide character, such as a Chinese one, counts as two,
+// because it says as much and is as wide as two Latin letters. A combining mark counts as none.
+func characters(s string) int64 { return int64(report.Width(s)) }
 
 // text returns s as a cell on one line; nil, which is shown as an empty cell, if s is blank.
 func text(s string) any {

@@ -13,7 +13,7 @@ import (
 // A saying is a line in which a page describes itself: its title, its description or its main
 // heading.
 type saying struct {
-	name        string // of the list: titles, descriptions or headings; without the s, of one saying
+	name        string // of the list: titles, descriptions or headings
 	of          func(r *store.Record) []string
 	short, long int64 // bounds in characters for the findings "short" and "long"
 	ofText      bool  // whether a page without text may lack the line

@@ -16,20 +16,21 @@ import (
 // is compared with each of the others by the longest common subsequence of their words. Words that
 // match in all comparisons are shared; what lies between them is a slot.
 
-// A Template is what some texts share, and what differs in between.
+// A Template describes a group of similar texts: the words that all of them have, in order, and
+// between these the words that each text has in that place. See [TemplateOf].
 type Template struct {
 	Parts []Part
 }
 
-// A Part is a run of words that all texts share, or a slot in which they differ.
+// A Part is one piece of a template: either words that all texts have, or a slot, where texts differ.
 type Part struct {
-	Text string   // words that all texts share; "": the part is a slot
-	Slot []string // the words of each text in this place, in the order of the texts; "": the text has none here
+	Text string   // words that all texts have; "": the part is a slot
+	Slot []string // in a slot, the words of each text in this place, in the order of the texts; "": the text has none here
 }
 
-// These limit the work. The longest common subsequence of two texts takes time and memory
-// proportional to the product of their lengths, here one or two milliseconds. A row of a table has
-// room only for the first differences anyway.
+// templateTexts and templateWords limit the texts and words that [TemplateOf] compares. The longest
+// common subsequence of two texts takes time and memory proportional to the product of their lengths:
+// with these limits a millisecond or two. A report shows only the first differences anyway.
 const (
 	templateTexts = 8
 	templateWords = 600
