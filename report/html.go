@@ -32,7 +32,7 @@ const (
 	hostsShown   = 12  // hosts listed in full; the rest is folded, so that the summary fits on one screen
 	membersShown = 500 // members shown of a cluster; a site with one template can have a cluster of 100,000
 	clustersOpen = 3   // the first clusters, shown unfolded as examples
-	blockShown   = 300 // runes shown of a text block that was left out of the comparison
+	blockShown   = 300 // columns shown, as [Clip] counts them, of a text block that was left out of the comparison
 	openRows     = 8   // one of the first clusters is still folded if it has more members than this
 	patternsHTML = 100 // URL patterns shown of each host, whose URLs were postponed
 )

@@ -30,7 +30,7 @@ type Column struct {
 	Name  string // name in JSON and CSV
 	Title string // title in text and HTML
 	Brief bool   // whether text and HTML show the column; JSON and CSV show all columns
-	Width int    // characters in text; a longer cell shifts the rest of its row; 0: width of the longest cell, at most urlWidth
+	Width int    // columns in text; a longer cell shifts the rest of its row; 0: width of the longest cell, at most urlWidth
 }
 
 // A Row is the cells of a table, in the order of its columns.

@@ -30,8 +30,8 @@ func newTextPrinter(w *bufio.Writer, opt Options) *textPrinter {
 }
 
 const (
-	titleWidth = 100 // runes shown of a title
-	blockWidth = 100 // runes shown of a text block that was left out of the comparison
+	titleWidth = 100 // columns shown of a title
+	blockWidth = 100 // columns shown of a text block that was left out of the comparison
 	blocksText = 5   // blocks shown of each host; JSON and HTML show more
 )
 
