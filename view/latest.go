@@ -17,8 +17,8 @@ type latest[T any] struct {
 type made[T any] struct {
 	what   T         // the last result; zero: there is none
 	at     time.Time // when the computation of the last result began
-	making bool
-	failed error // why the last computation failed; nil: it did not
+	making bool      // whether a computation is running
+	failed error     // why the last computation failed; nil: it did not
 }
 
 // now returns the last result and the state of the computation.

@@ -413,7 +413,8 @@ func (v *View) events(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// changed returns the sections that differ from those shown, by their ids.
+// changed returns the sections whose HTML differs from that in shown. Both maps are from the ID of a
+// section to its HTML.
 func (v *View) changed(r *http.Request, shown map[string]string) (map[string]string, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), answerTime)
 	defer cancel()

@@ -1,5 +1,5 @@
-// Package overlay lays a store for new pages over a known store that it does not write to. Each
-// lookup searches both. Start with [New].
+// Package overlay combines a store for new pages with a known store that it only reads. Each lookup
+// searches both. Start with [New].
 package overlay
 
 import (
@@ -9,15 +9,16 @@ import (
 	"skink/store"
 )
 
-// Known is a store that is only read. No other process may write to it meanwhile.
+// Known is a store that is only read. No process may write to it while an overlay uses it.
 type Known interface {
 	Lookup(ctx context.Context, asks []store.Ask) ([]store.Found, error)
 	Pages(ctx context.Context, ids []dedup.Hash, want store.Want) ([]*store.Content, error)
 }
 
-// A Store stores new pages, and also finds those of the known store, which count as earlier. It
-// lists and counts only the new ones. The two stores may have different pages with one name. So ids
-// of the known store are returned in another form, which [Store.Pages] recognizes.
+// A Store stores new pages, and also finds the pages of the known store, which count as earlier
+// than the new ones. It lists and counts only the new pages. The two stores may have different
+// pages with the same ID. So the overlay returns an ID of the known store in another form, which
+// [Store.Pages] recognizes.
 type Store struct {
 	store.Store
 	known Known
@@ -26,12 +27,13 @@ type Store struct {
 // New combines own, an empty store for the new pages, with the known store.
 func New(own store.Store, known Known) *Store { return &Store{own, known} }
 
-// Lookup returns the results of both stores. A copy in the known one is the earliest. The mark is
-// that of the store for new pages: the other does not change.
+// Lookup returns what both stores find. A copy in the known store counts as the earliest. The mark,
+// which says up to which commit the result is valid, is that of the store for new pages, because
+// the known store does not change.
 func (s *Store) Lookup(ctx context.Context, asks []store.Ask) ([]store.Found, error) {
 	elsewhere := make([]store.Ask, len(asks))
 	for i, ask := range asks {
-		ask.ID = dedup.Hash{} // a page of that name in the known store is another page
+		ask.ID = dedup.Hash{} // a page with that ID in the known store is another page
 		elsewhere[i] = ask
 	}
 	known, err := s.known.Lookup(ctx, elsewhere)
@@ -59,7 +61,8 @@ func (s *Store) Lookup(ctx context.Context, asks []store.Ask) ([]store.Found, er
 	return all, nil
 }
 
-// Pages returns pages of either store.
+// Pages returns pages of either store, by their IDs. IDs of the known store must be in their other
+// form.
 func (s *Store) Pages(ctx context.Context, ids []dedup.Hash, want store.Want) ([]*store.Content, error) {
 	all, err := s.Store.Pages(ctx, ids, want)
 	if err != nil {
@@ -89,7 +92,7 @@ func (s *Store) Pages(ctx context.Context, ids []dedup.Hash, want store.Want) ([
 	return all, nil
 }
 
-// abroad returns a record of the known store with its ids in the other form.
+// abroad returns a record of the known store with its IDs in their other form.
 func abroad(r store.Record) store.Record {
 	r.ID = otherForm(r.ID)
 	if !r.Leader.IsZero() {
@@ -98,8 +101,8 @@ func abroad(r store.Record) store.Record {
 	return r
 }
 
-// otherForm converts the id of a page of the known store into its other form, and back. Ids are
-// hashes, so no other page has that id.
+// otherForm converts the ID of a page of the known store into its other form, and back. IDs are
+// hashes, so in practice no page of the new store has that ID.
 func otherForm(id dedup.Hash) dedup.Hash {
 	for i := range id {
 		id[i] ^= 0xA5

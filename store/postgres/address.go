@@ -11,9 +11,9 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// An Address says where a store is: postgres://USER@HOST:PORT[,HOST:PORT]/DATABASE?schema=NAME, where
-// NAME is the schema that holds it. All other parameters are those of libpq, such as sslmode. A
-// password is better given in PGPASSWORD or a password file, as psql takes it.
+// An Address says where a store is: postgres://USER@HOST:PORT[,HOST:PORT]/DATABASE?schema=NAME.
+// NAME is the schema that contains the store. All other parameters are those of libpq, such as
+// sslmode. A password should be given in PGPASSWORD or in a password file, as for psql.
 type Address struct {
 	schema string
 	shown  string // without the password
@@ -22,15 +22,16 @@ type Address struct {
 
 const defaultSchema = "skink"
 
-// IsAddress says whether a store is named as one on a PostgreSQL server.
+// IsAddress reports whether the name of a store is the address of a store on a PostgreSQL server.
 func IsAddress(store string) bool {
 	return strings.HasPrefix(store, "postgres://") || strings.HasPrefix(store, "postgresql://")
 }
 
-// validSchema is what a schema may be called, so that people rarely need to quote it.
+// validSchema matches the names allowed for the schema. They need no quotes in SQL, unless they are
+// reserved words.
 var validSchema = regexp.MustCompile(`^[a-z_][a-z0-9_]{0,62}$`)
 
-// ParseAddress reads the address of a store. Its errors never contain a password.
+// ParseAddress parses the address of a store. Its errors never contain a password.
 func ParseAddress(text string) (Address, error) {
 	if !IsAddress(text) {
 		return Address{}, errors.New("the address of a store begins with postgres://")
@@ -62,15 +63,16 @@ func ParseAddress(text string) (Address, error) {
 		parameters.Set("connect_timeout", "10")
 	}
 	config, err := pgxpool.ParseConfig(base + "?" + parameters.Encode())
-	if err != nil { // its text repeats the address
+	if err != nil { // the error of pgx repeats the address with its password
 		return Address{}, fmt.Errorf("%s cannot be read: write postgres://USER@HOST:PORT/DATABASE?schema=NAME", shown)
 	}
-	config.ConnConfig.RuntimeParams["search_path"] = pgx.Identifier{schema}.Sanitize() // it may be a word of SQL
+	config.ConnConfig.RuntimeParams["search_path"] = pgx.Identifier{schema}.Sanitize() // quoted, because the name may be a reserved word of SQL
 	config.ConnConfig.RuntimeParams["application_name"] = "skink"
 	return Address{schema, shown, config}, nil
 }
 
-// cutLast cuts text at the last sep. found is false if there is none, and then all of it is after.
+// cutLast cuts text around the last sep. If there is none, found is false and after is the whole
+// text.
 func cutLast(text, sep string) (before, after string, found bool) {
 	i := strings.LastIndex(text, sep)
 	if i < 0 {
@@ -79,5 +81,5 @@ func cutLast(text, sep string) (before, after string, found bool) {
 	return text[:i], text[i+len(sep):], true
 }
 
-// String returns the address without its password and without parameters of the connection.
+// String returns the address without its password and its connection parameters.
 func (a Address) String() string { return a.shown }

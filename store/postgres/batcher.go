@@ -5,14 +5,15 @@ import (
 	"sync"
 )
 
-// A batcher does calls that wait at the same time together, in one round trip. It has one batch under
-// way: with two, batches are half as large, and the server works half as long again for a page.
+// A batcher combines calls that are waiting at the same time into one batch, which takes one round
+// trip to the server. Only one batch runs at a time: with two, batches would be half as large, and
+// the server would work half as long again for each page.
 type batcher[Q, A any] struct {
-	do func(calls [][]Q) ([][]A, error) // answers each question of each call
+	do func(calls [][]Q) ([][]A, error) // returns for each call one answer to each of its questions
 
 	mu      sync.Mutex
-	running bool          // guarded by mu
-	waiting []*call[Q, A] // guarded by mu
+	running bool          // whether the goroutine of run exists; guarded by mu
+	waiting []*call[Q, A] // calls that are not in a batch yet; guarded by mu
 }
 
 type call[Q, A any] struct {
@@ -22,10 +23,12 @@ type call[Q, A any] struct {
 	done    chan struct{}
 }
 
-// mostTogether bounds the questions of one batch, unless a single call has more.
+// mostTogether is the most questions in one batch. A call with more questions is a batch of its
+// own.
 const mostTogether = 128
 
-// ask returns the answers to one call. If ctx ends first, the batch goes on without it.
+// ask returns the answers to one call. If ctx ends first, ask returns its error, but the batch goes
+// on.
 func (b *batcher[Q, A]) ask(ctx context.Context, asks []Q) ([]A, error) {
 	c := &call[Q, A]{asks: asks, done: make(chan struct{})}
 	b.mu.Lock()
@@ -43,7 +46,7 @@ func (b *batcher[Q, A]) ask(ctx context.Context, asks []Q) ([]A, error) {
 	}
 }
 
-// run does batches until no call waits.
+// run runs batches until no call is waiting.
 func (b *batcher[Q, A]) run() {
 	for calls := b.next(); calls != nil; calls = b.next() {
 		all := make([][]Q, len(calls))
@@ -60,7 +63,8 @@ func (b *batcher[Q, A]) run() {
 	}
 }
 
-// next takes the calls of the next batch from those that wait; nil: none does, and run ends.
+// next removes the calls for the next batch from those waiting, and returns them. It returns nil if
+// none is waiting; then the goroutine of run must end.
 func (b *batcher[Q, A]) next() []*call[Q, A] {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -17,13 +17,14 @@ import (
 
 // # Claims
 //
-// A claim is taken by one statement that skips rows which others lock. It goes by the hints of the host
-// rows, so it may take a host that turns out to have no URL ready; that host is released at once. The
-// token of a host counts its claims: a write with an earlier token is refused. Claims expire by the
-// server's clock.
+// A claim gives a worker exclusive use of some hosts. One statement claims them, and skips rows
+// that others have locked. It selects hosts by the hints in their rows (rank and at), so it may
+// claim a host that turns out to have no URL ready; such a host is released at once. The token of a
+// host counts its claims, so that a write with an earlier token can be refused. Claims expire by
+// the server's clock.
 //
-// Only the process that holds a claim knows which URLs it took under it. When the claim ends, they are
-// in the queue as before.
+// Only the process that holds a claim knows which URLs it took from the queue. They stay in the
+// queue until they are finished, so when the claim ends, another worker can take them.
 
 const (
 	askSQL   = "INSERT INTO worker (name, asked) VALUES ($1, statement_timestamp()) ON CONFLICT (name) DO UPDATE SET asked = excluded.asked"
@@ -33,7 +34,7 @@ const (
  UPDATE host SET token = token + 1, worker = $2, until = statement_timestamp() + $3::bigint * interval '1 microsecond', touched = statement_timestamp()
  FROM due WHERE host.name = due.name RETURNING host.name, host.token`
 
-	// ripenSQL moves URLs whose time has come to the end of their rank.
+	// ripenSQL moves URLs whose time to be fetched has come behind the other URLs of the same rank.
 	ripenSQL = `UPDATE queue SET later = NULL, seq = r.seq FROM (
   SELECT hash, nextval('queue_seq') AS seq FROM (SELECT hash FROM queue WHERE host = ANY($1::text[]) AND later IS NOT NULL AND later <= ` + nowNS + ` ORDER BY later, seq) q) r
  WHERE queue.hash = r.hash`
@@ -45,12 +46,14 @@ const (
   LEFT JOIN LATERAL (SELECT later, rank FROM queue WHERE host = h.name AND later IS NOT NULL ORDER BY later LIMIT 1) l ON true) x
  WHERE host.name = x.name`
 
-	// claimedSQL tells what a claim returns. Pending is counted up to 1000.
+	// claimedSQL reads what a claim returns of the claimed hosts. It counts at most 1000 URLs of
+	// each kind for a host.
 	claimedSQL = `SELECT name, rank, ripe, due, rest,
  (SELECT count(*) FROM (SELECT FROM queue WHERE host = h.name AND later IS NULL LIMIT 1000) q) + (SELECT count(*) FROM (SELECT FROM queue WHERE host = h.name AND later IS NOT NULL LIMIT 1000) l)
  FROM host h WHERE name = ANY($1::text[])`
 
-	// standingSQL tells how things stand. Of free hosts it looks at the first 20,000.
+	// standingSQL counts present workers, held hosts and free hosts that are due. It looks at the
+	// first 20,000 free hosts only, so that it stays fast.
 	standingSQL = `SELECT statement_timestamp(), ` + nowNS + `,
  (SELECT count(*) FROM worker WHERE ` + present + `),
  (SELECT count(*) FROM host WHERE worker IS NOT NULL AND until > statement_timestamp() AND worker <> $1),
@@ -61,7 +64,8 @@ const (
 	holds = ` name = $1 AND worker = $2 AND token = $3 AND until > clock_timestamp()`
 )
 
-// queueRefresh adds the statements that find the hints of hosts. They belong into one transaction.
+// queueRefresh adds to b the statements that update the hints (rank and ripe) of hosts. They must
+// run in one transaction.
 func queueRefresh(b *pgx.Batch, hosts []string) {
 	hosts = slices.Clone(hosts)
 	slices.Sort(hosts)
@@ -70,13 +74,14 @@ func queueRefresh(b *pgx.Batch, hosts []string) {
 	b.Queue(refreshSQL, hosts)
 }
 
-// A holding is the URLs that were taken under one claim.
+// A holding is the set of URLs that were taken from the queue under one claim.
 type holding struct {
 	mu   sync.Mutex
 	urls map[dedup.Hash]bool // guarded by mu
 }
 
-// holding returns the URLs taken under a claim: none if another process holds it.
+// holding returns the URLs taken under a claim of this process. For any other claim it returns an
+// empty set.
 func (s *Store) holding(c frontier.Claim) *holding {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -86,7 +91,7 @@ func (s *Store) holding(c frontier.Claim) *holding {
 	return &holding{urls: map[dedup.Hash]bool{}}
 }
 
-// A claimed host is one that was just claimed.
+// A claimed is a host that was just claimed, with its hints.
 type claimed struct {
 	frontier.Held
 	rank, ripe, due int64
@@ -124,7 +129,7 @@ func (s *Store) Claim(ctx context.Context, worker string, n int, ttl time.Durati
 	return g, nil
 }
 
-// claim claims up to n hosts by their hints. It returns those that have a URL ready, and how many had
+// claim claims up to n hosts by their hints. It returns those with a URL ready, and how many had
 // none and were released.
 func (s *Store) claim(ctx context.Context, worker string, n int, ttl time.Duration) (ready []claimed, released int, err error) {
 	tokens := map[string]uint64{}
@@ -195,7 +200,8 @@ func (s *Store) claim(ctx context.Context, worker string, n int, ttl time.Durati
 	return ready, len(empty), err
 }
 
-// stand finds out how things stand, and what the server's clock says.
+// stand fills in g how many workers and hosts there are, and adjusts the clock to the server's
+// time.
 func (s *Store) stand(ctx context.Context, worker string, g *frontier.Grant) error {
 	setBack := false
 	err := s.try(ctx, func(ctx context.Context) error {
@@ -258,7 +264,8 @@ func (s *Store) Renew(ctx context.Context, claims []frontier.Claim, ttl time.Dur
 	return lost, nil
 }
 
-// Take returns the next URLs in a host's queue that were not taken before.
+// Take returns the next n URLs in the queue of a claimed host, without those that were taken
+// before.
 func (s *Store) Take(ctx context.Context, c frontier.Claim, n int) (items []frontier.Item, err error) {
 	taken := s.holding(c)
 	taken.mu.Lock()
@@ -345,7 +352,7 @@ func (s *Store) Return(ctx context.Context, c frontier.Claim, rest frontier.Rest
 			var token uint64
 			var free bool
 			err := row.Scan(&token, &free)
-			held = held || attempts > 1 && free && token == c.Token // the answer to an attempt before was lost
+			held = held || attempts > 1 && free && token == c.Token // the claim is gone because an earlier attempt succeeded, whose answer was lost
 			if err == pgx.ErrNoRows {
 				err = nil
 			}

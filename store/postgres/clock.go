@@ -12,32 +12,33 @@ import (
 //
 // One worker writes the time of a host's next request and another reads it, and their clocks may
 // differ by hours. So the store keeps such times by the server's clock. Each claim returns the
-// server's time. From it a worker knows how far the server's clock is ahead of its own, to within
-// the duration of the answer. A time is converted with the end of that span that makes it later: a
-// host may rest milliseconds too long, but never too short. If the span contains zero, the clocks
-// count as equal.
+// server's time. From it a worker knows the lead of the server's clock over its own, as a span from
+// least to most: the answer took some time, so the lead is not known exactly. A time is converted
+// with the end of the span that makes it later. So a host may rest some milliseconds too long, but
+// never too short. If the span contains zero, the clocks count as equal.
 //
-// If the server's clock is set back, hosts would rest, and claims last, for longer by that step. A row
-// of host says when it was touched: times of rows that were touched in the future are moved back with
-// the clock. If the clock is set forward, claims expire early, and workers claim their hosts again.
+// If the server's clock is set back by an hour, all hosts would rest and all claims last an hour
+// longer. Each host row records when it was last touched. Rows that were touched in the future are
+// moved back by the difference. If the clock is set forward, claims expire early, and workers claim
+// their hosts again.
 
-// A serverClock knows how far the server's clock is ahead of ours.
+// A serverClock knows by how much the server's clock is ahead of the clock of this process.
 type serverClock struct {
 	ours func() time.Time
 
 	mu          sync.Mutex
-	least, most time.Duration // guarded by mu
-	at          time.Time     // guarded by mu: when that was heard
-	known       bool          // guarded by mu
+	least, most time.Duration // the lead is between these two; guarded by mu
+	at          time.Time     // when the server's time was received; guarded by mu
+	known       bool          // whether a time was received at all; guarded by mu
 }
 
 const (
-	clockHolds = 10 * time.Second // how long a narrow span is kept although wider ones come
-	clockStep  = 2 * time.Second  // a smaller difference is not a step
+	clockHolds = 10 * time.Second // how long a narrow span is kept although later spans are wider
+	clockStep  = 2 * time.Second  // smaller changes do not count as the clock being set back
 )
 
-// heard takes in what the server's clock said between two moments of ours. It says whether that clock
-// was set back since it was heard before.
+// heard records that the server's clock showed server at some moment between before and after of
+// our clock. It reports whether the server's clock was set back since the last call.
 func (c *serverClock) heard(before, server, after time.Time) (setBack bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -51,7 +52,8 @@ func (c *serverClock) heard(before, server, after time.Time) (setBack bool) {
 	return setBack
 }
 
-// wall is a time as clocks show it.
+// wall returns t without its monotonic clock reading, so that differences follow the clock that
+// people see.
 func wall(t time.Time) time.Time { return t.Round(0) }
 
 func (c *serverClock) ahead() (least, most time.Duration) {
@@ -63,19 +65,19 @@ func (c *serverClock) ahead() (least, most time.Duration) {
 	return c.least, c.most
 }
 
-// theirs returns a rest with its times by the server's clock.
+// theirs converts the times in a rest from our clock to the server's.
 func (c *serverClock) theirs(r frontier.Rest) frontier.Rest {
 	_, most := c.ahead()
 	return shifted(r, most)
 }
 
-// fromTheirs returns a rest with its times by our clock.
+// fromTheirs converts the times in a rest from the server's clock to ours.
 func (c *serverClock) fromTheirs(r frontier.Rest) frontier.Rest {
 	least, _ := c.ahead()
 	return shifted(r, -least)
 }
 
-// shifted moves the times of a rest that are set.
+// shifted returns a rest with all times that are not zero moved by a duration.
 func shifted(r frontier.Rest, by time.Duration) frontier.Rest {
 	for _, t := range []*time.Time{&r.Next, &r.Blocked, &r.Trouble.Since, &r.Trouble.Last} {
 		if !t.IsZero() {
@@ -85,7 +87,7 @@ func shifted(r frontier.Rest, by time.Duration) frontier.Rest {
 	return r
 }
 
-// Now returns the time by the server's clock.
+// Now returns the time of the server's clock.
 func (s *Store) Now(ctx context.Context) (now time.Time, err error) {
 	err = s.try(ctx, func(ctx context.Context) error {
 		return s.pool.QueryRow(ctx, "SELECT statement_timestamp()").Scan(&now)
@@ -93,14 +95,15 @@ func (s *Store) Now(ctx context.Context) (now time.Time, err error) {
 	return now, err
 }
 
-// mendClock moves the times of hosts that were touched in the future. Several workers may do it at once.
+// mendClock moves back the times of hosts that were touched in the future, because the server's
+// clock was set back. Several workers may do it at once.
 func (s *Store) mendClock(ctx context.Context) error {
 	_, err := s.pool.Exec(ctx, `UPDATE host SET due = CASE WHEN due = 0 THEN 0 ELSE due - (extract(epoch FROM touched - now()) * 1000000)::bigint * 1000 END,
  until = until - (touched - now()), touched = now() WHERE touched > now() + interval '2 s'`)
 	return err
 }
 
-// nanos is a time as the store has it: Unix nanoseconds, 0 for none.
+// nanos returns a time as the database stores it: Unix nanoseconds, or 0 for the zero time.
 func nanos(t time.Time) int64 {
 	if t.IsZero() {
 		return 0
@@ -108,8 +111,9 @@ func nanos(t time.Time) int64 {
 	return t.UnixNano()
 }
 
-// SQL for the server's time, in nanoseconds, and for a worker that is there. It is that of the
-// statement: an index can be searched for it.
+// nowNS is SQL for the server's time in Unix nanoseconds. present is an SQL condition on a worker:
+// it asked for hosts within the last five seconds. Both use statement_timestamp, which is constant
+// during a statement, so that the server can search an index for it.
 const (
 	nowNS   = `(extract(epoch FROM statement_timestamp()) * 1000000)::bigint * 1000`
 	present = `asked BETWEEN statement_timestamp() - interval '5 s' AND statement_timestamp() + interval '5 s'` // frontier.Present

@@ -15,19 +15,20 @@ import (
 
 // # How pages are committed
 //
-// A commit is two round trips. The first reads, without a lock, the data on which the verdicts of
-// its entries depend, and decides their outcomes. The second is a pipeline of two transactions. The
-// first transaction writes rows that have no effect on readers before there is a record: visits and
-// newly discovered URLs. The second locks the row of turn. The statement that increments its place
-// also checks that no commit since the first round trip concerns these entries. Only then do the
-// later statements write postings, pages and the ends of URLs: each joins turn, and does nothing
-// unless turn names its batch. So the lock is not held during a round trip. If the check fails, the
-// commit starts again with its first round trip.
+// A commit takes two round trips. The first reads, without a lock, the data on which the verdicts
+// of its entries depend, and the outcomes are decided from that. The second sends two transactions
+// at once. The first of them writes rows that readers ignore until a page refers to them: visits
+// and newly discovered URLs. The second locks the one row of the table turn. The statement that
+// increments turn.place also checks that no commit since the first round trip changed that data.
+// The statements after it write postings, pages and finished URLs. Each joins turn, and does
+// nothing unless turn.holder is the ID of this attempt. So the lock is not held while the client is
+// waited for. If the check fails, the commit starts again with its first round trip.
 //
-// A commit whose answer was lost is repeated. A page that has the visit which the commit made for it was
-// written by the first attempt.
+// A commit whose answer was lost is repeated. If a page already refers to the visit that this
+// commit created for it, the first attempt succeeded.
 
-// Commit combines what several goroutines commit at once. A commit that has begun is not cancelled.
+// Commit commits entries, together with those of other goroutines that call it at the same time. A
+// commit that has begun is not cancelled when ctx ends.
 func (s *Store) Commit(ctx context.Context, entries []*store.Entry) ([]store.Outcome, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -41,16 +42,18 @@ func (s *Store) Commit(ctx context.Context, entries []*store.Entry) ([]store.Out
 	return s.commits.ask(context.WithoutCancel(ctx), entries)
 }
 
-// A commit is the entries that are written in one transaction. No page is among them twice.
+// A commit is a list of entries that are written in one transaction. It contains each page at most
+// once.
 type commit struct {
 	entries []*store.Entry
-	call    []int        // of each entry: which call it belongs to
-	ended   map[int]bool // calls in which an earlier entry was stale
-	visits  []id         // of each entry: the id of its visit
-	sent    []bool       // of each entry: its visit was written
+	call    []int        // by entry: the index of the call that it belongs to
+	ended   map[int]bool // indexes of calls in which an earlier entry was stale, so the rest is not written
+	visits  []id         // by entry: the ID of its visit
+	sent    []bool       // by entry: whether its visit was written
 }
 
-// commitAll commits the entries of some calls in their order. A stale entry ends its own call only.
+// commitAll commits the entries of several calls in order. A stale entry, whose verdict rests on
+// outdated data, ends its own call only.
 func (s *Store) commitAll(calls [][]*store.Entry) ([][]store.Outcome, error) {
 	outcomes := make([][]store.Outcome, len(calls))
 	var entries []*store.Entry
@@ -88,8 +91,10 @@ func (s *Store) commitAll(calls [][]*store.Entry) ([][]store.Outcome, error) {
 	return outcomes, nil
 }
 
-// together returns how many entries can be committed in one transaction. It ends before a page that is
-// there already, and before a link to a page that ends here without having been taken from the queue.
+// together returns how many of the first entries can be committed in one transaction. It stops
+// before a page that is among them already. It also stops before a link to a page which is among
+// them and was never taken from the queue, because the order of the two decides whether that page
+// is queued again.
 func together(entries []*store.Entry) int {
 	pages, unclaimed := map[dedup.Hash]bool{}, map[dedup.Hash]bool{}
 	for n, e := range entries {
@@ -105,7 +110,8 @@ func together(entries []*store.Entry) int {
 	return len(entries)
 }
 
-// commit repeats both round trips until no other commit in between concerns its entries.
+// commit repeats both round trips until no other commit in between has changed the data that its
+// entries rest on.
 func (s *Store) commit(ctx context.Context, c *commit) ([]store.Outcome, error) {
 	for {
 		known, err := s.readBasis(ctx, c)
@@ -120,19 +126,20 @@ func (s *Store) commit(ctx context.Context, c *commit) ([]store.Outcome, error) 
 		if err != nil || written {
 			return outcomes, err
 		}
-		clear(c.sent) // the visits may have been swept
+		clear(c.sent) // a sweep may have removed the visits in the meantime
 	}
 }
 
-// basis is what the entries of a commit rest on.
+// basis is the data on which the outcomes of a commit depend, as the first round trip read it.
 type basis struct {
-	place int64 // of the last commit, before the others were read
+	place int64 // place of the last commit, read before the rest
 	pages map[dedup.Hash]knownPage
-	stale map[int]bool // by entry: something was committed after its mark
-	held  map[frontier.Claim]bool
+	stale map[int]bool // indexes of entries whose verdict rests on data that a later commit changed
+	// claims that are still valid
+	held map[frontier.Claim]bool
 }
 
-// knownPage is a page before a commit.
+// knownPage is a page as it was before a commit.
 type knownPage struct {
 	visit  id
 	record *store.Record
@@ -146,7 +153,7 @@ const (
 	heldSQL        = "SELECT name, worker, token FROM host WHERE name = ANY($1::text[]) AND until > clock_timestamp()"
 )
 
-// asks holds the look-ups of entries, by column.
+// asks holds the lookups of entries, as one slice for each column of the query.
 type asks struct {
 	i     []int32
 	mark  []int64
@@ -154,7 +161,8 @@ type asks struct {
 	ident []id
 }
 
-// readBasis reads the place first: whatever is committed after it, the check under the lock finds.
+// readBasis reads the place of the last commit first. The check under the lock then finds all
+// commits after that place.
 func (s *Store) readBasis(ctx context.Context, c *commit) (*basis, error) {
 	known := &basis{pages: map[dedup.Hash]knownPage{}, stale: map[int]bool{}, held: map[frontier.Claim]bool{}}
 	b := &pgx.Batch{}
@@ -225,7 +233,7 @@ func (s *Store) readBasis(ctx context.Context, c *commit) (*basis, error) {
 	return known, s.pool.SendBatch(ctx, b).Close()
 }
 
-// decide returns the outcome of each entry, and the rows to write.
+// decide returns the outcome of each entry, and the rows to write for them.
 func (c *commit) decide(known *basis) ([]store.Outcome, *writes, error) {
 	outcomes := make([]store.Outcome, len(c.entries))
 	w := &writes{keys: map[uint64]bool{}, hashes: map[dedup.Hash]bool{}, placed: map[dedup.Hash]bool{}}
@@ -236,7 +244,7 @@ func (c *commit) decide(known *basis) ([]store.Outcome, *writes, error) {
 		}
 		was, there := known.pages[e.Record.ID]
 		if there && was.visit == c.visits[i] {
-			outcomes[i] = store.Written // by an attempt whose answer was lost
+			outcomes[i] = store.Written // written by an earlier attempt whose answer was lost
 			continue
 		}
 		keeps := there && !e.Revisit && !e.Touch
@@ -270,7 +278,7 @@ func (c *commit) decide(known *basis) ([]store.Outcome, *writes, error) {
 	return outcomes, w, nil
 }
 
-// forgetTaken removes the URLs that have ended from those that were taken.
+// forgetTaken removes the URLs of finished entries from the sets of taken URLs.
 func (s *Store) forgetTaken(entries []*store.Entry, outcomes []store.Outcome) {
 	for i, e := range entries {
 		if e.State == frontier.Unknown || outcomes[i] != store.Written && outcomes[i] != store.Kept {
@@ -284,7 +292,8 @@ func (s *Store) forgetTaken(entries []*store.Entry, outcomes []store.Outcome) {
 	}
 }
 
-// holdings returns what was taken under a claim, or under any claim if it is zero.
+// holdings returns the set of URLs taken under a claim, or the sets of all claims of this process
+// if c is zero.
 func (s *Store) holdings(c frontier.Claim) []*holding {
 	s.mu.Lock()
 	defer s.mu.Unlock()

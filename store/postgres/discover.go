@@ -11,10 +11,11 @@ import (
 	"skink/frontier"
 )
 
-// SQL of the discovery of URLs. Rows are in the order of their hashes, so that two transactions
-// rarely deadlock. The rows of hosts are locked until the new URLs are visible. A reader of a queue
-// locks the host's row first, so no host with new URLs appears empty. IS TRUE keeps the planner
-// from joining found and fresh by a nested loop, which is slow for a page with many links.
+// These statements add newly discovered URLs. They write rows in the order of their hashes, so that
+// two transactions rarely deadlock. The rows of the hosts are locked until the new URLs are
+// visible. A reader of a queue locks the row of the host first, so a host with new URLs never
+// appears empty. IS TRUE keeps the planner from joining found and fresh by a nested loop, which is
+// slow for a page with many links.
 const (
 	discoverSQL = `WITH found AS (
   SELECT * FROM unnest($1::uuid[], $2::int[], $3::text[], $4::int[], $5::bigint[], $6::text[]) a(hash, i, host, rank, later, item)),
@@ -45,7 +46,8 @@ const (
  ON CONFLICT (name, slot) DO UPDATE SET n = counter.n + excluded.n`
 )
 
-// rankOf orders the URLs of a host by priority, then depth.
+// rankOf returns a number that orders the URLs of a host: by priority, then by depth. Lower ranks
+// come first.
 func rankOf(it frontier.Item) int32 {
 	return int32(min(max(it.Priority, frontier.SoonestPriority), frontier.LatestPriority))<<20 | int32(min(max(it.Depth, 0), mostDepth))
 }
@@ -58,7 +60,8 @@ func packItem(it frontier.Item) (string, error) {
 	return string(b), err
 }
 
-// urls are discovered URLs by column, in the order of their hashes, each once.
+// urls holds discovered URLs as one slice for each column, in the order of their hashes, each URL
+// once.
 type urls struct {
 	hashes      []id
 	order, rank []int32 // order: of arrival
@@ -66,7 +69,7 @@ type urls struct {
 	later       []int64
 }
 
-// urlsOf skips the URLs that a filter knows, if there is one.
+// urlsOf converts items into columns. It leaves out the URLs that filter contains; nil: none.
 func urlsOf(items []frontier.Item, filter *recent) (u urls, err error) {
 	type found struct {
 		hash id
@@ -91,7 +94,8 @@ func urlsOf(items []frontier.Item, filter *recent) (u urls, err error) {
 	return u, nil
 }
 
-// queue adds the statement that discovers URLs which are in one of some states.
+// queueURLs adds to b the statement that discovers the URLs in u whose present state wanted returns
+// true for.
 func (s *Store) queueURLs(b *pgx.Batch, u urls, wanted func(frontier.State) bool) *pgx.QueuedQuery {
 	var states []int16
 	for state := frontier.Unknown; state <= frontier.Outside; state++ {
@@ -102,7 +106,7 @@ func (s *Store) queueURLs(b *pgx.Batch, u urls, wanted func(frontier.State) bool
 	return b.Queue(discoverSQL, u.hashes, u.order, u.hosts, u.rank, u.later, u.item, states, s.slot)
 }
 
-// queueBeyond adds the statement that notes URLs outside the crawl.
+// queueBeyond adds to b the statement that records URLs outside the crawl.
 func (s *Store) queueBeyond(b *pgx.Batch, beyond []string) {
 	slices.SortFunc(beyond, func(x, y string) int { a, b := hashOf(x), hashOf(y); return bytes.Compare(a[:], b[:]) })
 	beyond = slices.Compact(beyond)

@@ -18,35 +18,36 @@ import (
 
 // # When the server fails
 //
-// Every call is repeated while a repetition may help: the connection was lost, the server restarts or
-// fails over, it has too few connections, or it chose the transaction to resolve a conflict. A call
-// that may have taken effect before its answer was lost has the same effect when it is repeated. After
-// patience without any answer the call fails with [store.ErrAway], and later calls are tried once until
-// one succeeds. A schema that was dropped or replaced is never waited for.
+// Every call is repeated while that may help: if the connection was lost, the server is restarting
+// or failing over, it has too few connections, or it aborted the transaction because of a conflict.
+// A call may have taken effect although its answer was lost, so repeating a call has the same
+// effect as making it once. After the time in patience without any answer, the call fails with
+// [store.ErrAway], and later calls are tried once only until one succeeds. If the schema was
+// dropped or replaced, calls fail at once.
 
-// patience is how long a call is repeated. It equals the duration of a claim on a host: after that,
-// other workers have taken over.
+// patience is how long a call is repeated. It equals the duration of a claim on a host, because
+// after that other workers have taken over the hosts.
 var patience = 30 * time.Second
 
-// attempt returns the timeout of one attempt of a call. It ends the wait for a server that accepts
-// the connection and never answers.
+// attempt returns the timeout of one attempt of a call. It is needed for servers that accept a
+// connection and then never answer.
 func attempt() time.Duration { return statementTimeout + 5*time.Second }
 
 var (
-	// errGone: the tables are not those that this process opened.
+	// errGone means that the tables are not those that this process opened.
 	errGone = errors.New("the schema was dropped, emptied or replaced while this process used it, so pages fetched since cannot be stored")
-	// errForgot: acknowledged commits are missing.
+	// errForgot means that commits are missing that the server had acknowledged.
 	errForgot = errors.New("the server lost commits: it was replaced by an asynchronous standby, or restored from a backup; run the same command again to fetch the lost pages")
 )
 
-// openPatience is how long opening a store waits for a server: long enough for a failover, but
-// short if the address was mistyped.
+// openPatience is how long opening a store waits for a server. It is long enough for a failover,
+// and short for users who mistyped the address.
 const openPatience = 10 * time.Second
 
-// try calls do until it succeeds or cannot.
+// try repeats do until it succeeds, fails for a reason that does not go away, or patience is over.
 func (s *Store) try(ctx context.Context, do func(ctx context.Context) error) error {
 	if s.away.Load() {
-		return s.tryFor(ctx, 0, do) // another call has waited
+		return s.tryFor(ctx, 0, do) // another call has waited in vain already
 	}
 	return s.tryFor(ctx, patience, do)
 }
@@ -79,7 +80,7 @@ func (s *Store) tryFor(ctx context.Context, patience time.Duration, do func(ctx 
 	}
 }
 
-// codeOf returns the SQLSTATE of an error, "" if the server did not report it.
+// codeOf returns the SQLSTATE code of an error, or "" if the error is not from the server.
 func codeOf(err error) string {
 	if e, ok := errors.AsType[*pgconn.PgError](err); ok {
 		return e.Code
@@ -87,10 +88,11 @@ func codeOf(err error) string {
 	return ""
 }
 
-// conflicts says whether the transaction was chosen to resolve a conflict with another.
+// conflicts reports whether the server aborted a transaction because of a conflict with another
+// one.
 func conflicts(err error) bool { return codeOf(err) == "40001" || codeOf(err) == "40P01" }
 
-// passes says whether a call that failed may succeed when it is repeated.
+// passes reports whether a call that failed with err may succeed if it is repeated.
 func passes(err error) bool {
 	switch code := codeOf(err); {
 	case untrusted(err):
@@ -107,13 +109,13 @@ func passes(err error) bool {
 	return false
 }
 
-// untrusted says whether a server's certificate was not accepted.
+// untrusted reports whether err means that the server's certificate was not accepted.
 func untrusted(err error) bool {
 	_, is := errors.AsType[*tls.CertificateVerificationError](err)
 	return is
 }
 
-// unanswered says whether an error is of the network, or of the time that an attempt has.
+// unanswered reports whether err is an error of the network, or the timeout of an attempt.
 func unanswered(err error) bool {
 	if _, ok := errors.AsType[net.Error](err); ok {
 		return true
@@ -125,7 +127,7 @@ func unanswered(err error) bool {
 		errors.Is(err, context.DeadlineExceeded) || strings.Contains(err.Error(), "conn closed") || pgconn.SafeToRetry(err)
 }
 
-// explain adds to an error what to try.
+// explain adds to an error a suggestion for the user.
 func (s *Store) explain(err error) error {
 	code := codeOf(err)
 	switch {
@@ -151,8 +153,8 @@ func (s *Store) explain(err error) error {
 	return withoutAddress(err)
 }
 
-// withoutAddress returns the server's own words for an error of connecting. The error of pgx repeats
-// the user and all addresses.
+// withoutAddress returns the cause of an error of connecting, without the text of pgx, which
+// repeats the user and all addresses.
 func withoutAddress(err error) error {
 	connect, ok := errors.AsType[*pgconn.ConnectError](err)
 	if !ok {
@@ -164,7 +166,7 @@ func withoutAddress(err error) error {
 	return connect
 }
 
-// A fullError says that the server's disk is full. It is a [store.ErrFull].
+// A fullError says that the server's disk is full. It matches [store.ErrFull].
 type fullError struct{ error }
 
 func (e *fullError) Error() string {

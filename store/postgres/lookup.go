@@ -13,8 +13,9 @@ import (
 	"skink/store"
 )
 
-// SQL of a look-up. Each row of unnest is searched for in an index, and limited, so that no plan reads
-// a whole table. In both, i is the index of the ask.
+// These statements look up copies and similar pages. They search an index once for each row of
+// unnest, with a LIMIT, so that the planner never reads a whole table. The column i is the index of
+// the ask.
 const (
 	copiesSQL = `SELECT DISTINCT ON (a.i) a.i, v.record::text, l.record::text
  FROM unnest($1::int[], $2::uuid[], $3::uuid[]) a(i, hash, self)
@@ -23,8 +24,8 @@ const (
  LEFT JOIN LATERAL (SELECT record FROM page f JOIN visit ON visit.id = f.visit WHERE f.id = p.leader LIMIT 1) l ON true
  ORDER BY a.i, p.place`
 
-	// leadersSQL returns the leaders that meet the ask, as dedup.Met picks them, and a row without a leader for each key that has
-	// more of them than the limit.
+	// leadersSQL returns the leaders that share enough keys with the ask, with the same choice as
+	// dedup.Met. For each key with more leaders than the limit it returns a row without a leader.
 	leadersSQL = `WITH met AS MATERIALIZED (
  SELECT a.i, a.k, p.place, p.nth > a.most AS more FROM unnest($1::int[], $2::int[], $3::bigint[], $4::int[]) a(i, k, key, most)
  CROSS JOIN LATERAL (SELECT place, row_number() OVER (ORDER BY place) AS nth FROM (SELECT place FROM posting WHERE posting.key = a.key ORDER BY place LIMIT a.most + 1) q) p)
@@ -36,7 +37,8 @@ const (
  UNION ALL SELECT i, k, null, null, null, null FROM met WHERE more ORDER BY 1, 3`
 )
 
-// Lookup combines what several goroutines ask at once into one round trip.
+// Lookup answers asks, together with those of other goroutines that call it at the same time, in
+// one round trip.
 func (s *Store) Lookup(ctx context.Context, asks []store.Ask) ([]store.Found, error) {
 	if err := ctx.Err(); err != nil || len(asks) == 0 {
 		return []store.Found{}, err
@@ -56,7 +58,8 @@ func (s *Store) lookupAll(calls [][]store.Ask) ([][]store.Found, error) {
 	return parts(calls, found), nil
 }
 
-// lookup reads the mark first, so the statements after it see all commits up to the mark.
+// lookup reads the mark, the place of the last commit, first. So the statements after it see at
+// least all commits up to the mark.
 func (s *Store) lookup(ctx context.Context, asks []store.Ask) ([]store.Found, error) {
 	all := make([]store.Found, len(asks))
 	var hi, ki, kk, most, meet []int32
@@ -100,8 +103,9 @@ func (s *Store) lookup(ctx context.Context, asks []store.Ask) ([]store.Found, er
 
 const turnSQL = "SELECT birth, place FROM turn WHERE one = 1"
 
-// readTurn reads the place of the last commit. It fails if the store is no longer the one that was
-// opened, or has forgotten commits. seen is the highest place known before the query.
+// readTurn reads the place of the last commit from a row of turn. It fails if the store is no
+// longer the one that was opened, or if place is lower than seen, the highest place that was known
+// before the query, because then the server has lost commits.
 func (s *Store) readTurn(row pgx.Row, seen int64) (place int64, err error) {
 	var birth id
 	err = row.Scan(&birth, &place)
@@ -157,9 +161,10 @@ func readLeaders(rows pgx.Rows, all []store.Found) error {
 	return err
 }
 
-// hashOf returns the hash under which a URL is known. The URLs of a host begin with the same four bytes,
-// so that they are neighbours in an index: the links of a page mostly lead to one host, and then need
-// few blocks. Twelve bytes of the URL's own hash are left.
+// hashOf returns the hash that identifies a URL in the tables known and queue. Its first four bytes
+// are a hash of the host, so that the URLs of a host are neighbours in an index. Most links of a
+// page lead to one host, and few blocks of the index are read for them. The other twelve bytes are
+// from the hash of the URL.
 func hashOf(url string) dedup.Hash {
 	h := dedup.HashOf([]byte(url))
 	binary.BigEndian.PutUint32(h[:], uint32(xxh3.HashString(frontier.HostOf(url))))

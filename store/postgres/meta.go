@@ -10,7 +10,8 @@ import (
 	"skink/store"
 )
 
-// Kinds of values in meta.
+// These are the values of the column kind in the table meta: settings that are part of the store,
+// and cached results that can be computed again.
 const (
 	metaKind = 0
 	keptKind = 1
@@ -51,7 +52,8 @@ func (s *Store) set(ctx context.Context, kind int, name string, v []byte) error 
 	})
 }
 
-// SwapMeta takes the value that it was to set for its own if the answer to an earlier attempt was lost.
+// SwapMeta sets a value if the present one is old. If the answer to an earlier attempt was lost and
+// the value is v already, it assumes that this attempt has set it.
 func (s *Store) SwapMeta(ctx context.Context, name string, old, v []byte) error {
 	sql, args := "UPDATE meta SET value = $2 WHERE kind = 0 AND name = $1 AND value = $3", []any{name, list(v), old}
 	if old == nil {
@@ -75,11 +77,12 @@ func (s *Store) SwapMeta(ctx context.Context, name string, old, v []byte) error 
 	return store.ErrChanged
 }
 
-// sweepName is under which the last visit that was looked at is kept.
+// sweepName is the name in meta of the ID of the last visit that a sweep looked at.
 const sweepName = "swept"
 
-// sweep removes visits that no page names and that are older than a day: those of commits that were
-// interrupted. It goes on where the sweep before ended. An error ends it, and the next start tries again.
+// sweep removes visits that no page refers to and that are older than a day. Interrupted commits
+// leave such visits. A sweep goes on where the last one ended. An error ends it, and the next start
+// of a process tries again.
 func (s *Store) sweep() {
 	ctx := s.life
 	for s.sweepSome(ctx) {
@@ -95,7 +98,7 @@ const sweepSQL = `WITH old AS (SELECT id FROM visit WHERE id > $1 AND written < 
  gone AS (DELETE FROM visit USING old WHERE visit.id = old.id AND NOT EXISTS (SELECT FROM page WHERE page.id = visit.page AND page.visit = visit.id) RETURNING visit.id)
  SELECT (SELECT id FROM old ORDER BY id DESC LIMIT 1), (SELECT count(*) FROM gone)`
 
-// sweepSome looks at some visits. It says whether there may be more.
+// sweepSome looks at the next visits, and reports whether there may be more.
 func (s *Store) sweepSome(ctx context.Context) bool {
 	var after id
 	text, err := s.value(ctx, metaKind, sweepName)

@@ -5,9 +5,9 @@
 //	s, err := postgres.Open(ctx, a, postgres.Options{Create: true})
 //	defer s.Close()
 //
-// Any number of processes may have the store open, and each may write. The tables are described in
-// schema.sql. A commit is as durable as the server makes it: without a synchronous standby, a failover
-// may lose the last commits, and workers that notice end.
+// Any number of processes may have the store open, and each may write. schema.sql describes the
+// tables. A commit is as durable as the server makes it: without a synchronous standby, a failover
+// may lose the last commits. Workers that notice this stop with an error.
 package postgres
 
 import (
@@ -37,10 +37,10 @@ var schema string
 // schemaVersion is the version of schema.sql.
 const schemaVersion = 1
 
-// Options says how to open a store. The zero value opens one that exists.
+// Options says how to open a store. The zero value opens an existing store for reading and writing.
 type Options struct {
-	Create   bool // make the store if there is none
-	ReadOnly bool // nothing is written but by Keep; the user needs no right but SELECT, and a standby will do
+	Create   bool // create the store if it does not exist
+	ReadOnly bool // only Keep writes; the database user needs only SELECT, and the server may be a standby
 }
 
 // A Store is a crawl in a PostgreSQL database.
@@ -50,34 +50,34 @@ type Options struct {
 type Store struct {
 	pool    *pgxpool.Pool
 	address Address
-	birth   id    // of the store, see schema.sql
-	slot    int16 // of the rows of counter that this process adds to
+	birth   id    // identity of the store, see turn.birth in schema.sql
+	slot    int16 // which rows of the table counter this process adds to
 	clock   serverClock
-	seen    atomic.Int64 // the highest place that the server told of
-	away    atomic.Bool  // the last call that was waited for had no answer
+	seen    atomic.Int64 // the highest place of a commit that the server has reported
+	away    atomic.Bool  // whether the last call that was repeated got no answer
 
 	commits batcher[*store.Entry, store.Outcome]
 	lookups batcher[store.Ask, store.Found]
 	reads   batcher[pageAsk, store.Packed]
-	sent    recent // URLs that the store is known to have and that are not outside
-	beyond  recent // URLs that the store is known to have
+	sent    recent // hashes of URLs that the store is known to have, inside the crawl
+	beyond  recent // hashes of URLs that the store is known to have, inside or outside the crawl
 
 	mu      sync.Mutex
-	taken   map[frontier.Claim]*holding // guarded by mu: by the claims of this process
-	workers map[string]bool             // guarded by mu: names under which this process claims hosts
+	taken   map[frontier.Claim]*holding // URLs taken under each claim of this process; guarded by mu
+	workers map[string]bool             // names under which this process claims hosts; guarded by mu
 
-	life       context.Context // ends when the store is closed
+	life       context.Context // done when the store is closed
 	end        context.CancelFunc
 	background sync.WaitGroup
 }
 
 var _ store.Store = (*Store)(nil)
 
-// id is a uuid as pgx takes it.
+// id is a UUID in the type that pgx uses.
 type id = [16]byte
 
-// connections is how many one process uses at most: one each for commits, look-ups and pages to read,
-// and the others for the queue of URLs and the rest.
+// connections is the most connections of one process: one each for commits, lookups and reading
+// pages, and the others for the queue of URLs and everything else.
 const connections = 8
 
 // Open opens a store. It returns [store.ErrNotExist] if there is no store and opt does not create
@@ -94,7 +94,7 @@ func Open(ctx context.Context, a Address, opt Options) (*Store, error) {
 func open(ctx context.Context, a Address, opt Options) (*Store, error) {
 	config := a.config.Copy()
 	if config.MaxConns = connections; opt.ReadOnly {
-		config.ConnConfig.RuntimeParams["default_transaction_read_only"] = "off" // Keep writes if it may
+		config.ConnConfig.RuntimeParams["default_transaction_read_only"] = "off" // so that Keep can write if the user may
 	} else {
 		config.ConnConfig.ValidateConnect = pgconn.ValidateConnectTargetSessionAttrsReadWrite
 		config.AfterConnect = prepareWriter
@@ -120,13 +120,13 @@ func open(ctx context.Context, a Address, opt Options) (*Store, error) {
 	return s, nil
 }
 
-// statementTimeout bounds a statement of a worker. It is longer than any takes on a server that is not
-// overloaded.
+// statementTimeout limits a statement of a worker. No statement takes that long on a server that is
+// not overloaded.
 var statementTimeout = 60 * time.Second
 
-// prepareWriter sets what a worker wants of its connections. A plan is made once and kept, often while
-// tables are still small, so it must not read whole tables. Servers that do not know a setting do
-// without.
+// prepareWriter configures a connection of a worker. The server plans each statement only once,
+// often while the tables are still small, so the settings keep the plan from reading whole tables.
+// A server that does not know a setting is used without it.
 func prepareWriter(ctx context.Context, conn *pgx.Conn) error {
 	settings := []string{
 		"SET plan_cache_mode = force_generic_plan", "SET enable_seqscan = off", "SET enable_hashjoin = off", "SET enable_mergejoin = off", "SET jit = off", "SET default_toast_compression = lz4",
@@ -145,7 +145,7 @@ func prepareWriter(ctx context.Context, conn *pgx.Conn) error {
 	return nil
 }
 
-// begin looks whether the store is there, and makes it if it is to.
+// begin checks that the store exists, and creates it if opt.Create says so.
 func (s *Store) begin(ctx context.Context, opt Options) error {
 	return s.tryFor(ctx, min(patience, openPatience), func(ctx context.Context) error {
 		err := s.identify(ctx)
@@ -161,7 +161,8 @@ func (s *Store) begin(ctx context.Context, opt Options) error {
 	})
 }
 
-// identify reads the store's version and birth.
+// identify reads the version and birth of the store, and returns an error if the store does not
+// exist or has another version.
 func (s *Store) identify(ctx context.Context) error {
 	var there bool
 	err := s.pool.QueryRow(ctx, "SELECT EXISTS (SELECT FROM information_schema.tables WHERE table_schema = $1 AND table_name = 'turn')", s.address.schema).Scan(&there)
@@ -186,14 +187,14 @@ func (s *Store) identify(ctx context.Context) error {
 	return nil
 }
 
-// create makes the store in a transaction. If another process makes it at the same time, one of the
-// two fails and finds the store that the other made.
+// create creates the store in one transaction. If two processes do so at the same time, one of them
+// fails and uses the store that the other created.
 func (s *Store) create(ctx context.Context) error {
 	birth := newID()
 	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
 		var there bool
 		err := tx.QueryRow(ctx, "SELECT EXISTS (SELECT FROM information_schema.schemata WHERE schema_name = $1)", s.address.schema).Scan(&there)
-		if err == nil && !there { // a role that may not create schemas can use an empty one that it was given
+		if err == nil && !there { // a role that may not create schemas can still use an empty schema that it was given
 			_, err = tx.Exec(ctx, "CREATE SCHEMA IF NOT EXISTS "+pgx.Identifier{s.address.schema}.Sanitize())
 		}
 		if err == nil {
@@ -205,13 +206,14 @@ func (s *Store) create(ctx context.Context) error {
 		return err
 	})
 	if e, ok := errors.AsType[*pgconn.PgError](err); ok && slices.Contains([]string{"23505", "42P06", "42P07"}, e.Code) {
-		return nil // it is there
+		return nil // another process created it
 	}
 	return err
 }
 
-// beginRun resets the state of hosts from the last run, unless workers of that run still exist: the
-// times of their next requests, and which hosts were hopeless. Rests that the hosts asked for stay.
+// beginRun forgets the state of hosts from the last run: the times of their next requests, and
+// which hosts were given up. It keeps the pauses that hosts asked for. It does nothing while
+// workers of another run exist.
 func (s *Store) beginRun(ctx context.Context) error {
 	if err := s.mendClock(ctx); err != nil {
 		return err
@@ -226,10 +228,11 @@ func (s *Store) beginRun(ctx context.Context) error {
 	return nil
 }
 
-// Sync does nothing: a commit was durable when it was acknowledged.
+// Sync does nothing, because each commit is durable when Commit returns.
 func (s *Store) Sync() error { return nil }
 
-// Close ends the claims that were made through s. Closing again does nothing.
+// Close releases the hosts that were claimed through s, and closes the connections. A second call
+// does nothing.
 func (s *Store) Close() error {
 	if s.life.Err() != nil {
 		return nil
@@ -261,7 +264,7 @@ func (s *Store) Close() error {
 	return nil
 }
 
-// saw remembers the highest place.
+// saw raises s.seen to place if place is higher.
 func (s *Store) saw(place int64) {
 	for {
 		before := s.seen.Load()
@@ -271,7 +274,8 @@ func (s *Store) saw(place int64) {
 	}
 }
 
-// newID returns an id that begins with the time (RFC 9562, UUID version 7).
+// newID returns a UUID that begins with the present time (RFC 9562, version 7), so that new rows
+// are neighbours in an index.
 func newID() (u id) {
 	rand.Read(u[:])
 	ms := time.Now().UnixMilli()

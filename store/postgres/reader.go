@@ -16,12 +16,12 @@ import (
 	"skink/store"
 )
 
-// partsSQL are the columns of a page, of which the text, sketch and links only if a.want asks for them.
-// The bits are those of store.WantText, WantSketch and WantLinks.
+// partsSQL are the columns of a page. Text, sketch and links are NULL unless a.want asks for them.
+// Its bits are those of store.WantText (1), WantSketch (2) and WantLinks (4).
 const partsSQL = `v.record::text, CASE WHEN a.want & 1 <> 0 AND v.packed IS NULL THEN v.text END, CASE WHEN a.want & 1 <> 0 THEN v.packed END,
  v.text IS NOT NULL AND a.want & 1 <> 0, CASE WHEN a.want & 2 <> 0 THEN v.sketch END, CASE WHEN a.want & 4 <> 0 THEN v.links END, p.place`
 
-// scanPage reads the columns of partsSQL, and more behind them.
+// scanPage reads the columns of partsSQL from a row. more receives the columns after these.
 func scanPage(row pgx.Row, more ...any) (p store.Packed, place int64, err error) {
 	var record string
 	var text *string
@@ -38,7 +38,8 @@ func scanPage(row pgx.Row, more ...any) (p store.Packed, place int64, err error)
 	return p, place, err
 }
 
-// query calls read for each row, and before, if it has to begin again, restart.
+// query calls read for each row. It may have to repeat the query after an error, and calls restart
+// before each attempt.
 func (s *Store) query(ctx context.Context, sql string, args []any, restart func(), read func(pgx.Rows) error) error {
 	return s.try(ctx, func(ctx context.Context) error {
 		restart()
@@ -56,7 +57,7 @@ func (s *Store) query(ctx context.Context, sql string, args []any, restart func(
 	})
 }
 
-// list returns all rows of a query.
+// collect returns all rows of a query.
 func collect[T any](ctx context.Context, s *Store, sql string, args []any, scan func(pgx.Row) (T, error)) (all []T, err error) {
 	err = s.query(ctx, sql, args, func() { all = nil }, func(rows pgx.Rows) error {
 		v, err := scan(rows)
@@ -66,13 +67,14 @@ func collect[T any](ctx context.Context, s *Store, sql string, args []any, scan 
 	return all, err
 }
 
-// A pageAsk is a page to be read.
+// A pageAsk asks for one page.
 type pageAsk struct {
 	page id
 	want store.Want
 }
 
-// Pages combines what several goroutines read at once into one round trip.
+// Pages reads pages, together with those that other goroutines ask for at the same time, in one
+// round trip.
 func (s *Store) Pages(ctx context.Context, pages []dedup.Hash, want store.Want) ([]*store.Content, error) {
 	if err := ctx.Err(); err != nil || len(pages) == 0 {
 		return []*store.Content{}, err
@@ -94,7 +96,7 @@ func (s *Store) Pages(ctx context.Context, pages []dedup.Hash, want store.Want) 
 	return all, nil
 }
 
-// readAll reads the pages of some calls.
+// readAll reads the pages that several calls ask for.
 func (s *Store) readAll(calls [][]pageAsk) ([][]store.Packed, error) {
 	var pages []id
 	var wants []int32
@@ -116,7 +118,7 @@ func (s *Store) readAll(calls [][]pageAsk) ([][]store.Packed, error) {
 	return parts(calls, found), err
 }
 
-// parts cuts answers into those of each call.
+// parts splits answers into one slice for each call, with one answer for each of its questions.
 func parts[Q, A any](calls [][]Q, answers []A) [][]A {
 	all := make([][]A, len(calls))
 	for i, asks := range calls {
@@ -125,7 +127,7 @@ func parts[Q, A any](calls [][]Q, answers []A) [][]A {
 	return all
 }
 
-// mostChanges is how many changes are read at once.
+// mostChanges is how many changes one query reads.
 const mostChanges = 256
 
 func (s *Store) Changes(ctx context.Context, after store.Cursor, want store.Want) iter.Seq2[*store.Change, error] {
@@ -171,8 +173,8 @@ func parseCursor(c store.Cursor) (int64, error) {
 	return place, nil
 }
 
-// placeOf refuses a cursor that stands after the last commit: it is of another store, or the server
-// forgot commits.
+// placeOf returns the place of a commit that a cursor stands for. It refuses a cursor after the
+// last commit, because then the cursor is of another store, or the server has lost commits.
 func (s *Store) placeOf(ctx context.Context, c store.Cursor) (int64, error) {
 	place, err := parseCursor(c)
 	if err != nil || place == 0 {
@@ -208,7 +210,7 @@ func (s *Store) Clusters(ctx context.Context) iter.Seq2[store.Cluster, error] {
 	})
 }
 
-// mostClusters is of how many clusters the members are read at once.
+// mostClusters is the number of clusters whose members one query reads.
 const mostClusters = 256
 
 func (s *Store) Members(ctx context.Context, leaders []dedup.Hash) iter.Seq2[*store.Record, error] {
@@ -233,7 +235,7 @@ func scanRecord(row pgx.Row) (*store.Record, error) {
 	return store.UnpackRecord([]byte(b))
 }
 
-// sum returns the counters whose names begin with "state ", or all others.
+// sum returns the counters by name: those whose names begin with "state ", or all others.
 func (s *Store) sum(ctx context.Context, states bool) (map[string]int64, error) {
 	flat := map[string]int64{}
 	err := s.query(ctx, "SELECT name, sum(n)::bigint FROM counter WHERE (name LIKE 'state %') = $1 GROUP BY name HAVING sum(n) <> 0", []any{states},
@@ -276,16 +278,17 @@ func (s *Store) State(ctx context.Context, url string) (frontier.State, error) {
 	return frontier.State(n), err
 }
 
-// mostListed is how many rows of a long list are read at once.
+// mostListed is how many rows of a long list one query reads.
 const mostListed = 10_000
 
-// A named row of a list that is read in parts.
+// A named is a row of a list that is read in parts, with the key by which the list is sorted.
 type named[K, T any] struct {
 	key   K
 	value T
 }
 
-// paged yields a list in parts. sql takes the key after which a part begins, and its length.
+// paged yields a long list, which it reads in parts. The first arguments of sql are the key after
+// which a part begins, and the length of the part.
 func paged[K, T any](ctx context.Context, s *Store, sql string, first K, scan func(pgx.Row) (named[K, T], error), more ...any) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		for after, full := first, true; full; {

@@ -19,7 +19,7 @@ func ids(hashes []dedup.Hash) []id {
 	return all
 }
 
-// orNull is a hash as the server has it: NULL for zero.
+// orNull returns a hash as an argument of a statement: nil, which becomes NULL, for zero.
 func orNull(h dedup.Hash) *id {
 	if h.IsZero() {
 		return nil
@@ -42,8 +42,8 @@ func unpackSketch(b []byte) (*dedup.Sketch, error) {
 	return s, nil
 }
 
-// plain returns a packed text as a column of text holds it, and the packed form if it says more: it
-// has Markdown, or bytes that PostgreSQL refuses in a text.
+// plain returns a packed text as plain text for the column text. It also returns the packed form if
+// that contains more: Markdown, or bytes that PostgreSQL refuses in a text.
 func plain(packed []byte) (text *string, rest []byte) {
 	if packed == nil {
 		return nil, nil
@@ -56,8 +56,8 @@ func plain(packed []byte) (text *string, rest []byte) {
 	return &s, rest
 }
 
-// targets returns the ids of the pages that an entry's links name, each once, as the text of an array.
-// It is nil if no links are kept.
+// targets returns the IDs of the pages that an entry's links lead to, each once, as the text of an
+// SQL array. It returns nil if no links are kept.
 func targets(e *store.Entry) *string {
 	links, err := store.UnpackLinks(e.Record.URL, e.Out)
 	if len(e.Out) == 0 || err != nil {
@@ -69,7 +69,7 @@ func targets(e *store.Entry) *string {
 			if seen[url] = true; len(seen) > 1 {
 				array = append(array, ',')
 			}
-			hash := dedup.HashOf([]byte(url)) // the id of its page
+			hash := dedup.HashOf([]byte(url)) // the ID of a page is the hash of its URL
 			array = hex.AppendEncode(array, hash[:])
 		}
 	}
@@ -77,7 +77,8 @@ func targets(e *store.Entry) *string {
 	return &s
 }
 
-// sums turns a tally into numbers by name, as counter has them: "unique", "problems timeout".
+// sums converts a tally into the counters of the table counter, by name: "unique", "problems
+// timeout".
 func sums(t store.Tally) (map[string]int64, error) {
 	b, err := json.Marshal(t)
 	if err != nil {
@@ -101,7 +102,7 @@ func sums(t store.Tally) (map[string]int64, error) {
 	return flat, nil
 }
 
-// tallyOf is the inverse of sums.
+// tallyOf converts counters by name into a tally. It is the inverse of sums.
 func tallyOf(flat map[string]int64) (t store.Tally, err error) {
 	fields := map[string]any{}
 	for name, n := range flat {
@@ -124,13 +125,14 @@ func tallyOf(flat map[string]int64) (t store.Tally, err error) {
 	return t, err
 }
 
-// recent is a set that drops its oldest elements. The zero value is empty.
+// recent is a set of hashes that drops its oldest elements when it is full. The zero value is
+// empty.
 type recent struct {
 	mu       sync.Mutex
 	now, old map[dedup.Hash]struct{} // guarded by mu
 }
 
-// mostRecent bounds each of the two halves of a set: some 10 MB.
+// mostRecent is how many hashes each of the two halves of a set holds, in some 10 MB.
 const mostRecent = 1 << 17
 
 func (r *recent) has(h dedup.Hash) bool {

@@ -11,12 +11,12 @@ import (
 	"skink/store"
 )
 
-// writes is what a commit writes, by column.
+// writes holds all rows that a commit writes, as one slice for each column.
 type writes struct {
-	keys           map[uint64]bool     // posted by these writes
-	hashes, placed map[dedup.Hash]bool // of pages that get a new place here
+	keys           map[uint64]bool     // keys that get a posting by these writes
+	hashes, placed map[dedup.Hash]bool // hashes of texts, and IDs of pages, that get a new place by these writes
 
-	of                      []int // of each visit: its entry
+	of                      []int // by visit: the index of its entry
 	visit, page             []id
 	record                  []string
 	text                    []*string
@@ -24,15 +24,15 @@ type writes struct {
 	targets                 []*string
 	textHash, hash, leader  []*id
 	resemblance             []float64
-	keyArrays               []string // keys of each page, as the text of an array
-	posted                  []int64  // keys of all pages, one after another
-	postedBy                []int32  // of each key: its page
-	replaced                []id     // pages that had a place
-	touched                 []id     // visits
+	keyArrays               []string // by page: its keys, as the text of an SQL array
+	posted                  []int64  // keys of all pages, one page after another
+	postedBy                []int32  // by element of posted: the number of its page
+	replaced                []id     // pages that had a place before
+	touched                 []id     // visits whose record changes
 	touchedRecord           []string
 	touchedLinks            [][]byte
 	touchedTargets          []*string
-	ended                   []id // URLs
+	ended                   []id // hashes of finished URLs
 	endedAs                 []int16
 	found                   []frontier.Item
 	beyond                  []string
@@ -40,13 +40,13 @@ type writes struct {
 	claims                  []frontier.Claim
 	basisKeys               []int64
 	basisHashes, basisPages []id
-	unclaimed               []string // hosts of URLs that ended without a claim
+	unclaimed               []string // hosts of URLs that were finished without a claim
 	anything                bool
 }
 
 func (w *writes) nothing() bool { return !w.anything }
 
-// outdates says whether an entry's verdict may not hold after these writes.
+// outdates reports whether these writes change the data on which the verdict of e rests.
 func (w *writes) outdates(e *store.Entry) bool {
 	for _, k := range e.Basis.Keys {
 		if w.keys[k] {
@@ -61,7 +61,8 @@ func (w *writes) outdates(e *store.Entry) bool {
 	return e.Basis.Mark.Place() > 0 && w.placed[e.Record.Leader]
 }
 
-// follow adds what an entry leads to, the end of its URL, and what must be so for it to be written.
+// follow adds the URLs that e discovered, the end of its own URL, and the conditions under which e
+// may be written.
 func (w *writes) follow(e *store.Entry) {
 	w.anything = true
 	w.found, w.beyond = append(w.found, e.Links...), append(w.beyond, e.Beyond...)
@@ -77,7 +78,8 @@ func (w *writes) follow(e *store.Entry) {
 	}
 }
 
-// rests adds what a verdict rests on.
+// rests adds the keys, hashes and pages on which the verdict of e rests, for the check under the
+// lock.
 func (w *writes) rests(e *store.Entry) {
 	for _, k := range e.Basis.Keys {
 		w.basisKeys = append(w.basisKeys, int64(k))
@@ -94,7 +96,7 @@ func (w *writes) touch(visit id, e *store.Entry, record string) {
 	w.touchedLinks, w.touchedTargets = append(w.touchedLinks, e.Out), append(w.touchedTargets, targets(e))
 }
 
-// place adds a page that gets the next place.
+// place adds a page, which gets the next place in the order of commits.
 func (w *writes) place(i int, e *store.Entry, visit id, record string, replaces bool) {
 	w.rests(e)
 	n := int32(len(w.page)) + 1
@@ -132,8 +134,9 @@ const visitSQL = `INSERT INTO visit (id, page, record, text_hash, sketch, keys, 
  FROM unnest($1::uuid[], $2::text[], $3::uuid[], $4::bytea[], $5::bytea[], $6::text[], $7::text[], $8::uuid[], $9::text[], $10::bytea[]) a(id, record, text_hash, sketch, links, text, keys, page, targets, packed)
  ON CONFLICT (id) DO NOTHING`
 
-// The statements under the lock, in their order. $1 is the id of the attempt, which turn names if the
-// check succeeded.
+// These are the statements that run under the lock, in their order. $1 is the ID of this attempt.
+// The check writes it into turn.holder if it succeeds, and the later statements do nothing
+// otherwise.
 const (
 	lockSQL  = "SELECT place FROM turn WHERE one = 1 FOR UPDATE"
 	checkSQL = `UPDATE turn SET place = place + $3, holder = $1 WHERE one = 1 AND birth = $2
@@ -163,8 +166,8 @@ const (
  ON CONFLICT (name, slot) DO UPDATE SET n = counter.n + excluded.n`
 )
 
-// write is the second round trip. It returns false if the check failed; then readers can see only
-// the newly discovered URLs.
+// write is the second round trip of a commit. It returns false if the check failed. Then readers
+// can see none of its rows except the newly discovered URLs.
 func (s *Store) write(ctx context.Context, c *commit, w *writes, place int64) (written bool, err error) {
 	b := &pgx.Batch{}
 	found, beyond, err := s.queueBefore(b, c, w)
@@ -182,7 +185,7 @@ func (s *Store) write(ctx context.Context, c *commit, w *writes, place int64) (w
 		b.Queue("COMMIT")
 	}
 	if err := s.pool.SendBatch(ctx, b).Close(); err != nil {
-		return false, err // the pool closes a connection that is left in a transaction
+		return false, err // the pool closes the connection if it is still in a transaction
 	}
 	for _, i := range w.of {
 		c.sent[i] = true
@@ -192,7 +195,8 @@ func (s *Store) write(ctx context.Context, c *commit, w *writes, place int64) (w
 	return written, nil
 }
 
-// queueBefore adds the transaction before the lock. It returns the URLs that the store will know.
+// queueBefore adds to b the transaction before the lock. It returns the hashes of the URLs that the
+// store has after that transaction.
 func (s *Store) queueBefore(b *pgx.Batch, c *commit, w *writes) (found, beyond []id, err error) {
 	u, err := urlsOf(w.found, &s.sent)
 	if err != nil {
@@ -225,7 +229,7 @@ func (s *Store) queueBefore(b *pgx.Batch, c *commit, w *writes) (found, beyond [
 	return u.hashes, beyond, nil
 }
 
-// queueLocked adds the transaction under the lock.
+// queueLocked adds to b the transaction under the lock.
 func (s *Store) queueLocked(b *pgx.Batch, c *commit, w *writes, sums map[string]int64, place int64, written *bool) {
 	attempt := newID()
 	var hosts, workers []string
@@ -274,7 +278,7 @@ func (s *Store) queueLocked(b *pgx.Batch, c *commit, w *writes, sums map[string]
 	b.Queue("COMMIT")
 }
 
-// list is never nil, which the server would take for NULL.
+// list returns an empty slice for nil, because pgx would send nil as NULL.
 func list[T any](all []T) []T {
 	if all == nil {
 		return []T{}

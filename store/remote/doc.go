@@ -1,5 +1,5 @@
-// Package remote lets several processes read a store that only one process can open: the process
-// that has it open answers the others.
+// Package remote lets several processes read a store that only one process can open. The process
+// that has the store open is the server, and the others are its clients.
 //
 //	server, err := remote.Serve(dir, "skink crawl", func() (remote.Snapshot, error) { return s.Snapshot() })
 //	defer server.Close() // before the store is closed
@@ -9,7 +9,6 @@
 //	r, err := remote.Open(ctx, dir) // a store.Reader
 //	defer r.Close()
 //
-// All answers of one [Reader] are consistent with one moment, see [Reader.Moment]. A server only
-// answers: clients cannot write through it. protocol.go describes the protocol and the access
-// rights.
+// A [Reader] shows the store as it was at one moment, see [Reader.Moment]. Clients cannot write
+// through the server. protocol.go describes the protocol and the access rights.
 package remote

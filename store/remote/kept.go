@@ -6,8 +6,8 @@ import (
 	"skink/internal/disk"
 )
 
-// Cached values are files in the store's folder, see package disk. A process that may ask the
-// server can also access the folder.
+// Cached values are files in the store's folder, see package disk. A client can access the folder
+// itself, so it needs no request for them.
 
 // Kept returns a cached value.
 func (r *Reader) Kept(ctx context.Context, name string) ([]byte, error) {

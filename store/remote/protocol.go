@@ -56,7 +56,7 @@ const (
 	secretSize      = 64 // hexadecimal digits
 )
 
-// An address is the content of READERS.
+// An address is the content of the file READERS, which says how to reach the server.
 type address struct {
 	Version  int    `json:"version"`
 	Network  string `json:"network"` // unix or tcp
@@ -75,14 +75,14 @@ func newSecret() string {
 	return hex.EncodeToString(b)
 }
 
-// write puts READERS into the folder in one step, so that it is never read incomplete.
+// write writes the file READERS into dir in one step, so that no client reads half of it.
 func (a address) write(dir string) error {
 	b, err := json.Marshal(a)
 	if err != nil {
 		return err
 	}
 	half := filepath.Join(dir, halfAddressName)
-	if err := os.WriteFile(half, append(b, '\n'), 0o600); err != nil { // leave removed an old one with its rights
+	if err := os.WriteFile(half, append(b, '\n'), 0o600); err != nil { // Serve has removed an old file, whose rights would be kept
 		return err
 	}
 	return os.Rename(half, filepath.Join(dir, addressName))
@@ -102,8 +102,7 @@ func readAddress(dir string) (a address, err error) {
 	return a, nil
 }
 
-// leave removes the server's files from the folder, those of this process or of one that was
-// killed.
+// leave removes the server's files from the folder, also those that a killed process left.
 func leave(dir string) error {
 	var all error
 	for _, name := range []string{addressName, halfAddressName, socketName} {
@@ -114,11 +113,11 @@ func leave(dir string) error {
 	return all
 }
 
-// A greeting opens a session.
+// A greeting is the server's first message in a session.
 type greeting struct {
-	By     string    // the command that has the store
-	Moment time.Time // the snapshot's
-	Busy   bool      // there are as many sessions as there may be, and this is none
+	By     string    // command that has the store open, such as "skink crawl"
+	Moment time.Time // moment of the snapshot
+	Busy   bool      // the server has too many sessions, so it closes the connection
 }
 
 // A verb is the kind of a request.
@@ -136,49 +135,50 @@ const (
 	askURLs
 	askHosts
 	askCounts
-	askMore // of a list
+	askMore // asks for the next part of a list
 )
 
-// A request is one question. Fields that its verb does not use are zero.
+// A request is one question of a client. Fields that its verb does not use are zero.
 type request struct {
 	Verb  verb
 	IDs   []dedup.Hash
 	Want  store.Want
 	After store.Cursor
-	Name  string // of a meta value, or a URL
+	Name  string // name of a meta value, or a URL
 	State frontier.State
-	List  int   // to go on with
-	Ended []int // lists of which nothing more is wanted
+	List  int   // number of the list of which the next part is wanted
+	Ended []int // numbers of lists that the client needs no more
 }
 
-// An answer is the result of a request. Fields that its verb does not return are zero.
+// An answer is the server's reply to a request. Fields that the verb of the request does not return
+// are zero.
 type answer struct {
 	Fault *fault
 
 	Cursor store.Cursor
 	Tally  store.Tally
 	Meta   []byte
-	IsSet  bool // the meta value
+	IsSet  bool // whether the meta value exists
 	State  frontier.State
 	Counts frontier.Counts
 
 	Part part
-	List int  // its number, from 1 on
-	Done bool // the list
+	List int  // number of the list that Part belongs to, from 1 on
+	Done bool // whether Part is the last of its list
 }
 
-// A part is some values of a list, all of one kind.
+// A part is a part of a list. Only one of its fields is set.
 type part struct {
-	Pages    []store.Packed // as asked for; without a record: nothing is known of it
+	Pages    []store.Packed // in the order of the request; without a record: the store does not have the page
 	Changes  []*store.PackedChange
 	Clusters []store.Cluster
-	Members  [][]byte // JSON of records
+	Members  [][]byte // records as JSON
 	URLs     []string
 	Hosts    []frontier.Host
 }
 
-// A fault is an error on the wire. Is is the number of the sentinel that it wraps, from 1 on; 0:
-// none.
+// A fault is an error as it is sent to a client. Is is 1 plus the index in sentinels of the error
+// that it wraps; 0: none of them.
 type fault struct {
 	Text string
 	Is   int
@@ -194,7 +194,7 @@ func faultOf(err error) *fault {
 	return &fault{err.Error(), 1 + slices.IndexFunc(sentinels, func(s error) bool { return errors.Is(err, s) })}
 }
 
-// error returns the fault as an error.
+// error returns f as an error that wraps the sentinel which f.Is stands for.
 func (f *fault) error() error {
 	switch {
 	case f == nil:

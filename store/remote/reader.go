@@ -25,32 +25,32 @@ var (
 	ErrNobody = errors.New("the process that uses the store does not answer")
 	// ErrBusy means that the process answers as many readers as it can.
 	ErrBusy = errors.New("the process that uses the store has too many readers")
-	// ErrEnded means that the process that has the store ended, or ended the session.
+	// ErrEnded means that the process that has the store open ended, or closed the connection.
 	ErrEnded = errors.New("the process that uses the store ended or closed the connection: try again")
 )
 
 // A Reader reads a store through the process that has it open. Several goroutines may call its
-// methods; each question waits for the one before. If a context ends during a question, the session
-// ends too.
+// methods, but only one request is under way at a time. If a context ends during a request, the
+// connection is closed, and later calls fail.
 type Reader struct {
 	dir    string
 	by     string
 	moment time.Time
 	conn   net.Conn
 
-	mu    sync.Mutex // held for a question and its answer, and guards everything below
+	mu    sync.Mutex // held from a request to its answer; guards everything below
 	out   *gob.Encoder
 	in    *gob.Decoder
-	ended []int // lists of which nothing more is wanted
-	err   error // why there are no more answers
+	ended []int // numbers of lists that are needed no more, for the next request
+	err   error // why the connection cannot be used any more; nil: it can
 }
 
 var _ store.Reader = (*Reader)(nil)
 
-// meetTimeout is far more than the time for starting a session.
+// meetTimeout is how long starting a session may take. Normally it takes far less.
 const meetTimeout = 5 * time.Second
 
-// Open starts a session with the process that has the store in dir. The error is ErrNobody or
+// Open starts a session with the process that has the store in dir open. The error is ErrNobody or
 // ErrBusy if no session is possible.
 func Open(ctx context.Context, dir string) (*Reader, error) {
 	at, err := readAddress(dir)
@@ -69,7 +69,8 @@ func Open(ctx context.Context, dir string) (*Reader, error) {
 	return r, nil
 }
 
-// dial connects to a server. The path of the socket may be different here, such as in a container.
+// dial connects to a server. If the path of the socket is not valid in this process, such as in a
+// container, it tries the socket in dir.
 func dial(ctx context.Context, dir string, at address) (net.Conn, error) {
 	d := net.Dialer{Timeout: meetTimeout}
 	conn, err := d.DialContext(ctx, at.Network, at.Address)
@@ -79,7 +80,7 @@ func dial(ctx context.Context, dir string, at address) (net.Conn, error) {
 	return conn, err
 }
 
-// meet exchanges the secrets, and reads the greeting.
+// meet exchanges the secrets with the server, and reads the greeting.
 func meet(ctx context.Context, conn net.Conn, at address) (*Reader, error) {
 	stop := context.AfterFunc(ctx, func() { conn.Close() })
 	defer stop()
@@ -109,10 +110,10 @@ func meet(ctx context.Context, conn net.Conn, at address) (*Reader, error) {
 	return r, conn.SetDeadline(time.Time{})
 }
 
-// By returns the command that has the store open.
+// By returns the command that has the store open, such as "skink crawl".
 func (r *Reader) By() string { return r.by }
 
-// Moment returns the moment of which this reader shows the store.
+// Moment returns the time of the snapshot that the reader shows.
 func (r *Reader) Moment() time.Time { return r.moment }
 
 // Close ends the session.
@@ -151,7 +152,7 @@ func (r *Reader) ask(ctx context.Context, q request) (*answer, error) {
 	return a, a.Fault.error()
 }
 
-// leave records that the rest of a list is not needed.
+// leave records that the rest of a list is not needed, so that the next request tells the server.
 func (r *Reader) leave(a *answer) {
 	if a.Done {
 		return
@@ -161,8 +162,8 @@ func (r *Reader) leave(a *answer) {
 	r.ended = append(r.ended, a.List)
 }
 
-// inParts yields the values of a list. of returns the values of a part. The values before an error
-// are yielded first.
+// inParts yields the values of a list, which it requests part by part. of returns the values in a
+// part. If an error occurs, all values before it are yielded first.
 func inParts[T any](ctx context.Context, r *Reader, q request, of func(*part) []T) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		var none T
@@ -197,10 +198,10 @@ func inParts[T any](ctx context.Context, r *Reader, q request, of func(*part) []
 	}
 }
 
-// pagesAtOnce is how many pages one request asks for.
+// pagesAtOnce is how many pages, or clusters, one request asks for.
 const pagesAtOnce = 256
 
-// Pages asks for some pages at a time.
+// Pages returns pages by their IDs. It asks for pagesAtOnce pages with each request.
 func (r *Reader) Pages(ctx context.Context, ids []dedup.Hash, want store.Want) ([]*store.Content, error) {
 	pages := make([]*store.Content, 0, len(ids))
 	for some := range slices.Chunk(ids, pagesAtOnce) {
@@ -238,12 +239,13 @@ func (r *Reader) End(ctx context.Context) (store.Cursor, error) {
 	return a.Cursor, nil
 }
 
-// Clusters yields the clusters by size.
+// Clusters yields the clusters, largest first.
 func (r *Reader) Clusters(ctx context.Context) iter.Seq2[store.Cluster, error] {
 	return inParts(ctx, r, request{Verb: askClusters}, func(p *part) []store.Cluster { return p.Clusters })
 }
 
-// Members yields the members of some clusters, of some leaders at a time.
+// Members yields the members of the clusters of leaders. It asks for pagesAtOnce clusters with each
+// request.
 func (r *Reader) Members(ctx context.Context, leaders []dedup.Hash) iter.Seq2[*store.Record, error] {
 	return func(yield func(*store.Record, error) bool) {
 		for some := range slices.Chunk(leaders, pagesAtOnce) {
@@ -267,8 +269,8 @@ func (r *Reader) Tally(ctx context.Context) (store.Tally, error) {
 	return a.Tally, nil
 }
 
-// Meta returns a named value. Gob does not distinguish an empty value from none, so the answer has
-// a flag.
+// Meta returns a named value; nil: there is none. Gob does not tell an empty value from nil, so the
+// answer contains a flag for that.
 func (r *Reader) Meta(ctx context.Context, name string) ([]byte, error) {
 	a, err := r.ask(ctx, request{Verb: askMeta, Name: name})
 	if err != nil || !a.IsSet {
@@ -291,7 +293,7 @@ func (r *Reader) URLs(ctx context.Context, state frontier.State) iter.Seq2[strin
 	return inParts(ctx, r, request{Verb: askURLs, State: state}, func(p *part) []string { return p.URLs })
 }
 
-// Hosts yields the hosts with URLs pending.
+// Hosts yields the hosts that have pending URLs.
 func (r *Reader) Hosts(ctx context.Context) iter.Seq2[frontier.Host, error] {
 	return inParts(ctx, r, request{Verb: askHosts}, func(p *part) []frontier.Host { return p.Hosts })
 }

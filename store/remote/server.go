@@ -19,16 +19,17 @@ import (
 	"skink/store"
 )
 
-// A Snapshot is a store at one moment. Its pages are packed: the clients unpack them, so that the
-// process that has the store spends less on them.
+// A Snapshot is a store as it was at one moment. It returns pages packed, as the store keeps them.
+// The clients unpack them, to save work in the process that has the store open.
 type Snapshot interface {
 	frontier.Reader
 
-	// PackedPages is [store.Reader.Pages], with a Packed without a record in place of nil.
+	// PackedPages is like [store.Reader.Pages], but returns packed pages. A missing page is a
+	// Packed without a record.
 	PackedPages(ctx context.Context, ids []dedup.Hash, want store.Want) ([]store.Packed, error)
-	// PackedChanges is [store.Reader.Changes].
+	// PackedChanges is like [store.Reader.Changes], but yields packed changes.
 	PackedChanges(ctx context.Context, after store.Cursor, want store.Want) iter.Seq2[*store.PackedChange, error]
-	// PackedMembers is [store.Reader.Members], but yields records as JSON.
+	// PackedMembers is like [store.Reader.Members], but yields records as JSON.
 	PackedMembers(ctx context.Context, leaders []dedup.Hash) iter.Seq2[[]byte, error]
 
 	End(ctx context.Context) (store.Cursor, error)
@@ -39,26 +40,27 @@ type Snapshot interface {
 	Close() error
 }
 
-// limits bound the cost of readers.
+// limits restrict what clients can cost the server.
 type limits struct {
-	sessions int           // at once
-	lists    int           // under way in a session
-	hello    time.Duration // for the secrets
-	idle     time.Duration // between two requests
-	answer   time.Duration // for a client to take an answer
-	age      time.Duration // of a session
-	grace    time.Duration // that sessions have to end when the server is closed
+	sessions int           // sessions at the same time
+	lists    int           // open lists in a session
+	hello    time.Duration // time for the exchange of the secrets
+	idle     time.Duration // time between two requests
+	answer   time.Duration // time for a client to receive an answer
+	age      time.Duration // duration of a session
+	grace    time.Duration // time that sessions get to end by themselves when the server is closed
 }
 
-// A snapshot keeps overwritten data on the disk, so a reader that hangs must not hold one for ever.
-// report --complete computes for minutes between two requests of a large store.
+// A snapshot keeps overwritten data on disk, so a client that hangs must not hold one for ever.
+// idle is ten minutes because the command report --complete may compute for minutes between two
+// requests.
 var defaultLimits = limits{
 	sessions: 32, lists: 32,
 	hello: 5 * time.Second, idle: 10 * time.Minute, answer: time.Minute, age: time.Hour,
 	grace: 2 * time.Second,
 }
 
-// A Server answers the readers of a store that this process has open.
+// A Server answers clients that read the store which this process has open.
 type Server struct {
 	dir    string
 	by     string
@@ -67,17 +69,17 @@ type Server struct {
 	at     address
 
 	listener net.Listener
-	ctx      context.Context // ends all sessions
+	ctx      context.Context // its end ends all sessions
 	cancel   context.CancelFunc
-	accepts  sync.WaitGroup // the loop
-	serving  sync.WaitGroup // the sessions
-	slots    chan struct{}  // one for each session under way
-	refusals chan struct{}  // one for each client that is being told that there is none free
+	accepts  sync.WaitGroup // waits for the loop that accepts connections
+	serving  sync.WaitGroup // waits for the sessions
+	slots    chan struct{}  // holds one value for each session
+	refusals chan struct{}  // holds one value for each client that is being told that the server is busy
 }
 
-// Serve answers the readers of the store in dir until Close. by is the command that has the store,
-// for messages of readers. take is called once for each session. The caller must have the store's
-// lock: Serve replaces files that another process left in the folder.
+// Serve answers clients that read the store in dir, until Close. by is the command that has the
+// store open, which clients show in messages. take is called once for each session. The caller must
+// hold the lock of the store, because Serve replaces files that another server left in dir.
 func Serve(dir, by string, take func() (Snapshot, error)) (*Server, error) {
 	return serve(dir, by, take, defaultLimits)
 }
@@ -100,7 +102,7 @@ func serve(dir, by string, take func() (Snapshot, error), l limits) (*Server, er
 	return s, nil
 }
 
-// listen listens on a socket in the folder, or else on loopback.
+// listen listens on a Unix socket in dir or, if that is impossible, on a loopback address.
 func listen(dir string) (net.Listener, error) {
 	abs, err := filepath.Abs(dir)
 	if err != nil {
@@ -112,7 +114,7 @@ func listen(dir string) (net.Listener, error) {
 		if err = os.Chmod(name, 0o600); err == nil {
 			return l, nil
 		}
-		_ = l.Close() // there is another way
+		_ = l.Close() // a loopback address works as well
 	}
 	l, tcpErr := net.Listen("tcp", "127.0.0.1:0")
 	if tcpErr != nil {
@@ -121,9 +123,9 @@ func listen(dir string) (net.Listener, error) {
 	return l, nil
 }
 
-// Close ends the sessions and removes the server's files from the folder. Open sessions have a
-// moment to end by themselves. Then they are cut, and their readers get an error. Call it before
-// closing the store.
+// Close stops accepting clients and removes the server's files from the folder. Open sessions get
+// limits.grace to end by themselves. Then their connections are closed, and their clients get an
+// error. The caller must close the store afterwards, not before.
 func (s *Server) Close() error {
 	err := errors.Join(leave(s.dir), s.listener.Close())
 	s.accepts.Wait()
@@ -143,7 +145,7 @@ func (s *Server) accept() {
 		if errors.Is(err, net.ErrClosed) {
 			return
 		}
-		if err != nil { // too many files are open
+		if err != nil { // probably because too many files are open, so wait
 			select {
 			case <-s.ctx.Done():
 			case <-time.After(50 * time.Millisecond):
@@ -153,13 +155,13 @@ func (s *Server) accept() {
 		switch {
 		case s.begin(s.slots, func() { s.serve(conn, false) }):
 		case s.begin(s.refusals, func() { s.serve(conn, true) }):
-		default: // no session and no refusal: the crawl needs its open files for other things
+		default: // neither a session nor a refusal, because the crawl needs its open files for other things
 			_ = conn.Close()
 		}
 	}
 }
 
-// begin runs do in a goroutine if a slot is free, and returns whether it did.
+// begin runs do in a new goroutine if slots has room, and reports whether it did.
 func (s *Server) begin(slots chan struct{}, do func()) bool {
 	select {
 	case slots <- struct{}{}:
@@ -173,8 +175,8 @@ func (s *Server) begin(slots chan struct{}, do func()) bool {
 	return true
 }
 
-// serve runs a session from its first byte to its last. On an error the connection ends, and the
-// client reports it.
+// serve handles a connection until it ends. An error only closes the connection, because the client
+// reports it.
 func (s *Server) serve(conn net.Conn, busy bool) {
 	defer conn.Close()
 	defer context.AfterFunc(s.ctx, func() { conn.Close() })()
@@ -213,7 +215,7 @@ func (s *Server) serve(conn net.Conn, busy bool) {
 	}
 }
 
-// meet exchanges the secrets.
+// meet exchanges the secrets with a client, and reports whether the client's was right.
 func (s *Server) meet(conn net.Conn) bool {
 	question := make([]byte, secretSize)
 	if _, err := io.ReadFull(conn, question); err != nil {

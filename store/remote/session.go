@@ -9,8 +9,8 @@ import (
 	"skink/store"
 )
 
-// Bounds of a part of a list; the first one reached counts. A round trip costs some 50 µs, as much
-// as reading a few records.
+// A part of a list ends when it has partValues values or partBytes bytes. A round trip costs some
+// 50 µs, as much as reading a few records.
 const (
 	partValues = 256
 	partBytes  = 256 << 10
@@ -20,9 +20,9 @@ const (
 type session struct {
 	ctx   context.Context
 	from  Snapshot
-	lists map[int]*list // under way, by number
-	last  int           // number given
-	most  int           // lists at once
+	lists map[int]*list // open lists by their number
+	last  int           // the last number given to a list
+	most  int           // most open lists
 }
 
 func newSession(ctx context.Context, from Snapshot, most int) *session {
@@ -78,7 +78,7 @@ func (s *session) fill(a *answer, q *request) (err error) {
 	return err
 }
 
-// begin answers with the first part of a list.
+// begin opens a list and answers with its first part.
 func (s *session) begin(a *answer, q *request) error {
 	if len(s.lists) >= s.most {
 		return fmt.Errorf("more than %d lists of a store are read at once", s.most)
@@ -92,7 +92,7 @@ func (s *session) begin(a *answer, q *request) error {
 	return s.more(a, s.last)
 }
 
-// more answers with the next part of a list.
+// more answers with the next part of the open list with number n.
 func (s *session) more(a *answer, n int) error {
 	l := s.lists[n]
 	if l == nil {
@@ -125,14 +125,14 @@ func (s *session) listOf(q *request) *list {
 	return nil
 }
 
-// A list is read part by part.
+// A list is a sequence that is read part by part. next fills a part, and stop ends the list early.
 type list struct {
 	next func(*part) (done bool, err error)
 	stop func()
 }
 
-// newList returns a list of seq. put adds a value to a part, and returns the variable part of its
-// size in bytes.
+// newList returns a list of the values of seq. put adds a value to a part, and returns how many
+// bytes it adds beyond a fixed size.
 func newList[T any](seq iter.Seq2[T, error], put func(*part, T) int) *list {
 	next, stop := iter.Pull2(seq)
 	return &list{
