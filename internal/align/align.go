@@ -8,14 +8,14 @@
 //
 // # Method
 //
-// Long runs of words that both texts have are found first ([dedup.Passages]). Among the runs that
-// are in the same order in both, the heaviest chain is the common part. It is a longest increasing
-// subsequence, with the number of words as the weight. Between two runs of the chain the words are
-// compared one by one, for a longest common subsequence. A run that is not in the chain, and that
-// nothing else covers, has moved.
+// First, [dedup.Passages] finds the long runs of words that both texts contain. Among the runs that
+// are in the same order in both texts, the chain with the most words becomes the common part; this
+// is a longest increasing subsequence weighted by words. Between two runs of the chain, words are
+// compared one by one for a longest common subsequence. A run outside the chain has moved, unless
+// its words were matched otherwise.
 //
-// Then the blocks (lines) of the two texts are paired: two blocks are in one row if they share a
-// fair part of their words.
+// Then the blocks (lines) of the two texts are paired. Two blocks are in one row if they share at
+// least a quarter of the words of the shorter one.
 //
 // Known weaknesses: a block whose words were shuffled counts as removed and added. If thousands of
 // short runs repeat, a better chain may exist than the one found among the longest.
@@ -38,37 +38,38 @@ type Side struct {
 type Relation string
 
 const (
-	Same    Relation = "same"    // in both
-	Removed Relation = "removed" // only in the first
-	Added   Relation = "added"   // only in the second
-	Moved   Relation = "moved"   // in both, at another place
-	Changed Relation = "changed" // of a row: some of it is the same
+	Same    Relation = "same"    // in both texts
+	Removed Relation = "removed" // only in the first text
+	Added   Relation = "added"   // only in the second text
+	Moved   Relation = "moved"   // in both texts, but at different places
+	Changed Relation = "changed" // for a row: some of its words are in both texts, and some are not
 )
 
-// A Piece is a part of a block.
+// A Piece is a part of a block whose words all have one relation to the other text.
 type Piece struct {
 	Text string
 	Kind Relation
-	Move int // number of the move, the same on both sides; 0: it did not move
+	Move int // number of the move, equal in both texts; 0: the piece has not moved
 }
 
 // A Block is a line of a text.
 type Block []Piece
 
-// A Row holds blocks of both texts that belong together. One of its sides may be empty.
+// A Row holds blocks of both texts that belong together. A or B may be empty.
 type Row struct {
 	Kind Relation
 	A, B []Block
 }
 
-// Counts are the numbers of words of an alignment.
+// Counts says how many words of two texts have which relation. MovedA is the number of moved words
+// in the first text, MovedB in the second.
 type Counts struct{ Same, Removed, Added, MovedA, MovedB int }
 
-// leastRun is the fewest words of a run that is looked for anywhere in the other text.
+// leastRun is the fewest words of a run that is searched for in the whole other text.
 const leastRun = 5
 
-// These bound the work: the runs in a chain, and the pairs of words that are compared one by one,
-// between two runs and in all.
+// These limit the work: mostRuns is how many runs are considered for the chain. mostGap is how many
+// pairs of words are compared between two runs of the chain, and mostPairs in all.
 const (
 	mostRuns  = 2000
 	mostGap   = 1 << 20
@@ -104,19 +105,19 @@ func Texts(a, b Side) (rows []Row, words Counts) {
 	return rows, words
 }
 
-// A place describes a token: its kind, and the equal token of the other text.
+// A place says what kind of token it is, and which token of the other text is equal to it.
 type place struct {
 	kind  Relation
 	other int
 	move  int
 }
 
-// A matching maps each token of two texts to its place in the other.
+// A matching records for each token of two texts which token of the other text it matches.
 type matching struct {
 	a, b  []place
-	x, y  []uint64        // the tokens
-	runs  []dedup.Passage // long runs that both have, the longest first
-	pairs int             // that may still be compared
+	x, y  []uint64        // hashes of the tokens
+	runs  []dedup.Passage // runs of at least leastRun tokens that are in both texts, longest first
+	pairs int             // how many pairs of tokens may still be compared
 }
 
 // match compares the tokens of two texts.
@@ -141,8 +142,8 @@ func match(a, b Side) *matching {
 	return m
 }
 
-// chain returns the heaviest chain of runs that are in the same order in both texts and do not
-// overlap.
+// chain returns the runs with the most words in total, of those that are in the same order in both
+// texts and do not overlap.
 func chain(runs []dedup.Passage) []dedup.Passage {
 	sorted := slices.Clone(runs)
 	slices.SortFunc(sorted, func(p, q dedup.Passage) int { return p.A - q.A })
@@ -167,7 +168,7 @@ func chain(runs []dedup.Passage) []dedup.Passage {
 	return kept
 }
 
-// same records that tokens are in both texts.
+// same records that n tokens, from i on in the first text and from j on in the second, are equal.
 func (m *matching) same(i, j, n int) {
 	for k := range n {
 		m.a[i+k] = place{kind: Same, other: j + k}
@@ -175,9 +176,9 @@ func (m *matching) same(i, j, n int) {
 	}
 }
 
-// leastShared is the least share of the shorter side of a gap that must be common to both. Below it
-// the two sides only share common words, like any two sentences, and marking these would be
-// useless.
+// leastShared is the share of the shorter side of a gap that must be in both texts for its words to
+// be marked as equal. With less, the two sides only share words such as "the", as any two sentences
+// do.
 const leastShared = 0.35
 
 // between compares the tokens from i to iEnd of the first text with those from j to jEnd of the
@@ -197,7 +198,7 @@ func (m *matching) between(i, iEnd, j, jEnd int) {
 		return
 	}
 	m.pairs -= rows * cols
-	common := make([]int32, (rows+1)*(cols+1)) // of what begins at each pair
+	common := make([]int32, (rows+1)*(cols+1)) // for each pair of tokens: length of the longest common subsequence of what begins there
 	at := func(r, c int) *int32 { return &common[r*(cols+1)+c] }
 	for r := rows - 1; r >= 0; r-- {
 		for c := cols - 1; c >= 0; c-- {
@@ -224,9 +225,10 @@ func (m *matching) between(i, iEnd, j, jEnd int) {
 	}
 }
 
-// slide moves a run that only one text has to the beginning of a line, if that is an equivalent
-// alignment. Without it, a paragraph that was inserted before one with the same first word would
-// seem to begin in its second word. of is the longer side, and other is the side without the run.
+// slide moves a run that only one text contains to the beginning of a line, if the alignment stays
+// correct. Without that, a paragraph inserted before another one with the same first word would
+// seem to begin at its second word. of are the places of the text with the run, and other those of
+// the text without it.
 func slide(of, other []place, tokens []uint64, starts []bool) {
 	for s := 0; s < len(of); s++ {
 		if of[s].kind == Same {
@@ -241,7 +243,7 @@ func slide(of, other []place, tokens []uint64, starts []bool) {
 			from, to = from-1, to-1
 		}
 		if from < s && starts[from] && (e == len(of) || of[e].other == of[s-1].other+1) {
-			for k := s - 1; k >= from; k-- { // the words before it become those at its end
+			for k := s - 1; k >= from; k-- { // instead of the words before the run, the equal words at its end now match
 				at := k + e - s
 				of[at], of[k] = of[k], of[at]
 				other[of[at].other].other = at
@@ -251,7 +253,7 @@ func slide(of, other []place, tokens []uint64, starts []bool) {
 	}
 }
 
-// moved marks the runs that are in both texts, and of which no token is the same at its place.
+// moved marks as moved the parts of runs that are in both texts and have not been matched.
 func (m *matching) moved() {
 	move := 0
 	for _, r := range m.runs {

@@ -22,7 +22,8 @@ import (
 // x/sys or badger change. The replacement affects all mappings of this process through x/sys/unix
 // that are shared, writable and of a file.
 
-// mmapper begins like unix.mremapMmapper.
+// mmapper has the same first fields as unix.mremapMmapper, so that a pointer to one can be used as
+// a pointer to the other.
 type mmapper struct {
 	_    sync.Mutex
 	_    map[*byte][]byte
@@ -44,14 +45,14 @@ func init() {
 	}
 }
 
-// allocate makes sure that a part of a file has its space on the disk. It does nothing on a file
-// system that cannot allocate.
+// allocate makes the file system allocate disk space for a part of a file. It does nothing on a
+// file system that does not support that.
 func allocate(fd int, offset, length int64) error {
 	var st unix.Stat_t
 	if err := unix.Fstat(fd, &st); err != nil {
 		return err
 	}
-	if st.Blocks*512 >= st.Size { // nothing of it is missing
+	if st.Blocks*512 >= st.Size { // all of the file is allocated already
 		return nil
 	}
 	for {
@@ -59,7 +60,7 @@ func allocate(fd int, offset, length int64) error {
 		switch {
 		case errors.Is(err, unix.EINTR):
 		case errors.Is(err, unix.ENOSPC), errors.Is(err, unix.EDQUOT):
-			if st.Blocks == 0 { // badger leaves the file there, and some systems what they had allocated
+			if st.Blocks == 0 { // badger keeps the file, and some systems keep what they had allocated for it, so release that
 				_ = unix.Fallocate(fd, unix.FALLOC_FL_PUNCH_HOLE|unix.FALLOC_FL_KEEP_SIZE, offset, length)
 			}
 			return err

@@ -26,7 +26,7 @@ const KeptExt = ".kept"
 
 const halfExt = KeptExt + ".new"
 
-// Kept returns the value cached under a name beside the store in dir, or nil if there is none.
+// Kept returns the value cached under name beside the store in dir, or nil if there is none.
 func Kept(ctx context.Context, dir, name string) ([]byte, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -38,7 +38,8 @@ func Kept(ctx context.Context, dir, name string) ([]byte, error) {
 	return b, err
 }
 
-// Keep caches a value under a name beside the store in dir, if there is room for it.
+// Keep caches a value under name beside the store in dir. It returns store.ErrFull if that would
+// use the space to be kept free.
 func Keep(ctx context.Context, dir, name string, value []byte) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -54,7 +55,7 @@ func Keep(ctx context.Context, dir, name string, value []byte) error {
 	return replaceBy(path+"."+rand.Text()+halfExt, path+KeptExt, value)
 }
 
-// removeHalves removes unfinished files of a name.
+// removeHalves removes the unfinished files that interrupted calls of Keep left for a name.
 func removeHalves(dir, name string) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {

@@ -9,15 +9,15 @@ import (
 	"skink/store"
 )
 
-// refusals are the errors of a system that does not let a process use a file. They do not mean that
-// the file is damaged.
+// refusals are the error numbers with which a system refuses to let a process use a file. The file
+// is not damaged then.
 var refusals = []syscall.Errno{
 	syscall.EACCES, syscall.EPERM, syscall.EROFS, syscall.ENOSPC,
 	syscall.EDQUOT, syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM,
 }
 
-// Damage turns an error of reading or opening a store's files into [store.ErrCorrupt], unless it is
-// a refusal of the system. A store that may not be written to is not damaged.
+// Damage turns an error of reading or opening a store's files into [store.ErrCorrupt], unless the
+// system refused the operation, for example because the disk is full.
 func Damage(err error) error {
 	errno := refusal(err)
 	switch {
@@ -25,7 +25,7 @@ func Damage(err error) error {
 		return err
 	case errno != 0:
 		return fmt.Errorf("%s%w", strings.TrimSuffix(said(err), errno.Error()), errno)
-	case strings.HasPrefix(err.Error(), "Cannot write pid file"): // of the file LOCK, which holds nothing of the store
+	case strings.HasPrefix(err.Error(), "Cannot write pid file"): // the file LOCK holds no data of the store, so the store is not damaged
 		return errors.New(said(err))
 	}
 	return fmt.Errorf("%w: %v", store.ErrCorrupt, err)
@@ -48,13 +48,13 @@ func said(err error) string {
 // Refused reports whether an error is a refusal of the system.
 func Refused(err error) bool { return refusal(err) != 0 }
 
-// Full reports whether an error is, or contains, that a disk or a quota is full.
+// Full reports whether err says, in its chain or its text, that a disk or a quota is full.
 func Full(err error) bool {
 	errno := refusal(err)
 	return errno == syscall.ENOSPC || errno == syscall.EDQUOT
 }
 
-// refusal returns the refusal that an error wraps or contains in its text, or 0.
+// refusal returns the refusal in the chain or the text of err, or 0 if there is none.
 func refusal(err error) syscall.Errno {
 	for _, errno := range refusals {
 		if errors.Is(err, errno) {

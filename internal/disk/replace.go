@@ -2,11 +2,11 @@ package disk
 
 import "os"
 
-// Replace replaces a file. Even after a power cut, either the old or the new file exists, and it is
-// complete.
+// Replace replaces the file with that name by one with the content b. After a power cut, either the
+// old or the new file exists, and it is complete.
 func Replace(name string, b []byte) error { return replaceBy(name+".new", name, b) }
 
-// replaceBy replaces a file by way of a temporary file with another name.
+// replaceBy is [Replace] with half as the name of the temporary file.
 func replaceBy(half, name string, b []byte) error {
 	f, err := os.OpenFile(half, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o666)
 	if err != nil {

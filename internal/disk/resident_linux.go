@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Resident returns how many bytes of mapped files are resident in the process. The second result is
-// false if that is not known.
+// Resident returns how many bytes of mapped files are in the memory of the process. The second
+// result is false if that is unknown.
 func Resident() (int64, bool) {
 	text, err := os.ReadFile("/proc/self/statm") // in pages: size, resident, resident of files, ...
 	if err != nil {
@@ -23,10 +23,10 @@ func Resident() (int64, bool) {
 	return pages * int64(os.Getpagesize()), err == nil
 }
 
-// GiveBack removes the pages of a mapped file from the process. That loses no data, because badger
-// maps its files as shared.
+// GiveBack releases the memory of pages of a mapped file. No data is lost, because badger maps its
+// files as shared: the system writes changed pages to the file.
 func GiveBack(pages []byte) {
 	if len(pages) > 0 {
-		_ = unix.Madvise(pages, unix.MADV_DONTNEED) // it is advice only, so an error costs nothing
+		_ = unix.Madvise(pages, unix.MADV_DONTNEED) // only advice to the system, so a failure does no harm
 	}
 }

@@ -13,17 +13,17 @@ import (
 
 const (
 	// defaultReserve is how many bytes a crawl leaves free on the disk. Badger maps its files into
-	// memory, and if there is no room for one, nothing more can be written to the open store.
-	// Between two checks of the disk a few memtables can be written, and a compaction needs room
-	// for its result in addition to its input.
+	// memory, and if there is no room for a new one, nothing more can be written to the open store.
+	// Between two checks of the disk it may write a few memtables. A compaction needs room for its
+	// result while its input still exists.
 	defaultReserve = 256 << 20
-	// reserveShare bounds the default on small file systems to a twentieth of them.
+	// reserveShare limits the default on small disks to a twentieth of their size.
 	reserveShare = 20
-	// LeastReserve is the least that the default may be, in bytes. Flushing two memtables and
-	// compacting their tables takes that much. With 16 MiB a full disk was seen to kill the process.
+	// LeastReserve is the smallest default, in bytes: writing two memtables and compacting their
+	// tables takes that much. With 16 MiB, a full disk was seen to kill the process.
 	LeastReserve = 64 << 20
-	// askInterval is how long a measurement of free space is valid. A disk that writes 500 MB/s
-	// uses up a tenth of the reserve in that time.
+	// askInterval is how long a measurement of free space is used. In that time, a disk that writes
+	// 500 MB/s uses a tenth of the reserve.
 	askInterval = 50 * time.Millisecond
 )
 
@@ -31,16 +31,16 @@ const (
 type Space struct {
 	Dir     string
 	Reserve int64 // bytes to keep free; 0: 256 MiB, or 5 % of a small disk; negative: none
-	// Ask returns how many bytes of the file system of a folder this process may still use, and how
-	// many it has in all. nil: [Free].
+	// Ask returns how many bytes of dir's file system this process may still use, and its size in
+	// bytes. nil: [Free] is used.
 	Ask func(dir string) (free, total int64, err error)
 
 	mu    sync.Mutex // guards what follows
 	asked time.Time
-	err   error // the last answer
+	err   error // result of the last check
 }
 
-// Check returns store.ErrFull if less than the reserve is left.
+// Check returns store.ErrFull if less than the reserve is free.
 func (s *Space) Check() error {
 	if s.Reserve < 0 {
 		return nil
@@ -53,7 +53,7 @@ func (s *Space) Check() error {
 	return s.err
 }
 
-// HasRoom reports whether so many bytes can be written without using the reserve.
+// HasRoom reports whether that many bytes can be written without using the reserve.
 func (s *Space) HasRoom(bytes int64) bool {
 	if s.Reserve < 0 {
 		return true
@@ -62,7 +62,7 @@ func (s *Space) HasRoom(bytes int64) bool {
 	return err == nil && free-bytes >= s.kept(total)
 }
 
-// kept returns how many bytes are kept free on a file system of that size.
+// kept returns how many bytes to keep free on a file system of total bytes.
 func (s *Space) kept(total int64) int64 {
 	if s.Reserve == 0 {
 		return min(defaultReserve, max(LeastReserve, total/reserveShare))
@@ -70,7 +70,7 @@ func (s *Space) kept(total int64) int64 {
 	return s.Reserve
 }
 
-// Left returns how many bytes of the file system this process may still use, and how many it has.
+// Left returns how many bytes of the file system this process may still use, and its size in bytes.
 func (s *Space) Left() (free, total int64, err error) {
 	if s.Ask != nil {
 		return s.Ask(s.Dir)

@@ -7,8 +7,8 @@ import (
 	"path/filepath"
 )
 
-// Use returns the number of bytes on disk of the files in a folder. It leaves out the zeros at the
-// end of a file: a store reserves space for what it will write.
+// Use returns how many bytes the files in a folder and its subfolders occupy on disk. It leaves out
+// zeros at the end of a file, because a store reserves space there for what it will write.
 func Use(dir string) (total int64) {
 	filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
 		if err == nil && d.Type().IsRegular() {
@@ -16,12 +16,12 @@ func Use(dir string) (total int64) {
 				total += used(path, info)
 			}
 		}
-		return nil // a removed file takes no space
+		return nil // after an error, such as a file removed meanwhile, count nothing for it
 	})
 	return total
 }
 
-// used returns the bytes that a file takes on disk, without zeros at its end.
+// used returns how many bytes a file occupies on disk, without the zeros at its end.
 func used(path string, info fs.FileInfo) int64 {
 	size := allocated(info)
 	f, err := os.Open(path)

@@ -4,5 +4,6 @@ package disk
 
 import "io/fs"
 
-// allocated returns the length of a file: this system does not provide its size on disk.
+// allocated returns the length of a file, because this system does not tell how much of the disk it
+// occupies.
 func allocated(info fs.FileInfo) int64 { return info.Size() }

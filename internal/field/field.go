@@ -9,11 +9,12 @@ package field
 
 import "encoding/binary"
 
-// A Reader splits a value into its fields. If a field is not whole, Reader sets Bad. That field and
-// all later ones are then zero.
+// A Reader splits an encoded value into its fields. If the value ends before a field does, the
+// Reader sets Bad, and that field and all later ones are zero.
 type Reader struct {
-	Rest []byte // what was not read yet
-	Bad  bool
+	Rest []byte // bytes that are not read yet
+	// whether a field was incomplete or invalid
+	Bad bool
 }
 
 // Varint reads an unsigned varint as in encoding/binary.
@@ -27,7 +28,7 @@ func (r *Reader) Varint() uint64 {
 	return v
 }
 
-// Bytes reads n bytes. The result is a part of the value.
+// Bytes reads n bytes. The result shares memory with the value.
 func (r *Reader) Bytes(n uint64) []byte {
 	if n > uint64(len(r.Rest)) {
 		r.Fail()
@@ -54,5 +55,5 @@ func (r *Reader) Uint64() uint64 {
 	return 0
 }
 
-// Fail marks the value as bad, for a field that the caller does not accept.
+// Fail marks the value as bad. A caller uses it for a field with an invalid value.
 func (r *Reader) Fail() { r.Rest, r.Bad = nil, true }

@@ -35,8 +35,8 @@ func showable(r rune) bool {
 	return strconv.IsPrint(r) || r == nonJoiner || r == joiner
 }
 
-// Lines removes dangerous characters from a text, except its line breaks and tabs. Words stay
-// unchanged for the programs that read the text; Line would add to them.
+// Lines removes dangerous characters from a text of several lines, but keeps line breaks and tabs.
+// Unlike [Line] it inserts no escapes, so that words stay intact for programs that read the text.
 func Lines(s string) string {
 	return strings.Map(func(r rune) rune {
 		if Dangerous(r) && r != '\n' && r != '\t' {
@@ -69,7 +69,8 @@ func Cell(s string) string {
 	return s
 }
 
-// spelled returns s with all characters escaped that are not to be shown.
+// spelled returns s with each character escaped for which shown returns false, and each invalid
+// byte.
 func spelled(s string, shown func(rune) bool) string {
 	if utf8.ValidString(s) && strings.IndexFunc(s, func(r rune) bool { return !shown(r) }) < 0 {
 		return s
@@ -102,11 +103,11 @@ func Text(w io.Writer) *Guard {
 	}}
 }
 
-// CSV guards a table whose cells went through [Cell], and ends its lines in CRLF, as RFC 4180
-// requires.
+// CSV returns a guard for CSV output whose cells went through [Cell]. It also ends lines in CRLF,
+// as RFC 4180 requires.
 func CSV(w io.Writer) *Guard { return Text(lineEnds{w}) }
 
-// lineEnds writes CRLF for LF.
+// lineEnds is a writer that replaces LF by CRLF.
 type lineEnds struct{ to io.Writer }
 
 func (l lineEnds) Write(p []byte) (int, error) {
@@ -116,14 +117,15 @@ func (l lineEnds) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// JSON guards encoded JSON. Its values stay the same: a dangerous character can only be in a
-// string, and is replaced by its escape.
+// JSON returns a guard for encoded JSON. It does not change the decoded values: a dangerous
+// character can only be in a string, where it is replaced by its JSON escape.
 func JSON(w io.Writer) *Guard { return &Guard{to: w, spell: spellJSON} }
 
-func spellJSON(dst []byte, r rune, _ byte) []byte { return fmt.Appendf(dst, `\u%04x`, r) } // none is beyond U+FFFF
+func spellJSON(dst []byte, r rune, _ byte) []byte { return fmt.Appendf(dst, `\u%04x`, r) } // no dangerous character is beyond U+FFFF
 
-// HTML guards a page. Marks of direction are written as references, so a browser still lays out the
-// words as they were written. HTML cannot express controls.
+// HTML returns a guard for an HTML page. It replaces characters that change the direction of
+// writing by character references, so that a browser still obeys them. Control characters have no
+// such form, and become U+FFFD.
 func HTML(w io.Writer) *Guard {
 	return &Guard{to: w, spell: func(dst []byte, r rune, _ byte) []byte {
 		if unicode.Is(unicode.Bidi_Control, r) {
@@ -133,7 +135,7 @@ func HTML(w io.Writer) *Guard {
 	}}
 }
 
-// AppendJSON guards the JSON in b from start on, like [JSON].
+// AppendJSON returns b with the dangerous characters from index start on escaped as by [JSON].
 func AppendJSON(b []byte, start int) []byte {
 	at := firstDangerous(b[start:])
 	if at < 0 {
@@ -146,8 +148,8 @@ func AppendJSON(b []byte, start int) []byte {
 // A Guard is a writer that passes on no dangerous characters.
 type Guard struct {
 	to    io.Writer
-	spell func(dst []byte, r rune, bad byte) []byte // bad is the byte, where r is utf8.RuneError
-	part  []byte                                    // the beginning of a character that the last Write cut
+	spell func(dst []byte, r rune, bad byte) []byte // bad is the invalid byte if r is utf8.RuneError
+	part  []byte                                    // the beginning of a character whose rest the next Write is to bring
 }
 
 // Write writes p without dangerous characters. An incomplete character at the end of p is kept for
@@ -184,11 +186,11 @@ func (g *Guard) Flush() error {
 	return err
 }
 
-// cutRune returns how many bytes at the end of p are an incomplete character, or an incomplete line
-// end.
+// cutRune returns how many bytes at the end of p are the beginning of a character, or of a line end
+// CRLF.
 func cutRune(p []byte) int {
 	if len(p) > 0 && p[len(p)-1] == '\r' {
-		return 1 // what comes next says whether it is the first half of a line end
+		return 1 // the next byte decides whether this is half of a CRLF
 	}
 	for n := 1; n < utf8.UTFMax && n <= len(p); n++ {
 		if tail := p[len(p)-n:]; utf8.RuneStart(tail[0]) {
@@ -217,9 +219,9 @@ func guarded(dst, p []byte, spell func([]byte, rune, byte) []byte) []byte {
 	return dst
 }
 
-// firstDangerous returns the place of the first byte that may be dangerous or not UTF-8, or -1. It
-// looks closely only at bytes that may begin such a character. Nearly all output has none, and
-// passes at the speed of reading it.
+// firstDangerous returns the index of the first dangerous character in p, 0 if p is not valid
+// UTF-8, or -1. It decodes only characters whose first byte is in suspect, so that the usual output
+// without such bytes is checked as fast as it is read.
 func firstDangerous(p []byte) int {
 	if !utf8.Valid(p) {
 		return 0

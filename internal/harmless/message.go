@@ -11,11 +11,12 @@ func Error(err error) string {
 	return WithoutUser(strings.Join(strings.Fields(strings.ToValidUTF8(err.Error(), "\uFFFD")), " "))
 }
 
-// userInfo matches everything between a colon and an @ within one part of a URL, which may lack its
-// scheme.
+// userInfo matches the user and password of a URL, and the colon before them. The scheme of the URL
+// may be missing.
 var userInfo = regexp.MustCompile(`(:/{0,2})[^\s/\\?#":][^\s/\\?#"]*@`)
 
-// WithoutUser returns a text without anything that may be the user and password of a URL.
+// WithoutUser returns text with "…" in place of everything that may be the user and password of a
+// URL.
 func WithoutUser(text string) string { return userInfo.ReplaceAllString(text, "$1…@") }
 
 // Quoted returns a word quoted for a shell.

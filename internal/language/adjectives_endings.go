@@ -20,18 +20,18 @@ import (
 // notAdjectives is the title of the section of exceptions.
 const notAdjectives = "no adjectives"
 
-// declined are the adjectives of one language.
+// A declined holds the adjectives of one language.
 type declined struct {
-	forms      map[string]bool   // of the listed lemmas
-	suffixes   map[string]ending // of the suffixes, by suffix with ending
-	exceptions map[string]bool   // lemmas
-	longest    int               // suffix, in bytes
+	forms      map[string]bool   // all forms of the listed lemmas
+	suffixes   map[string]ending // by suffix together with an ending
+	exceptions map[string]bool   // lemmas that have such a suffix and are not adjectives
+	longest    int               // length of the longest suffix, in bytes
 }
 
-// An ending replaces the ending of the lemma in a form.
+// An ending says by which ending of the lemma the ending of a form is replaced.
 type ending struct {
 	form, lemma string
-	never       bool // no word that ends so is an adjective
+	never       bool // words with this ending are never adjectives
 }
 
 // leastStem is the least number of letters before a suffix.
@@ -64,7 +64,8 @@ func readDeclined(name string) declined {
 	return d
 }
 
-// add adds a lemma or suffix in all its forms. The lemma has the first of the endings.
+// add adds a lemma or, with a hyphen before it, a suffix, in all its forms. endings are those of
+// its declension, and word has the first of them.
 func (d *declined) add(word string, endings []string) {
 	word, isSuffix := strings.CutPrefix(word, "-")
 	stem := strings.TrimSuffix(word, endings[0])

@@ -28,7 +28,8 @@ var russianEndings = [...]string{
 	"ый", "ий", "ой", "ей", "ая", "яя", "ое", "ее", "ые", "ие", "ую", "юю", "ым", "им", "ом", "ем", "ых", "их",
 }
 
-// Endings that are safe after most suffixes: no noun or verb of any number takes them there.
+// These are the endings that prove an adjective after most suffixes, because no noun or verb has
+// them there.
 const (
 	hardSafe  = " ый ое ые ого ому ым ых ыми ую "
 	hardAll   = hardSafe + "ая ой ом "
@@ -37,8 +38,8 @@ const (
 	softAll   = " ий ая ее ие его ему им ем ей ую их ими "
 )
 
-// russianSuffixes make an adjective of a stem. Each has the endings that prove it. The first suffix
-// that fits decides.
+// russianSuffixes are the suffixes that make an adjective, each with the endings after it that
+// prove one. The first suffix that a stem ends in decides.
 var russianSuffixes = [...]struct{ suffix, endings string }{
 	{"ращ", ""}, {"тащ", ""}, // обращая, вытащим
 	{"овн", " ый ая ое ые ого ому ым ом ую ых ыми ее "}, {"евн", " ый ая ое ые ого ому ым ом ую ых ыми ее "}, // Петровной is not

@@ -21,11 +21,11 @@ import (
 // declared language should override an unsure result.
 
 const (
-	sampled   = 10000 // bytes of text looked at; more change nothing
-	minWords  = 20    // fewer words of a Latin or Cyrillic text say nothing
-	fairShare = 0.20  // of the words, for a sure answer: running text has 0.35 to 0.5 function words, name lists under 0.1
-	clearLead = 0.75  // of the best one's count, at most, for the second, for a sure answer
-	someShare = 0.08  // of the words, for any answer
+	sampled   = 10000 // bytes of text that are examined; more would not change the result
+	minWords  = 20    // a Latin or Cyrillic text with fewer words gets no result
+	fairShare = 0.20  // least share of function words for a sure result; running text has 0.35 to 0.5, lists of names under 0.1
+	clearLead = 0.75  // for a sure result, the second language has at most this share of the first one's count
+	someShare = 0.08  // least share of function words for any result
 )
 
 // Detect returns the ISO 639-1 code of a text's language, or "" if it cannot tell. If sure is true,
@@ -190,7 +190,8 @@ func notInWord(r rune) bool {
 	return !unicode.IsLetter(r) && !unicode.IsMark(r)
 }
 
-// appendLower is strings.ToLower without the string. Lowering makes no letter of the lists longer.
+// appendLower appends word in lower case to dst. Unlike strings.ToLower it allocates no string. No
+// letter in the lists gets longer in UTF-8 by lowering.
 func appendLower(dst []byte, word string) []byte {
 	for _, r := range word {
 		if r < utf8.RuneSelf {

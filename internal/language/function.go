@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// functionLanguages have a file in function/.
+// functionLanguages are the languages that have a file in the folder function.
 var functionLanguages = [...]string{"de", "en", "es", "fr", "it", "nl", "pl", "pt", "ru", "sv", "uk"}
 
 // FunctionWord reports whether a word belongs to a closed class of the language: article, pronoun
@@ -20,14 +20,15 @@ var functionLanguages = [...]string{"de", "en", "es", "fr", "it", "nl", "pl", "p
 // A word that elision has joined to its article is not a function word, even if both parts are.
 // Split it with [Elide] first.
 func FunctionWord(lang, word string) bool {
-	if len(lang) != 2 || lang[0]-'a' >= 26 || lang[1]-'a' >= 26 { // below a wraps around
+	if len(lang) != 2 || lang[0]-'a' >= 26 || lang[1]-'a' >= 26 { // a byte below 'a' wraps around to a large number
 		return false
 	}
 	return functionWords()[lang[0]-'a'][lang[1]-'a'][word]
 }
 
-// functionWords holds each language's words at the two letters of its code. Every word of a page is
-// looked up, and a map of languages would double that cost.
+// functionWords returns the function words by the two letters of the language code. Arrays are used
+// instead of a map of languages because every word of every page is looked up, and a second map
+// lookup would double that cost.
 var functionWords = sync.OnceValue(func() *[26][26]map[string]bool {
 	var all [26][26]map[string]bool
 	for _, lang := range functionLanguages {
@@ -42,8 +43,8 @@ var functionWords = sync.OnceValue(func() *[26][26]map[string]bool {
 	return &all
 })
 
-// elided holds the letters before the apostrophe when elision joins a function word to the next
-// word. They are closed lists of each grammar.
+// elided lists, by language, the letters that elision leaves of a function word before an
+// apostrophe, such as "l" of "l'homme". Each grammar has a fixed list of them.
 var elided = map[string][]string{
 	"fr": {"l", "d", "qu", "j", "n", "s", "c", "m", "t", "jusqu", "lorsqu", "puisqu", "quoiqu"},
 	"it": {
@@ -62,7 +63,7 @@ func Elide(lang, word string) string {
 		return word
 	}
 	before, after, ok := strings.Cut(word, "'")
-	if !ok || after == "" || after == "s" { // "c's" is not "ce s"
+	if !ok || after == "" || after == "s" { // "c's" is an English plural, not "ce s"
 		return word
 	}
 	for _, prefix := range prefixes {

@@ -124,7 +124,7 @@ func englishSingular(word string) string {
 	}
 	last := word[n-1]
 	if last != 's' && last != 'n' && last != 'e' && last != 'a' && last != 'i' && last != 't' && last != 'h' {
-		return word // most words: no plural of the table ends so
+		return word // most words end here, because no plural in the table has this last letter
 	}
 	if singular, ok := englishPlurals()[word]; ok {
 		return singular
@@ -139,7 +139,7 @@ func englishSingular(word string) string {
 		return word // gas, was
 	}
 	if shorter := dropS(word); shorter != word {
-		return englishSingular(shorter) // which ends in no s but ss, and is a plural only in slips: childrens, feets
+		return englishSingular(shorter) // shorter ends in no s but ss, and is a plural only in mistakes such as childrens
 	}
 	return word
 }

@@ -37,14 +37,14 @@ import (
 // The rules change 0 to 2 % of singulars. German, Russian and Spanish (whose list has no plurals)
 // are not measured. The rules were tuned by looking at these errors; they contain none of the data.
 
-// plurals are those of one language.
+// A plurals holds the plural rules of one language.
 type plurals struct {
 	words   map[string]string
-	endings map[string]string // by ending; one that is its own singular is left alone
-	longest int               // ending, in bytes
+	endings map[string]string // by ending: its replacement; an ending that is its own replacement marks words to leave unchanged
+	longest int               // length of the longest ending, in bytes
 }
 
-// leastSingular is the least number of letters of a singular that an ending makes.
+// leastSingular is the fewest letters that a singular made by an ending may have.
 const leastSingular = 3
 
 var pluralRules = map[string]func() plurals{

@@ -26,7 +26,8 @@ import (
 	"github.com/blevesearch/snowballstem/turkish"
 )
 
-// stemmers are Snowball's; its Norwegian is Bokmål, so nn has none.
+// stemmers are the algorithms of Snowball by language. The Norwegian one is for Bokmål, so nn has
+// none.
 var stemmers = map[string]func(*snowballstem.Env) bool{
 	"ar": arabic.Stem,
 	"da": danish.Stem,
@@ -70,13 +71,13 @@ func Stem(lang, word string) string {
 		return word
 	}
 	if lang == "ru" && strings.Contains(word, "ё") {
-		word = strings.ReplaceAll(word, "ё", "е") // the algorithm expects it
+		word = strings.ReplaceAll(word, "ё", "е") // the algorithm for Russian expects е in place of ё
 	}
 	env := stemEnvs.Get().(*snowballstem.Env)
 	env.SetCurrent(word)
 	stem(env)
 	result := env.Current()
-	env.SetCurrent("") // or the pool would hold on to the page that the word is cut from
+	env.SetCurrent("") // otherwise the pool would keep the page's text, of which word is a part, in memory
 	stemEnvs.Put(env)
 	if result == "" {
 		return word // a token must not vanish

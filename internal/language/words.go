@@ -7,19 +7,20 @@ import (
 	"sync"
 )
 
-// Each file of words/ holds the function words of one language, a # line saying where they are
-// from.
+// Each file in the folder words holds the function words of one language. A line that begins with #
+// names their source.
 //
 //go:embed words/*.txt
 var files embed.FS
 
-// languages are those that function words distinguish, Latin ones first.
+// languages are the languages that are told apart by function words: first those in Latin letters,
+// then those in Cyrillic letters.
 var languages = []string{
 	"en", "es", "de", "fr", "it", "pt", "nl", "pl", "sv", "da", "no", "fi", "cs", "ro", "tr", "hu", "id", "ca",
 	"ru", "uk", "bg", "be", "sr",
 }
 
-// langSet is a set of languages, by position in languages.
+// langSet is a set of languages. Bit i stands for languages[i].
 type langSet uint64
 
 const (
@@ -27,7 +28,8 @@ const (
 	cyrillic langSet = 1<<23 - 1 - latin
 )
 
-// longest is the length in bytes of the longest word worth looking up.
+// longest is the length in bytes of the longest word that is looked up. No word in the lists is
+// longer.
 const longest = 24
 
 // lists reads the embedded files once.

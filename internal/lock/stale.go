@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// staleAfter is the least age of a file or folder that may be stale.
+// staleAfter is how old a file or folder must be to be removed.
 const staleAfter = 10 * time.Second
 
 // RemoveStale removes the files and folders that killed processes left in a folder. Their names begin
@@ -17,7 +17,7 @@ const staleAfter = 10 * time.Second
 func RemoveStale(dir, prefix string) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return // writing will say so
+		return // whoever writes into the folder will report the error
 	}
 	for _, e := range entries {
 		if !strings.HasPrefix(e.Name(), prefix) {
@@ -28,7 +28,7 @@ func RemoveStale(dir, prefix string) {
 		if err != nil || time.Since(info.ModTime()) < staleAfter {
 			continue
 		}
-		remove := os.Remove // where there are no locks, it fails for a file that is in use
+		remove := os.Remove // on systems without locks, it fails for a file that is in use
 		switch {
 		case info.IsDir() && hasLocks:
 			remove = os.RemoveAll

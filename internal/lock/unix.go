@@ -17,8 +17,8 @@ func Try(dir string) (release func(), ok bool, err error) {
 	return lockDir(dir, unix.LOCK_EX)
 }
 
-// TryShared takes the same lock for reading. Any number of readers may have it at once, but no
-// writer beside them.
+// TryShared takes the lock of dir for reading. Several readers may hold it at once, but while they
+// do, nobody can take it with [Try].
 func TryShared(dir string) (release func(), ok bool, err error) {
 	return lockDir(dir, unix.LOCK_SH)
 }

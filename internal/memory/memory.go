@@ -1,8 +1,9 @@
 // Package memory divides a budget of bytes among concurrent work.
 //
-// Before work that may need much memory, its goroutine takes a [Share] of a [Pool], as large as the
-// most that the work can need, and waits until there is room. A share only shrinks. The holder of a
-// share never waits for more of the same pool, so there can be no deadlock.
+// Before a goroutine does work that may need much memory, it takes a [Share] of a [Pool]. The share
+// is as large as the most that the work can need, and the goroutine waits until there is room.
+// Later a share can only shrink. The holder of a share never waits for more of the same pool, so
+// there can be no deadlock.
 package memory
 
 import (
@@ -15,20 +16,20 @@ import (
 // Default is the budget of a process, in bytes.
 const Default = 1 << 30
 
-// A Pool is a part of the budget. A nil Pool has no limit.
+// A Pool is a budget in bytes that shares are taken from. A nil Pool has no limit.
 type Pool struct {
 	size int64
 	free *semaphore.Weighted
 }
 
-// NewPool returns a pool of size bytes, or of one byte if size is less.
+// NewPool returns a pool of size bytes, but at least one byte.
 func NewPool(size int64) *Pool {
 	size = max(size, 1)
 	return &Pool{size, semaphore.NewWeighted(size)}
 }
 
-// Take waits until n bytes are free, first come, first served. If n is larger than the whole pool,
-// Take takes all of it, so that such work runs alone. The error is that of ctx.
+// Take waits until n bytes are free. Waiting calls are served in order. If n exceeds the size of
+// the pool, Take takes the whole pool, so that the work runs alone. The only error is that of ctx.
 func (p *Pool) Take(ctx context.Context, n int64) (*Share, error) {
 	if p == nil {
 		return nil, ctx.Err()
@@ -40,15 +41,16 @@ func (p *Pool) Take(ctx context.Context, n int64) (*Share, error) {
 	return &Share{pool: p, held: n}, nil
 }
 
-// A Share is a held part of a pool. A nil Share holds nothing. Several goroutines may call its
-// methods.
+// A Share is a part of a pool that its holder may use. A nil Share holds nothing. Several
+// goroutines may call its methods.
 type Share struct {
 	pool *Pool
 	mu   sync.Mutex
 	held int64 // guarded by mu
 }
 
-// Keep gives back all but n bytes.
+// Keep gives bytes back to the pool until n bytes are left. It does nothing if the share is
+// smaller.
 func (s *Share) Keep(n int64) {
 	if s == nil {
 		return
@@ -61,24 +63,24 @@ func (s *Share) Keep(n int64) {
 	}
 }
 
-// Release gives back all of the share. It may be called more than once.
+// Release gives the whole share back to the pool. A second call does nothing.
 func (s *Share) Release() { s.Keep(0) }
 
-// Parts are the parts of the budget of a process. The remaining three eighths are for the store,
-// the frontier and the program itself. The files that the store maps are not counted: the system
-// can take these pages back.
+// Parts is how the memory budget of a process is divided, in bytes. The rest, three eighths, is for
+// the store, the frontier and the program itself. Files that the store maps do not count, because
+// the system can release their pages.
 type Parts struct {
 	Reading int64 // trees, texts and shingles of pages, from when they are read until they are stored
-	Leaders int64 // shingles of pages that others were compared with
-	Bodies  int64 // bodies between fetch and store, as they are kept: while a body is read, it can take three times as much
+	Leaders int64 // shingles of pages that lead clusters, with which other pages are compared
+	Bodies  int64 // bodies from fetch to store, in their kept form; while a body is being read, it can take three times as much
 }
 
-// Divide divides a budget of that many bytes; 0: [Default].
+// Divide divides a budget in bytes into parts. For 0 or less it divides [Default].
 func Divide(budget int64) Parts {
 	if budget <= 0 {
 		budget = Default
 	}
-	const enough = 64 << 20 // for leaders: some 8,000 pages of a thousand words
+	const enough = 64 << 20 // bytes for leaders: some 8,000 pages of a thousand words
 	small := min(budget/16, enough)
 	return Parts{Reading: budget / 2, Leaders: small, Bodies: small}
 }

@@ -84,7 +84,7 @@ func front(w http.ResponseWriter, _ *http.Request) {
 <li><a href="/metrics">/metrics</a>: metrics for Prometheus
 <li><a href="/debug/pprof/">/debug/pprof/</a>: profiles of the process, for go tool pprof
 </ul>
-`) // an error means that the client has gone
+`) // an error means that the client closed the connection
 }
 
 // info returns a metric that is always 1, with the version in its labels.

@@ -28,7 +28,7 @@ type Order struct {
 type kept struct {
 	Prefer []string          `json:"prefer,omitempty"`
 	Hosts  []string          `json:"hosts,omitempty"`
-	Moved  map[string]string `json:"moved,omitempty"` // host → the seed's host that moved there
+	Moved  map[string]string `json:"moved,omitempty"` // host → the host of the seed that redirects to it
 }
 
 // metaName is the name under which a store keeps its order.
@@ -63,8 +63,8 @@ func newOrder(k kept) (*Order, error) {
 	return o, nil
 }
 
-// Place returns the place of a URL, counted from 0. All URLs without a place of their own share the
-// last.
+// Place returns the place of a URL in the order, from 0. All URLs that match no expression and are
+// on no host of a seed share the last place.
 func (o *Order) Place(url string) int {
 	if o == nil {
 		return 0
@@ -132,7 +132,8 @@ func Add(ctx context.Context, s store.Meta, prefer, hosts []string) (*Order, err
 	})
 }
 
-// Move gives a host the place of a seed's host that moved there, and returns the new order.
+// Move gives the host to the place of the seed's host from, because the seed's site moved there. It
+// returns the new order.
 func Move(ctx context.Context, s store.Meta, from, to string) (*Order, error) {
 	return change(ctx, s, func(k *kept, _ bool) error {
 		if k.Moved == nil {
@@ -145,7 +146,8 @@ func Move(ctx context.Context, s store.Meta, from, to string) (*Order, error) {
 	})
 }
 
-// change edits the order in a store. Other workers may change it at the same time.
+// change applies edit to the order in a store. It repeats that if another worker changes the order
+// at the same time.
 func change(ctx context.Context, s store.Meta, edit func(k *kept, begun bool) error) (*Order, error) {
 	for {
 		old, err := s.Meta(ctx, metaName)

@@ -75,7 +75,7 @@ const (
 	LedBefore    Reason = "led before" // a page that arrived later precedes it, such as one of a host that has become a seed
 )
 
-// order is the order of pages without their canonical URLs.
+// order lists the criteria that compare two pages, except canonical URLs, in their order.
 var order = []struct {
 	reason  Reason
 	compare func(a, b *Standing) int
@@ -90,9 +90,9 @@ var order = []struct {
 	{SmallestURL, func(a, b *Standing) int { return cmp.Compare(a.URL, b.URL) }},
 }
 
-// Compare returns a negative number if page a precedes page b, ignoring canonical URLs, and a
-// positive one if b precedes a, with the first criterion that decides. It returns 0 only for the
-// same page.
+// Compare compares two pages by all criteria except canonical URLs, and returns the first criterion
+// that decides. The number is negative if a precedes b, and positive if b precedes a. It is 0 only
+// for the same page.
 func Compare(a, b *Standing) (int, Reason) {
 	for _, c := range order {
 		if d := c.compare(a, b); d != 0 {
@@ -102,8 +102,8 @@ func Compare(a, b *Standing) (int, Reason) {
 	return 0, ""
 }
 
-// Yields reports whether a page that would lead passes the lead to another, because its canonical
-// URL names that page.
+// Yields reports whether page a, if it would lead, passes the lead to page to, because its
+// canonical URL names that page.
 func Yields(a, to *Standing) bool {
 	return a.Names == to.URL && to.Names == "" && (a.NoIndex || !to.NoIndex)
 }
@@ -155,7 +155,8 @@ func yesFirst(a, b bool) int {
 
 func isHTTPS(url string) bool { return strings.HasPrefix(url, "https:") }
 
-// pathLen returns the length of a URL's path and query, or of the whole path of a file.
+// pathLen returns the length in bytes of the path and query of a URL. For a file on disk it returns
+// the length of the whole name.
 func pathLen(url string) int {
 	_, rest, ok := strings.Cut(url, "://")
 	if !ok {

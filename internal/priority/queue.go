@@ -1,10 +1,11 @@
-// Package priority implements priority queues in which an element knows its queue.
+// Package priority implements priority queues whose elements store their own position, so that an
+// element can be moved or removed without a search.
 //
 //	soonest := priority.New(func(a, b *host) bool { return a.due.Before(b.due) }, func(h *host) *priority.Spot[*host] { return &h.spot })
 //	soonest.Put(h)
 //	next := soonest.First()
 //
-// A thing is in at most one queue, so Put also removes it from the queue that it was in.
+// A thing is in at most one queue: Put removes it from the queue that it was in.
 package priority
 
 import (
@@ -12,10 +13,10 @@ import (
 	"slices"
 )
 
-// A Queue is a priority queue of things. Adding, moving or removing one of n things takes O(log n)
-// time. A Queue is not safe for concurrent use.
+// A Queue is a priority queue of things of type T. Adding, moving or removing one of n things takes
+// O(log n) time. A Queue is not safe for concurrent use.
 type Queue[T any] struct {
-	things []T // a heap
+	things []T // a binary heap
 	before func(a, b T) bool
 	spot   func(T) *Spot[T]
 }
@@ -26,8 +27,9 @@ type Spot[T any] struct {
 	index int // index in queue.things
 }
 
-// New returns an empty queue in the order of before; spot returns the Spot of a thing. After a
-// change to the key of a thing, the caller must put it again, or remove it before the change.
+// New returns an empty queue whose first thing is one that before sorts before all others. spot
+// returns the Spot of a thing. If what before compares changes in a thing, the caller must call Put
+// for it, or must have removed it before the change.
 func New[T any](before func(a, b T) bool, spot func(T) *Spot[T]) *Queue[T] {
 	return &Queue[T]{before: before, spot: spot}
 }
@@ -53,14 +55,14 @@ func (l *Queue[T]) Put(t T) {
 	heap.Push((*byOrder[T])(l), t)
 }
 
-// Leave removes the thing of the spot from its queue.
+// Leave removes the thing with this Spot from its queue, if it is in one.
 func (s *Spot[T]) Leave() {
 	if s.queue != nil {
 		heap.Remove((*byOrder[T])(s.queue), s.index)
 	}
 }
 
-// Queue returns the queue that holds the thing of the spot, or nil if there is none.
+// Queue returns the queue that contains the thing with this Spot, or nil.
 func (s *Spot[T]) Queue() *Queue[T] { return s.queue }
 
 // byOrder implements heap.Interface for a queue.
@@ -83,7 +85,7 @@ func (q *byOrder[T]) Push(x any) {
 func (q *byOrder[T]) Pop() any {
 	last := len(q.things) - 1
 	t := q.things[last]
-	q.things = slices.Delete(q.things, last, last+1) // which also clears the element
+	q.things = slices.Delete(q.things, last, last+1) // slices.Delete also clears the element behind the new end
 	*q.spot(t) = Spot[T]{}
 	return t
 }

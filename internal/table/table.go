@@ -48,7 +48,7 @@ func (c Column) node() parquet.Node {
 // A Schema holds the columns of a file, in order.
 type Schema struct {
 	of    *parquet.Schema
-	added int // columns at the end that Extend added
+	added int // number of columns at the end that Extend added
 }
 
 // NewSchema returns a schema with the given columns.
@@ -73,7 +73,8 @@ func (s *Schema) Names() (names []string) {
 // Equal reports whether two schemas have the same columns.
 func (s *Schema) Equal(other *Schema) bool { return parquet.EqualNodes(s.of, other.of) }
 
-// A group is a node whose fields keep their order; the library's own type sorts them.
+// A group is a Parquet node whose fields keep their order. The library's own type sorts them by
+// name.
 type group struct {
 	parquet.Node
 	fields []parquet.Field
@@ -109,9 +110,9 @@ func (r *Row) Size() (n int) {
 // Schema returns the schema of the row's file.
 func (r *Row) Schema() *Schema { return r.schema }
 
-// Value returns the value of a row in a top-level column: a string, an int64, a float64, a bool,
-// nil if it has none, or another type if the column has none of these types. ok reports whether the
-// column exists.
+// Value returns the value of a row in a top-level column: a string, an int64, a float64 or a bool.
+// It returns nil for a missing value, and a value of another type for a column of another type,
+// such as a list. ok reports whether the column exists.
 func (r *Row) Value(name string) (value any, ok bool) {
 	leaf, ok := r.schema.of.Lookup(name)
 	if !ok && slices.Contains(r.schema.Names(), name) {
@@ -207,7 +208,8 @@ func (r *Reader) rowsOf(g parquet.RowGroup, yield func(*Row, error) bool) (more 
 	}
 }
 
-// readRows turns a panic of the library into an error: it panics on some damaged files.
+// readRows reads rows into buffer. It turns a panic of the library, which some damaged files cause,
+// into an error.
 func readRows(rows parquet.Rows, buffer []parquet.Row) (n int, err error) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -217,10 +219,11 @@ func readRows(rows parquet.Rows, buffer []parquet.Row) (n int, err error) {
 	return rows.ReadRows(buffer)
 }
 
-// groupBytes is the size in bytes of a row group, which is in memory until it is full.
+// groupBytes is the approximate size in bytes of a row group. A Writer keeps a row group in memory
+// until it is complete.
 const groupBytes = 32 << 20
 
-// A Writer writes a file compressed with zstd. Close it.
+// A Writer writes a file compressed with zstd. The file is complete only after Close.
 type Writer struct {
 	schema *Schema
 	to     *parquet.GenericWriter[any]
@@ -232,8 +235,8 @@ func NewWriter(w io.Writer, s *Schema) *Writer {
 	return &Writer{schema: s, to: parquet.NewGenericWriter[any](w, s.of, parquet.Compression(&zstd.Codec{Level: zstd.SpeedDefault}))}
 }
 
-// Copy writes a row of a file with the writer's schema. If the writer's schema extends that of the
-// file, added holds a value for each added column, or nil for none.
+// Copy writes a row r of a file whose schema is that of the writer, or the one that the writer's
+// schema extends. added are the values for the columns that Extend added; nil: no value.
 func (w *Writer) Copy(r *Row, added ...any) error {
 	row := slices.Clone(r.values)
 	columns := len(w.schema.of.Columns()) - w.schema.added
@@ -253,7 +256,7 @@ func (w *Writer) Write(values []any) error {
 	return w.write(row)
 }
 
-// valueOf returns a value for an optional column.
+// valueOf returns v as a value for the optional column with that index; nil: no value.
 func valueOf(v any, column int) parquet.Value {
 	const absent, present = 0, 1
 	switch v := v.(type) {
