@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"skink/internal/harmless"
 )
@@ -61,8 +60,8 @@ type Percent float64
 type hostCell string
 
 const (
-	cellWidth = 60  // runes shown of a cell in text
-	urlWidth  = 80  // runes shown of a URL in text, if a column follows
+	cellWidth = 60  // columns shown of a cell in text
+	urlWidth  = 80  // columns shown of a URL in text, if a column follows
 	cellShown = 200 // of a cell in HTML
 )
 
@@ -107,7 +106,7 @@ func (t Table) WriteText(w io.Writer, indent, gap string) {
 				}
 			}
 			lines[i] = append(lines[i], cell)
-			widths[c] = max(widths[c], min(utf8.RuneCountInString(cell), urlWidth))
+			widths[c] = max(widths[c], min(Width(cell), urlWidth))
 		}
 		if column.Width > 0 {
 			widths[c] = column.Width
@@ -115,7 +114,7 @@ func (t Table) WriteText(w io.Writer, indent, gap string) {
 	}
 	for i, cells := range lines {
 		for c, cell := range cells {
-			pad := strings.Repeat(" ", max(0, widths[c]-utf8.RuneCountInString(cell)))
+			pad := strings.Repeat(" ", max(0, widths[c]-Width(cell)))
 			if isNumber(t.Rows[0].Cells[c]) {
 				cells[c] = pad + cell
 			} else {
@@ -162,8 +161,8 @@ func writeLines(w io.Writer, title string, lines []line) {
 }
 
 // quoted is the beginning of what a page says, in quotes.
-func quoted(s string, runes int) string {
-	return `"` + strings.ReplaceAll(harmless.Line(Clip(s, runes)), `"`, `\"`) + `"`
+func quoted(s string, columns int) string {
+	return `"` + strings.ReplaceAll(harmless.Line(Clip(s, columns)), `"`, `\"`) + `"`
 }
 
 func isNumber(cell any) bool {

@@ -5,8 +5,6 @@ import (
 	"strings"
 	"time"
 
-	"golang.org/x/text/width"
-
 	"skink/dedup"
 	"skink/report"
 	"skink/store"
@@ -145,18 +143,9 @@ func number[N ~int | ~int64](n N) any {
 	return int64(n)
 }
 
-// characters returns the number of characters of s, of which wide ones count as two (Unicode, UAX
-// #11). A wide character, such as a Chinese one, says as much as two others and takes as much room.
-func characters(s string) (n int64) {
-	for _, r := range s {
-		switch width.LookupRune(r).Kind() {
-		case width.EastAsianWide, width.EastAsianFullwidth:
-			n++
-		}
-		n++
-	}
-	return n
-}
+// characters returns the number of characters of s, of which wide ones count as two. A wide character,
+// such as a Chinese one, says as much as two others and takes as much room.
+func characters(s string) int64 { return int64(report.Width(s)) }
 
 // text returns s on one line as a table cell, or an empty cell if s is blank.
 func text(s string) any {
