@@ -42,9 +42,9 @@ func thin(*Audit) *List {
 	})
 }
 
-// noText lists the pages that show no text unless a browser runs their scripts. A page that has links
-// but no text is listed only if most pages of its host have no text either. Otherwise the host evidently
-// sends texts without scripts, and the page is simply a list of links.
+// noText lists the pages and documents in which no text was found, by cause. A page that has links but
+// no text is taken for a mere list of links if most other pages of its host have text. If they have
+// none either, the host probably sends text to browsers that run scripts only.
 func noText(a *Audit) *List {
 	l := &List{
 		Name: "no-text", Of: "pages", aside: notMeant,
