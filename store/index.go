@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
+	"slices"
 	"time"
 
 	"skink/dedup"
@@ -33,13 +34,15 @@ type Ask struct {
 }
 
 // Found is the answer to an Ask. If it has a copy, the store did not look for leaders. It has no more
-// than [dedup.MaxMet] leaders, which [dedup.Met] picks.
+// than [dedup.MaxMet] leaders, which [dedup.Met] picks. A store laid over another may return as many
+// of each.
 type Found struct {
 	Mark     Mark
 	Copy     *Record  // the earliest page posted under one of the hashes; nil: there is none
 	Followed *Record  // the leader that the copy follows; nil: it follows none, or that page is not in the store
 	Leaders  []Leader // leaders that share enough keys with the page, in the order of their commits
 	Full     []bool   // by key: more leaders than the limit are posted there
+	Unread   bool     // leaders of a store beneath were not read; its keys are not in Full
 }
 
 // Basis returns the basis of a verdict that was reached with f, the answer to ask. It has no hashes
@@ -51,7 +54,7 @@ func (f *Found) Basis(ask Ask) Basis {
 		return b
 	}
 	b.Hashes = ask.Hashes
-	if !f.Capped() {
+	if !slices.Contains(f.Full, true) {
 		b.Keys = ask.Keys
 		return b
 	}
@@ -63,14 +66,9 @@ func (f *Found) Basis(ask Ask) Basis {
 	return b
 }
 
-// Capped reports whether a key had more leaders than were read.
+// Capped reports whether a key had more leaders than were read, here or in a store beneath.
 func (f *Found) Capped() bool {
-	for _, full := range f.Full {
-		if full {
-			return true
-		}
-	}
-	return false
+	return f.Unread || slices.Contains(f.Full, true)
 }
 
 // A Leader is a page that was found under keys of a sketch. It may have no record, because a crash
