@@ -67,7 +67,7 @@ func walk(root *html.Node, d *Document, o Options) *survey {
 	s := surveys.Get().(*survey)
 	s.doc, s.opt = d, o
 	s.elem, s.row, s.h1Block, s.headline = -1, -1, -1, -1
-	s.visit(root)
+	s.walk(root)
 	s.flush()
 	return s
 }
@@ -100,9 +100,9 @@ func (s *survey) release() {
 	surveys.Put(s)
 }
 
-// visit walks without recursion: trees are up to 512 deep, and all of one page's state is in one
+// walk needs no recursion: trees are up to 512 deep, and all of one page's state is in one
 // place.
-func (s *survey) visit(root *html.Node) {
+func (s *survey) walk(root *html.Node) {
 	n := root
 	for {
 		if s.arrive(n) {

@@ -93,7 +93,7 @@ type Options struct {
 // Judge judges all pages of s against all others.
 func Judge(ctx context.Context, s store.Reader, opt Options) (*Whole, error) {
 	similarity := cmp.Or(opt.Similarity, opt.Rule.Similarity)
-	w, found, err := compare(ctx, s, opt, similarity)
+	w, found, err := compareTexts(ctx, s, opt, similarity)
 	if err != nil {
 		return nil, err
 	}
@@ -102,9 +102,9 @@ func Judge(ctx context.Context, s store.Reader, opt Options) (*Whole, error) {
 	return w, nil
 }
 
-// compare finds which texts of a store take which others at some similarities, in ascending order.
+// compareTexts finds which texts of a store take which others at some similarities, in ascending order.
 // The result may hold other similarities too.
-func compare(ctx context.Context, s store.Reader, opt Options, similarities ...float64) (*Whole, *dedup.Taken, error) {
+func compareTexts(ctx context.Context, s store.Reader, opt Options, similarities ...float64) (*Whole, *dedup.Taken, error) {
 	end, err := s.End(ctx)
 	if err != nil {
 		return nil, nil, err
