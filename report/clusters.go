@@ -164,7 +164,6 @@ func (b *batch) stream(ctx context.Context, yield func(Member, error) bool) {
 }
 
 // read reads the members of all clusters of the batch into memory, unless that was done before.
-
 func (b *batch) read(ctx context.Context) error {
 	if b.members != nil {
 		return nil

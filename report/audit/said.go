@@ -231,7 +231,6 @@ func (r *repeats) leaveOutCopies() {
 }
 
 // keepCounts fills counts and frees the memory of the other fields, which are not needed any more.
-
 func (r *repeats) keepCounts() {
 	r.counts = map[int32]int32{}
 	for _, p := range r.pages {
