@@ -59,8 +59,8 @@ const (
 	bulkBytes  = 5 << 20
 	leastBytes = 64 << 10 // of the bulks for a server that refused larger ones; one large document must not make all others go alone
 	bulkWait   = 500 * time.Millisecond
-	bulkTries  = 9        // some two minutes, with the waits between them
-	bulkDocs   = 1000     // documents in a bulk, however small they are
+	bulkTries  = 9        // tries to send a bulk before giving up; with the waits between them they take some two minutes
+	bulkDocs   = 1000     // most documents in a bulk, however small they are
 	mostReply  = 64 << 20 // bytes that an answer may have
 )
 
@@ -76,7 +76,7 @@ type Bulk struct {
 
 	sent, deleted, refused int
 
-	delayed bool // the last try failed as a whole
+	delayed bool // whether the last request got no usable answer
 }
 
 // An item is an action of a bulk.
@@ -129,7 +129,7 @@ func (b *Bulk) Counts() (sent, deleted, refused int) { return b.sent, b.deleted,
 // CatchUp sends the changes since the last call.
 func (b *Bulk) CatchUp(ctx context.Context) error {
 	after := b.cursor
-	b.items, b.bytes = nil, 0 // of a call that failed
+	b.items, b.bytes = nil, 0 // a call that failed may have left some
 	for change, err := range b.s.Changes(ctx, b.cursor, store.WantText) {
 		if err == nil {
 			err = ctx.Err()
@@ -210,7 +210,7 @@ func (b *Bulk) send(ctx context.Context, items []item) error {
 		switch {
 		case errors.Is(err, errTooLarge) && len(items) > 1:
 			half := len(items) / 2
-			b.opt.Bytes = min(b.opt.Bytes, max(sizeOf(items)/2, leastBytes)) // it will not take the next one either
+			b.opt.Bytes = min(b.opt.Bytes, max(sizeOf(items)/2, leastBytes)) // make later bulks smaller, too
 			if err := b.send(ctx, items[:half]); err != nil {
 				return err
 			}
@@ -390,7 +390,7 @@ func retryAfter(h http.Header) time.Duration {
 	return min(time.Duration(seconds)*time.Second, most)
 }
 
-// excerpt returns the beginning of a server's answer.
+// excerpt returns the beginning of a server's answer on one line, for an error message.
 func excerpt(said []byte) string {
 	const most = 300
 	text := strings.Join(strings.Fields(strings.ToValidUTF8(string(said), "\uFFFD")), " ")

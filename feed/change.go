@@ -18,7 +18,7 @@ import (
 // when it became unique because its leader is gone. A reader may be told that an unknown page is
 // gone, if the page came and went since the reader last asked. No change is ever left out.
 
-// was reports whether a feed held an earlier state of a page.
+// was reports whether the feed would have held a page in its earlier state v.
 func (c choice) was(v *store.Visit) bool {
 	if v.Words < c.MinWords || c.NoThin && v.Verdict == dedup.Thin {
 		return false

@@ -163,7 +163,8 @@ func (opt *Options) document(page *store.Content) (*Document, error) {
 	return d, err
 }
 
-// documentOf does the same with all fields.
+// documentOf returns the document that is written for a page, with its Markdown even if that is not
+// asked for, or nil if nothing is written.
 func (opt *Options) documentOf(page *store.Content) (*Document, error) {
 	r := &page.Record
 	switch {
@@ -199,7 +200,7 @@ func (opt *Options) writer(out io.Writer) (write func(*Document) error, end func
 	}, func(int) error { return nil }
 }
 
-const bufferSize = 256 << 10 // some dozens of pages to one system call
+const bufferSize = 256 << 10 // bytes; some dozens of pages are written with one system call
 
 // appendPage appends the line of a page.
 func appendPage(dst []byte, page *store.Content) ([]byte, error) {

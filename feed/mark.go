@@ -15,10 +15,10 @@ import (
 // "feed", as JSON. It identifies the file by content and not by name, because a file may be moved
 // with its store, and another file may have its name by now.
 type mark struct {
-	Cursor store.Cursor `json:"cursor"`         // after the last page written or passed over
-	Offset int64        `json:"offset"`         // bytes the file had then
-	Tail   dedup.Hash   `json:"tail,omitzero"`  // of its last bytes then, at most tailSize
-	First  dedup.Hash   `json:"first,omitzero"` // id of the page of its first line; zero: it never had one
+	Cursor store.Cursor `json:"cursor"`         // position in the store's changes up to which the file is complete
+	Offset int64        `json:"offset"`         // length in bytes of the file when the mark was set
+	Tail   dedup.Hash   `json:"tail,omitzero"`  // hash of the last bytes before Offset, at most tailSize
+	First  dedup.Hash   `json:"first,omitzero"` // id of the page in the file's first line; zero: the file never had a line
 }
 
 const (

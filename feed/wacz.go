@@ -24,8 +24,8 @@ import (
 // A WACZ says what a package is made of, in addition to a store.
 type WACZ struct {
 	Dir      string                               // folder of the web archive
-	Software string                               // that makes the package
-	Created  time.Time                            // required
+	Software string                               // name of the program that makes the package
+	Created  time.Time                            // time at which the package is made; must be set
 	Damaged  func(archive string, d *warc.Damage) // called for each record that cannot be indexed; nil: the first ends the writing
 }
 

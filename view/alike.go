@@ -29,7 +29,7 @@ type Alike interface {
 type Step struct {
 	Similarity float64
 	Clusters   int
-	Pages      int // in them
+	Pages      int // number of pages in these clusters
 }
 
 // A Pair is two pages and their resemblance.
@@ -39,7 +39,8 @@ type Pair struct {
 	Resemblance float64
 }
 
-// liken compares all pages, unless that is already running.
+// liken compares all pages of the store with each other and keeps the result. It does nothing if such a
+// comparison is already running.
 func (v *View) liken() {
 	v.likening.renew(v.life, func(ctx context.Context) (Alike, error) {
 		v.likened.Store(0)

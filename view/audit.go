@@ -38,7 +38,7 @@ type auditView struct {
 	Making bool
 	Failed string
 	None   bool
-	URLs   int64 // that the audit is of
+	URLs   int64 // number of URLs that the audit covers
 	Groups []findingGroup
 
 	Unknown []string // lists that are not known, or not completely
@@ -154,7 +154,7 @@ func (v *View) finding(name string) (*audit.Finding, time.Time, error) {
 	return f, known.at, nil
 }
 
-// inside returns a link to what the view knows of a page.
+// inside returns a link to the view's own page about a crawled URL, not to the crawled site.
 func inside(rawURL string) report.PageLink {
 	l := report.LinkTo(rawURL)
 	if l.Link != "" {
@@ -173,6 +173,6 @@ func (v *View) findingCSV(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "text/csv; charset=utf-8")
 	w.Header().Set("Content-Disposition", `attachment; filename="`+f.FullName()+`.csv"`)
 	if err := audit.Write(r.Context(), w, v.auditing.now().what, audit.Output{Format: report.CSV, About: f.FullName()}); err != nil && r.Context().Err() == nil {
-		panic(http.ErrAbortHandler) // what was sent is no list: the browser says so
+		panic(http.ErrAbortHandler) // part of the list was sent already; an aborted answer makes the browser report an error
 	}
 }

@@ -15,12 +15,12 @@ import (
 
 // A clusterRow is a cluster in a list.
 type clusterRow struct {
-	ID      dedup.Hash // of its leader
+	ID      dedup.Hash // id of the cluster's leader
 	Leader  *store.Record
 	Members int
 }
 
-// A patternRow is a pattern of URLs, and how many of its pages repeat others.
+// A patternRow is a pattern of URLs with the number of its pages that are duplicates.
 type patternRow struct {
 	Shape      string
 	Duplicates int64

@@ -13,7 +13,7 @@ import (
 type compareView struct {
 	A, B     *store.Record
 	Measures dedup.Comparison
-	Same     bool // their words are the same
+	Same     bool // whether both pages have the same words
 	Beside   report.Sides
 	Missing  string // why there is nothing to compare
 }

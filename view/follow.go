@@ -17,11 +17,11 @@ type index struct {
 	mu     sync.RWMutex // guards what follows
 	rows   *rows
 	cursor store.Cursor
-	whole  bool      // all that the store had has been read once
-	all    int64     // records that the store has
-	looked time.Time // when the store was last looked at
-	busy   bool      // a read is running
-	failed error     // why the last look failed
+	whole  bool      // whether all records of the store have been read at least once
+	all    int64     // number of records in the store
+	looked time.Time // when the store was last asked for changes
+	busy   bool      // whether a goroutine is reading changes
+	failed error     // why the last reading failed; nil: it did not
 	idle   chan struct{}
 }
 
@@ -30,9 +30,9 @@ func newIndex(from Source) *index {
 }
 
 const (
-	lookEvery = 2 * time.Second        // a store that is written to is read so often
-	patience  = 100 * time.Millisecond // an answer waits so long for the store to be read
-	batch     = 256                    // records that are taken in at once
+	lookEvery = 2 * time.Second        // least time between two readings of the store's changes
+	patience  = 100 * time.Millisecond // longest time that a request waits for a reading
+	batch     = 256                    // records that are added to the rows under one lock
 )
 
 // fresh brings the rows up to date with the store. It waits only a moment: a large store is read in
@@ -90,7 +90,7 @@ func (x *index) read(ctx context.Context) {
 	close(x.idle)
 }
 
-// take adds records to the rows.
+// take adds the records of some changes to the rows.
 func (x *index) take(some []*store.Change) {
 	if len(some) == 0 {
 		return

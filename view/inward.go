@@ -34,10 +34,10 @@ const (
 // An inward holds the incoming links of all pages. It never changes. A page is identified by the
 // number of its first row.
 type inward struct {
-	of    *rows    // whose numbers these are
-	count []uint32 // by page: pages that link to it, without itself
-	begin []uint32 // by page: where the first of them begin in from; one more at the end
-	from  []uint32 // pages
+	of    *rows    // the rows to which all row numbers belong
+	count []uint32 // count[p] is the number of other pages that link to page p
+	begin []uint32 // from[begin[p]:begin[p+1]] are the first pages that link to page p
+	from  []uint32 // linking pages, see begin
 }
 
 // linking returns the first pages that link to a page, and the number of all.
@@ -105,7 +105,8 @@ func (m *inwardMaker) made(of *rows) *inward {
 	return in
 }
 
-// turn reads the links of all pages, unless that is already running.
+// turn reads the links of all pages and keeps, for each page, which pages link to it. It does nothing if
+// that is already running.
 func (v *View) turn() { v.turning.renew(v.life, v.readInward) }
 
 // readInward reads the links of all pages that have a row.

@@ -16,10 +16,10 @@ type latest[T any] struct {
 
 // A made is the state of a latest.
 type made[T any] struct {
-	what   T         // zero: none was made
-	at     time.Time // when its making began
+	what   T         // the last result; zero: there is none yet
+	at     time.Time // when the computation of the last result began
 	making bool
-	failed error // why the last could not be made
+	failed error // why the last computation failed; nil: it did not
 }
 
 // now returns the current state.

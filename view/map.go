@@ -10,9 +10,9 @@ import (
 
 // A mapView shows which hosts repeat pages of which others.
 type mapView struct {
-	Heads   []string   // of the hosts that share the most
-	Rows    []mapRow   // of the same hosts
-	Pairs   []hostPair // all, a part of them
+	Heads   []string   // names of the hosts with the most duplicates of each other's pages
+	Rows    []mapRow   // one for each host in Heads
+	Pairs   []hostPair // a part of the list of all pairs, from First to Last
 	Total   int
 	First   int
 	Last    int
@@ -20,7 +20,7 @@ type mapView struct {
 	Later   string
 }
 
-// A mapRow is a host against the others.
+// A mapRow says how many pages of one host duplicate pages of each other host.
 type mapRow struct {
 	Host  string
 	Cells []mapCell
@@ -36,14 +36,14 @@ type mapCell struct {
 type hostPair struct {
 	Host, Of string
 	Pages    int64
-	All      int64 // pages of Host
+	All      int64 // number of all pages of Host
 	place    shared
 }
 
-// mapped is how many hosts are in the square of the map.
+// mapped is the number of hosts in each direction of the table that mapPage shows.
 const mapped = 12
 
-// mapPage shows hosts against hosts.
+// mapPage shows a table of hosts by hosts: how many pages of one duplicate pages of another.
 func (v *View) mapPage(_ context.Context, r *http.Request) (*screen, error) {
 	from, _ := strconv.Atoi(r.URL.Query().Get("from"))
 	m := &mapView{}

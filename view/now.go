@@ -27,7 +27,7 @@ type Crawl interface {
 	Pages() int64
 	// Now returns the state of the crawl.
 	Now() Moment
-	Pause() // begins no request until GoOn
+	Pause() // makes the crawl send no new request until GoOn is called
 	GoOn()
 	Stop() // ends the crawl as Ctrl-C does
 }
@@ -40,9 +40,9 @@ type Moment struct {
 	Hosts    []HostNow   // that the crawl knows of at the moment
 	Saved    []Saving    // fetches that were saved
 
-	Memory, MostMemory int64         // bytes of the process, and its limit
-	Disk, Free         int64         // bytes of the store, and free beside it; 0: not known
-	Left               time.Duration // for what is known now; 0: not known
+	Memory, MostMemory int64         // memory of the process and its limit, in bytes
+	Disk, Free         int64         // size of the store and free space on its disk, in bytes; 0: not known
+	Left               time.Duration // estimated time to fetch all URLs known now; 0: not known
 	Paused, Stopping   bool
 }
 
@@ -63,7 +63,7 @@ type Saving struct {
 type HostNow struct {
 	Name     string
 	State    HostState
-	Why      string // it is in that state
+	Why      string // why the host is in that state
 	Requests int
 	Took     time.Duration // an answer takes
 	Rest     time.Duration // between two requests
@@ -88,7 +88,7 @@ type pulse struct {
 	recent  []sample      // guarded by mu: of the last seconds
 }
 
-// A sample is how many pages there were.
+// A sample is the number of pages that the crawl had at a time.
 type sample struct {
 	at    time.Time
 	pages int64
@@ -341,7 +341,8 @@ func (v *View) newest(ctx context.Context, s store.Reader) ([]newest, error) {
 	return all, nil
 }
 
-// lately caches the newest clusters until others are the newest.
+// lately caches the clusters that grew last, as the page of the running crawl shows them, until other
+// clusters have grown.
 type lately struct {
 	mu  sync.Mutex
 	ids []dedup.Hash // guarded by mu

@@ -17,16 +17,16 @@ import (
 // A pageView shows everything known of a page.
 type pageView struct {
 	*store.Record
-	Link     string // where it was crawled; "": no URL that a browser can open
-	Kept     bool   // a text was kept
+	Link     string // URL of the crawled page; "": a browser cannot open it
+	Kept     bool   // whether the store keeps the page's text
 	Marked   bool   // the page was kept, too, and can be shown with its text marked
 	Blocks   []string
 	Rest     int // bytes of the text that are not shown
 	Leader   *store.Record
-	Leads    int // pages that follow it
+	Leads    int // number of pages that duplicate this page
 	Cluster  dedup.Hash
 	Nearest  []neighbour
-	Nearness string // why there are none
+	Nearness string // why Nearest is empty
 	Rule     dedup.Rule
 	In       *inView      // the pages that link to it; nil: the store keeps no links
 	Out      []store.Link // the first of them
@@ -40,7 +40,7 @@ const linksShown = 200
 type neighbour struct {
 	*store.Record
 	Alike float64 // resemblance
-	Exact bool    // it was counted, and not estimated
+	Exact bool    // whether Alike is the exact resemblance and not an estimate
 }
 
 // textShown is how many bytes of a text are shown. It keeps an answer under a megabyte.

@@ -19,8 +19,8 @@ type query struct {
 	status  int   // 0: any
 	column  int   // place in columns
 	down    bool  // the greatest first
-	after   int   // row behind which the list begins; -1: at its beginning
-	before  int   // row before which the list ends; -1: after's list is asked for
+	after   int   // number of the row behind which the shown part begins; -1: the beginning of the list
+	before  int   // number of the row before which the shown part ends; -1: after says which part is shown
 }
 
 // most is the most rows that a list shows at once.
@@ -28,7 +28,7 @@ const most = 50
 
 // A selection is a part of a list.
 type selection struct {
-	rows     []int // their numbers
+	rows     []int // numbers of the selected rows
 	ids      []dedup.Hash
 	total    int  // in the whole list
 	first    int  // place of the first row in the whole list, from 1
@@ -142,7 +142,7 @@ func (t *rows) matching(q query) func(i int) bool {
 
 const noPlace = -1
 
-// A rowSet is a set of rows.
+// A rowSet is a set of row numbers: one bit for each row, 64 in an element.
 type rowSet []uint64
 
 func (s rowSet) has(i int) bool { return s[i/64]>>(i%64)&1 != 0 }

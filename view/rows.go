@@ -56,8 +56,8 @@ type row struct {
 }
 
 const (
-	dead     = 1 << iota // another row took its place
-	sketched             // it has a fingerprint
+	dead     = 1 << iota // the page was visited again and has a newer row, so this one is ignored
+	sketched             // the row has a fingerprint
 	noindex
 )
 
@@ -66,7 +66,7 @@ type chunk struct {
 	rows   [chunkRows]row
 	prints [chunkRows]fingerprint
 	n      int
-	texts  []byte // of each row: URL 0 title 1, in small letters
+	texts  []byte // for each row its URL, a byte 0, its title and a byte 1, all in lower case
 }
 
 // kinds and verdicts are the words that a row refers to by place. The first of each means none.
@@ -132,9 +132,9 @@ type shared struct{ member, leader uint32 }
 // rows holds all rows, and counts over them. One goroutine adds to it; readers hold a lock.
 type rows struct {
 	chunks   []*chunk
-	n        int // rows, dead ones too
+	n        int // number of rows, including dead ones
 	live     int
-	places   []uint32 // hash table of the rows by id: a row's number and one; 0: free
+	places   []uint32 // hash table that finds rows by page id; an element is a row's number plus 1; 0: the slot is free
 	hosts    []host
 	hostAt   map[string]uint32
 	shapes   []string

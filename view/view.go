@@ -40,11 +40,11 @@ type Source interface {
 // Options says what is shown, and to whom.
 type Options struct {
 	Store   Source
-	Name    string       // of the store, as people know it
+	Name    string       // name of the store, shown as the title
 	Rule    dedup.Rule   // by which its pages were judged
 	About   report.About // what audits say of the store
-	Address string       // that the server was told to listen at
-	Token   string       // that an address must have the first time; "": none is asked for
+	Address string       // host and port at which the server listens
+	Token   string       // secret that a browser's first URL must contain; "": no secret is needed
 
 	// Alike compares all pages of a store. It calls tell now and then with the share that is done.
 	Alike func(ctx context.Context, s store.Reader, tell func(share float64)) (Alike, error)
@@ -70,7 +70,7 @@ type View struct {
 	lately lately
 
 	auditing latest[*audit.Audit]
-	likening latest[Alike] // of all pages with each other
+	likening latest[Alike] // the comparison of all pages with each other
 	likened  atomic.Int64  // per cent of the comparison that is being made
 	turning  latest[*inward]
 
@@ -78,7 +78,7 @@ type View struct {
 
 	life   context.Context
 	end    context.CancelFunc
-	beside sync.WaitGroup // what is done beside the answers
+	beside sync.WaitGroup // background work, which Close waits for
 }
 
 //go:embed *.html view.css view.js
@@ -176,7 +176,7 @@ func (v *View) file(w http.ResponseWriter, kind, text, name string) {
 
 // A screen is the content of a page.
 type screen struct {
-	name    string // of its template
+	name    string // name of the template that shows the content
 	title   string
 	again   time.Duration // after which the browser asks again, if more is to come; 0: it need not
 	live    string        // where the browser is told what changes; "": nowhere
@@ -191,7 +191,7 @@ func (m missing) Error() string { return string(m) }
 // answerTime is how long the store is asked for one answer.
 const answerTime = 10 * time.Second
 
-// shown answers with the screen that a function makes.
+// shown returns a handler that answers each request with the screen that make returns.
 func (v *View) shown(make func(ctx context.Context, r *http.Request) (*screen, error)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		// A reader that asks another process loses it when a context ends in the middle of a question.
