@@ -12,11 +12,12 @@ import (
 // itself, see [About].
 type Sheet struct {
 	w     *csv.Writer
-	about []string // ends each line
-	line  []string // is made anew for each row
+	about []string // description of the report, the last cells of each line
+	line  []string // memory for the cells of a row, reused for each row
 }
 
-// NewSheet begins a table with its columns. With about nil it says nothing of itself.
+// NewSheet begins a table and writes the names of its columns. If about is not nil, columns that
+// describe the report are added at the end.
 func NewSheet(w *bufio.Writer, about *About, columns ...string) (*Sheet, error) {
 	const byteOrderMark = "\uFEFF"
 	if _, err := w.WriteString(byteOrderMark); err != nil {
@@ -29,7 +30,7 @@ func NewSheet(w *bufio.Writer, about *About, columns ...string) (*Sheet, error) 
 	return s, s.w.Write(columns)
 }
 
-// Row writes a line.
+// Row writes one row, with the cells that describe the report at its end.
 func (s *Sheet) Row(cells ...any) error {
 	s.line = s.line[:0]
 	for _, c := range cells {
@@ -39,7 +40,7 @@ func (s *Sheet) Row(cells ...any) error {
 	return s.w.Write(s.line)
 }
 
-// End ends the table.
+// End writes what is still buffered, and returns the first error of all writes.
 func (s *Sheet) End() error {
 	s.w.Flush()
 	return s.w.Error()

@@ -27,7 +27,8 @@ func ParseFormat(name string) (Format, error) {
 	return "", fmt.Errorf("unknown report format %q: try text, json, csv or html", name)
 }
 
-// Guard keeps what a page says from doing harm where a format is read.
+// Guard returns a writer to w that makes strings from crawled pages harmless for readers of format f,
+// such as control characters that a terminal would obey.
 func Guard(f Format, w io.Writer) *harmless.Guard {
 	switch f {
 	case JSON:

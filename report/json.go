@@ -10,13 +10,13 @@ import (
 	"strings"
 )
 
-// An ObjectWriter writes one JSON object without ever holding it. Each element of a list has a line
-// of its own, so that the file can also be read with line tools. The first error ends it, and is
-// that of End.
+// An ObjectWriter writes one JSON object piece by piece, so that it is never in memory as a whole. Each
+// element of a list is on a line of its own, so that line tools such as grep can read the file. After an
+// error it writes nothing more, and End returns that error.
 type ObjectWriter struct {
 	w       *bufio.Writer
 	err     error
-	members int // in the list that is open
+	members int // number of elements written of the current list
 }
 
 // NewObjectWriter begins an object with the members of a struct, each on a line.
@@ -44,8 +44,9 @@ func (o *ObjectWriter) Element(v any) {
 	o.value(v)
 }
 
-// Group writes an element that has a list of its own after its other members. With a member name
-// these are one, head; else they are those of head.
+// Group writes an element that is an object with a list as its last member. The list has the name list.
+// If member is not "", the object's first member has that name and the value head. Otherwise head must
+// be a struct, whose fields become the first members.
 func (o *ObjectWriter) Group(member string, head any, list string, elements iter.Seq2[any, error], end string) error {
 	o.separate("\n    ")
 	b, err := compact(head)
@@ -73,7 +74,7 @@ func (o *ObjectWriter) Group(member string, head any, list string, elements iter
 	return cmp.Or(err, o.err)
 }
 
-// EndList ends a list. An empty one stays on its line.
+// EndList ends a list. An empty list is written as [] on one line.
 func (o *ObjectWriter) EndList() { o.endList("\n  ") }
 
 func (o *ObjectWriter) endList(lead string) {
@@ -120,7 +121,7 @@ func (o *ObjectWriter) fields(all Fields) {
 	o.w.WriteString(strings.TrimPrefix(lead, ",") + "}")
 }
 
-// list writes a list at once.
+// list writes a whole list with its name and elements.
 func list[T any](o *ObjectWriter, name string, all []T) {
 	o.List(name)
 	for _, v := range all {
@@ -174,7 +175,8 @@ func (p *jsonPrinter) end() error {
 	return p.o.End()
 }
 
-// compact is v on one line, with the & of a URL as it is.
+// compact returns the JSON of v on one line. It does not escape & as encoding/json does, so that URLs
+// stay readable.
 func compact(v any) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)

@@ -53,16 +53,16 @@ func Templates() *template.Template { return template.Must(look.Clone()) }
 
 // A PageLink is a crawled page as a template shows it.
 type PageLink struct {
-	Link string // "" for what is not an http or https URL: it is shown, and leads nowhere
-	URL  string
+	Link string // URL to which the link leads; "": URL is no http or https URL, and is shown without a link
+	URL  string // URL as it is shown
 }
 
-// LinkTo is the link to a URL that was crawled.
+// LinkTo returns the link by which an HTML report shows a crawled URL.
 func LinkTo(rawURL string) PageLink { return PageLink{webLink(rawURL), plain(rawURL)} }
 
 func isWeb(u *url.URL) bool { return u.Scheme == "http" || u.Scheme == "https" }
 
-// webLink is rawURL if a browser may be sent there, else "".
+// webLink returns rawURL if it is a valid http or https URL, to which a report may link, and "" otherwise.
 func webLink(rawURL string) string {
 	u, err := url.Parse(rawURL)
 	if err != nil || !isWeb(u) || u.Host == "" || !utf8.ValidString(rawURL) {
@@ -71,15 +71,16 @@ func webLink(rawURL string) string {
 	return rawURL
 }
 
-// plain is s on one line; the template escapes it, and its <bdi> keeps writing that runs the other
-// way inside.
+// plain returns s on one line without control characters. The template escapes it for HTML and puts it
+// into a <bdi> element, so that text in a right-to-left script does not reorder what follows.
 func plain(s string) string { return strings.TrimSpace(harmless.Plain(s)) }
 
-// A Segment is a part of a bar, which is 100 wide.
+// A Segment is a part of a bar chart: its CSS class, and its start and width in percent of the bar.
 type Segment struct{ Class, At, Width string }
 
-// bar cuts a bar into segments. Each pair is a class of the style sheet, and how much of the whole
-// is of it. A segment that is not empty is wide enough to be seen.
+// bar returns the segments of a bar that stands for the number of. Each of pairs is a CSS class and the
+// number for which its segment stands. A segment for a number above 0 is at least wide enough to be
+// seen.
 func bar(of int64, pairs ...any) (segments []Segment) {
 	const seen = 0.3
 	number := func(x float64) string { return strconv.FormatFloat(x, 'f', 2, 64) }
