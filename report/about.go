@@ -9,7 +9,7 @@ import (
 	"skink/store"
 )
 
-// An About describes a report for later readers: its store, the days of the crawl, and the settings.
+// An About says what a report is about: the store, the time of its crawl, and the settings.
 type About struct {
 	Store    string         `json:"store"`                // name of the store; "": unknown
 	First    time.Time      `json:"first_visit,omitzero"` // earliest visit of any URL in the store
@@ -80,14 +80,15 @@ func moment(t time.Time) any {
 	return t
 }
 
-// A VisitsSource is a source that knows when its pages were visited.
+// A VisitsSource is a [Source] that can tell when its pages were visited.
 type VisitsSource interface {
 	Source
-	// Visits adds the first and the last visit to a. It is asked after Hosts.
+	// Visits sets First and Last of a to the first and last visit of any URL. The caller must have
+	// called Hosts before, because Hosts reads the records.
 	Visits(ctx context.Context, a *About)
 }
 
-// Visits adds the first and the last visit of the records that Hosts has read.
+// Visits sets First and Last of a from the records that the last call of Hosts read.
 func (src stored) Visits(_ context.Context, a *About) {
 	a.First, a.Last = src.visits.First, src.visits.Last
 }

@@ -12,12 +12,12 @@ import (
 
 // # Canonicals
 //
-// A page may name its preferred URL (rel=canonical, RFC 6596). Many name a wrong one: templates put
-// the home page there, or a page that moved. So each canonical URL is compared with the crawled page
-// at that URL, and a wrong one is reported to the owner of the site. The report leaves out canonical
-// URLs that were not crawled.
+// A page may name its preferred URL (rel=canonical, RFC 6596). Many pages name a wrong one:
+// templates put the home page there, or a page that moved. So the report compares each page with
+// the crawled page at its canonical URL, and tells the owner of the site where the two do not
+// match. A canonical URL that was not crawled is never reported as wrong.
 
-// A Canonical is a way in which canonical URLs are wrong, with the pages that have such URLs.
+// A Canonical counts the pages whose canonical URL is wrong in one way, such as naming a redirect.
 type Canonical struct {
 	Why    string `json:"why"`
 	Pages  int64  `json:"pages"`
@@ -60,7 +60,7 @@ const namedAtOnce = 256
 type canonicals struct {
 	s       store.Reader
 	waiting []*store.Record
-	found   map[string]*Canonical // by Why
+	found   map[string]*Canonical // by Canonical.Why
 }
 
 // add adds a record whose canonical URL is to be checked. It ignores records that name no other URL.

@@ -32,7 +32,7 @@ type Changed struct {
 
 // Changes lists how the pages of a store changed between visits.
 type Changes struct {
-	Changed []Changed `json:"changed"` // the most changed first
+	Changed []Changed `json:"changed"` // pages that are gone, the latest first
 	Gone    []Changed `json:"gone"`    // the latest first
 
 	Restless []Restless `json:"restless,omitempty"`   // passages that change with every visit, and so do not count as changes

@@ -8,7 +8,7 @@ import (
 	"skink/internal/harmless"
 )
 
-// A Format is a form a report can be written in.
+// A Format is a format of reports.
 type Format string
 
 const (
@@ -18,7 +18,7 @@ const (
 	HTML Format = "html" // for a browser: one file that needs no other
 )
 
-// ParseFormat returns the format of that name.
+// ParseFormat returns the format with that name, or an error that lists all names.
 func ParseFormat(name string) (Format, error) {
 	switch f := Format(name); f {
 	case Text, JSON, CSV, HTML:

@@ -10,10 +10,10 @@ import (
 	"skink/internal/harmless"
 )
 
-// The HTML form is one file that opens from disk and asks for nothing: no script, no font, no
-// image, and a policy that forbids them all, so that even a hole in the escaping would fetch and
-// run nothing. Each part of it is a template of its own, executed when its turn comes: the file
-// grows with the clusters shown, memory does not.
+// The HTML form is one file that opens from disk and loads nothing else: no script, font or image.
+// Its Content-Security-Policy forbids all of these, so that even a page text that slipped through
+// the escaping could not run or load anything. Each part of the file is a separate template,
+// written as soon as its data is read, so that memory does not grow with the number of clusters.
 //
 //go:embed report.html
 var pageSource string
@@ -63,7 +63,7 @@ type summary struct {
 	FoldedHosts []Host
 	Led         []Host // hosts most of whose pages have their leader on one other host
 
-	UncountedHosts, UncountedLeft, UncountedLearned int // hosts that the page does not list
+	UncountedHosts, UncountedLeft, UncountedLearned int // how many hosts the three lists leave out because of their limits
 }
 
 func (p *htmlPrinter) begin(h head) error {

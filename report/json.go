@@ -19,26 +19,26 @@ type ObjectWriter struct {
 	members int // number of elements written of the current list
 }
 
-// NewObjectWriter begins an object with the members of a struct, each on a line.
+// NewObjectWriter begins an object with the members of the struct head, each on a line.
 func NewObjectWriter(w *bufio.Writer, head any) *ObjectWriter {
 	b, err := json.MarshalIndent(head, "", "  ")
 	w.Write(bytes.TrimSuffix(b, []byte("\n}")))
 	return &ObjectWriter{w: w, err: err}
 }
 
-// Member writes a member on one line.
+// Member adds a member to the object, with its value on one line.
 func (o *ObjectWriter) Member(name string, v any) {
 	fmt.Fprintf(o.w, ",\n  %q: ", name)
 	o.value(v)
 }
 
-// List begins a list.
+// List adds a member to the object whose value is a list, and opens the list. EndList closes it.
 func (o *ObjectWriter) List(name string) {
 	fmt.Fprintf(o.w, ",\n  %q: [", name)
 	o.members = 0
 }
 
-// Element writes an element of a list.
+// Element adds an element to the open list.
 func (o *ObjectWriter) Element(v any) {
 	o.separate("\n    ")
 	o.value(v)
@@ -84,7 +84,7 @@ func (o *ObjectWriter) endList(lead string) {
 	o.w.WriteByte(']')
 }
 
-// End ends the object.
+// End closes the object and returns the first error of any call.
 func (o *ObjectWriter) End() error {
 	_, err := o.w.WriteString("\n}\n")
 	return cmp.Or(err, o.err)
@@ -130,8 +130,8 @@ func list[T any](o *ObjectWriter, name string, all []T) {
 	o.EndList()
 }
 
-// jsonPrinter writes the JSON of a [Report]. The totals are one member a line; a host, a leader and a
-// member of a cluster are one line each.
+// jsonPrinter writes a [Report] as JSON. Each total, each host and each leader or member of a
+// cluster is on a line of its own.
 type jsonPrinter struct {
 	w *bufio.Writer
 	o *ObjectWriter

@@ -22,8 +22,8 @@ type Learned struct {
 	Soft      []LearnedSoft `json:"soft_404,omitempty"`  // patterns of URLs that the host answers with status 200 even if they do not exist
 }
 
-// A LearnedSoft says that a host answers URLs of a pattern that do not exist with status 200: advice
-// to the site's owner.
+// A LearnedSoft tells a site's owner that the host answers status 200 to some URLs that do not
+// exist, instead of 404. All these URLs have one pattern.
 type LearnedSoft struct {
 	Probe string `json:"probe"` // a URL that cannot exist, and was answered with a page
 	Pages int64  `json:"pages"` // number of crawled pages with the same text as that page, which probably do not exist either

@@ -11,10 +11,10 @@ import (
 	"skink/internal/harmless"
 )
 
-// The pages that this program writes look alike: they have one style sheet, one head and one way to
-// link to a crawled page.
+// All HTML pages that this program writes share one style sheet, one head and one way to link to a
+// crawled page. These are defined here.
 
-// Style is the style sheet.
+// Style is the style sheet, in CSS.
 //
 //go:embed look.css
 var Style string
@@ -35,20 +35,22 @@ var look = template.Must(template.New("look.html").Funcs(template.FuncMap{
 	"sentence": func(s string) string { return strings.ToUpper(s[:1]) + s[1:] + "." },
 }).Parse(lookSource + sidesSource))
 
-// Templates returns what the pages of reports have in common, to be added to:
+// Templates returns a copy of the templates that all HTML pages share, for a caller to add its own.
+// The shared templates, and the data that each takes, are:
 //
-//	top         the head of a page with the title given
-//	page        a [PageLink]
-//	bar         what the function bar returns, as a picture
-//	figures     [Totals] or a store's tally: how many pages got each verdict
-//	words       a dedup.Rule: what the words of a report mean
-//	sides       [Sides], and legend, which it begins with
-//	host table  some [Host]
-//	table       a [Table]
+//	top         the head of a page; its title
+//	page        a link to a crawled page; a [PageLink]
+//	bar         a bar in colours; the result of the function bar
+//	figures     how many pages got each verdict; [Totals] or a [store.Tally]
+//	words       what the verdicts of a report mean; a [dedup.Rule]
+//	legend      what the colours of the template sides mean; [Sides]
+//	sides       two texts side by side; [Sides]
+//	host table  counts by host; a slice of [Host]
+//	table       a list; a [Table]
 //
-// Their functions are look, the style sheet; group, count, percent and similar, which write
-// numbers; plain, which makes one line of a text; bar and sentence. No template has a script or a
-// style attribute.
+// Templates can call these functions: look returns the style sheet, plain puts a text on one line,
+// and group, count, percent and similar write numbers. bar returns the segments of a bar. No shared
+// template contains a script or a style attribute.
 func Templates() *template.Template { return template.Must(look.Clone()) }
 
 // A PageLink is a crawled page as a template shows it.

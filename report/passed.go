@@ -11,7 +11,7 @@ import (
 // Passed counts skipped files by kind. Several goroutines may use it at once.
 type Passed struct {
 	mu     sync.Mutex
-	byKind map[string]int // guarded by mu
+	byKind map[string]int // skipped inputs by kind; guarded by mu
 }
 
 // Add counts one skipped file of a kind.

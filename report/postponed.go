@@ -10,7 +10,8 @@ import (
 	"skink/store"
 )
 
-// Postponed says of one pattern of URLs of a host how many were not fetched, and why.
+// Postponed counts the URLs of a host that share a pattern and were not fetched, because the crawl
+// learned that fetching them would be useless.
 type Postponed struct {
 	Host    string `json:"host"`
 	Rule    string `json:"rule"`

@@ -3,10 +3,10 @@
 //
 //	err := report.Write(ctx, os.Stdout, report.FromStore(s), report.Options{Format: report.Text})
 //
-// Totals and hosts are small and held; clusters are streamed from a [Source] to the writer, so that
-// a report over millions of pages needs no more memory than one over ten. The package judges
-// nothing: it repeats the verdicts it is given, and it never writes a crawled string without making
-// it harmless for the format at hand.
+// [Write] holds only totals and counts by host. It streams the clusters from a [Source], so that a
+// report over millions of pages needs about as much memory as one over ten. The package reports the
+// verdicts that the crawl stored, and judges no page itself. It escapes each crawled string as the
+// output format requires.
 package report
 
 import (
@@ -22,8 +22,8 @@ import (
 	"skink/store"
 )
 
-// A Report is the whole report as its JSON form spells it, for programs that read one back. [Write]
-// never holds a Report: it streams.
+// A Report is the JSON form of a report as a Go type, for programs that read one back. [Write]
+// never makes a Report, because it streams its output.
 type Report struct {
 	Totals
 	About   *About    `json:"about,omitempty"`    // description of the store; nil: the store has no name
@@ -35,14 +35,14 @@ type Report struct {
 	Clusters   []Group     `json:"clusters"`                   // by size, the largest first
 }
 
-// Totals counts URLs. Pages = Unique + Exact + Near + Thin.
+// Totals counts the URLs of a crawl. Pages is the sum of Unique, Exact, Near and Thin.
 type Totals struct {
-	Pages     int64 `json:"pages"` // judged
+	Pages     int64 `json:"pages"` // URLs whose text got a verdict
 	Unique    int64 `json:"unique"`
 	Exact     int64 `json:"exact"`
 	Near      int64 `json:"near"`
-	Thin      int64 `json:"thin"`  // too short to compare
-	Other     int64 `json:"other"` // answered, but not with text
+	Thin      int64 `json:"thin"`  // pages whose text is too short to be compared, except for exact copies
+	Other     int64 `json:"other"` // URLs that were answered with something other than text
 	Redirects int64 `json:"redirects"`
 	Errors    int64 `json:"errors"`
 	Skipped   int64 `json:"skipped"`                // files and records without text, which have no verdict
@@ -66,9 +66,9 @@ func (t Totals) Failed() map[string]int64 {
 // Duplicates returns the number of pages that are exact or near duplicates of another.
 func (t Totals) Duplicates() int64 { return t.Exact + t.Near }
 
-// A Host counts the judged pages of one host.
+// A Host counts the judged pages of one host by their verdict.
 type Host struct {
-	Host   string `json:"host"` // with its port, if that is not the scheme's own; "" for files
+	Host   string `json:"host"` // name, with the port unless it is the default of the scheme; "": pages that were read from files
 	Pages  int64  `json:"pages"`
 	Unique int64  `json:"unique"`
 	Exact  int64  `json:"exact"`
@@ -105,7 +105,7 @@ type Block struct {
 type Leader struct {
 	URL   string `json:"url"`
 	Title string `json:"title"`
-	Why   string `json:"why"` // why this page leads, such as "first seen"
+	Why   string `json:"why"` // why this page leads its cluster, such as "first seen"
 
 	Verdict string `json:"-"`
 }

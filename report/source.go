@@ -8,10 +8,10 @@ import (
 	"skink/store"
 )
 
-// A Source is what a report is written from. [FromStore] is the ordinary one; another may group the
-// same pages differently.
+// A Source provides the data of a report. [FromStore] returns the ordinary one. Another Source may
+// group the same pages into other clusters.
 type Source interface {
-	// Totals counts all records.
+	// Totals counts all records of the store by kind and verdict.
 	Totals(ctx context.Context) (Totals, error)
 	// Hosts counts the judged pages of each host, in any order.
 	Hosts(ctx context.Context) ([]Host, error)

@@ -13,9 +13,9 @@ import (
 
 // # Tables
 //
-// A list is the same Table in all forms. Its cells have a type, which says how each form shows them:
-// a string, a [URL], an int64, a [Ratio], a [Percent] or a time.Time. A cell is nil if there is
-// nothing to say. Each form has one writer of tables: [Table.WriteText], [ObjectWriter] for JSON,
+// All formats of a report show a list from one [Table]. The type of a cell says how each format
+// shows it. The types are string, [URL], int64, [Ratio], [Percent] and time.Time; an empty cell is
+// nil. Each format has one writer of tables: [Table.WriteText], [ObjectWriter] for JSON,
 // [Sheet] for CSV, and the template "table" for HTML.
 
 // A Table is a list of rows that can be written in every format.
@@ -40,23 +40,23 @@ type Row struct {
 	Notes []Note // lines that text and HTML show below the row
 }
 
-// A Note is a line below a row.
+// A Note is a line below a row. It shows Lead, then URL, then Quote in quotation marks.
 type Note struct {
 	Lead  string
 	URL   string // "": the note has no URL
 	Quote string // words quoted from a page; "": the note has none
 }
 
-// A URL is a cell that may be shown as a link.
+// A URL is a cell that HTML may show as a link.
 type URL string
 
-// A Ratio is a cell from 0 to 1.
+// A Ratio is a cell with a number from 0 to 1.
 type Ratio float64
 
-// A Percent is a cell from 0 to 100.
+// A Percent is a cell with a number from 0 to 100.
 type Percent float64
 
-// hostCell is a cell with the name of a host, which is never clipped.
+// hostCell is a cell with the name of a host. Unlike other strings, text shows it in full.
 type hostCell string
 
 const (
@@ -88,8 +88,8 @@ func pick[T any](all []T, places []int) []T {
 	return picked
 }
 
-// WriteText writes a table with a line of titles above it. Each line begins with indent, and gap
-// stands between two cells.
+// WriteText writes the table as text, with the titles of the columns on the first line. Each line
+// begins with indent, and gap is written between two cells. A table without rows writes nothing.
 func (t Table) WriteText(w io.Writer, indent, gap string) {
 	if t = t.brief(); len(t.Rows) == 0 {
 		return
@@ -138,9 +138,9 @@ func (t Table) WriteText(w io.Writer, indent, gap string) {
 	}
 }
 
-// A line says one thing in words, often with a number before it.
+// A line is a line of text for people, often with a number before the text.
 type line struct {
-	N    int64 // 0: none
+	N    int64 // the number; 0: none
 	Unit string
 	Text string
 }
@@ -211,10 +211,11 @@ func cellCSV(cell any) string {
 	return ""
 }
 
-// Fields is a JSON object whose members keep their order. Those that are nil are left out.
+// Fields is a JSON object whose members keep their order. Members whose value is nil are not
+// written.
 type Fields []Field
 
-// A Field is a member of an object.
+// A Field is a member of a JSON object.
 type Field struct {
 	Name  string
 	Value any
@@ -231,7 +232,7 @@ func (t Table) AppendFields(all Fields, cells []any) Fields {
 	return all
 }
 
-// A cellHTML is a cell as the template "table" shows it.
+// A cellHTML is the data for one cell of the template "table".
 type cellHTML struct {
 	Column string // title of the column
 	Class  string // "number", "text" or "page"

@@ -30,9 +30,9 @@ func newTextPrinter(w *bufio.Writer, opt Options) *textPrinter {
 }
 
 const (
-	titleWidth = 100 // runes shown of a title
-	blockWidth = 100 // runes shown of a block that was left out
-	blocksText = 5   // blocks shown of a host; JSON and HTML show more
+	titleWidth = 100 // columns shown of a title
+	blockWidth = 100 // columns shown of a text block that was left out of the comparison
+	blocksText = 5   // blocks shown of each host; JSON and HTML show more
 )
 
 func (p *textPrinter) begin(h head) error {

@@ -5,18 +5,17 @@
 //	for _, f := range a.Findings() { fmt.Println(f.FullName(), f.Count()) }
 //	err = audit.Write(ctx, os.Stdout, a, audit.Output{Format: report.Text})
 //
-// A [List] holds the findings of one kind, a [Finding] the pages that have one problem, with what it
-// means and how to fix it. The package judges no text: it repeats the verdicts of the crawl. It
-// fetches nothing, so a finding is as true as the crawl was complete.
+// A [List] holds the findings on one subject, such as titles. A [Finding] holds the pages that have
+// one problem, with what the problem means and how to fix it. The package reports the verdicts that
+// the crawl stored. It fetches nothing, so its findings are only as complete as the crawl was.
 //
 // # Memory
 //
-// Read goes through the store twice: through its records, then through its links. It keeps some
-// hundred bytes for each URL, eight for each time that a URL is in a list, and the places and texts
-// of a bounded number of links. The rows of a list are made when they are asked for, from the
-// records in the store, some hundred at a time, so that a list of a million pages can be paged
-// through. An audit holds some 300 bytes a URL, and takes up to 1,000 while it is made
-// (BenchmarkRead): a million URLs take a gigabyte for half a minute.
+// [Read] reads the store twice: first all records, then all links. The audit keeps some 300 bytes
+// for each URL, of which 8 are for each finding that lists the URL, and a bounded number of links.
+// While Read runs, it takes up to 1,000 bytes for each URL (BenchmarkRead): a gigabyte for a million
+// URLs, for half a minute. The rows of a list are made when a caller asks for them, some hundred at
+// a time, so that a list of a million pages can be read page by page.
 package audit
 
 import (
@@ -151,7 +150,7 @@ func (a *Audit) count(r *store.Record) {
 	a.See(r)
 }
 
-// readLinks counts the pages that link to each URL.
+// readLinks counts for each URL how many pages link to it.
 func (a *Audit) readLinks(ctx context.Context) error {
 	at := int32(-1)
 	for change, err := range a.s.Changes(ctx, "", store.WantLinks) {

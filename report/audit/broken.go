@@ -7,7 +7,7 @@ import (
 	"skink/store"
 )
 
-// broken lists the URLs that failed, by the kind of failure.
+// broken lists the URLs that could not be fetched, with one finding for each kind of failure.
 func broken(*Audit) *List {
 	l := &List{
 		Name: "broken", Of: "URLs", Linked: true,

@@ -14,7 +14,7 @@ import (
 // types of cells.
 type Column struct {
 	report.Column
-	of func(s *subject, r *store.Record) any // r is the record of the subject's page
+	of func(s *subject, r *store.Record) any // returns the cell of a subject, given the record r of the subject's page
 }
 
 // URL and Share are types of table cells, see [report.Table].
@@ -59,7 +59,7 @@ func brief(all ...Column) columns {
 // more returns the columns followed by others, which only JSON and CSV show.
 func (all columns) more(others ...Column) columns { return append(all, others...) }
 
-// These columns are in more than one list.
+// More than one list has these columns.
 var (
 	// linksColumn is the number of pages that link to the URL. It is empty if the store keeps no links.
 	linksColumn     = column("links", "Linked from", func(s *subject, _ *store.Record) any { return int64(s.site().links) }).where((*subject).linksKnown)

@@ -7,7 +7,7 @@ import (
 	"sync"
 )
 
-// The texts of all findings are in one file, so that nobody needs to know Go to edit them.
+// The texts of all findings are in findings.txt, so that they can be edited without knowing Go.
 //
 //go:embed findings.txt
 var findingsFile string
@@ -24,7 +24,7 @@ type Text struct {
 	measured string // title to use instead if all pages were compared with each other; "": use Title
 }
 
-// parseTexts reads a file as the head of findings.txt describes it.
+// parseTexts parses a file in the format that the comment at the top of findings.txt describes.
 func parseTexts(file string) (map[string]Text, error) {
 	type field struct{ finding, key string }
 	fields := map[field]string{}
@@ -69,7 +69,7 @@ func parseTexts(file string) (map[string]Text, error) {
 func addTexts(all []*List) {
 	known, err := texts()
 	if err != nil {
-		panic(err) // the file is part of the program, and a test reads it
+		panic(err) // cannot happen, because the file is compiled into the program and a test parses it
 	}
 	for _, l := range all {
 		for _, f := range l.Findings {

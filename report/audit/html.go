@@ -14,12 +14,12 @@ var source string
 
 var pageTemplates = template.Must(Templates(report.Templates()))
 
-// Templates adds the parts of an audit's page to those of reports:
+// Templates adds the templates for audits to t, which has those of [report.Templates]:
 //
-//	overview  findings as a table, with a link to each where the page has one
-//	means     a finding: what it means, and how to fix it
+//	overview  findings as a table, each with a link if its rows are on the page
+//	means     what a finding means, and how to fix it
 //
-// No part has a script or a style attribute.
+// No template contains a script or a style attribute.
 func Templates(t *template.Template) (*template.Template, error) {
 	return t.New("audit.html").Parse(source)
 }

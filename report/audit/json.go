@@ -8,11 +8,11 @@ import (
 	"skink/report"
 )
 
-// The JSON form is one object: what the audit says of itself, and its findings, the one that
-// matters most first. A row is an object on a line of its own, in which cells that have nothing to
-// say are missing.
+// The JSON form of an audit is one object. It begins with facts about the audit, followed by its
+// findings, most important first. Each row of a finding is an object on its own line, in which nil
+// cells are left out.
 
-// findingJSON is a finding without its rows.
+// findingJSON is the JSON form of a finding without its rows.
 type findingJSON struct {
 	Name   string `json:"name"`
 	List   string `json:"list"`

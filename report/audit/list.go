@@ -65,7 +65,7 @@ type Finding struct {
 // page that it duplicates. Both are indexes of site.pages.
 type entry struct {
 	page  int32
-	other int32 // -1: none
+	other int32 // nobody: the page is related to no other
 }
 
 const nobody = -1
@@ -207,7 +207,7 @@ func (l *List) sort() {
 			if f.groups && a.other != b.other {
 				return cmp.Or(cmp.Compare(size[b.other], size[a.other]), cmp.Compare(a.other, b.other))
 			}
-			if leads := a.page == a.other; f.groups && leads != (b.page == b.other) { // who leads a group is its first
+			if leads := a.page == a.other; f.groups && leads != (b.page == b.other) { // the leader of a group comes first in it
 				if leads {
 					return -1
 				}
@@ -235,7 +235,7 @@ type Row struct {
 	Links   int    // number of all pages that link to the page
 }
 
-// A From is a page that links to another.
+// A From is a page that links to the URL of a row.
 type From struct {
 	URL  string         `json:"url"`
 	Text string         `json:"text"` // text of the link

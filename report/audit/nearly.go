@@ -26,7 +26,7 @@ type NearlyGroup struct {
 // A NearlyPage is a page that is almost a duplicate of the leader of its group.
 type NearlyPage struct {
 	ID          dedup.Hash
-	Resemblance float64 // exact, to the leader
+	Resemblance float64 // to the leader, 0 to 1, computed exactly
 }
 
 // nearly lists the pages that are almost duplicates, and the words in which they differ.

@@ -8,7 +8,7 @@ import (
 	"skink/store"
 )
 
-// duplicates lists the pages that repeat another.
+// duplicates lists the pages whose text repeats that of another page.
 func duplicates(*Audit) *List {
 	l := &List{
 		Name: "duplicates", Of: "pages", aside: handled, asideIs: "handled by noindex or their canonical URL",

@@ -79,7 +79,7 @@ func (s saying) list(a *Audit) *List {
 		case n == 0:
 			l.found("missing", at, nobody)
 			return
-		case n < s.short && r.Words > 0: // a page without text is in no-text
+		case n < s.short && r.Words > 0: // a page without text is in the list no-text instead
 			l.found("short", at, nobody)
 		case n > s.long:
 			l.found("long", at, nobody)
@@ -103,7 +103,7 @@ func (s saying) list(a *Audit) *List {
 				l.found("copied", p.at, seen.original(p))
 			case g.differ:
 				l.found("repeated", p.at, g.first)
-			case a.site.pages[p.at].follows(): // its leader has another line, or is not meant to be found
+			case a.site.pages[p.at].follows(): // the page's leader has another line, or asks not to be indexed
 				l.found("copied", p.at, g.first)
 			}
 		}
@@ -140,9 +140,10 @@ type repeats struct {
 	counts map[int32]int32  // by index of a page, the number of pages that have its line
 }
 
+// A grouped is a page, by its place, in the group of pages that share its line.
 type grouped struct {
 	at, group int32
-	further   bool // whether the page is a further page of a list
+	further   bool // whether the URL is that of page 2 or later of a list, see furtherPage
 }
 
 // A repeated counts the pages of a host that have one line. Pages are indexes of site.pages. A further
@@ -166,7 +167,8 @@ func (r *repeats) isLogo(g repeated) bool {
 	return g.pages >= leastLogo && 2*g.all > r.said[g.host]
 }
 
-// furtherPage matches the URL of a further page of a list: /page/2, /page2.html, ?page=3, ?paged=3.
+// furtherPage matches the URLs of page 2 and later of a list: /page/2, /page2.html, ?page=3,
+// ?paged=3.
 var furtherPage = regexp.MustCompile(`(?i)(/page[/-]?|[?&](page|paged|pg)=)0*([2-9]|[1-9][0-9]+)(\.[a-z]+)?(/|&|\?|$)`)
 
 func (r *repeats) add(at int32, url, line string) {

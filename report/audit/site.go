@@ -25,15 +25,16 @@ type page struct {
 	id      dedup.Hash
 	cluster dedup.Hash // id of the leader of its cluster, or its own id
 	kind    store.RecordKind
-	to      int32 // the URL that it redirects to, or names as canonical; nobody: none, or none that is known
-	links   int32 // pages that link to it
-	last    int32 // the last of them that was seen
-	out     int32 // links that it has
-	ways    int32 // of those, the ones that a visitor can follow
+	to      int32 // place of the URL that it redirects to or names as canonical; nobody: none, or one that was not crawled
+	links   int32 // number of pages that link to it
+	last    int32 // place of the last page that was seen to link to it
+	out     int32 // number of its links
+	ways    int32 // of out, the links that a visitor can click
+	// HTTP status
 	status  int16
 	noIndex bool
-	names   bool // another page as its canonical URL
-	reached bool // by a redirect to which something links
+	names   bool // whether it names another page as canonical
+	reached bool // whether a redirect leads here to which some page links
 }
 
 // follows reports whether the page is a duplicate of another page.
@@ -53,8 +54,9 @@ func (p *page) apart() string {
 	return ""
 }
 
-// An inLink is a link into a URL.
+// An inLink is a link to a URL.
 type inLink struct {
+	// place of the page with the link
 	from int32
 	kind store.LinkKind
 	text string
@@ -93,7 +95,8 @@ func (s *site) add(r *store.Record) (at int32, isNew bool) {
 	return at, true
 }
 
-// kindOf is a kind as the constant: those of records are strings of their own, one each.
+// kindOf returns the constant that equals k. The string of each record has memory of its own, which
+// would be kept.
 func kindOf(k store.RecordKind) store.RecordKind {
 	for _, known := range []store.RecordKind{store.Page, store.Other, store.Redirect, store.Error, store.Blocked, store.Skipped, store.Sitemap, store.Later} {
 		if k == known {

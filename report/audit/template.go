@@ -10,11 +10,11 @@ import (
 
 // # What differs
 //
-// Pages in one template differ in a few places: the name of a city, a number, a date. A Template is
-// the words that all texts of a group have, in the order of the first, and between them the places
-// that each text fills in its own way. The words of the first text are matched with those of each
-// other by their longest common subsequence. The words in all matches are common, and the rest lies
-// between.
+// Pages made from one template differ in a few places, such as the name of a city, a number or a
+// date. A [Template] has two kinds of parts: words that all texts of a group share, in the order of
+// the first text, and slots, which each text fills with its own words. To find them, the first text
+// is compared with each of the others by the longest common subsequence of their words. Words that
+// match in all comparisons are shared; what lies between them is a slot.
 
 // A Template describes a group of similar texts: the words that all of them have, in order, and
 // between these the words that each text has in that place. See [TemplateOf].
@@ -107,8 +107,8 @@ func follows(matches [][]int, i int) bool {
 	return true
 }
 
-// match finds a longest common subsequence of two texts, and returns for each word of a where it is
-// in b, or -1.
+// match finds a longest common subsequence of the words a and b. It returns for each word of a the
+// index of its match in b, or -1.
 func match(a, b []string) []int {
 	places := make([]int, len(a))
 	for i := range places {
@@ -158,8 +158,12 @@ const (
 	shownValue  = 60 // bytes shown of a value
 )
 
-// String shows the first places that differ, with what stands there in some texts and the words
-// around them: "house in [Berlin | Munich | Bremen] within one … and 8 more places".
+// String shows the first slots with some of their values and the words around them, as in "house in
+// [Berlin
+//
+// # Munich
+//
+// Bremen] within one … and 8 more places".
 func (t Template) String() string {
 	var b strings.Builder
 	slots := 0

@@ -85,7 +85,7 @@ func wrapped(s string, indent int) string {
 func (f *Finding) writeText(ctx context.Context, out *bufio.Writer, o Output) error {
 	fmt.Fprintf(out, "\n%s: %s: %s%s\n", f.FullName(), f.Title, report.Grouped(f.Count()), inBrackets(f.Besides()))
 	fmt.Fprintf(out, "  %s\n  %s\n", wrapped(f.Means, 2), wrapped("Fix: "+f.Fix, 2))
-	if unknown := f.list.Unknown; unknown != "" && o.About != "" { // else the overview says so
+	if unknown := f.list.Unknown; unknown != "" && o.About != "" { // without About, the overview says so
 		fmt.Fprintf(out, "  %s\n", wrapped("Not checked: "+unknown, 2))
 	}
 	rows, err := f.rows(ctx, o.top())

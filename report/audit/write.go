@@ -41,8 +41,8 @@ func (o Output) top() int {
 	return textRows
 }
 
-// Write writes an audit, or one list of it. The CSV form of a whole audit is a line for each
-// finding; that of a list has a line for each row.
+// Write writes an audit, or only the list or finding that o.About names. In CSV, a whole audit has
+// a line for each finding, and a single list has a line for each row.
 func Write(ctx context.Context, w io.Writer, a *Audit, o Output) error {
 	chosen, err := a.chosen(o.About)
 	if err != nil {
