@@ -15,29 +15,29 @@ import (
 // found by counting zeros. A word of up to eight bytes is loaded, lower-cased, stored and hashed in
 // one register, without a loop or a branch on its length.
 
-// block is the number of bytes classified at once. slack is the number of bytes needed behind them
-// so that eight can be loaded from any place of a block.
+// block is the number of bytes that asciiBlock classifies at once. slack is the number of readable
+// bytes that must follow a block, because eight bytes are loaded from any place in it, even the last.
 const (
 	block = 64
 	slack = 7
 )
 
-// These are eight equal bytes each, for arithmetic on eight bytes at once.
+// Each constant repeats one byte eight times, for arithmetic on eight bytes in one 64-bit word.
 const (
 	each  = 0x0101010101010101
-	highs = 0x80 * each // the highest bit of each
-	lows  = 0x7F * each
-	cases = 0x20 * each // what makes a capital small; digits have it anyhow
+	highs = 0x80 * each // the highest bit of each byte
+	lows  = 0x7F * each // the seven lower bits of each byte
+	cases = 0x20 * each // the bit that turns an ASCII capital into a small letter, and is set in every ASCII digit
 )
 
-// asciiWords reads words of ASCII letters and digits between ASCII gaps until something else comes.
-// It returns where it stopped: at the end, or at the beginning of a word or character that needs
-// the full rules.
+// asciiWords appends to t the ASCII words of text from byte i on. It stops at the first word or
+// character that needs the full rules of Unicode, such as an apostrophe or a byte beyond ASCII. It
+// returns the byte offset at which it stopped, or len(text).
 func (t *Text) asciiWords(text []byte, i int) int {
 	var pad [block + slack]byte
 	for i < len(text) {
 		b := text[i:]
-		if len(b) < len(pad) { // the end of a text is a gap
+		if len(b) < len(pad) { // fill up with spaces, because the end of the text ends a word
 			n := copy(pad[:], b)
 			for j := n; j < len(pad); j++ {
 				pad[j] = ' '
@@ -53,8 +53,9 @@ func (t *Text) asciiWords(text []byte, i int) int {
 	return min(i, len(text))
 }
 
-// asciiBlock reads the words that end in a block, which stands at the given place of the text. It
-// returns how much of the block it has read, and whether the next block may begin there.
+// asciiBlock appends to t the words that end in a block. place is the block's byte offset in the
+// text. read is the number of bytes of the block that are done. more is false if the bytes behind
+// them need the full rules, and true if asciiBlock can go on there.
 func (t *Text) asciiBlock(b *[block + slack]byte, place int) (read int, more bool) {
 	var words, others uint64
 	for i := 0; i < block; i += 8 {
@@ -66,29 +67,30 @@ func (t *Text) asciiBlock(b *[block + slack]byte, place int) (read int, more boo
 	}
 	ends := ^words & (words << 1) // the first byte behind each word
 	starts := words &^ (words << 1)
-	stop := bits.TrailingZeros64(others) // 64 if there is none
+	stop := bits.TrailingZeros64(others) // the first byte that needs the full rules; 64 if there is none
 	ends &= 1<<stop - 1
 
-	// A word is at most as long as the bytes it is read from. Memory for it is allocated before the
-	// loop, so that the loop only writes.
+	// The canonical words of a block are at most as long as the block, plus one space before the first
+	// word. Memory for all of them is allocated before the loop, so that the loop only writes. Eight
+	// more bytes are allocated because the loop always writes eight bytes at once.
 	at := len(t.canon)
 	t.canon = slices.Grow(t.canon, block+1+8)
 	canon := t.canon[:at+block+1+8]
 	gap := min(len(t.tokens), 1)
 	for ; ends != 0; ends, starts = ends&(ends-1), starts&(starts-1) {
 		start, end := bits.TrailingZeros64(starts), bits.TrailingZeros64(ends)
-		canon[at] = ' ' // overwritten by the first token of a text
+		canon[at] = ' ' // gap is 0 for the first token of a text, which overwrites this space
 		at += gap
 		gap = 1
 		n := end - start
 		var hash uint64
 		if n <= 8 {
-			behind := (64 - 8*n) & 63 // bits of what is loaded behind the word
+			behind := (64 - 8*n) & 63 // of the 64 bits loaded, those that are not the word's and are cleared
 			word := (binary.LittleEndian.Uint64(b[start&(block-1):]) | cases) << behind >> behind
 			binary.LittleEndian.PutUint64(canon[at:], word)
 			hash = mix(word)
 		} else {
-			for j := 0; j < n; j += 8 { // may write beyond the word, where the next will be
+			for j := 0; j < n; j += 8 { // may write up to seven bytes too many, which the next word overwrites
 				binary.LittleEndian.PutUint64(canon[at+j:], binary.LittleEndian.Uint64(b[start+j:])|cases)
 			}
 			hash = hashToken(canon[:at+n], at)
@@ -99,26 +101,27 @@ func (t *Text) asciiBlock(b *[block + slack]byte, place int) (read int, more boo
 		t.place(place+start, place+end)
 	}
 	t.canon = t.canon[:at]
-	if starts != 0 { // a word that goes on behind the block or behind stop
+	if starts != 0 { // the last word goes on behind the block or behind stop, so it is not read yet
 		start := bits.TrailingZeros64(starts)
 		return min(start, stop), start > 0 && stop == block
 	}
 	return stop, stop == block
 }
 
-// classify sets the highest bit of each of eight bytes in two results. words marks ASCII letters
-// and digits. others marks bytes that are neither these nor a gap: an apostrophe, or a byte of a
-// character beyond ASCII.
+// classify marks some of the eight bytes of a 64-bit word, each by the highest bit of the same byte
+// in a result. words marks ASCII letters and digits. others marks apostrophes and bytes above 0x7F.
 func classify(eight uint64) (words, others uint64) {
 	ascii := eight & lows
 	small := ascii | cases
-	// In each byte, the highest bit of x + (0x80-c) says that x is c or more.
+	// For a byte x below 0x80, the highest bit of x + (0x80-c) is set if and only if x >= c. Here that
+	// holds for eight bytes at once, because no sum overflows its byte.
 	letter := (small + (0x80-'a')*each) &^ (small + (0x80-'z'-1)*each)
 	digit := (ascii + (0x80-'0')*each) &^ (ascii + (0x80-'9'-1)*each)
-	quote := ^((ascii ^ '\''*each) + lows) // to 0 alone, adding 0x7F does not set the highest bit
+	quote := ^((ascii ^ '\''*each) + lows) // an apostrophe becomes 0, and 0+0x7F alone leaves the highest bit clear
 	return (letter | digit) &^ eight & highs, (quote | eight) & highs
 }
 
-// pack gathers the highest bits of eight bytes in one byte. The multiplication adds each bit to its
-// place in the highest byte, and no two bits collide on the way.
+// pack returns the highest bits of the eight bytes of a 64-bit word as the low eight bits of its
+// result; all other bits of eight must be 0. The multiplication shifts each bit to its own place in
+// the highest byte, and no two bits meet in one place.
 func pack(eight uint64) uint64 { return (eight >> 7) * 0x0102040810204080 >> 56 }

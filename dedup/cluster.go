@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// A Place is the place of a text in the clusters. Leader is the text that leads its cluster, which
-// may be the text itself. Resemblance is the resemblance to Leader.
+// A Place says to which cluster a text belongs. Leader is the index of the text that leads the
+// cluster, and may be the text itself. Resemblance is the text's resemblance to Leader, 0 to 1.
 type Place struct {
 	Leader      int
 	Resemblance float64
@@ -24,23 +24,27 @@ type Place struct {
 // it is compared only above .42. If n texts share one template and all resemble each other equally,
 // n-1 pairs are taken instead of n(n-1)/2.
 
-// Taken records which of n texts took which at which similarity.
+// Taken is the result of [Clusters]: which text leads which other texts at each similarity. "Text i
+// took text j" means that j belongs to the cluster that i leads.
 type Taken struct {
 	similarities []float64
 	texts        int
-	pairs        []Take // in the order of leaders
+	pairs        []Take // in ascending order of their leaders
 }
 
-// A Take says that the text Leader took Text, which has a lower rank.
+// A Take says that Text is in the cluster that Leader leads, at some similarity up to Resemblance.
+// Both are indexes of texts in order of rank, so Leader is less than Text.
 type Take struct {
 	Leader, Text int32
 	Resemblance  float64
 }
 
-// MostSimilarities is the most similarities that [Clusters] accepts.
+// MostSimilarities is the greatest number of similarities that [Clusters] accepts in one call,
+// because it keeps one bit for each in a 64-bit word.
 const MostSimilarities = 64
 
-// Nowhere is the from value of a text that is taken at every similarity, see [Clusters].
+// Nowhere is above every resemblance. [Clusters] sets from[i] to it when text i is in a cluster of
+// another text at every similarity, so that no resemblance of text i matters any more.
 const Nowhere = 2
 
 // Clusters groups n texts at the given similarities, which must ascend.
@@ -57,7 +61,7 @@ func Clusters(n int, similarities []float64, alike func(leader int, from []float
 	}
 	t := &Taken{similarities: similarities, texts: n}
 	from := slices.Repeat(similarities[:1], n)
-	open := slices.Repeat([]uint64{1<<len(similarities) - 1}, n) // a bit for each similarity at which no text took it
+	open := slices.Repeat([]uint64{1<<len(similarities) - 1}, n) // for each text, a bit for each similarity at which no other text leads it
 	for i := range n {
 		if open[i] == 0 {
 			continue
@@ -88,7 +92,8 @@ func checkSimilarities(similarities []float64) error {
 	return nil
 }
 
-// upTo returns the similarities that a resemblance reaches, a bit for each.
+// upTo returns a bit set of the similarities that are at most resemblance. Bit i stands for
+// t.similarities[i].
 func (t *Taken) upTo(resemblance float64) uint64 {
 	n, equal := slices.BinarySearch(t.similarities, resemblance)
 	if equal {
@@ -97,11 +102,12 @@ func (t *Taken) upTo(resemblance float64) uint64 {
 	return 1<<n - 1
 }
 
-// Pairs returns the pairs in which one text took the other at some similarity, in the order of
-// leaders.
+// Pairs returns the pairs of texts in which one leads the other at some similarity, in ascending
+// order of the leaders.
 func (t *Taken) Pairs() []Take { return t.pairs }
 
-// At returns the place of each text at one of the similarities.
+// At returns for each text its cluster at the given similarity, which must be one of
+// [Taken.Similarities].
 func (t *Taken) At(similarity float64) []Place {
 	places := make([]Place, t.texts)
 	for i := range places {
@@ -131,10 +137,11 @@ func NewTaken(n int, similarities []float64, pairs []Take) (*Taken, error) {
 	return &Taken{similarities: similarities, texts: n, pairs: pairs}, nil
 }
 
-// Similarities returns the similarities at which texts are taken, in ascending order.
+// Similarities returns the similarities for which [Clusters] was asked, in ascending order.
 func (t *Taken) Similarities() []float64 { return t.similarities }
 
-// Among returns what [Clusters] finds at some of the similarities alone.
+// Among returns the part of t for some of its similarities: what [Clusters] would find if it was
+// asked for these alone.
 func (t *Taken) Among(similarities []float64) *Taken {
 	some := &Taken{similarities: similarities, texts: t.texts}
 	open := slices.Repeat([]uint64{1<<len(similarities) - 1}, t.texts)

@@ -5,20 +5,20 @@ import "slices"
 // A Comparison holds every measure of two texts. A measure with two directions has its direction in
 // its name: AInB is the share of A's shingles that B has too.
 type Comparison struct {
-	ShinglesA, ShinglesB int // different ones
-	Common               int // that both have
+	ShinglesA, ShinglesB int // different shingles of each text
+	Common               int // different shingles that both texts have
 	Resemblance          float64
 	Uniqueness           float64 // 1 - resemblance
 	Estimate             float64 // of the resemblance, from the 84 minima
-	AInB, BInA           float64 // containment
+	AInB, BInA           float64 // containment: the share of one text's different shingles that the other has
 	ShareA, ShareB       float64 // share of one text's shingles, counted with repeats, that the other has
 	Dice                 float64
-	Super                int // equal super-shingles, of six
-	Mega                 int // equal mega-shingles, of fifteen
-	Bands                int // equal bands of the scheme
+	Super                int // equal super-shingles, 0 to 6
+	Mega                 int // equal mega-shingles, 0 to 15
+	Bands                int // equal bands of the scheme that was given to Compare
 }
 
-// Compare measures two texts by their shingles. Two texts without shingles are the same.
+// Compare measures two texts by their shingles. Two texts without shingles have resemblance 1.
 func Compare(a, b *Text, s Shingling, bands Scheme) Comparison {
 	listA, listB := s.Append(nil, a), s.Append(nil, b)
 	x, y := NewSketch(listA), NewSketch(listB)
@@ -46,7 +46,7 @@ func Compare(a, b *Text, s Shingling, bands Scheme) Comparison {
 	}
 }
 
-// agree counts the places in which two lists of one length agree.
+// agree returns the number of indexes i at which a[i] equals b[i]. Both lists must be equally long.
 func agree(a, b []uint64) (n int) {
 	for i := range a {
 		if a[i] == b[i] {
@@ -56,8 +56,8 @@ func agree(a, b []uint64) (n int) {
 	return n
 }
 
-// share returns the part of a that is in b. Both lists ascend and may have repeats. The share of an
-// empty list is 1.
+// share returns the share of a's elements that are also in b, 0 to 1, where each repeat in a counts
+// again. Both lists must ascend. If a is empty, the share is 1.
 func share(a, b []uint64) float64 {
 	if len(a) == 0 {
 		return 1

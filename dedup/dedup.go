@@ -42,9 +42,10 @@
 // shingles with its source, and is unique.
 package dedup
 
-// Versions of the stored values. Increase the number when the code computes another value for any
-// text. A store of another version is refused, because its sketches cannot be compared with ours.
+// A store records these versions of the code that computed its tokens and sketches. Increase a
+// version with every change by which some text gets other tokens or another sketch. A store with
+// other versions is refused, because its sketches cannot be compared with new ones.
 const (
 	TokenizerVersion = 1
-	SketchVersion    = 2 // 1 hashed every token by xxh3; now short ones are mixed
+	SketchVersion    = 2 // version 1 hashed every token by xxh3; version 2 uses mix for tokens of up to eight bytes
 )

@@ -21,10 +21,10 @@ func (h Hash) IsZero() bool { return h == Hash{} }
 
 func (h Hash) String() string { return hex.EncodeToString(h[:]) }
 
-// MarshalText writes h as hex, so that JSON shows what a person can compare.
+// MarshalText returns h as 32 lower-case hex digits, so that people can compare hashes in JSON.
 func (h Hash) MarshalText() ([]byte, error) { return hex.AppendEncode(nil, h[:]), nil }
 
-// UnmarshalText reads what MarshalText wrote.
+// UnmarshalText sets h from 32 hex digits, as [Hash.MarshalText] returns them.
 func (h *Hash) UnmarshalText(b []byte) error {
 	if len(b) != 2*len(h) {
 		return hex.ErrLength

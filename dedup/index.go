@@ -21,23 +21,25 @@ type Index struct {
 	canon sync.Pool // of *Text
 
 	mu       sync.RWMutex
-	added    uint64               // guarded by mu: texts, which are numbered from 1
-	leaders  []*leader            // guarded by mu: the earliest first
-	copies   map[Hash]first       // guarded by mu: the first text of each hash
-	postings map[uint64][]*leader // guarded by mu: by key, the earliest first
+	added    uint64               // guarded by mu: number of texts added, and so the number of the last one
+	leaders  []*leader            // guarded by mu: texts that lead, in the order in which they were added
+	copies   map[Hash]first       // guarded by mu: for each canonical text, the first text that had it
+	postings map[uint64][]*leader // guarded by mu: for each key, the leaders that have it, in the order in which they were added
 }
 
-// A first is the first text of its hash.
+// A first is the earliest added text among all texts with one canonical form. Later ones are copies
+// of it.
 type first struct {
 	num     uint64
 	id      string
 	verdict Verdict
 }
 
-// A leader is a text that others may resemble.
+// A leader is a text that duplicated no earlier text when it was added. Later texts are compared
+// with it.
 type leader struct {
 	num    uint64
-	place  uint64 // in the leaders of the index
+	place  uint64 // its index in Index.leaders
 	id     string
 	sketch Sketch
 	set    Set
@@ -50,7 +52,8 @@ func NewIndex(rule Rule) *Index {
 	return x
 }
 
-// Add judges a text and adds it. Later verdicts call the text id; the index does not interpret it.
+// Add judges a text against those added before, and adds it. If a later text duplicates this one,
+// its verdict has id as DuplicateOf; the index does not interpret id.
 func (x *Index) Add(id, text string) Verdict {
 	s := x.read(text)
 	x.mu.Lock()
@@ -60,7 +63,7 @@ func (x *Index) Add(id, text string) Verdict {
 	return v
 }
 
-// Match returns the verdict that Add would return, and adds nothing.
+// Match returns the verdict that [Index.Add] would return for text, and does not add the text.
 func (x *Index) Match(text string) Verdict {
 	s := x.read(text)
 	x.mu.RLock()
@@ -68,7 +71,7 @@ func (x *Index) Match(text string) Verdict {
 	return x.judge(&s)
 }
 
-// A subject holds everything that is compared of a text.
+// A subject is a text prepared for judgement: its hash, sketch, shingles and index keys.
 type subject struct {
 	tokens int
 	hash   Hash
@@ -77,8 +80,9 @@ type subject struct {
 	keys   []uint64
 }
 
-// read makes a subject of a text. It costs much more than judging one, and needs no lock. The
-// effect of a form depends on the language, which read detects from the words.
+// read computes the subject of a text. It takes much longer than judge, so callers do not hold x.mu.
+// If the rule's form is not Plain, read detects the language from the words, because the effect of
+// the form depends on the language.
 func (x *Index) read(text string) (s subject) {
 	canon := x.canon.Get().(*Text)
 	defer x.canon.Put(canon)
@@ -112,7 +116,7 @@ func (x *Index) judge(s *subject) Verdict {
 
 // candidates returns the leaders that share enough keys with the subject. The caller holds x.mu.
 func (x *Index) candidates(s *subject) (all []Candidate) {
-	shared := map[uint64]int{} // keys, by place
+	shared := map[uint64]int{} // for each leader's place, the number of keys it shares with the subject
 	for _, key := range s.keys {
 		list := x.postings[key]
 		for _, l := range list[:min(len(list), MaxPosting)] {
@@ -126,7 +130,8 @@ func (x *Index) candidates(s *subject) (all []Candidate) {
 	return all
 }
 
-// keep adds a subject that was judged. The caller holds x.mu for writing.
+// keep adds a subject with its verdict v to the index, so that later texts are compared with it. The
+// caller holds x.mu for writing.
 func (x *Index) keep(id string, s *subject, v Verdict) {
 	x.added++
 	if _, known := x.copies[s.hash]; !known && s.tokens > 0 {

@@ -64,25 +64,27 @@ import (
 // exponential time hypothesis (Ahle, Pagh, Razenshteyn and Silvestri, PODS 2016, for inner
 // products). And n similar sets make n(n-1)/2 pairs, of which [Clusters] needs only some.
 
-// Occurrences counts for each shingle the sets that have it. The count of a shingle that shares its
-// counter with others is too high.
+// Occurrences counts in how many sets each shingle occurs. It has fewer counters than there may be
+// shingles. If several shingles share a counter, the count is that of all of them together, so a
+// count may be too high and is never too low, up to the limit of 65,535.
 type Occurrences struct {
-	counts []uint16 // saturating
+	counts []uint16 // the counter of shingle x is counts[x>>shift]; it stops at 65,535
 	shift  int
-	met    []uint64 // 32 shingles each: 0, 1, or 2 for more sets
-	mask   uint64   // of a shingle's place in met
+	met    []uint64 // two bits a shingle, 32 shingles a word: met in no set (0), in one (1), in several (2)
+	mask   uint64   // selects the bits of a shingle that give its place in met
 }
 
 // The counter table has a counter for each shingle, and takes at most 128 MiB. The table that tells
 // whether a shingle occurs again takes one or two bytes for each shingle, and at most 512 MiB. With
 // half a billion different shingles, it reports one in five as occurring again.
 const (
-	countersLeast = 10 // as a power of two
-	countersMost  = 26
-	metMost       = 31
+	countersLeast = 10 // at least 2^10 counters
+	countersMost  = 26 // at most 2^26 counters, of two bytes
+	metMost       = 31 // at most 2^31 shingles in met, of two bits
 )
 
-// NewOccurrences returns a table for sets that have so many shingles altogether.
+// NewOccurrences returns an empty table. shingles is the expected sum of the sizes of all sets, and
+// sets the size of the table.
 func NewOccurrences(shingles int) *Occurrences {
 	size := max(bits.Len(uint(shingles)), countersLeast)
 	met := min(size+2, metMost)
@@ -90,7 +92,7 @@ func NewOccurrences(shingles int) *Occurrences {
 	return &Occurrences{make([]uint16, 1<<size), 64 - size, make([]uint64, 1<<(met-5)), 1<<met - 1}
 }
 
-// Count adds a set.
+// Count adds 1 to the count of each shingle of s.
 func (o *Occurrences) Count(s Set) {
 	for _, x := range s {
 		if n := &o.counts[x>>o.shift]; *n < math.MaxUint16 {
@@ -107,8 +109,8 @@ func (o *Occurrences) place(x uint64) (word *uint64, at int) {
 	return &o.met[x>>5], int(x&31) * 2
 }
 
-// returns reports whether a shingle is in several sets. It may say so of a shingle that is in one
-// only, but not the other way round.
+// returns reports whether shingle x occurs in more than one of the counted sets. A true result may be
+// wrong, because other shingles can share the bits of x. A false result is always right.
 func (o *Occurrences) returns(x uint64) bool {
 	word, at := o.place(x)
 	return *word>>at&3 == 2
@@ -123,28 +125,30 @@ type Join struct {
 	order *Occurrences
 	sets  []joined
 
-	posted int // keys of all sets
-	keys   room[uint32]
-	bits   room[uint64]
+	posted int          // sum of len(keys) over all sets
+	keys   room[uint32] // memory for joined.keys
+	bits   room[uint64] // memory for joined.bitmap
 
-	lists  []posting
-	starts []uint32 // of each list in lists
-	met    []int32  // by set, the last round in which it was met
-	round  int32
-	read   int // postings read so far
+	lists  []posting // all lists of postings, one after the other; nil until the first search
+	starts []uint32  // list i is lists[starts[i]:starts[i+1]]
+	met    []int32   // for each set, the last round in which a search considered it
+	round  int32     // number of searches so far
+	read   int       // postings read so far, in all searches
 }
 
 // A joined holds what the join keeps of one set.
 type joined struct {
-	size, alone int32    // shingles of it, and those that no other set has, which come first
-	keys        []uint32 // of the shingles posted, rarest first; of lists, once there are any
-	bitmap      []uint64
+	size, alone int32    // number of shingles, and how many of these no other set has; those come first in the order
+	keys        []uint32 // upper halves of the shingles posted, rarest first; index replaces them by numbers of lists
+	bitmap      []uint64 // see apart
 }
 
-// A room allocates small slices in large blocks. It grows without moving them.
+// A room hands out small slices that it cuts from large blocks, because many small allocations cost
+// more. A slice that was handed out never moves.
 type room[T any] struct{ left []T }
 
-// roomSize is the least number of elements that a room grows by.
+// roomSize is the number of elements in a block of a room. A slice longer than that gets a block of
+// its own length.
 const roomSize = 1 << 16
 
 // take returns a slice of n zeros.
@@ -157,23 +161,24 @@ func (r *room[T]) take(n int) []T {
 	return s
 }
 
-// A posting is the entry of a set under one of its shingles.
+// A posting says that a set has a certain shingle. Postings of one shingle stand in one list.
 type posting struct {
 	set   int32
-	reach float32 // rounded up, if at all
+	reach float32 // of the shingle in the set, see Join.reach; rounding to float32 must not make it smaller
 }
 
-// leeway is added to bounds to allow for rounding, in shingles. It is far more than any rounding
-// error: a candidate that misses its bound by less than leeway passes.
+// leeway, in shingles, loosens every bound of the join, so that a rounding error never excludes a
+// pair. It is far more than any rounding error. A pair that misses a bound by less than leeway
+// becomes a candidate.
 const leeway = 1e-3
 
-// NewJoin returns a join at resemblance t, above 0 and at most 1, of n sets that were all counted
-// in o. A set is empty until Add gives it.
+// NewJoin returns a join of n sets at resemblance t, above 0 and at most 1. o must already have
+// counted all n sets. Each set is empty until [Join.Add] sets it.
 func NewJoin(t float64, n int, o *Occurrences) *Join {
 	return &Join{t: t, order: o, sets: make([]joined, n)}
 }
 
-// Add sets the set at a place of the list. It may be called once for each place, in any order. An
+// Add sets set number at, from 0, to s. It may be called once for each number, in any order. An
 // empty set resembles no other.
 func (x *Join) Add(at int, s Set) {
 	n := &x.sets[at]
@@ -182,8 +187,8 @@ func (x *Join) Add(at int, s Set) {
 	x.draw(n, s)
 }
 
-// post lists the keys of a set's prefix. Shingles are ordered by their counts. Shingles of equal
-// count are ordered by their numbers, which is their order in the set.
+// post fills n.keys and n.alone from the set s. The keys are those of the first shingles of s, the
+// rarest first, as many as a search can need. Shingles of equal count are in ascending order, as in s.
 func (x *Join) post(n *joined, s Set) {
 	prefix := min(len(s), int((1-x.t)*float64(len(s))+leeway)+1)
 	order := make([]uint64, 0, len(s))
@@ -204,7 +209,7 @@ func (x *Join) post(n *joined, s Set) {
 	}
 }
 
-// draw makes the bitmap of a set.
+// draw fills n.bitmap from the set s: each shingle flips one bit, which its low bits choose.
 func (x *Join) draw(n *joined, s Set) {
 	words := 1 << bits.Len(uint(bitsPerShingle*(1-x.t)/(1+x.t)*float64(len(s)))/64)
 	n.bitmap = x.bits.take(words)
@@ -237,13 +242,16 @@ func (x *Join) apart(a, b int, similarity float64) bool {
 	return float64(differ) > (1-similarity)/(1+similarity)*float64(m.size+n.size)+leeway
 }
 
-// reach returns the reach of the shingle at a place of a set.
+// reach returns |B| - (1+t)·place, plus leeway, for set B and one of its shingles, where place counts
+// the shingles from 0, the rarest first. If this shingle is the rarest that B and a set A share, they
+// can have resemblance t only if t·|A| is at most the reach.
 func (x *Join) reach(set, place int) float64 {
 	return float64(x.sets[set].size) - (1+x.t)*float64(place) + leeway
 }
 
-// index makes the lists of postings, and replaces keys by numbers of lists. There are at least half
-// as many lists as postings, so that few lists hold several shingles.
+// index makes the lists of postings from the keys of all sets, and replaces each key by the number of
+// its list. There are at least half as many lists as postings, so that few lists hold the postings
+// of several shingles.
 func (x *Join) index() {
 	x.order = nil // nothing is added any more
 	shift := 32 - min(max(bits.Len(uint(x.posted))-1, 1), 31)
@@ -256,7 +264,7 @@ func (x *Join) index() {
 		}
 	}
 	end := uint32(0)
-	for i, n := range x.starts { // each ends where the next begins, and is filled from its end
+	for i, n := range x.starts { // set starts[i] to the end of list i; filling the list moves it to the beginning
 		end += n
 		x.starts[i] = end
 	}
@@ -275,23 +283,23 @@ func (x *Join) index() {
 	x.met = make([]int32, len(x.sets))
 }
 
-// keyFactor is 2^32 divided by the golden ratio, made odd.
+// keyFactor spreads keys over the lists by multiplication. It is 2^32 divided by the golden ratio,
+// made odd (Knuth's multiplicative hashing).
 const keyFactor = 0x9E3779B1
 
 func (x *Join) list(number uint32) []posting { return x.lists[x.starts[number]:x.starts[number+1]] }
 
-// After yields the sets behind place at of the list that may resemble the set there: all that do,
-// and some that do not. Each is yielded once, in any order. from[i] is the similarity from which
-// set i is looked for. It must be at least the similarity of the join, and a value above 1 excludes
-// the set. For two sets the greater value counts. The caller may change from for a set that was
-// yielded. No set may be added after a search.
+// After yields the numbers of sets above at that may resemble set at: all sets that do, and some that
+// do not. Each is yielded once, in no particular order. from[i] is the least resemblance that matters
+// for set i: at least the t of the join, or above 1 to exclude the set. A pair must reach the greater
+// value of its two sets. yield may change from[other]. [Join.Add] must not be called after After.
 func (x *Join) After(at int, from []float64, yield func(other int) bool) {
 	if x.lists == nil {
 		x.index()
 	}
 	x.round++
 	size := float64(x.sets[at].size)
-	least := from[at]*size - leeway // shingles of a partner
+	least := from[at]*size - leeway // the fewest shingles that a similar set can have
 	for i, key := range x.sets[at].keys {
 		place := float64(int(x.sets[at].alone) + i)
 		if size-(1+from[at])*place+leeway < from[at]*least {
@@ -318,9 +326,9 @@ func (x *Join) After(at int, from []float64, yield func(other int) bool) {
 	}
 }
 
-// reaches reports whether two sets may have resemblance t. The first set has the given size, and
-// its first shared shingle is at place. The posting p gives the same of the other set: its place
-// follows from the reach, which was computed with the least similarity.
+// reaches reports whether two sets may have resemblance t. The first set has size shingles. Its first
+// shingle that the other set shares is at place, counted from 0. p is the posting of that shingle in
+// the other set. p stores no place, but its reach does: it was computed from the place and x.t.
 func (x *Join) reaches(t, size, place float64, p posting) bool {
 	other := float64(x.sets[p.set].size)
 	return t*other <= size-(1+t)*place+leeway && t*size <= other-(1+t)/(1+x.t)*(other-float64(p.reach))+leeway

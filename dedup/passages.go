@@ -7,22 +7,22 @@ import (
 
 // A Passage is a run of tokens that two texts have in common.
 type Passage struct {
-	A      int `json:"a"`      // first token in A
-	B      int `json:"b"`      // first token in B
-	Tokens int `json:"tokens"` // how many
+	A      int `json:"a"`      // index of its first token in text A, from 0
+	B      int `json:"b"`      // index of its first token in text B, from 0
+	Tokens int `json:"tokens"` // its length in tokens
 }
 
-// mostPlaces bounds the places in B at which a run is tried for one shingle. A text of one repeated
-// word has as many such places as words.
+// mostPlaces is the number of places of one shingle in B that Passages tries. Without it, the work
+// for a text that repeats one word would grow with the square of its length.
 const mostPlaces = 64
 
-// Passages finds what two texts have in common, as runs of shared overlapping shingles of k words.
-// It reads along A. Each run is the longest that B has from that place of A on, and the next run
-// begins behind it. The longest run comes first.
+// Passages returns the passages of at least k words that texts a and b have in common, the longest
+// first. It reads a from the beginning. At each shingle that b also has, it takes the longest passage
+// that begins there, and goes on behind that passage.
 func Passages(a, b *Text, k int) []Passage {
 	x, y := a.Shingles(nil, k), b.Shingles(nil, k)
 	if len(x) == 0 || len(y) == 0 || min(a.Len(), k) != min(b.Len(), k) {
-		return nil // one text is shorter than a shingle: they share no run, or are the same
+		return nil // a text without words, or texts of which one is shorter than k words and the other longer, share nothing
 	}
 	k = min(k, a.Len())
 	places := map[uint64][]int{}
@@ -45,7 +45,8 @@ func Passages(a, b *Text, k int) []Passage {
 	return all
 }
 
-// longest returns the place in y with the most shingles equal to those of x, and their number.
+// longest returns the one of places, which are indexes in y, from which y agrees with x for the most
+// shingles, and the number of these shingles. The number is 0 if places is empty.
 func longest(x, y []uint64, places []int) (at, most int) {
 	for _, j := range places {
 		n := 0

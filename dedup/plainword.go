@@ -9,17 +9,17 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// The table of plainWord: what a byte can begin.
+// The classes of a byte at the beginning of a word or character, as the table class gives them.
 const (
 	other  = iota // anything that needs the full rules
 	gap           // an ASCII byte that is in no word and joins none
 	letter        // an ASCII letter
 	digit         // an ASCII digit
 	lead          // the first byte of a two-byte character
-	quote         // an apostrophe joins letters, and digits
+	quote         // the ASCII apostrophe, which joins two letters or two digits in one word
 )
 
-// class of each byte.
+// class maps each byte to one of the classes other, gap, letter, digit, lead and quote.
 var class = func() (c [256]byte) {
 	for b := range 128 {
 		c[b] = gap
@@ -107,7 +107,8 @@ func (t *Text) plainWord(text []byte) int {
 	return i
 }
 
-// lowerOf returns the entry of lower for the character that text begins with.
+// lowerOf returns the entry of the table lower for the character that text begins with, or 0 if that
+// is no valid two-byte character.
 func lowerOf(text []byte) uint16 {
 	if len(text) < 2 || class[text[0]] != lead || text[1]&0xC0 != 0x80 {
 		return 0
@@ -115,9 +116,10 @@ func lowerOf(text []byte) uint16 {
 	return lower[int(text[0]&0x1F)<<6|int(text[1]&0x3F)]
 }
 
-// joint returns the length of the apostrophe that text begins with, if it joins a word with what
-// follows. last is the class of the word's last character. n is 0 if the word has ended. plain is
-// false if the tables cannot tell.
+// joint decides whether a word goes on. The word has been read up to text, and last is the class of
+// its last character. n is the length in bytes of an apostrophe at the beginning of text that joins
+// the word with the next character, or 0 if the word has ended. plain is false if the tables of this
+// file cannot decide; the full rules must then read the word.
 func joint(text []byte, last int) (n int, plain bool) {
 	switch {
 	case text[0] == '\'':
@@ -139,8 +141,8 @@ func joint(text []byte, last int) (n int, plain bool) {
 	return 0, true
 }
 
-// nextClass returns the class of the character that text begins with: letter, digit or gap. plain
-// is false if the tables cannot tell.
+// nextClass returns the class of the character that text begins with: letter, digit or gap. plain is
+// false if the tables of this file do not have the character.
 func nextClass(text []byte) (c int, plain bool) {
 	switch k := class[text[0]]; k {
 	case letter, digit:

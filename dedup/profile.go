@@ -15,14 +15,14 @@ import (
 // A Profile is a published system.
 type Profile struct {
 	Name  string
-	About string // one line
+	About string // description for users, one line
 	score func(a, b string, in ProfileInput) ProfileResult
 }
 
 // A ProfileInput is what some profiles need in addition to the texts.
 type ProfileInput struct {
-	LangA, LangB string    // primary subtags
-	Shingling    Shingling // for k-shingles
+	LangA, LangB string    // primary language subtags of texts A and B, such as "en"
+	Shingling    Shingling // used by the profile k-shingles only
 }
 
 // A ProfileResult is the result of a profile for two texts.
@@ -33,8 +33,8 @@ type ProfileResult struct {
 	A       int     `json:"shingles_a"`
 	B       int     `json:"shingles_b"`
 	Common  int     `json:"common"`
-	Super   *int    `json:"super_shingles,omitempty"` // equal ones of six
-	Mega    *int    `json:"mega_shingles,omitempty"`  // equal ones of fifteen
+	Super   *int    `json:"super_shingles,omitempty"` // equal super-shingles, 0 to 6; nil if the system has none
+	Mega    *int    `json:"mega_shingles,omitempty"`  // equal mega-shingles, 0 to 15; nil if the system has none
 	Without string  `json:"form_without,omitempty"`   // the parts of its form for which a text's language has no rules
 }
 
@@ -60,7 +60,7 @@ func ParseProfile(name string) (Profile, error) {
 	return Profile{}, fmt.Errorf("no profile is called %q: try %s", name, strings.Join(names, ", "))
 }
 
-// Score compares two texts as the system does.
+// Score compares texts a and b by the published algorithm of p.
 func (p Profile) Score(a, b string, in ProfileInput) ProfileResult {
 	r := p.score(a, b, in)
 	r.Profile = p.Name
@@ -138,8 +138,8 @@ func elementaryTokens(text string) []string {
 	return words
 }
 
-// crcShingles returns the CRC-32 (IEEE) of each k words joined by a space, as the signed number
-// that PHP and Java print. Fewer words than k give none.
+// crcShingles returns for each k consecutive words, joined by spaces, their CRC-32 (IEEE) as a signed
+// number, as PHP and Java print it. If there are fewer than k words, the result is empty.
 func crcShingles(words []string, k int) []int32 {
 	var all []int32
 	for i := 0; i+k <= len(words); i++ {

@@ -8,20 +8,20 @@ import (
 
 // # english-pos
 //
-// The published system runs a statistical tagger over English. It drops the words tagged as
-// adjectives (JJ, JJR, JJS), conjunctions (CC), prepositions (IN, TO), interjections (UH) and
-// determiners (DT). It makes plural nouns singular: -ies becomes -y, and a final -s is dropped.
-// Then it drops ten characters and the line ends, and compares the CRC-32 of ten-word shingles by
-// 2c/(n1+n2)·100. It has no step that changes case, so neither has this profile. HTML tags and
-// entities are already removed: the profile compares main texts.
+// This profile rebuilds a published system for English texts. That system runs a statistical
+// part-of-speech tagger. It drops adjectives (tags JJ, JJR, JJS), conjunctions (CC) and
+// prepositions (IN, TO). It also drops interjections (UH) and determiners (DT). It makes plural
+// nouns singular: -ies becomes -y, and a final -s is dropped. Then it drops ten characters and the
+// line ends. It compares the CRC-32 checksums of ten-word shingles by 2c/(n1+n2)·100, where c is
+// the number of common shingles and n1 and n2 are those of the two texts. It never changes case,
+// and neither does this profile. The profile gets main texts, which have no HTML.
 //
-// This profile has no tagger. A word is dropped if it is in a closed list of the classes above, or
-// if WordNet's tagged corpus has it as an adjective more often than as anything else. So each word
-// gets its most frequent tag, whatever its context. Taggers that begin so are right for nine words
-// of ten, and gain the rest by context. If the tag is wrong, the word is kept or dropped in all
-// texts in the same way. That costs less than being right in one text and wrong in its copy. One
-// rule looks at the previous word: a word in -s after one of beforeVerbs is a verb and keeps its
-// -s.
+// The profile has no tagger. It drops a word that is in a fixed list of the classes above, or that
+// is mostly an adjective in WordNet's tagged corpus. So each word gets its most frequent tag,
+// whatever the context. This is right for about nine words of ten. A wrong tag has the same effect
+// in all texts, so copies stay equal. A tagger that uses the context could tag a word differently
+// in a text and in its copy. One rule looks at the previous word: a word in -s after one of
+// beforeVerbs is a verb and keeps its -s.
 
 // treebankWords are the words that the Penn Treebank's guidelines (Santorini, 1990) tag with one of
 // the classes, as far as the classes are closed. The adjectives among them are the ordinals, the
@@ -39,10 +39,11 @@ var treebankWords = setOfWords(`
 	first second third fourth fifth sixth seventh eighth ninth tenth last next
 	few fewer fewest least less many more most much other own same several such`)
 
-// beforeVerbs are the words after which a word in -s is a verb.
+// beforeVerbs are the words after which english-pos takes a word that ends in -s for a verb ("he
+// runs") and not for a plural noun.
 var beforeVerbs = setOfWords("he she it who which")
 
-// englishMarks are the characters that the system drops.
+// englishMarks are the characters that the published system removes from the text.
 const englishMarks = "”“\",.:$#()\r\n"
 
 func englishPOS(a, b string, _ ProfileInput) ProfileResult {

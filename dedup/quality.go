@@ -8,28 +8,29 @@ import (
 // A Scored is a labelled pair with the score that one measure gives it.
 type Scored struct {
 	Score     float64 // 0 to 1
-	Duplicate bool    // what the label says
+	Duplicate bool    // whether the label says that the pair is a duplicate
 }
 
-// A Quality holds the quality of decisions.
+// A Quality rates decisions about labelled pairs, each of which was called a duplicate or not.
 type Quality struct {
 	Precision  float64  `json:"precision"` // share of the pairs called duplicates that are duplicates; 1 if none is called so
 	Recall     float64  `json:"recall"`    // share of the duplicates that are called so; 1 if there are none
-	F1         float64  `json:"f1"`        // their harmonic mean
+	F1         float64  `json:"f1"`        // harmonic mean of precision and recall
 	PrecisionI Interval `json:"precision_interval"`
 	RecallI    Interval `json:"recall_interval"`
 	F1I        Interval `json:"f1_interval"`
 }
 
-// An Interval of 95 %: from, to.
+// An Interval is a 95 % confidence interval: its lower and its upper end.
 type Interval [2]float64
 
-// counted holds the number of right, wrong and missed decisions.
+// counted counts decisions about pairs: right is the number of duplicates called so, wrong of other
+// pairs called duplicates, missed of duplicates not called so.
 type counted struct{ right, wrong, missed int }
 
 func (c counted) quality() Quality {
 	precision, recall := portion{c.right, c.right + c.wrong}, portion{c.right, c.right + c.missed}
-	decided := portion{c.right, c.right + c.wrong + c.missed} // without the pairs rightly let go, which F1 does not count
+	decided := portion{c.right, c.right + c.wrong + c.missed} // without pairs rightly not called duplicates, because F1 ignores them
 	f1 := func(share float64) float64 { return 2 * share / (1 + share) }
 	in := decided.wilson()
 	return Quality{
@@ -39,7 +40,7 @@ func (c counted) quality() Quality {
 	}
 }
 
-// A portion is a part n of a number.
+// A portion is a share as a fraction: n of so many.
 type portion struct{ n, of int }
 
 // share returns n divided by of, or 1 if of is 0.
@@ -53,7 +54,7 @@ func (c portion) share() float64 {
 // wilson returns the 95 % score interval for the share (Wilson, 1927). It is valid for few pairs
 // too: for 20 of 20 it is .84 to 1, where resampling the pairs would give exactly 1.
 func (c portion) wilson() Interval {
-	const z = 1.959964 // of the normal distribution, for 95 %
+	const z = 1.959964 // 95 % of a normal distribution are within z standard deviations of the mean
 	if c.of == 0 {
 		return Interval{0, 1}
 	}
@@ -98,7 +99,7 @@ func BestThreshold(pairs []Scored, thresholds []float64) float64 {
 	return thresholds[(first+last)/2]
 }
 
-// folds of the cross-validation.
+// folds is the number of parts into which cross-validation divides the pairs.
 const folds = 10
 
 // CrossValidate returns the cross-validated quality of a measure: the threshold is set on nine

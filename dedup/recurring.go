@@ -33,17 +33,17 @@ import (
 // each time, and is compared like any text. A common phrase of the field ("Parameters") is left out
 // like a footer, on both sides of a comparison.
 
-// These bound the number of pages on which a block must recur to belong to the host and not to the
-// page.
+// On a host of n pages, a block recurs if it is on at least n/recurringShare pages, rounded up, but
+// on no fewer than recurringLeast. RecurringAlways pages are enough on any host.
 const (
-	RecurringHost   = 20 // pages a host must have before it is counted at all: on fewer, a series of articles looks like a template
-	recurringLeast  = 10 // pages a block must return on,
-	recurringShare  = 10 // and on at least one in so many pages of the host,
-	RecurringAlways = 50 // but on any host so many pages are enough
+	RecurringHost   = 20 // on a host of fewer pages no block recurs, because there a series of articles looks like a template
+	recurringLeast  = 10 // a block on fewer pages than this never recurs
+	recurringShare  = 10 // a block recurs if it is on one in so many pages of its host, within the other bounds
+	RecurringAlways = 50 // a block on so many pages recurs, whatever the size of its host
 )
 
-// The table has a number of buckets for each page, and at most 16 MiB of them. For a million pages
-// of fifty blocks each, that is three blocks to a bucket.
+// The table of Recurring has bucketsPerPage one-byte buckets for each page, and at most bucketsMost,
+// 16 MiB. For example, a million pages of fifty blocks each put three blocks in a bucket.
 const (
 	bucketsPerPage = 256
 	bucketsMost    = 1 << 24
@@ -53,11 +53,12 @@ const (
 // then call Count once for every page.
 type Recurring struct {
 	least  uint8
-	table  []uint8 // counts, which stop at least
-	counts map[uint64]int
+	table  []uint8        // by bucket, the occurrences of its blocks in the first reading, at most the number in least
+	counts map[uint64]int // by block, the pages that have it, counted in the second reading
 }
 
-// NewRecurring starts counting the blocks of a host of so many pages.
+// NewRecurring returns a Recurring for a host that has the given number of pages. From that number
+// follows on how many of them a block must be to recur.
 func NewRecurring(pages int) *Recurring {
 	r := &Recurring{counts: map[uint64]int{}}
 	r.least = uint8(min(max(recurringLeast, (pages+recurringShare-1)/recurringShare), RecurringAlways))
@@ -69,7 +70,8 @@ func NewRecurring(pages int) *Recurring {
 
 func (r *Recurring) bucket(block uint64) *uint8 { return &r.table[block%uint64(len(r.table))] }
 
-// Read takes the numbers of a page's blocks, each once, in the first reading.
+// Read is the first reading of one page. blocks are the numbers of the page's blocks as [Rule.Block]
+// returns them, without repeats.
 func (r *Recurring) Read(blocks []uint64) {
 	if r.table == nil {
 		return
@@ -81,7 +83,8 @@ func (r *Recurring) Read(blocks []uint64) {
 	}
 }
 
-// Count takes the numbers of a page's blocks, each once, in the second reading.
+// Count is the second reading of one page, after [Recurring.Read] of all pages. blocks are the numbers
+// of the page's blocks, without repeats.
 func (r *Recurring) Count(blocks []uint64) {
 	if r.table == nil {
 		return
@@ -93,14 +96,15 @@ func (r *Recurring) Count(blocks []uint64) {
 	}
 }
 
-// Blocks returns the numbers of the blocks that recur, and the number of pages of each.
+// Blocks returns for each recurring block, by its number, how many pages have it. Call it after
+// [Recurring.Count] of all pages.
 func (r *Recurring) Blocks() map[uint64]int {
 	maps.DeleteFunc(r.counts, func(_ uint64, n int) bool { return n < int(r.least) })
 	return r.counts
 }
 
-// Block returns the number of a block of text in a language, which is a hash of its canonical form.
-// ok is false if the block has no words. Block uses the memory of t.
+// Block returns the number that identifies a block of text: the hash of its canonical form by this
+// rule. lang is the language of the text. ok is false if the block has no words. Block overwrites t.
 func (r Rule) Block(t *Text, block, lang string) (number uint64, ok bool) {
 	r.Read(t, block, lang)
 	return xxh3.Hash(t.Bytes()), t.Len() > 0

@@ -6,7 +6,7 @@ func common(a, b Set) int {
 	return n
 }
 
-// piece is the number of steps after which commonFrom checks its bound.
+// piece is the number of steps after which commonFrom checks whether it can still reach least.
 const piece = 128
 
 // commonFrom returns |A∩B| and the number of steps that it took. It stops when |A∩B| can no longer
@@ -44,7 +44,7 @@ func commonFrom(a, b Set, least int) (n, steps int) {
 }
 
 // Resemblance is |A∩B| / |A∪B|, from 0 to 1 (Broder 1997; Jaccard's coefficient).
-// Two empty sets are the same: 1.
+// The resemblance of two empty sets is 1.
 func Resemblance(a, b Set) float64 {
 	if len(a) == 0 && len(b) == 0 {
 		return 1
@@ -88,7 +88,7 @@ func Dice(a, b Set) float64 {
 func Uniqueness(a, b Set) float64 { return 1 - Resemblance(a, b) }
 
 // DiceOfLists is 2c/(n1+n2) over lists with repeats, where c is the sum, over the
-// different shingles, of how often both have it. Two empty lists are the same: 1.
+// different elements, of how often both have it. The result for two empty lists is 1.
 func DiceOfLists[S comparable](a, b []S) float64 {
 	if len(a)+len(b) == 0 {
 		return 1

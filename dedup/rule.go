@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// These are the defaults of a judgement.
+// The defaults of [Rule.Similarity] and [Rule.MinWords].
 const (
 	DefaultSimilarity = 0.8
 	DefaultMinWords   = 50
@@ -14,22 +14,23 @@ const (
 // These bound the work that one page may cause. Templates can flood an index: one API documentation
 // has 1.3 million pairs at resemblance .7 to .8.
 const (
-	MaxPosting = 1000 // leaders read under one key
-	MaxMet     = 1000 // leaders whose sketches are compared
-	MaxVerify  = 32   // candidates compared exactly
+	MaxPosting = 1000 // leaders read under one key of the page, the earliest first
+	MaxMet     = 1000 // leaders whose sketches are compared with the page's
+	MaxVerify  = 32   // candidates whose shingles are compared with the page's
 
-	// MaxVerifyWords is about the number of words in the candidates compared exactly. It takes some
-	// 40 ns to read a word from a store and to compare it. A page of up to 32,768 words, 200 KB of
-	// text, is compared with as many candidates as any other.
+	// MaxVerifyWords limits the total length of the candidates whose shingles are compared with one
+	// page's, in words. Reading a word from a store and comparing it takes some 40 ns. The limit
+	// matters only for pages above 32,768 words, some 200 KB of text, because shorter ones reach
+	// MaxVerify first.
 	MaxVerifyWords = 1 << 20
 )
 
 // A Rule says how pages are judged.
 type Rule struct {
-	Form       Form      // of the canonical text
-	Shingling  Shingling // of the canonical text
-	Similarity float64   // resemblance to its leader from which a page is near, 0 to 1
-	MinWords   int       // tokens under which a page is thin
+	Form       Form      // which words are dropped or changed before texts are compared
+	Shingling  Shingling // how the words are cut into shingles
+	Similarity float64   // the least resemblance of a near-duplicate to its leader, 0 to 1
+	MinWords   int       // a page with fewer words is thin
 	Scheme     Scheme    // how candidates are found
 
 	// Contained is the least share of a page's runs of three words that must be in the page it
@@ -53,8 +54,8 @@ func (r Rule) Shingles(t *Text) []uint64 { return r.Shingling.Append(nil, t) }
 // Set returns the set of shingles of a text by this rule.
 func (r Rule) Set(t *Text) Set { return r.Shingling.Set(t) }
 
-// Short reports whether a text of so many tokens is too short to be compared. A text without tokens
-// always is, because two empty texts have resemblance 1.
+// Short reports whether a text of so many tokens is too short to be compared. A text without tokens is
+// always too short, because any two empty texts have resemblance 1.
 func (r Rule) Short(tokens int) bool { return tokens == 0 || tokens < r.MinWords }
 
 // containedRun is the number of words in the runs by which containment is measured. Short runs
@@ -85,17 +86,17 @@ func Runs(t *Text, text string) Set {
 // verdict differs from that of a comparison with all leaders: it names another leader, or says that
 // the page is unique. Such a page is counted as capped. [Rule.Shortlist] can err in the same way.
 func Met(shared map[uint64]int, meet int) []uint64 {
-	var having [Minima + 1]int // the number of leaders that share so many keys
+	var having [Minima + 1]int // having[k] is the number of leaders that share k keys with the page
 	for _, n := range shared {
 		having[min(n, Minima)]++
 	}
-	least, room := Minima+1, MaxMet // all that share least keys or more are met
+	least, room := Minima+1, MaxMet // every leader that shares least keys or more is returned; room is left for others
 	for least > max(meet, 1) && having[least-1] <= room {
 		least--
 		room -= having[least]
 	}
 	met := make([]uint64, 0, MaxMet-room)
-	var next []uint64 // those that share one key less; there is not room for all
+	var next []uint64 // leaders that share least-1 keys, for which there is not room enough
 	for num, n := range shared {
 		switch n = min(n, Minima); {
 		case n >= least:
@@ -112,10 +113,10 @@ func Met(shared map[uint64]int, meet int) []uint64 {
 
 // A Candidate is a leader that may resemble a page.
 type Candidate struct {
-	Num      uint64  // its number: the lower was first
-	Name     string  // its URL, or what else it goes by in a verdict
-	Estimate float64 // of the resemblance, by sketches
-	Set      Set     // its shingles, for Judge
+	Num      uint64  // the leader's number; earlier leaders have lower numbers
+	Name     string  // the leader's URL or other name, which becomes Verdict.DuplicateOf
+	Estimate float64 // of the resemblance of page and leader, from their sketches, 0 to 1
+	Set      Set     // the leader's shingles, which only Judge needs
 }
 
 // Shortlist picks, in place, the candidates worth an exact comparison with a page of so many words:
@@ -130,7 +131,7 @@ func (r Rule) Shortlist(all []Candidate, words int) []Candidate {
 	before := func(a, b Candidate) int {
 		return cmp.Or(cmp.Compare(b.Estimate, a.Estimate), cmp.Compare(a.Num, b.Num))
 	}
-	short := all[:0] // the best so far, in order
+	short := all[:0] // the best candidates so far, the best first
 	for _, c := range all {
 		if c.Estimate < least || len(short) == most && before(c, short[most-1]) > 0 {
 			continue

@@ -8,8 +8,8 @@ import (
 	"github.com/zeebo/xxh3"
 )
 
-// These are the literature's numbers: six super-shingles of 14 minima each, and a mega-shingle for
-// each of the fifteen pairs of super-shingles.
+// The numbers of super- and mega-shingles of a sketch, as in the literature: each of the six
+// super-shingles hashes 14 minima, and each of the fifteen pairs of super-shingles is a mega-shingle.
 const (
 	SuperShingles = 6
 	MegaShingles  = SuperShingles * (SuperShingles - 1) / 2
@@ -20,7 +20,7 @@ const (
 type Scheme struct {
 	Name string // bands, super or mega
 	Rows int    // minima in one band
-	Need int    // bands two pages must share to meet
+	Need int    // number of equal bands that makes two pages candidates
 }
 
 // found is the least probability with which the default scheme must make candidates of two pages
@@ -60,7 +60,7 @@ func ParseScheme(name string, t float64) (Scheme, error) {
 	return Scheme{}, fmt.Errorf("no scheme is called %q: try bands, super or mega", name)
 }
 
-// Bands returns the number of bands of a sketch.
+// Bands returns into how many bands the scheme cuts the 84 minima of a sketch: 84 divided by Rows.
 func (s Scheme) Bands() int { return Minima / s.Rows }
 
 func (s Scheme) String() string {
@@ -86,8 +86,8 @@ func (s Scheme) Probability(j float64) float64 {
 	return max(0, 1-none-n*one*math.Pow(1-one, n-1)) // rounding can take the sum below 0
 }
 
-// Keys appends the keys of a sketch to dst. Two pages that share a key are worth comparing. In the
-// scheme "super" they must share Need keys.
+// Keys appends to dst the keys under which an index stores a sketch. Two pages are candidates if
+// they share at least [Scheme.Meet] keys.
 func (s Scheme) Keys(dst []uint64, sketch *Sketch) []uint64 {
 	if s.Name == "mega" {
 		super := Super(sketch)
@@ -100,7 +100,8 @@ func (s Scheme) Keys(dst []uint64, sketch *Sketch) []uint64 {
 	return dst
 }
 
-// Meet returns how many equal keys make two pages candidates.
+// Meet returns how many keys two pages must share to become candidates. It is Need in the scheme
+// "super". It is 1 in "bands", and in "mega", where each key stands for two bands.
 func (s Scheme) Meet() int {
 	if s.Name == "super" {
 		return s.Need
@@ -108,7 +109,7 @@ func (s Scheme) Meet() int {
 	return 1
 }
 
-// Method returns the name of the scheme in a verdict.
+// Method returns the value of Verdict.Method for a leader that this scheme found.
 func (s Scheme) Method() Method {
 	switch s.Name {
 	case "super":

@@ -18,17 +18,19 @@ type Set []uint64
 // A bucket is large if a text repeats itself, or if an attacker chose its words for that. Large
 // buckets are sorted by [slices.Sort] first, so the time is never more than that of a sort.
 
-// crowded is the size of a bucket that is too large for insertion.
+// crowded is the number of elements from which NewSet sorts a bucket by slices.Sort, because
+// insertion takes quadratic time.
 const crowded = 32
 
-// NewSet returns the set of some shingles. It copies them.
+// NewSet returns the set of the given shingles, which may be in any order and have repeats. The
+// argument is not changed or kept.
 func NewSet(shingles []uint64) Set {
 	if len(shingles) == 0 {
 		return nil
 	}
 	var few [512]uint32 // avoids an allocation for texts of up to a thousand words
 	ends := few[:]
-	width := bits.Len(uint(len(shingles) / 2)) // of a bucket's number
+	width := bits.Len(uint(len(shingles) / 2)) // number of bits in a bucket's number
 	if 1<<width > len(ends) {
 		ends = make([]uint32, 1<<width)
 	}

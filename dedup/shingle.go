@@ -10,8 +10,8 @@ import (
 // Segalovich.
 const DefaultShingle = 10
 
-// MaxShingle is the longest shingle, in units. Most pages are shorter. Each of them would be a
-// single shingle, so that only equal texts would resemble each other.
+// MaxShingle is the greatest accepted length of a shingle, in units. Most pages are shorter than
+// that. A page shorter than a shingle is a single shingle, so it resembles only equal texts.
 const MaxShingle = 10_000
 
 // # Shingles
@@ -89,7 +89,7 @@ func (s Shingling) Append(dst []uint64, t *Text) []uint64 {
 	}
 	k := min(s.K, n)
 	dst = slices.Grow(dst, n-k+1)
-	var window, drop uint64 = 0, 1 // drop is base^k
+	var window, drop uint64 = 0, 1 // window is the hash of k units, drop is base^k
 	for _, h := range units[:k] {
 		window = window*base + h
 		drop *= base
@@ -159,5 +159,5 @@ func (s Shingling) Set(t *Text) Set {
 	return NewSet(t.shingles)
 }
 
-// Set returns the overlapping shingles of k words as a set.
+// Set returns the set of t's overlapping shingles of k words.
 func (t *Text) Set(k int) Set { return Shingling{Unit: Words, K: k}.Set(t) }

@@ -5,7 +5,7 @@ import (
 	"math"
 )
 
-// Minima is how many hash functions sketch a page.
+// Minima is the number of hash functions, and so of values in a sketch.
 const Minima = 84
 
 // # The 84 functions
@@ -90,8 +90,9 @@ var flips, factors = func() (k, m [Minima]uint32) {
 // repeats. Without shingles every value is the greatest possible.
 func NewSketch(shingles []uint64) Sketch { return newSketch(shingles, vectors) }
 
-// chunk is how many shingles are taken through all functions at a time. They are 4 KB, so that they
-// stay in the first-level cache. It is a multiple of what a vector loop takes.
+// chunk is the number of shingles that newSketch passes through all 84 functions before it takes the
+// next ones. They are 4 KB, so they stay in the processor's first-level cache. chunk is a multiple
+// of stride, the number of shingles that one turn of the vector loop takes.
 const (
 	chunk  = 1024
 	stride = 32
@@ -128,8 +129,8 @@ func newSketch(shingles []uint64, vector bool) (s Sketch) {
 	return s
 }
 
-// least returns the minimum of low and of one function's values. It is the reference for the vector
-// code.
+// least returns the minimum of low and of one function's values for all of x. flip and factor are the
+// constants k_i and m_i of the function. leastAVX2 must return the same.
 func least(x []uint32, flip, factor, low uint32) uint32 {
 	for _, v := range x {
 		y := (v ^ flip) * factor
@@ -143,7 +144,7 @@ func least(x []uint32, flip, factor, low uint32) uint32 {
 func Estimate(a, b *Sketch) float64 {
 	n := 0
 	for i := range a {
-		equal := 0 // without a branch, which no processor predicts
+		equal := 0 // compiled without a branch, because a processor cannot predict which values are equal
 		if a[i] == b[i] {
 			equal = 1
 		}

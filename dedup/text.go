@@ -43,15 +43,15 @@ type Text struct {
 	canon  []byte   // the tokens, joined by one space
 	ends   []int    // where each token ends in canon
 	tokens []uint64 // the number of each token
-	runes  []uint64 // a number for each character, if asked for
+	runes  []uint64 // result of chars: a number for each character of canon
 
 	shingles []uint64 // memory for Set
 	text     []byte   // memory for copied
 
-	places    []Span // the place of each token in the text, if requested
-	locate    bool   // whether places are requested
-	other     []byte // memory for ReadForm
-	otherEnds []int
+	places    []Span // the place of each token in the text, if locate
+	locate    bool   // whether Read records places, see Locate
+	other     []byte // memory that ReadForm exchanges with canon
+	otherEnds []int  // memory that ReadForm exchanges with ends
 
 	iter *words.Iterator[[]byte]
 	norm []byte
@@ -61,14 +61,14 @@ type Text struct {
 // A Span is a part of a text, in bytes.
 type Span struct{ Start, End int }
 
-// Locate makes the next Read record the place of each token, for [Text.Span].
+// Locate makes every later Read record the place of each token, for [Text.Span].
 func (t *Text) Locate() { t.locate = true }
 
-// Span returns the place of the i-th token in the text that was read, after Locate. Tokens that are
-// characters of one word have the span of the word.
+// Span returns where the i-th token, from 0, stands in the text that was read. [Text.Locate] must have
+// been called before Read. If several tokens come from one word, each has the span of the whole word.
 func (t *Text) Span(i int) Span { return t.places[i] }
 
-// Read makes t the canonical form of text.
+// Read splits text into tokens and makes them the content of t.
 func (t *Text) Read(text []byte) {
 	t.canon, t.ends, t.tokens, t.places = t.canon[:0], t.ends[:0], t.tokens[:0], t.places[:0]
 	for i := 0; i < len(text); {
@@ -94,13 +94,14 @@ func (t *Text) Read(text []byte) {
 	}
 }
 
-// copied returns a text as bytes, in the memory of t.
+// copied returns text as bytes in memory that t reuses: the next call of copied overwrites them.
 func (t *Text) copied(text string) []byte {
 	t.text = append(t.text[:0], text...)
 	return t.text
 }
 
-// place records where the tokens appended last are in the text.
+// place records, if locate, that all tokens without a place come from the bytes start to end of the
+// text.
 func (t *Text) place(start, end int) {
 	if t.locate {
 		t.placeAll(start, end)
@@ -116,8 +117,8 @@ func (t *Text) placeAll(start, end int) {
 // Len returns the number of tokens.
 func (t *Text) Len() int { return len(t.tokens) }
 
-// Numbers returns a number for each token, the same wherever the token stands. It is valid until the
-// next Read.
+// Numbers returns a 64-bit hash for each token. Equal tokens have equal numbers. The slice is valid
+// until the next Read.
 func (t *Text) Numbers() []uint64 { return t.tokens }
 
 // Bytes returns the canonical text: the tokens joined by one space. It is valid until the next
@@ -133,7 +134,7 @@ func (t *Text) Token(i int) string {
 	return string(t.canon[start:t.ends[i]])
 }
 
-// chars returns a number for each character of the canonical text.
+// chars returns a hash for each character of the canonical text, valid until the next call.
 func (t *Text) chars() []uint64 {
 	t.runes = t.runes[:0]
 	for _, r := range string(t.canon) {
@@ -146,8 +147,8 @@ func (t *Text) chars() []uint64 {
 // or markup have the same hash.
 func (t *Text) Hash() Hash { return HashOf(t.canon) }
 
-// end makes a token of the bytes that were appended to canon since start. If there is a token
-// before it, the byte at start is the separator.
+// end records a new token: the bytes of canon from start on. If it is not the first token, the byte at
+// start is the space before it and does not belong to it.
 func (t *Text) end(start int) {
 	if len(t.tokens) > 0 {
 		start++
@@ -156,8 +157,8 @@ func (t *Text) end(start int) {
 	t.tokens = append(t.tokens, hashToken(t.canon, start))
 }
 
-// separated returns the canonical text with the space that a new token needs, if it is not the
-// first.
+// separated returns canon with a space appended, or unchanged if there is no token yet. The caller
+// appends the next token.
 func (t *Text) separated() []byte {
 	if len(t.tokens) > 0 {
 		return append(t.canon, ' ')
@@ -165,15 +166,15 @@ func (t *Text) separated() []byte {
 	return t.canon
 }
 
-// hashToken returns the number of the token at the end of canon, which begins at start. A token of
-// up to eight bytes is a number already; mixing it gives no two such words the same number. Longer
-// words are hashed by xxh3.
+// hashToken returns the 64-bit hash of a token: the bytes of canon from start on. A token of up to
+// eight bytes fits in 64 bits, and mix is a permutation, so two such tokens never have the same hash.
+// Longer tokens are hashed by xxh3.
 func hashToken(canon []byte, start int) uint64 {
 	n := len(canon) - start
 	switch {
 	case n > 8:
 		return xxh3.Hash(canon[start:])
-	case len(canon) >= 8: // shift out the bytes before the word
+	case len(canon) >= 8: // load the last eight bytes of canon, and shift out those before the token
 		return mix(binary.LittleEndian.Uint64(canon[len(canon)-8:]) >> ((64 - 8*n) & 63))
 	}
 	var word [8]byte
@@ -181,7 +182,8 @@ func hashToken(canon []byte, start int) uint64 {
 	return mix(binary.LittleEndian.Uint64(word[:]))
 }
 
-// segment reads one segment of UAX #29 and returns its length in bytes.
+// segment reads the first segment of text by the word rules of UAX #29, and returns its length in
+// bytes. If the segment is a word, its tokens are appended.
 func (t *Text) segment(text []byte) int {
 	if t.iter == nil {
 		t.iter = words.FromBytes(nil)
@@ -217,16 +219,16 @@ func (t *Text) word(word []byte) {
 		word = t.norm
 	}
 	t.low = t.low[:0]
-	alone := false // whether low is a character that is a token by itself
+	alone := false // whether t.low holds a character that is a token by itself, see perCharacter
 	for i := 0; i < len(word); {
 		r, n := utf8.DecodeRune(word[i:])
 		i += n
 		switch {
 		case r == utf8.RuneError && n == 1, unicode.Is(unicode.Cf, r):
-			continue // a byte that is no character, or an invisible character
+			continue // r is an invalid byte or an invisible character
 		case unicode.Is(unicode.M, r):
 			if len(t.low) == 0 {
-				continue // a mark belongs to the character before it, and that is gone
+				continue // skip a combining mark without a character before it
 			}
 		case perCharacter(r):
 			t.flush()
@@ -247,7 +249,8 @@ func (t *Text) word(word []byte) {
 	t.flush()
 }
 
-// flush makes a token of low, unless low is empty.
+// flush appends t.low as a token, without apostrophes at its ends, and empties t.low. It appends
+// nothing if t.low has no letter or number.
 func (t *Text) flush() {
 	if low := bytes.Trim(t.low, "'"); isWord(low) {
 		start := len(t.canon)
@@ -257,8 +260,8 @@ func (t *Text) flush() {
 	t.low = t.low[:0]
 }
 
-// perCharacter reports whether r is a token by itself.
+// perCharacter reports whether r is of a script in which each character is a token, such as Han.
 func perCharacter(r rune) bool {
 	return r >= 0x0E00 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai, unicode.Lao, unicode.Khmer) ||
-		r == 'ー' // the long vowel mark belongs to both Kana, so to neither table
+		r == 'ー' // the long vowel mark, used with both Kana, and so in neither of their two tables
 }

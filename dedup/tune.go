@@ -34,22 +34,23 @@ func Thresholds() []float64 {
 type Way struct {
 	Form    string `json:"form"`
 	Unit    Unit   `json:"unit"`
-	Shingle int    `json:"shingle"` // units in one, overlapping
+	Shingle int    `json:"shingle"` // units in a shingle
 	Measure string `json:"measure"`
 }
 
 // A Tuned is the result of Tune for one way.
 type Tuned struct {
 	Way
-	Threshold      float64 `json:"threshold"` // the best over all pairs
-	Quality                // at that threshold
+	Threshold      float64 `json:"threshold"` // the threshold with the best F1 over all pairs
+	Quality                // of the decisions at Threshold, over all pairs
 	CrossValidated Quality `json:"cross_validated"`
 }
 
-// Tune assesses ways of measuring by their scores of the same labelled pairs, and ranks them by
-// cross-validated F1. Among equals, resemblance over words is first, because that is the default of
-// a crawl. Next comes the longer shingle, because unrelated pages of a crawl share fewer of them by
-// chance than a few hundred pairs show. Next comes the first given.
+// Tune ranks ways of measuring by their cross-validated F1, the best first. scores[i] are the scores
+// that ways[i] gives to the labelled pairs, which are the same for all ways. Of ways with equal F1,
+// resemblance over words comes first, because a crawl uses it by default. If ways are still equal, the
+// longer shingle comes first: the many unrelated pages of a crawl share fewer long shingles by
+// chance, and a few hundred pairs cannot show that. Otherwise the order of ways is kept.
 func Tune(ways []Way, scores [][]Scored) []Tuned {
 	all := make([]Tuned, len(ways))
 	for i, w := range ways {
@@ -71,7 +72,7 @@ func Tune(ways []Way, scores [][]Scored) []Tuned {
 	return all
 }
 
-// A Combination is one threshold of one way of measuring.
+// A Combination is one way of measuring with one threshold, and the quality of its decisions.
 type Combination struct {
 	Way
 	Threshold float64 `json:"threshold"`

@@ -10,21 +10,21 @@ import (
 type VerdictKind string
 
 const (
-	Unique VerdictKind = "unique" // resembles no leader enough, and so leads
-	Exact  VerdictKind = "exact"  // the canonical text of its leader
-	Near   VerdictKind = "near"   // resembles its leader at least as much as was asked for
-	Thin   VerdictKind = "thin"   // too short to compare, unless it is a copy
+	Unique VerdictKind = "unique" // duplicates no earlier page, and so leads: later pages are compared with it
+	Exact  VerdictKind = "exact"  // has the same canonical text as its leader
+	Near   VerdictKind = "near"   // its resemblance to its leader is at least Rule.Similarity
+	Thin   VerdictKind = "thin"   // has fewer words than Rule.MinWords; a copy of an earlier page is Exact even then
 )
 
 // A Method is how a leader was found.
 type Method string
 
 const (
-	ByText  Method = "text"  // equal canonical text
-	ByBands Method = "bands" // an equal band of minima
-	BySuper Method = "super" // two equal super-shingles of six
-	ByMega  Method = "mega"  // an equal mega-shingle of fifteen
-	ByPairs Method = "pairs" // the search over all pages, after the crawl
+	ByText  Method = "text"  // page and leader have the same canonical text
+	ByBands Method = "bands" // their sketches have an equal band of minima
+	BySuper Method = "super" // at least two of their six super-shingles are equal
+	ByMega  Method = "mega"  // at least one of their fifteen mega-shingles is equal
+	ByPairs Method = "pairs" // the search for all similar pairs after the crawl found them
 )
 
 // Explain returns the meaning of a verdict by this rule, in words for a reader who does not know

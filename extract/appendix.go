@@ -7,19 +7,25 @@ import (
 	"unicode/utf8"
 )
 
-// # What stands below an article
+// # Sections below an article
 //
-// Templates put other articles below an article, who wrote it, and what readers say. Each of these
-// has a heading, and there are few such headings. A heading of this kind may also belong to a
-// chapter. So its section is dropped only if enough text stands above it, and if it holds no more
-// than three times that text. An article has no chapters with such headings: there the section is
-// dropped however long it is. So are readers' comments.
+// Below an article, templates add sections that are not part of it: related articles, a note about
+// the author, readers' comments. Each begins with one of a small number of headings, such as
+// "Related articles" or "About the author". dropAppendices drops these sections.
 //
-// A company that tells something says at the end who it is: "About" and its name, above a paragraph
-// or two. What tells that from a chapter is that it is the end.
+// A chapter of the text may have such a heading too. So a section is dropped only if enough text is
+// above it, and if it has at most three times the weight of that text. Neither limit on the length
+// holds for a page that declares itself an article, because the chapters of articles do not have
+// such headings. Readers' comments are dropped whatever their length.
+//
+// A press release ends with a paragraph or two about the company, under a heading such as "About
+// Example Inc.". An article may have chapters with such headings. So this section is dropped only
+// if few blocks follow the heading.
+//
+// Weaknesses: the headings are a fixed list in some 13 languages; other languages are not covered.
 
-// appendices are these headings, whole or as they begin, in lower case, in the languages most of
-// the web is written in.
+// appendices are the headings of such sections in lower case, by their first byte. A heading
+// matches if it is equal to a line or begins with one and no letter follows.
 var appendices = byFirst(`
 related articles
 related posts
@@ -132,7 +138,8 @@ func byFirst(list string) (lines [256][]string) {
 	return lines
 }
 
-// remarks are the headings of readers' comments, without the number.
+// remarks are the words for "comments" and "replies" that, with or without a number, are the
+// heading of readers' comments: "12 comments".
 var remarks = words(`comment comments response responses reply replies kommentar kommentare commentaire commentaires comentario comentarios
 comentário comentários commento commenti reacties komentarze комментарии комментариев комментария`)
 
@@ -145,16 +152,16 @@ func words(list string) map[string]bool {
 }
 
 const (
-	appendixHeading = 64 // bytes of a heading
-	appendixWords   = 10 // words of it
-	appendixShare   = 3  // times what stands above it that a section may hold
+	appendixHeading = 64 // most bytes of a heading
+	appendixWords   = 10 // most words of a heading
+	appendixShare   = 3  // a dropped section has at most this many times the weight of the text above it
 
-	fewBlocks = 6 // blocks that a company ends with
-	fewShare  = 4 // times those that stand above them
+	fewBlocks = 6 // most blocks of the section about a company
+	fewShare  = 4 // the text above must weigh more than this many times as much
 )
 
-// dropAppendices drops the sections below the article in blocks[first:last] that their headings
-// tell.
+// dropAppendices drops the sections in blocks[first:last] whose headings say that they are not part
+// of the article. Threads, products and pages with code are left alone.
 func (s *survey) dropAppendices(first, last int32) {
 	if s.thread || s.isProduct() || s.whole().code > 0 {
 		return
@@ -196,7 +203,7 @@ func (s *survey) dropAppendices(first, last int32) {
 	}
 }
 
-// abouts begin the heading of what a company says of itself below what it has to tell.
+// abouts are the beginnings of the heading above a company's section about itself, in lower case.
 var abouts = []string{"about ", "über ", "à propos d", "acerca de ", "sobre ", "informazioni su ", "over "}
 
 func isAbout(text []byte) bool {
@@ -208,7 +215,8 @@ func isAbout(text []byte) bool {
 	return false
 }
 
-// fewLeft reports a line below which there are but a few blocks, the first of which runs.
+// fewLeft reports whether only a few blocks follow heading i, the first of them running text, and
+// whether they weigh little compared with the text above.
 func (s *survey) fewLeft(i, last int32) bool {
 	n := 0
 	for j := i + 1; j < min(last, i+5*fewBlocks) && n <= fewBlocks; j++ {
@@ -231,7 +239,7 @@ func lower(to, text []byte) []byte {
 	return to
 }
 
-// isAppendix reports the heading of what is below an article.
+// isAppendix reports whether text, in lower case, is a heading from appendices.
 func isAppendix(text []byte) bool {
 	if len(text) == 0 {
 		return false
@@ -245,7 +253,8 @@ func isAppendix(text []byte) bool {
 	return false
 }
 
-// isRemarks reports a heading of nothing but "comments" and how many.
+// isRemarks reports whether text, in lower case, is the heading of readers' comments: one word of
+// remarks and at most digits and punctuation, as in "comments (12)".
 func isRemarks(text []byte) bool {
 	found := false
 	for w := range bytes.FieldsFuncSeq(text, func(r rune) bool { return !unicode.IsLetter(r) }) {
@@ -257,9 +266,10 @@ func isRemarks(text []byte) bool {
 	return found
 }
 
-// belowLinks is the first running paragraph below the links that a section begins with, and its end if
-// there is none: what stands below the links belongs to the text again. The paragraph stands beside the
-// heading or beside the links, for cards have paragraphs and headings of their own.
+// belowLinks returns the block at which the article continues below a list of links, for a section
+// of blocks[i:end] whose heading is block i. It is the first running paragraph after the links that
+// has the same parent as the heading or as the links. Paragraphs inside the cards of a list have
+// another parent. belowLinks returns end if there is no such paragraph.
 func (s *survey) belowLinks(i, end int32) int32 {
 	above := s.elems[s.blocks[i].elem].parent // the box around the heading
 	links := int32(-1)                        // the box around the links
@@ -281,8 +291,10 @@ func (s *survey) belowLinks(i, end int32) int32 {
 	return end
 }
 
-// sectionEnd is the block after the section that begins with block i: the end of the box that
-// begins with it and has more, or else of what follows it in its box, up to a heading of its rank.
+// sectionEnd returns the index after the last block of the section whose heading is block i. If a
+// box begins with the heading and has more blocks, the section is that box. Otherwise the section
+// ends at the next heading of the same or a higher rank in the box around, or at the end of that
+// box. sectionEnd returns i if block i is not a heading and no box begins with it.
 func (s *survey) sectionEnd(i, last int32) int32 {
 	box := s.blocks[i].elem
 	for box >= 0 && s.elems[box].last == i+1 {
@@ -310,7 +322,7 @@ func (s *survey) sectionEnd(i, last int32) int32 {
 	return end
 }
 
-// rank is 1 to 6 for a heading, 7 for a line that serves as one.
+// rank returns '1' to '6' for the headings <h1> to <h6>, and '7' for any other block.
 func (s *survey) rank(i int32) byte {
 	if s.blocks[i].kind != heading {
 		return '7'

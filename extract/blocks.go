@@ -2,22 +2,23 @@ package extract
 
 import "skink/internal/language"
 
-// A Block is a paragraph, a heading, a list item or a table row of a document that is not HTML.
+// A Block is a paragraph, a heading, a list item or a table row of a document that is not HTML,
+// such as a PDF.
 type Block struct {
 	Text  string
-	Level int // of a heading, from 1; 0: it is none
+	Level int // level of a heading, from 1; 0: no heading
 }
 
-// FromBlocks fills the text of a document that another package read. d has what the document says
-// of itself. FromBlocks sets its text and what follows from that: the words, the language and the
-// first headings. All of the text is main text.
+// FromBlocks fills d with the text of a document that another package has read, such as a PDF. The
+// caller sets the metadata of d. FromBlocks sets Text, Words, Lang, H1, Root and Sure, and the
+// Title if it is empty. All of the text is main text.
 func FromBlocks(d *Document, blocks []Block) {
 	var w writer
 	for _, b := range blocks {
 		before := len(w.blocks)
 		w.write(b.Text)
 		w.flush()
-		if len(w.blocks) == before { // it shows nothing
+		if len(w.blocks) == before { // only white space or invisible characters
 			continue
 		}
 		d.levels = append(d.levels, b.Level)

@@ -2,25 +2,26 @@ package extract
 
 // # Cards
 //
-// Below an article stand other articles of its site. Each is a card: a headline that is a link, a
-// line or two of what it is about, a date. No class name need tell. That several of a kind stand in
-// a box of their own, one after the other, does.
+// Below an article, templates show other articles of the site. Each is a card: a small box with a
+// headline that is a link, one or two lines of description, and a date. A row is a box that
+// contains several cards of the same class and little else. Rows are recognized by this shape,
+// without a class name.
 //
-// An article may itself be such a list, of things to buy or to see. So cards stay if they stand
-// between paragraphs, or if text stands below them. A list of articles has nothing but cards: where
-// little stands above them, they are what the page says. They are so, too, on a page that does not
-// call itself an article: a company's services are cards below what it says of itself.
+// An article may itself be a list of such boxes, such as "10 books to read". So a row stays if it
+// has paragraphs beside it in its box, if much text follows it, or if little text precedes it. Rows
+// are dropped only on pages that declare themselves articles: the services on a company's page look
+// like cards, but are its text.
 
 const (
-	cardAbove  = 2 * 8 * enough // weight of the text above a row
-	cardRow    = 3              // cards that make a row
-	cardBlocks = 8              // blocks of a card
-	cardSize   = 700            // bytes of a card
-	cardShare  = 3              // times as much as what is above them
+	cardAbove  = 2 * 8 * enough // least weight of the text above a row
+	cardRow    = 3              // least cards in a row
+	cardBlocks = 8              // most blocks of a card
+	cardSize   = 700            // most bytes of a card
+	cardShare  = 3              // a row weighs at most this many times as much as the text above it
 )
 
-// dropCards drops the rows of cards below an article, from the last up, so that what is below each
-// is no card.
+// dropCards drops the rows of cards below an article. It begins with the last row, so that the rows
+// below do not count as text that follows.
 func (s *survey) dropCards() {
 	if !s.isArticle() || s.whole().code > 0 {
 		return
@@ -55,8 +56,8 @@ func (s *survey) dropCards() {
 	}
 }
 
-// columns counts for each box the paragraphs of running text right in it, up to what makes a
-// column.
+// columns returns for each box the number of its child paragraphs that are running text, counted up
+// to minRuns.
 func (s *survey) columns() []uint8 {
 	runs := make([]uint8, len(s.elems))
 	for i := range s.elems {
@@ -68,7 +69,7 @@ func (s *survey) columns() []uint8 {
 	return runs
 }
 
-// inColumn reports a box in a column of text.
+// inColumn reports whether a box around box i has minRuns running paragraphs as its children.
 func (s *survey) inColumn(i int32, columns []uint8) bool {
 	for p := s.elems[i].parent; p >= 0; p = s.elems[p].parent {
 		if columns[p] == minRuns {
@@ -78,7 +79,8 @@ func (s *survey) inColumn(i int32, columns []uint8) bool {
 	return false
 }
 
-// isRow reports a box of cards of a kind and next to nothing else.
+// isRow reports a box with at least cardRow cards of the same class as children that hold four
+// fifths of its text.
 func (s *survey) isRow(i int32) bool {
 	cards, size := 0, 0
 	kind := ""
@@ -99,7 +101,8 @@ func (s *survey) isRow(i int32) bool {
 	return cards >= cardRow && size*10 >= s.within(i).size*8
 }
 
-// isCard reports a box with a headline that is a link, and little else.
+// isCard reports a small box with a line of more than two words that is nearly all link, and little
+// else.
 func (s *survey) isCard(i int32) bool {
 	e := &s.elems[i]
 	if e.kind != group && e.kind != item || e.mark&markPanel != 0 || e.last-e.first < 1 || e.last-e.first > cardBlocks {

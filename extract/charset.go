@@ -16,29 +16,30 @@ import (
 )
 
 // The encoding of a page is found in the order of the WHATWG HTML standard, "determining the
-// character encoding": byte order mark, Content-Type header, <meta>, then the bytes. It departs
-// from it in three places, because a browser's user can pick another encoding and a crawler's
-// cannot:
+// character encoding": byte order mark, Content-Type header, <meta>, then the bytes. The search
+// departs from the standard in three cases, because the user of a crawler cannot choose another
+// encoding for a page:
 //
-//   - A text that is UTF-8 many times over is UTF-8, whatever is declared.
-//   - A declared UTF-8 that the bytes contradict again and again is a wrong template, and is not
-//     believed. A few broken characters, a text cut in the middle of one, stay UTF-8.
-//   - Without any declaration a guess by letter frequencies comes before windows-1252. It is made
-//     on the text alone, for tags are English whatever the page is, and a guess whose result looks
-//     like no text is dropped.
+// - A body with at least eight valid UTF-8 sequences and no invalid byte is UTF-8,
+//   whatever it declares.
+// - A declaration of UTF-8 is ignored if the body has more invalid bytes than valid UTF-8 sequences.
+//   A few broken characters, or a character cut off at the end, do not matter.
+// - If nothing is declared, letter frequencies decide before windows-1252 does. They are counted
+//   without the tags, because the names of tags are English on every page. A guess is ignored if the
+//   decoded text has many characters that texts do not contain.
 //
-// What it gets wrong: short undeclared pages in single-byte encodings, where a few letters do not
-// tell Cyrillic from Greek.
+// Weakness: on a short page in a single-byte encoding that is not declared, the few letters do not
+// distinguish Cyrillic from Greek.
 
 const (
-	// prescanned is how many bytes are searched for <meta charset>. The standard's 1,024 miss pages
-	// with long comments or scripts on top.
+	// prescanned is how many bytes are searched for <meta charset>. The standard says 1,024, which is
+	// too few for pages that begin with long comments or scripts.
 	prescanned = 16 << 10
-	guessed    = 32 << 10 // bytes of text shown to the guesser: more do not change its mind
+	guessed    = 32 << 10 // bytes of text from which chardet guesses; more do not change the result
 )
 
-// decode gives the page as UTF-8 and the name of the encoding it was in. Valid UTF-8 is handed back
-// as it is, uncopied.
+// decode returns the page as UTF-8 and the WHATWG name of its encoding. Valid UTF-8 is returned
+// without a copy.
 func decode(body []byte, contentType string, markup bool) (text []byte, name string) {
 	name = encodingOf(body, contentType, markup)
 	if name == "utf-8" {
@@ -70,8 +71,9 @@ func lookup(name string) encoding.Encoding {
 	return e
 }
 
-// canonicalName is the WHATWG name of a label, "" if the label is none of the web's.
-// "x-user-defined" and "replacement" decode to no text and are as good as no label.
+// canonicalName returns the WHATWG name of an encoding label: "windows-1252" for "latin1". It
+// returns "" for an unknown label, and for "x-user-defined" and "replacement", with which no text
+// can be decoded.
 func canonicalName(label string) string {
 	e := lookup(strings.TrimSpace(label))
 	if e == nil {
@@ -96,10 +98,10 @@ func encodingOf(body []byte, contentType string, markup bool) string {
 		declared = declaredInside(body)
 	}
 	if isUTF16(declared) {
-		declared = "utf-8" // it was read as ASCII so far, so UTF-16 it is not
+		declared = "utf-8" // the declaration was readable as ASCII, so the body is not UTF-16
 	}
 	if (declared == "utf-8" || declared == "") && utf8.Valid(body) {
-		return "utf-8" // nearly every page; the rest have their characters counted
+		return "utf-8" // fast path for nearly every page
 	}
 	seen := utf8Evidence(body)
 	switch {
@@ -125,8 +127,9 @@ func headerCharset(contentType string) string {
 	return canonicalName(strings.Trim(label, "\"' \t"))
 }
 
-// utf16Name recognises UTF-16 by its mark, by the header where the bytes bear it out, or, with
-// neither, by a "<" and its NUL at the very start.
+// utf16Name reports whether the body is UTF-16, and in which byte order. It looks for a byte order
+// mark, then for a "<" beside a NUL byte at the start. Otherwise the header must declare UTF-16,
+// and the body must have NUL bytes or be invalid UTF-8.
 func utf16Name(body []byte, contentType string) (string, bool) {
 	switch {
 	case bytes.HasPrefix(body, []byte("\xff\xfe")):
@@ -142,8 +145,8 @@ func utf16Name(body []byte, contentType string) (string, bool) {
 	if !isUTF16(declared) {
 		return "", false
 	}
-	// "utf-16" alone means little-endian on the web, but white space and tags are ASCII and show
-	// the order.
+	// The label "utf-16" means little-endian on the web. Tags and spaces are ASCII, so the positions of
+	// their NUL bytes show the real order.
 	even, odd := 0, 0
 	for i, c := range body[:min(len(body), sniffed)] {
 		if c == 0 {
@@ -165,8 +168,8 @@ func utf16Name(body []byte, contentType string) (string, bool) {
 	return declared, true
 }
 
-// declaredInside is the encoding that <meta charset>, <meta http-equiv> or the XML declaration
-// names.
+// declaredInside returns the encoding that <meta charset>, <meta http-equiv> or the XML declaration
+// names, "" if none does.
 func declaredInside(body []byte) string {
 	head := body[:min(len(body), prescanned)]
 	if trimmed := bytes.TrimLeft(head, " \t\r\n"); bytes.HasPrefix(trimmed, []byte("<?xml")) {
@@ -227,8 +230,8 @@ func metaCharset(z *html.Tokenizer, more bool) string {
 	return canonicalName(charset)
 }
 
-// evidence is what the bytes say about UTF-8: characters of several bytes, and bytes that belong to
-// none. A character cut off at the end counts as neither.
+// evidence counts the valid UTF-8 sequences of two bytes or more (whole), and the bytes that belong
+// to no valid sequence (broken). A character cut off at the end of the body counts as neither.
 type evidence struct{ whole, broken int }
 
 func utf8Evidence(body []byte) (e evidence) {
@@ -249,16 +252,18 @@ func utf8Evidence(body []byte) (e evidence) {
 	return e
 }
 
-// proves: no text in another encoding is valid UTF-8 so many times over by chance.
+// proves reports that the body is UTF-8: text in another encoding does not have eight valid
+// sequences and no broken byte by chance.
 func (e evidence) proves() bool { return e.broken == 0 && e.whole >= 8 }
 
-// likely: UTF-8, damaged at most.
+// likely reports that the body is probably UTF-8, with a few damaged characters at most.
 func (e evidence) likely() bool { return e.broken*10 <= e.whole }
 
-// refutes: a declaration of UTF-8 that is wrong.
+// refutes reports that the body is not UTF-8, whatever it declares.
 func (e evidence) refutes() bool { return e.broken > e.whole }
 
-// guess asks the frequency tables, and takes the first answer that reads as text.
+// guess returns the encoding that chardet finds most probable by letter frequencies and whose
+// decoded text passes readsAsText. If there is none, it returns windows-1252.
 func guess(body []byte, markup bool) string {
 	sample := body
 	if markup {
@@ -269,8 +274,8 @@ func guess(body []byte, markup bool) string {
 	if err != nil {
 		return "windows-1252"
 	}
-	// The guesser asks its tables in parallel and leaves answers of equal confidence in the order
-	// they came.
+	// chardet tries its encodings in parallel, so results of equal confidence come in a random order.
+	// Sort them to get the same result each time.
 	slices.SortFunc(results, func(a, b chardet.Result) int {
 		return cmp.Or(b.Confidence-a.Confidence, strings.Compare(a.Charset, b.Charset))
 	})
@@ -286,8 +291,9 @@ func guess(body []byte, markup bool) string {
 	return "windows-1252"
 }
 
-// guessedName translates the guesser's answer into the web's name. What no web page is written in,
-// and what is told by escape sequences or NULs that are not there, is none.
+// guessedName returns the WHATWG name of chardet's result. It returns "" for UTF-8, UTF-16 and
+// UTF-32, because the earlier checks have excluded them, and for encodings that are not used on the
+// web.
 func guessedName(r chardet.Result, sample []byte) string {
 	switch r.Charset {
 	case "UTF-8", "UTF-16BE", "UTF-16LE", "UTF-32BE", "UTF-32LE":
@@ -302,7 +308,8 @@ func guessedName(r chardet.Result, sample []byte) string {
 	return canonicalName(r.Charset)
 }
 
-// hasC1 reports bytes that are controls in the ISO encodings and letters in the Windows ones.
+// hasC1 reports whether a sample has bytes from 0x80 to 0x9f. They are control characters in the
+// ISO encodings, but letters and punctuation in the Windows encodings.
 func hasC1(sample []byte) bool {
 	for _, c := range sample {
 		if 0x80 <= c && c < 0xa0 {
@@ -312,8 +319,9 @@ func hasC1(sample []byte) bool {
 	return false
 }
 
-// readsAsText reports a decoded sample that holds letters beyond ASCII, and next to nothing that no
-// text holds: unassigned characters, controls, and signs inside words, as in "g³adkiej".
+// readsAsText reports whether a decoded sample looks like text: it has letters beyond ASCII, and
+// for every 20 of them at most one character that is wrong. Wrong are unassigned characters,
+// controls, and symbols inside words, as in "g³adkiej" for "gładkiej".
 func readsAsText(sample []byte) bool {
 	letters, wrong := 0, 0
 	before, sign := false, false // the last character was a letter; a sign after a letter
@@ -334,8 +342,8 @@ func readsAsText(sample []byte) bool {
 	return letters > 0 && wrong*20 <= letters
 }
 
-// untagged is the text between tags, scripts and styles left out, for the guesser. It works on
-// bytes of unknown encoding, where only ASCII can be relied on.
+// untagged returns the text of a page without tags, scripts and styles, up to about guessed bytes.
+// The encoding is not known yet, so only ASCII bytes are interpreted.
 func untagged(body []byte) []byte {
 	var text []byte
 	z := html.NewTokenizer(bytes.NewReader(body))

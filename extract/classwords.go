@@ -4,23 +4,22 @@ import "strings"
 
 // # Words in class names
 //
-// Class names and ids are written for style sheets and scripts. But they are made of words, and of
-// the same words on most sites. Here are those that say what is not the text, as the templates of
-// the common content systems, frameworks and forums use them. They were gathered by reading such
-// pages. They are hints: see prune and clearSections.
+// Class names and ids are made of words, and most sites use the same ones: "sidebar", "share",
+// "comments". This file lists the words that mark boilerplate. They come from the templates of
+// common content management systems, frameworks and forums. A word is only a hint: prune and
+// clearSections decide whether a box is dropped.
 
-// classLists are the words by what they make of a box.
+// classLists are the words, grouped by the marks that they give a box.
 var classLists = []struct {
 	mark  mark
 	words string
 }{
-	// These take back what a name says: "has-sidebar" is beside a sidebar, "search-results" no
-	// search form; and some systems call every box a widget.
+	// These words cancel the other marks of a name: "has-sidebar" is the box beside a sidebar,
+	// "search-results" is no search form. Elementor and HubSpot (hs) call every box a widget.
 	{0, "has no with without not is layout enabled results result elementor hs textwidget"},
 
 	{markNever, "copyright"},
-	// Consent managers by their own prefix: OneTrust, Cookiebot, CookieYes, Complianz, Didomi,
-	// TrustArc, Usercentrics, Iubenda, Borlabs.
+	// Prefixes of the products that ask for consent to cookies, such as OneTrust and Cookiebot.
 	{markNever, "onetrust optanon cookiebot cybot cookieyes cky cmplz didomi truste usercentrics iubenda borlabs"},
 
 	{markNav, "nav navbar navigation menu submenu megamenu subnav sidenav breadcrumb breadcrumbs crumbs"},
@@ -55,8 +54,8 @@ var classWords = func() map[string]mark {
 	return all
 }()
 
-// classShapes has, for each first letter, a bit for each length of the words that begin with it.
-// Most words of most names are none of ours, and this tells so for less than looking them up.
+// classShapes has for each first letter one bit for each length of the words in classWords. It
+// excludes most other words faster than a look-up in the map.
 var classShapes = func() (shapes ['z' + 1]uint32) {
 	for word := range classWords {
 		shapes[word[0]] |= 1 << len(word)
@@ -64,9 +63,10 @@ var classShapes = func() (shapes ['z' + 1]uint32) {
 	return shapes
 }()
 
-// classMark reads the words of a class or id, name by name: "site-footer" and "siteFooter" are site
-// and footer. Words are compared whole, so that "shared" is not "share" and "thread" no "ad", and a
-// word with digits in it is none: "e1e566ad" was made by a program.
+// classMark returns the marks of a class or id attribute. It splits each name into words:
+// "site-footer" and "siteFooter" are "site" and "footer". Only whole words match, so "thread" does
+// not match "ad". Words that follow a digit do not match, because names such as "e1e566ad" are
+// generated.
 func classMark(value string) mark {
 	var m mark
 	for start := 0; start < len(value); {
@@ -82,7 +82,7 @@ func classMark(value string) mark {
 	return m
 }
 
-// shortestWord of the lists above: "ad", "no".
+// shortestWord is the length in bytes of the shortest words in classLists: "ad", "no".
 const shortestWord = 2
 
 func nameMark(name string) mark {
@@ -124,7 +124,7 @@ func nameMark(name string) mark {
 		}
 	}
 	if m&markPanel != 0 {
-		m &= markPanel | markNever // "accordion-item__dropdown"
+		m &= markPanel | markNever // in "accordion-item__dropdown" the other words name parts of the panel
 	}
 	if m&markSpeech != 0 {
 		m &^= markSpeech | markUser

@@ -8,14 +8,14 @@ import (
 
 // # Tables of contents and line numbers
 //
-// Two things stand in a text and say nothing of their own. A table of contents repeats the headings
-// as links to places on the page. A column of line numbers stands beside code. Both are told by what
-// they hold, whatever their names are.
+// A table of contents repeats the headings of a page as links such as <a href="#part">. A column of
+// line numbers is beside code. Neither adds to the text. Both are recognized by their content,
+// because their class names differ from site to site.
 
-const fewHeadings = 3 // items of a table of contents, at least
+const fewHeadings = 3 // least items of a table of contents
 
-// dropContents drops the tables of contents, each with the line that it has for a heading, and the
-// columns of line numbers.
+// dropContents drops the tables of contents, each with a one-line heading above it, and the columns
+// of line numbers.
 func (s *survey) dropContents() {
 	dropped := false
 	for i := int32(0); i < int32(len(s.elems)); i++ {
@@ -40,7 +40,7 @@ func (s *survey) dropContents() {
 	}
 }
 
-// isContents reports a list of links to places on the page and nothing else.
+// isContents reports a list that is nothing but links to places on the same page.
 func (s *survey) isContents(e *elem) bool {
 	if e.last-e.first < fewHeadings {
 		return false
@@ -53,8 +53,8 @@ func (s *survey) isContents(e *elem) bool {
 	return true
 }
 
-// isCount reports several lines in a cell of a table that are numbers, each one more than the one
-// above. Elsewhere such lines are what a program prints.
+// isCount reports a table cell with several lines that are consecutive numbers. Outside a table
+// such lines may be the output of a program.
 func (s *survey) isCount(e *elem) bool {
 	if e.last-e.first < 2 || !s.isIn(e.parent, atom.Td) {
 		return false

@@ -8,9 +8,9 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// embed notes the files that an element makes a browser fetch. Of a picture in several sizes these
-// are all, for any of them may be fetched by somebody. What a style sheet names, and what a script
-// fetches, is not seen.
+// embed adds the files that a browser fetches because of an element to Document.Embeds. For a
+// picture with several sizes it adds each size. It does not find files that style sheets or scripts
+// load.
 func (s *survey) embed(n *html.Node) {
 	switch n.DataAtom {
 	case atom.Img:
@@ -39,8 +39,8 @@ func (s *survey) embed(n *html.Node) {
 	}
 }
 
-// embedLink notes the style sheet or the icon that a <link> names. A browser does not fetch what is
-// an alternative.
+// embedLink adds the style sheet or the icon that a <link> names. It skips alternate style sheets,
+// because browsers do not fetch them.
 func (s *survey) embedLink(n *html.Node) {
 	rel := attr(n, "rel")
 	switch {
@@ -52,8 +52,8 @@ func (s *survey) embedLink(n *html.Node) {
 	}
 }
 
-// addPicture notes a picture, in each of the sizes that it comes in. Its alternative text is in the
-// attribute alt.
+// addPicture adds a picture in each of its sizes (src and srcset). alt is the name of the attribute
+// with its alternative text, "" if it has none.
 func (s *survey) addPicture(n *html.Node, alt string) {
 	text := attr(n, alt)
 	s.addEmbed(attr(n, "src"), ByImage, text)
@@ -62,9 +62,9 @@ func (s *survey) addPicture(n *html.Node, alt string) {
 	}
 }
 
-// candidates are the addresses of a srcset, such as "small.png 1x, large.png 2x". They are found as
-// browsers find them (HTML, 4.8.4.2, "parse a srcset attribute"): an address ends with white space,
-// and what follows it with a comma that stands in no parentheses. So an address may have commas.
+// candidates yields the addresses of a srcset attribute, such as "small.png 1x, large.png 2x". The
+// rules are those of HTML 4.8.4.2, "parse a srcset attribute". An address ends at white space. Its
+// descriptor, such as 2x, ends at a comma outside parentheses. So an address may contain commas.
 func candidates(srcset string) iter.Seq[string] {
 	const space = " \t\n\f\r"
 	return func(yield func(string) bool) {
@@ -79,7 +79,7 @@ func candidates(srcset string) iter.Seq[string] {
 			href := rest[:end]
 			rest = rest[end:]
 			if bare := strings.TrimRight(href, ","); bare != href {
-				href = bare // the comma ends the candidate, which says nothing more
+				href = bare // a comma directly after the address: there is no descriptor
 			} else {
 				rest = behindComma(rest)
 			}
@@ -90,7 +90,7 @@ func candidates(srcset string) iter.Seq[string] {
 	}
 }
 
-// behindComma is what follows the first comma that stands in no parentheses.
+// behindComma returns the part of s after the first comma outside parentheses, "" if there is none.
 func behindComma(s string) string {
 	open := false
 	for i := range len(s) {

@@ -5,12 +5,22 @@
 //	fmt.Println(doc.Title, doc.Lang, doc.Text)
 //	for href, nofollow := range doc.Hrefs() { ... }
 //
-// Start with [Parse]. Its error is [ErrNotText] for an image or a program. So it is for a PDF, which
-// package document reads. A page whose text is only in scripts gives a Document with an empty Text,
-// which says so and is not an error.
+// Start with [Parse]. It returns [ErrNotText] for an image, a program or a PDF. Package document
+// reads PDFs. If only scripts would write the text of a page, Parse returns no error, and a
+// Document with an empty Text and the Root [RootNone].
 //
-// It does not run scripts, does not fetch what a page embeds, and does not resolve links: an
-// address is handed on as written.
+// The package does not run scripts, does not fetch images or style sheets, and does not resolve
+// links: each address is returned as the page writes it.
+//
+// The comments of this package use these terms:
+//
+//   - block: one line of the page's text, such as a paragraph, a heading, a list item or a table row.
+//   - box: an element that begins and ends a line, such as <div> or <ul>, but not <b> or <a>.
+//   - running text: blocks of at least ten words of which less than half are links.
+//   - weight: the bytes of text outside links; those of running text count eightfold.
+//   - root: the box that holds the main text. The rest of the page is boilerplate.
+//   - mark: the reason why a box may be boilerplate, such as class="sidebar".
+//   - dropped: not part of the main text. A taken block is part of it.
 package extract
 
 import (
@@ -24,57 +34,57 @@ import (
 	"skink/internal/language"
 )
 
-// Document is what a page says, in the order its author wrote it.
+// Document holds the text, the metadata and the links of a page, in the order of the page.
 type Document struct {
-	Title       string // of <title>, else of og:title, else of the first <h1>
-	TitleFrom   string // where Title is from, if not from <title>: "og:title" or "h1"
-	SiteName    string // of og:site_name, else of application-name
-	Description string // of the meta description, else of og:description
-	SharedOnly  bool   // Description is of og:description
-	Author      string // of the meta author, else as schema.org has it, in the page or beside it
-	Published   string // as written, mostly ISO 8601: of a <meta>, schema.org or <time>
-	Modified    string // the same for the last change
-	Lang        string // primary subtag ("en"), "" if unknown
+	Title       string // from <title>, else og:title, else the first <h1>
+	TitleFrom   string // source of Title: "og:title" or "h1"; "" for <title>
+	SiteName    string // from <meta> og:site_name, else application-name
+	Description string // from <meta> description, else og:description
+	SharedOnly  bool   // Description is from og:description
+	Author      string // from <meta> author, else from the page's schema.org data (JSON-LD)
+	Published   string // date as the page writes it, mostly ISO 8601; from <meta>, schema.org or <time>
+	Modified    string // date of the last change, in the same form; from <meta> or schema.org
+	Lang        string // language of the text as a primary subtag ("en"), "" if unknown
 
-	DeclaredLang string // the same, as the page declares it; "" if it declares none
-	Canonical    string // href of rel=canonical as written, "" if none; the first of several
+	DeclaredLang string // language that the page declares, as a primary subtag; "" if none
+	Canonical    string // href of the first rel=canonical as written, "" if none
 	Base         string // <base href> as written, "" if none
 	Charset      string // WHATWG name of the encoding the bytes were read with
 
-	NoIndex, NoFollow bool           // what <meta name=robots> asks of everyone
-	Asks              map[string]Ask // the same of one crawler, by its name in lower case
+	NoIndex, NoFollow bool           // <meta name=robots>: requests to every crawler
+	Asks              map[string]Ask // requests to one crawler, as in <meta name=googlebot>; the key is its name in lower case
 
-	H1         []string // what its <h1> say, empty ones too; at most 8, of at most 300 bytes
-	Canonicals []string // href of each rel=canonical as written, each once; at most 8
+	H1         []string // texts of the <h1>, empty ones too; at most 8, each cut to 300 bytes
+	Canonicals []string // distinct hrefs of rel=canonical as written; at most 8
 
-	Links       []Link      // in document order, each href and rel once
-	Embeds      []Embed     // files that the page is made of, each href once; only if asked for
-	Alternates  []Alternate // the same page in other languages or forms, and feeds
+	Links       []Link      // in document order; each pair of href and rel once
+	Embeds      []Embed     // images, scripts, styles and media, each href once; only with Options.Embeds
+	Alternates  []Alternate // <link rel=alternate>: the page in other languages or forms, and feeds
 	Prev, Next  string      // href of rel=prev and rel=next as written, "" if none
-	Breadcrumbs []string    // the way to the page, from the outermost
-	Images      []string    // alternative texts of pictures in the main text; only if asked for
+	Breadcrumbs []string    // path to the page by name, as in "Home", "Shop", "Shoes"; the top level first
+	Images      []string    // alt texts of the pictures in the main text; only with Options.Images
 
-	Text  string  // the main text, one block a line
-	Words int     // of Text; in scripts without spaces, its characters
-	Left  string  // running text that was left out of Text, one block a line; what Text repeats is not in it
+	Text  string  // the main text, one line for each block
+	Words int     // number of words in Text; in scripts without spaces, such as Chinese, of characters
+	Left  string  // running text that is not in Text, one line for each block; without repetitions of Text
 	Root  string  // how the main text was found, one of the Root constants
-	Sure  float64 // share of what could be in Text that it holds, 0 to 1; links are not counted
+	Sure  float64 // bytes of Text divided by the bytes that could be main text, 0 to 1; see survey.share
 
-	Bound string // why no tree was built, one of the Bound constants; "": one was
-	Needs string // why scripts draw the text, one of the Needs constants; "": they do not, as far as is known
+	Bound string // why the HTML was not parsed into a tree, one of the Bound constants; "" if it was
+	Needs string // evidence that scripts draw the text, one of the Needs constants; "" if there is none
 
-	page   *marked // for WriteHTML and Markdown
-	levels []int   // of FromBlocks: for each line of Text, the level of the heading that it is; 0: none
+	page   *marked // the parsed page, for WriteHTML and Markdown; nil without Options.Page
+	levels []int   // set by FromBlocks: for each line of Text its heading level, 0 if it is no heading
 }
 
-// HasText reports a page that can be compared. Menus alone, and a text that only scripts would
-// write, are none.
+// HasText reports whether the page has a text that can be compared with others. It is false for a
+// page that has only menus, or whose text only scripts would write.
 func (d *Document) HasText() bool { return d.Root != RootNone }
 
-// Hrefs yields what the page leads to, as written, and whether it says rel=nofollow: its links, the
-// pages before and after it in a row, and itself in other languages. It yields nothing if the page
-// asks everyone to follow nothing (NoFollow). Feeds that only its head names are left out: many
-// sites have one for each page.
+// Hrefs yields the addresses that the page leads to, as written, and whether each has rel=nofollow.
+// These are its links, rel=prev and rel=next, and its versions in other languages. Hrefs yields
+// nothing if the page asks every crawler to follow nothing (NoFollow). Feeds that only <link
+// rel=alternate> names are left out, because many sites have one for each page.
 func (d *Document) Hrefs() iter.Seq2[string, bool] {
 	return func(yield func(string, bool) bool) {
 		if d.NoFollow {
@@ -88,7 +98,7 @@ func (d *Document) Hrefs() iter.Seq2[string, bool] {
 	}
 }
 
-// AllLinks yields the links that Hrefs is made from, whether or not the page asks to follow them.
+// AllLinks yields the same links as Hrefs, but also if the page sets NoFollow.
 func (d *Document) AllLinks() iter.Seq[Link] {
 	return func(yield func(Link) bool) {
 		for _, l := range d.Links {
@@ -109,7 +119,7 @@ func (d *Document) AllLinks() iter.Seq[Link] {
 	}
 }
 
-// Alternate is what <link rel=alternate> names.
+// Alternate is one <link rel=alternate>.
 type Alternate struct {
 	Href     string `json:"href"`               // as written
 	Type     string `json:"type,omitempty"`     // media type; "" for a page
@@ -117,7 +127,7 @@ type Alternate struct {
 	Title    string `json:"title,omitempty"`
 }
 
-// Ask is what a page asks of a crawler.
+// Ask holds the requests of a page to a crawler: do not index the page, do not follow its links.
 type Ask struct{ NoIndex, NoFollow bool }
 
 // Link is an address the page points to, by <a>, <area>, <iframe>, <frame> or <meta
@@ -127,18 +137,18 @@ type Link struct {
 	Rel      string // as written
 	NoFollow bool   // rel holds nofollow
 	By       By
-	Text     string // its text on one line, or its picture's or label's; at most 100 bytes
+	Text     string // its text on one line, else its picture's alt, its aria-label or its title; at most 100 bytes
 }
 
-// By says by what a page names an address.
+// By is the kind of element that names an address.
 type By string
 
 const (
 	ByAnchor    By = "link"      // <a>, <area>, the entry of a feed
 	ByFrame     By = "frame"     // <iframe>, <frame>
 	ByRefresh   By = "refresh"   // <meta http-equiv=refresh>
-	ByNeighbour By = "neighbour" // rel=prev or rel=next of its head
-	ByAlternate By = "alternate" // rel=alternate of its head
+	ByNeighbour By = "neighbour" // rel=prev or rel=next
+	ByAlternate By = "alternate" // <link rel=alternate>
 
 	ByImage  By = "image"  // <img>, a poster, an icon
 	ByScript By = "script" // <script src>
@@ -153,22 +163,22 @@ type Embed struct {
 	Alt  string // alternative text of a picture, on one line, at most 100 bytes
 }
 
-// How a main text was found. A page whose root changes from one visit to the next changes its text
-// too, so the way is part of the answer.
+// Values of Document.Root: the rule that found the main text. A page whose Root changes between two
+// visits probably changes its Text too, so stores keep this value.
 const (
-	RootArticleBody = "articleBody" // itemprop=articleBody
-	RootArticle     = "article"     // the one <article>
+	RootArticleBody = "articleBody" // the element with itemprop=articleBody
+	RootArticle     = "article"     // the only <article>, or the one with the headline or nearly all text
 	RootMain        = "main"        // <main> or role=main
 	RootDescent     = "descent"     // the smallest element that holds most of the running text
-	RootBody        = "body"        // no element stood out
-	RootFallback    = "fallback"    // the filters left next to nothing, so all text that is shown
+	RootBody        = "body"        // the whole page, because no element holds most of the running text
+	RootFallback    = "fallback"    // the rules left no text, so all text outside menus and marked boxes
 	RootPlain       = "plain"       // the whole plain text
 	RootDocument    = "document"    // the whole text of a document that is not HTML, see [FromBlocks]
-	RootStripped    = "stripped"    // no tree could be built: all text between tags
+	RootStripped    = "stripped"    // the HTML could not be parsed into a tree: all text between tags
 	RootNone        = "none"        // no text at all
 )
 
-// rootWords are those ways for people who do not know the rules: what the text was taken from.
+// rootWords describes each Root constant in words, for people who do not know the rules.
 var rootWords = map[string]string{
 	RootArticleBody: "the element marked as the text of the article",
 	RootArticle:     "the only article element",
@@ -181,31 +191,35 @@ var rootWords = map[string]string{
 	RootStripped:    "all text between the tags: the HTML could not be parsed",
 }
 
-// RootWords say what a main text was taken from that was found in some way; "" if nothing was taken.
+// RootWords describes a Root constant for a reader, such as "the main element". It returns "" for
+// [RootNone] and for unknown values.
 func RootWords(root string) string { return rootWords[root] }
 
-// Why a page has no tree, so that its text is all that stands between its tags.
+// Values of Document.Bound: the limit because of which the HTML was not parsed into a tree. The
+// Text of such a page is all text between its tags.
 const (
 	BoundDepth = "depth" // more elements open at once than the parser's 512
 	BoundTree  = "tree"  // its tree would be larger than Options.Tree
 )
 
-// ErrNotText says that a body is of a kind that has no text to extract.
+// ErrNotText is returned for a body without a text to extract, such as an image.
 var ErrNotText = errors.New("not a text page")
 
-// Options ask for more than the text, or for less memory.
+// Options select what Parse collects besides the text, and limit its memory. The zero value
+// collects nothing else.
 type Options struct {
-	Images bool // collect the alternative texts of pictures
+	Images bool // fill Document.Images
 	Page   bool // keep the page for [Document.WriteHTML] and [Document.Markdown]
-	Embeds bool // list what the page is made of
+	Embeds bool // fill Document.Embeds
 
-	Tree int64 // bytes that the page's tree may take, 0: [MaxTree]
+	Tree int64 // most bytes of the parsed tree, 0: [MaxTree]
 }
 
-// Parse reads a page. contentType is the Content-Type header as sent, "" if there was none.
+// Parse extracts the text, the metadata and the links of a page. contentType is the Content-Type
+// header as sent, "" if there was none. The error is [ErrNotText] if the body is no text.
 //
-// Of a feed, RSS or Atom, it gives the links to the entries' own pages together with [ErrNotText]:
-// they are those pages' text.
+// For an RSS or Atom feed Parse returns [ErrNotText] together with a Document that has only the
+// links to the entries. The text of an entry is left to the page that its link leads to.
 func Parse(body []byte, contentType string) (*Document, error) {
 	return Options{}.Parse(body, contentType)
 }
@@ -240,8 +254,8 @@ func (o Options) Parse(body []byte, contentType string) (*Document, error) {
 	return d, nil
 }
 
-// tree parses a page by what it was sent as. If no tree can be built of it, root is nil and bound
-// says why.
+// tree parses a page as XML if it was sent as XHTML and is well formed, otherwise as HTML. If it
+// cannot build a tree, root is nil and bound is a Bound constant.
 func (o Options) tree(text []byte, media string) (root *html.Node, bound string) {
 	limit := mostTree(len(text), o.Tree)
 	if media == "application/xhtml+xml" {
@@ -252,11 +266,11 @@ func (o Options) tree(text []byte, media string) (root *html.Node, bound string)
 	return tree(text, limit)
 }
 
-// tree parses a page as a browser without scripts would: with scripts on, everything in <noscript>
-// would be one string of markup, and forums that keep whole threads there would lose them.
+// tree parses HTML as a browser without scripts would. With scripting on, the parser returns the
+// content of <noscript> as one string of markup. Some forums keep whole threads in <noscript>.
 func tree(text []byte, limit int64) (root *html.Node, bound string) {
-	// The parser gives up above 512 open elements, with an error. Should it ever panic instead,
-	// that page is no reason for the crawl to end.
+	// The parser returns an error if more than 512 elements are open. The recover keeps a crawl going
+	// if the parser panics on a page.
 	defer func() {
 		if recover() != nil {
 			root, bound = nil, BoundDepth
@@ -272,7 +286,7 @@ func tree(text []byte, limit int64) (root *html.Node, bound string) {
 	return root, ""
 }
 
-// read fills d from the tree, in one walk.
+// read fills d from the tree.
 func (o Options) read(page *goquery.Document, d *Document) {
 	s := walk(page.Nodes[0], d, o)
 	s.findText(d)
@@ -284,8 +298,8 @@ func (o Options) read(page *goquery.Document, d *Document) {
 	s.release()
 }
 
-// lang is the declared language, unless the script of the text contradicts it or its words surely
-// do: templates declare "en" on pages in every language.
+// lang returns the language of a document. The declared language counts, unless the script or the
+// words of the text clearly contradict it: some templates declare "en" on pages in every language.
 func lang(d *Document) string {
 	declared := language.Primary(d.Lang)
 	sample := d.Text

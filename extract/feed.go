@@ -9,7 +9,7 @@ import (
 	"golang.org/x/net/html/charset"
 )
 
-// isXML reports a type that a feed may come under.
+// isXML reports a media type that feeds are sent as.
 func isXML(media string) bool {
 	switch media {
 	case "application/rss+xml", "application/atom+xml", "application/rdf+xml", "application/xml", "text/xml":
@@ -18,8 +18,8 @@ func isXML(media string) bool {
 	return false
 }
 
-// feed reads the addresses of a feed's entries, nil if the body is no feed. An entry's text is not
-// taken: it is an excerpt of the entry's own page, or a copy.
+// feed returns the addresses of the entries in an RSS or Atom feed as links, nil if the body is no
+// feed. The text of an entry is not read, because it repeats the page that the link leads to.
 //
 // RSS (0.9 to 2.0) has <item><link>address</link>, Atom (RFC 4287) <entry><link href="address"
 // rel="alternate"/>.
@@ -29,7 +29,7 @@ func feed(body []byte) *Document {
 	dec := xml.NewDecoder(bytes.NewReader(body))
 	dec.Strict = false
 	dec.CharsetReader = charset.NewReaderLabel
-	depth, entry := 0, 0 // entry: depth of the open one
+	depth, entry := 0, 0 // depth of the current element, and of the open entry, 0 if none
 	root := ""
 	link := false // inside an RSS <link>
 	add := func(href string) {
@@ -83,8 +83,8 @@ func feed(body []byte) *Document {
 	}
 }
 
-// alternate is the address of an Atom link to the entry's own page. Its rel is alternate unless it
-// says otherwise.
+// alternate returns the address of an Atom link if it leads to the entry's own page: rel is
+// "alternate" or missing.
 func alternate(attrs []xml.Attr) (href string, ok bool) {
 	rel := "alternate"
 	for _, a := range attrs {

@@ -6,15 +6,14 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// The filter looks at the blocks that are left in the root, one by one, and drops the labels, see
-// labels.go.
-//
-// It is not for short pages: where no running text stands beside them, labels are what a page says.
-// Nor is it for references: the names of parameters, beside code, are labels too.
+// findText applies all rules in order. Its last large step is filter, which drops single blocks of
+// the root that are labels, such as "Share" (see labels.go). Labels stay on short pages, where they
+// may be all of the text. They stay in reference manuals too, where the name of a parameter looks
+// like a label.
 
-const enough = 400 // bytes of running text that make a page more than its labels
+const enough = 400 // least bytes of running text on a page whose labels are dropped
 
-// findText sets the main text.
+// findText finds the main text and sets Text and Root of d.
 func (s *survey) findText(d *Document) {
 	if d.Title == "" && s.h1 != "" {
 		d.Title, d.TitleFrom = s.h1, "h1"
@@ -51,8 +50,9 @@ func (s *survey) findText(d *Document) {
 	}
 }
 
-// headlineAbove is the block of the page's <h1> if it stands above the main text, with no running
-// text between; else it is -1. The headline of an article is no part of its text, see dropTitle.
+// headlineAbove returns the block of the page's <h1> if it is above the main text and no running
+// text is between; else it returns -1. It returns -1 for articles too, whose headline is in Title
+// only, see dropTitle.
 func (s *survey) headlineAbove(first int32) int32 {
 	if s.isArticle() || s.h1Block < 0 || s.h1Block >= first || s.total(s.h1Block, first).runs > 0 {
 		return -1
@@ -60,7 +60,8 @@ func (s *survey) headlineAbove(first int32) int32 {
 	return s.h1Block
 }
 
-// take makes the main text of the headline and of what is left of blocks[first:last].
+// take marks the headline and the remaining blocks of blocks[first:last] as taken, and returns
+// their text.
 func (s *survey) take(first, last int32) string {
 	for i := range s.blocks {
 		b := &s.blocks[i]
@@ -69,8 +70,9 @@ func (s *survey) take(first, last int32) string {
 	return joinBlocks(&s.writer, func(i int) bool { return s.blocks[i].taken })
 }
 
-// fallBack takes all text but navigation where the main text came out empty. A page that is empty
-// even then has no text: with its menus it would look like every other such page of its site.
+// fallBack takes the text of the whole page outside marked boxes if the main text is empty. If this
+// is empty too, the page has no text. The text of its menus would make all such pages of a site
+// look alike.
 func (s *survey) fallBack(d *Document) {
 	for i := range s.blocks {
 		s.blocks[i].dropped = false
@@ -104,8 +106,8 @@ func (s *survey) filter(first, last int32) {
 			running += b.size()
 		}
 	}
-	// Only prose: where less than three fifths run on, labels are half of what there is. Beside
-	// what a shop says, and in threads of short answers, there are more of them.
+	// On other pages labels are a large part of the content. Product pages and threads of short answers
+	// have more labels, so a smaller share of running text is required there.
 	prose := 3
 	if s.isProduct() || s.thread {
 		prose = 2
@@ -117,8 +119,9 @@ func (s *survey) filter(first, last int32) {
 	s.dropOrphans(first, last)
 }
 
-// dropAbove drops the teasers above the headline of an article: the site's latest, in a strip below
-// its menu. Each has its link, and what introduces an article has none.
+// dropAbove drops the teasers above the headline of an article, such as a strip of the latest
+// articles below the menu. It drops nothing if the text above has a running paragraph without a
+// link: that is the introduction of the article.
 func (s *survey) dropAbove(title string, first, last int32) {
 	if !s.isArticle() {
 		return
@@ -139,8 +142,8 @@ func (s *survey) dropAbove(title string, first, last int32) {
 	}
 }
 
-// dropTitle drops the headline of an article, which is its Title. Copies of one article in other
-// templates have the headline elsewhere, in other words, or not at all.
+// dropTitle drops the headline of an article, which is in Title. Copies of the article on other
+// sites have another headline, or none in their main text, and the texts should be equal.
 func (s *survey) dropTitle(title string, first, last int32) {
 	if !s.isArticle() {
 		return
@@ -154,9 +157,9 @@ func (s *survey) dropTitle(title string, first, last int32) {
 	}
 }
 
-// dropOrphans drops headings that have lost everything below them.
+// dropOrphans drops headings below which every block was dropped, down to the next heading.
 func (s *survey) dropOrphans(first, last int32) {
-	lost, kept := false, false // since the heading below
+	lost, kept := false, false // whether blocks below i, up to the next heading, were dropped or kept
 	for i := last - 1; i >= first; i-- {
 		b := &s.blocks[i]
 		switch {

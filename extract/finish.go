@@ -6,7 +6,7 @@ import (
 	"golang.org/x/net/html"
 )
 
-// finish fills in what is known only after the text is.
+// finish sets the fields of Document that depend on the main text or on data from the whole page.
 func (s *survey) finish() {
 	d := s.doc
 	setOnce(&d.Author, s.schema.author)
@@ -29,8 +29,8 @@ func (s *survey) finish() {
 	}
 }
 
-// share is how much was taken of what could have been. Links and labels beside the text are no
-// loss, nor is what is said twice, nor a notice of copyright.
+// share returns Document.Sure: the bytes that were taken, divided by the bytes that could have
+// been. Links, labels, repetitions and copyright notices that were left out do not count.
 func (s *survey) share() float64 {
 	taken, left := 0, 0
 	for i := range s.blocks {
@@ -55,7 +55,7 @@ func (s *survey) share() float64 {
 	return float64(taken) / float64(max(taken+left, 1))
 }
 
-// lost is how much of the text is missing without a block, in bytes.
+// lost returns the bytes outside links of a block that was not taken, 0 for labels and repetitions.
 func (b *block) lost() int {
 	if b.again || b.words <= label {
 		return 0
@@ -63,8 +63,8 @@ func (b *block) lost() int {
 	return b.size() - b.link
 }
 
-// inText reports an element of the main text: the innermost around it with any text has some that
-// was taken.
+// inText reports whether an element is in the main text: the innermost box with text that contains
+// it has a taken block.
 func (s *survey) inText(e int32) bool {
 	for e >= 0 && s.elems[e].first == s.elems[e].last {
 		e = s.elems[e].parent
@@ -80,7 +80,8 @@ func (s *survey) inText(e int32) bool {
 	return false
 }
 
-// breadcrumbs are those of the first box that is named so.
+// breadcrumbs returns the names in the first box whose class, id or label contains "breadcrumb", at
+// most about 20.
 func (s *survey) breadcrumbs() (names []string) {
 	for i := range s.elems {
 		e := &s.elems[i]
@@ -109,7 +110,7 @@ func isBreadcrumb(n *html.Node) bool {
 	return false
 }
 
-// isArrow reports what templates put between two crumbs.
+// isArrow reports characters that templates put between breadcrumbs, as in "Home > Shop".
 func isArrow(r rune) bool {
 	switch r {
 	case '>', '›', '»', '/', '|', '→', '⟩', '❯', '·':

@@ -4,16 +4,17 @@ import "golang.org/x/net/html/atom"
 
 // # Text that flows around a box
 //
-// A class, a role or <aside> may say that a box stands beside the text. That is a place, not a
-// kind: documentation generators call their boxed remarks "sidebar" too, and magazines put what
-// they quote in <aside>. Such a box stands in one box with paragraphs of a text, and a reader meets
-// it there. So it is part of the text. Links, a card or a form are not, for templates put them
-// there. Nor is a quotation in a thread, because the page has the quoted post already.
+// A class, a role or <aside> may say that a box is beside the text. That is a position, and the box
+// may still be content: documentation generators call boxed remarks "sidebar", and magazines put
+// quotations in <aside>. If such a box has running paragraphs beside it in the same parent, it is
+// part of the text, and keepFlow clears its mark. It does not clear it for boxes that are mostly
+// links, for cards and for forms, which come from templates. It does nothing in threads, where such
+// a box repeats another post.
 //
-// Words that say what a box is, "related" or "newsletter", hold wherever the box stands, unless it
-// has paragraphs of its own: see clearSections.
+// Marks that say what a box is, such as "related" or "newsletter", hold wherever the box is, unless
+// it has paragraphs of its own: see clearSections.
 
-// keepFlow takes back the suspicion against boxes that stand in one box with running text.
+// keepFlow clears markAside and markSidebar of boxes whose parent has running text of its own.
 func (s *survey) keepFlow() {
 	if s.thread {
 		return
@@ -34,13 +35,13 @@ func (s *survey) keepFlow() {
 	for _, i := range boxes {
 		if e := &s.elems[i]; text.isIn(e.parent) {
 			for j := i; j < e.end; j++ {
-				s.elems[j].mark &^= markPlace // its parts are named after it
+				s.elems[j].mark &^= markPlace // class names of its parts repeat the box's name
 			}
 		}
 	}
 }
 
-// isPlaced reports a box that is suspected for its place alone, and is text.
+// isPlaced reports a box that is marked only for its position, and whose content looks like text.
 func (s *survey) isPlaced(i int32) bool {
 	e := &s.elems[i]
 	if e.mark&markPlace == 0 || e.mark&^(markPlace|markPanel) != 0 || e.parent < 0 || e.controls > 0 {
@@ -50,8 +51,8 @@ func (s *survey) isPlaced(i int32) bool {
 	return in.size > 0 && in.link*2 <= in.size && !s.isCard(i)
 }
 
-// boxKind is what boxes of a kind have in common: the name of their element and their first class.
-// A box without a class is of no kind.
+// boxKind identifies boxes that a template treats alike: the same element name and the same first
+// class. The zero boxKind is for boxes without a class, which are not alike.
 type boxKind struct {
 	name  atom.Atom
 	class string
@@ -66,13 +67,14 @@ func (s *survey) kindOfBox(i int32) boxKind {
 	return boxKind{n.DataAtom, class}
 }
 
-// stretches are where running text begins and ends.
+// stretches records where running text begins and ends, for each box and each kind of box.
 type stretches struct {
-	boxes []stretch            // right in each box, in a paragraph of it or in a list
-	kinds map[boxKind]*stretch // in all boxes of a kind
+	boxes []stretch            // by index in elems: running text in the box, in its paragraphs or in its lists
+	kinds map[boxKind]*stretch // running text in all boxes of a kind
 }
 
-// stretch is from the first block of running text to the last; end is 0 where there is none.
+// stretch is the range blocks[first:end] from the first block of running text to the last; end is 0
+// if there is none.
 type stretch struct{ first, end int32 }
 
 func (t *stretch) extend(block int32) {
@@ -82,11 +84,11 @@ func (t *stretch) extend(block int32) {
 	t.end = block + 1
 }
 
-// isIn reports that running text is right in a box.
+// isIn reports whether box i has running text of its own, see stretches.
 func (t *stretches) isIn(i int32) bool { return t.boxes[i].end > 0 }
 
-// around is the running text in the box that i stands in, and in all of its kind; empty if that box
-// has none.
+// around returns the stretch of the parent of box i, extended to all boxes of the parent's kind. It
+// is empty if the parent has no running text.
 func (t *stretches) around(s *survey, i int32) stretch {
 	p := s.elems[i].parent
 	if k := t.kinds[s.kindOfBox(p)]; k != nil && t.isIn(p) {
@@ -95,13 +97,14 @@ func (t *stretches) around(s *survey, i int32) stretch {
 	return t.boxes[p]
 }
 
-// flowsAround reports a box with running text above and below it in boxes of the kind it stands in.
+// flowsAround reports whether running text is both above and below box i, in its parent or in boxes
+// of the parent's kind.
 func (t *stretches) flowsAround(s *survey, i int32) bool {
 	e, text := &s.elems[i], t.around(s, i)
 	return text.end > e.last && text.first < e.first
 }
 
-const wrappers = 12 // boxes around a paragraph, and lists in lists, that are looked through
+const wrappers = 12 // most levels of wrappers and nested lists between a paragraph and its box
 
 func (s *survey) stretches() *stretches {
 	t := &stretches{make([]stretch, len(s.elems)), make(map[boxKind]*stretch)}
@@ -135,8 +138,8 @@ func (t *stretches) extend(s *survey, e, block int32) {
 	t.kinds[k].extend(block)
 }
 
-// isPart reports an item, a list, and a box around nothing but a list or a paragraph: what is in
-// them is said in the box around them.
+// isPart reports an item, a list, or a box that wraps only one block or one list. Text in such a
+// box counts as text of its parent too.
 func (s *survey) isPart(i int32) bool {
 	e := &s.elems[i]
 	if e.kind == item || e.kind == list || e.last == e.first+1 {

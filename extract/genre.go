@@ -9,52 +9,54 @@ import (
 
 // # Kinds of page
 //
-// Three kinds of page are read differently. Most of them say what they are, to search engines if
-// not to readers.
+// Threads, articles and products need rules of their own. Most such pages declare their kind to
+// search engines, in schema.org markup or <meta property="og:type">.
 //
-// A thread is a page whose text is its comments: a forum's topic, a question with its answers.
-// Nothing is dropped there for being a comment. What stands beside each post about its writer is
-// dropped. A page of questions and answers has remarks on them besides. Those are comments, as
-// below an article.
+// A thread consists of posts by many people: a topic of a forum, a question with its answers. Its
+// posts are the main text, although their boxes are called "comment". The facts beside each post
+// about its author are dropped. Sites for questions and answers also have short comments on each
+// post, which are dropped as below an article.
 //
-// An article is one text by one hand. Comments below it are somebody else's, however many there
-// are. Only the template says that a page is an article, and a copy may have another template. So
-// whatever can be told without that word is: the column, and the labels.
+// An article is one text. Readers' comments below it are dropped, however many there are. A copy of
+// an article on another site may lack the declaration, so the rules in root.go and labels.go work
+// without it.
 //
-// A product is described by its seller. Reviews and questions below it are the buyers', and most of
-// what lies around it are other things to buy. An article that judges a product names it to search
-// engines too, so the markup of the shop itself counts for more. A shop that says nothing has a
-// button to buy the product.
+// A product page has a description by the seller. Reviews by buyers, questions, and links to other
+// products are dropped. A review article declares the product that it judges too. So the markup of
+// shop software counts for more than schema.org's Product. A shop without either is recognized by
+// its button to buy the product.
 
-// genre is what a page says it is; several may be true of one, and mostly none is.
+// genre holds the kinds that a page declares. Several may be set, and for most pages none is.
 type genre struct {
 	thread, answers, article, product, shop, blog, manual bool
-	carts                                                 int // controls that put a thing into a cart
+	carts                                                 int // number of buttons and forms that put a product into a cart
 }
 
 var (
-	// threadSoftware are forums that name themselves in <meta name=generator> or in the class or id
-	// of <html> and <body>.
+	// threadSoftware are names of forum programs, as in <meta name=generator> or in the class or id of
+	// <html> and <body>.
 	threadSoftware = []string{"discourse", "phpbb", "vbulletin", "xenforo", "invision community", "flarum", "vanilla", "nodebb", "mybb", "simple machines", "question-page"}
 
-	// manualSoftware writes manuals. Their signatures look like labels, and a sentence of a section
-	// returns in an overview.
+	// manualSoftware are generators of manuals. Rules for labels and repetitions do not hold in a
+	// manual: a function's signature looks like a label, and an overview repeats sentences.
 	manualSoftware = []string{"javadoc", "doxygen", "docbook", "publican", "docutils", "mkdocs", "sphinx", "asciidoc", "docusaurus"}
 
-	// blogSoftware keeps what it calls comments below what it calls a post, or a page.
+	// blogSoftware are blog systems. Boxes that these call "comments" are readers' comments below a
+	// post or a page.
 	blogSoftware = []string{"wordpress", "blogger", "movable type", "ghost"}
 
-	// threadTypes, articleTypes and productTypes are schema.org's.
+	// threadTypes, articleTypes and productTypes are types of schema.org, as JSON-LD or microdata write
+	// them.
 	threadTypes  = []string{"DiscussionForumPosting", "QAPage"}
 	articleTypes = []string{`"Article"`, `"NewsArticle"`, `"BlogPosting"`, "schema.org/Article", "schema.org/NewsArticle", "schema.org/BlogPosting"}
 
-	// shopPages are in the class or id of <html> and <body> of a product's page, as WooCommerce,
-	// Shopify and BigCommerce write them.
+	// shopPages are names in the class or id of <html> or <body> of a product page in WooCommerce,
+	// Shopify and BigCommerce.
 	shopPages    = []string{"single-product", "template-product", "product-template", "page-product", "pages-product"}
 	productTypes = []string{`"Product"`, `"ProductGroup"`, "schema.org/Product"}
 )
 
-// note reads what an element says about the page.
+// note sets the kinds that an element declares.
 func (g *genre) note(n *html.Node) {
 	switch n.DataAtom {
 	case atom.Meta:
@@ -79,7 +81,7 @@ func (g *genre) note(n *html.Node) {
 	}
 }
 
-// schema reads a text that names types of schema.org.
+// schema sets the kinds that a text declares by the names of schema.org's types.
 func (g *genre) schema(text string) {
 	g.thread = g.thread || containsAny(text, threadTypes)
 	g.article = g.article || containsAny(text, articleTypes)
@@ -87,7 +89,8 @@ func (g *genre) schema(text string) {
 	g.answers = g.answers || strings.Contains(text, "QAPage")
 }
 
-// control notes a control that puts a thing into a cart.
+// control counts a button or form that puts a product into a cart, such as <button
+// class="add-to-cart">.
 func (g *genre) control(n *html.Node) {
 	for i := range n.Attr {
 		switch n.Attr[i].Key {
@@ -102,7 +105,7 @@ func (g *genre) control(n *html.Node) {
 
 func isCart(value string) bool {
 	if !strings.Contains(value, "art") && !strings.Contains(value, "asket") {
-		return false // nearly always
+		return false // fast path: neither "cart" nor "basket"
 	}
 	value = strings.Map(func(r rune) rune {
 		switch {
@@ -116,8 +119,8 @@ func isCart(value string) bool {
 	return strings.Contains(value, "addtocart") || strings.Contains(value, "addtobasket") || strings.HasSuffix(value, "/cart/add")
 }
 
-// sells reports a page with a thing to buy: a list of such things has a control for each, and the
-// page of one has it once, and once more where it sticks to the screen.
+// sells reports a page that sells one product: it has one to three controls for the cart. A list of
+// products has one control for each.
 func (g *genre) sells() bool { return 1 <= g.carts && g.carts <= 3 }
 
 func containsAny(s string, parts []string) bool {
@@ -129,7 +132,7 @@ func containsAny(s string, parts []string) bool {
 	return false
 }
 
-// What the guards ask: see prune.
+// The conditions of the guards in prune.go.
 
 func (g *genre) anything() bool   { return true }
 func (g *genre) isThread() bool   { return g.thread }

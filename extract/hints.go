@@ -7,31 +7,31 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// mark says why a box may be no part of the main text. It is a suspicion: prune decides.
+// mark is a set of reasons why a box may be boilerplate. A mark alone drops nothing: prune decides.
 type mark uint16
 
 const (
-	markNever     mark = 1 << iota // never content: a consent manager, a copyright notice
+	markNever     mark = 1 << iota // always boilerplate: a consent manager, a copyright notice
 	markHidden                     // not shown: hidden, aria-hidden, display:none, <noscript>
 	markNav                        // navigation by its element or role: <nav>, role=banner
 	markClass                      // navigation or advertisement by its class or id
-	markPanel                      // opens on a click: what is hidden in it is content
-	markUser                       // about the writer of a post, in a thread
+	markPanel                      // accordions and tabs open on a click, so hidden text in them is content
+	markUser                       // facts about the author beside a forum post: name, rank, votes
 	markComments                   // readers' comments by class or id
 	markReviews                    // buyers' reviews and questions, below a product
-	markByline                     // by whom and when; in a thread, part of each post
-	markSignature                  // below every post; in a reference, of a function
-	markCall                       // asks the reader for something: a form, a banner
-	markRelated                    // other articles of the site, or of those who pay it
-	markSpeech                     // in a name: what somebody says, and not who
-	markAside                      // beside the text by its element or role
-	markSidebar                    // beside the text by its class or id
+	markByline                     // author and date of a text
+	markSignature                  // class "signature": below each forum post; in a manual a function's signature
+	markCall                       // a call to action: a form, a banner
+	markRelated                    // links to related, popular or sponsored articles
+	markSpeech                     // cancels markUser: "user-content" is the text of a post; no box has it
+	markAside                      // beside the text: <aside>, role=complementary
+	markSidebar                    // beside the text by its class or id: "sidebar"
 
-	// markPlace says where a box stands, and not what it is: see flow.
+	// markPlace are the marks that only say where a box is, beside the text. See flow.go.
 	markPlace = markAside | markSidebar
 )
 
-// rootHint says that a box may be the main text.
+// rootHint is a set of reasons why a box may be the main text.
 type rootHint uint8
 
 const (
@@ -40,13 +40,13 @@ const (
 	hintMain                         // <main>, role=main
 )
 
-// hints reads what the element, its role and its class say. byID is what its id alone says
-// against it.
+// hints returns the marks and root hints that an element gets from its name, role, class and id.
+// byID holds the bits of m that come only from the id.
 func (g *genre) hints(n *html.Node) (m, byID mark, roots rootHint) {
 	switch n.DataAtom {
 	case atom.Html, atom.Head, atom.Body:
 		g.schema(attr(n, "itemtype"))
-		return 0, 0, 0 // their classes speak of the whole page: "has sidebar", "no comments"
+		return 0, 0, 0 // their classes describe the whole page: "has-sidebar", "no-comments"
 	case atom.Nav, atom.Menu, atom.Dialog, atom.Search:
 		m = markNav
 	case atom.Aside:
@@ -73,9 +73,9 @@ func (g *genre) hints(n *html.Node) (m, byID mark, roots rootHint) {
 			m |= classMark(value)
 		case "id":
 			if byID = classMark(value); byID != 0 && kindOf(n) == heading {
-				byID = 0 // it is made for links to lead to
+				byID = 0 // a heading's id is made from its text, as a link target
 			}
-		case "data-elementor-type": // "footer", "popup": the part of the page a builder's template is for
+		case "data-elementor-type": // of the page builder Elementor: "footer", "popup"
 			m |= classMark(value)
 		case "role":
 			rm, rr := roleHints(value)
@@ -87,7 +87,7 @@ func (g *genre) hints(n *html.Node) (m, byID mark, roots rootHint) {
 		case "itemtype":
 			g.schema(value)
 		case "hidden":
-			if value != "until-found" { // opened by a search in the page: an accordion
+			if value != "until-found" { // a search in the page shows it, so it is content
 				m |= markHidden
 			}
 		case "aria-hidden":
@@ -100,7 +100,7 @@ func (g *genre) hints(n *html.Node) (m, byID mark, roots rootHint) {
 			}
 		}
 	}
-	if g.manual { // it has neither; its classes name what it describes
+	if g.manual { // manuals have no comments or related articles; such classes there name the subject of a section
 		m, byID = m&^(markComments|markRelated), byID&^(markComments|markRelated)
 	}
 	return m | byID, byID &^ (m | markPanel), roots
@@ -115,8 +115,8 @@ func firstElement(n *html.Node) *html.Node {
 	return nil
 }
 
-// isNote reports a role of ARIA or its module for publishing, such as doc-footnote: it says what an
-// <aside> has to do with the text.
+// isNote reports an element with role=note or a role of WAI-ARIA's publishing module, such as
+// doc-footnote. An <aside> with such a role belongs to the text.
 func isNote(n *html.Node) bool {
 	role := attr(n, "role")
 	return role == "note" || strings.HasPrefix(role, "doc-")
@@ -151,8 +151,8 @@ func displayNone(style string) bool {
 	return ok && strings.HasPrefix(strings.TrimLeft(after, " \t"), "none")
 }
 
-// inlineHidden reports an inline element that is not shown: an icon's name, a second copy for
-// screen readers. It is left out without further ado, unless boxes are inside.
+// inlineHidden reports an inline element that is not shown, such as the name of an icon or a label
+// for screen readers. It is left out without the checks of prune, unless it contains boxes.
 func inlineHidden(n *html.Node) bool {
 	hidden := false
 	for i := range n.Attr {
@@ -178,14 +178,14 @@ func inlineHidden(n *html.Node) bool {
 	return true
 }
 
-// screenReaderOnly reports the names that frameworks have for what is read aloud and not shown, and
-// those that generators have for the links and line numbers that they add to a text.
+// screenReaderOnly reports class names that frameworks use for text that is read aloud but not
+// shown, and those that generators use for links and line numbers that they add to a text.
 func screenReaderOnly(class string) bool {
 	for i := 0; i < len(class); i++ {
 		if i > 0 && class[i-1] > ' ' {
 			continue
 		}
-		switch class[i] { // nearly always another, and for less than taking the names apart
+		switch class[i] { // a cheap test that fails for most names
 		case 's', 'v', 'h', 'm', 'l':
 			end := i
 			for end < len(class) && class[end] > ' ' {

@@ -11,36 +11,36 @@ import (
 	"golang.org/x/net/html"
 )
 
-// # A tree in proportion
+// # A limit on the size of the tree
 //
-// The standard has formatting elements that were never closed opened again in every paragraph: 50
-// <font> and 10,000 <p>, 46 KB, become half a million nodes, each with its attributes. No page
-// needs that: "<p>a" is four bytes and two nodes. So the tree has a bound in bytes. The bound is
-// kept while the parser works, not by a guess about the page.
+// The HTML standard makes the parser reopen formatting elements that were never closed in each new
+// paragraph. A page of 46 KB with 50 <font> and 10,000 <p> becomes half a million nodes, each with
+// its attributes. Honest pages do not need that: "<p>a" is four bytes and two nodes. So the tree
+// has a limit in bytes, which is enforced while the parser works.
 //
-// The parser asks for its input piece by piece. Between two pieces its tree is weighed, and a piece
-// is only given if the tree stays within the bound whatever the piece does. Each token in the piece
-// makes at most so many nodes of its own. It opens again at most the formatting elements that are
-// active or that the piece itself can add, and at most 32 more by the adoption agency, which takes
-// eight rounds of four. That is far more than honest pieces make, so the sum over the pieces is not
-// the weight of the tree. When the sum reaches the bound, the tree is weighed anew, and the sum
-// goes on from there. The bound holds for every input, and an honest page is weighed seldom or
-// never. A page that makes much work of weighing is itself out of proportion.
+// The parser reads its input in pieces from growth.Read. Before Read returns a piece, it computes
+// the most bytes that the piece can add to the tree. Each token adds at most a fixed number of
+// nodes. It can also reopen the formatting elements that are active or that the piece itself adds.
+// The adoption agency algorithm of the standard adds at most 32 nodes for a tag (eight rounds of
+// four). The sum of these estimates is far above the real size. If the sum reaches the limit, Read
+// measures the tree, and continues from the real size. If even then the piece could exceed the
+// limit, parsing fails. So the limit holds for every input, and honest pages are measured rarely or
+// never. If measuring itself takes too much work, parsing fails too.
 //
-// Most of what honest pages format is a link or a word: <a href="/x"><code>x</code></a>. While no
-// formatting element is active, an element that ends properly before anything begins but its like
-// leaves none active either, and nothing of it is copied. So such elements count as what they are,
-// and a piece is cut where one of them begins that does not end within the piece. That holds even
-// if the tags are no tags, because they stand in a comment, an attribute or a script. If that ends
-// among them, what is left of them are whole elements of the same kind, and end tags that find
-// nothing to end.
+// Most formatting elements of honest pages hold a link or a word, as in
+// <a href="/x"><code>x</code></a>. If no formatting element is active before such an element, and it
+// ends before any other kind of element begins, none is active after it, and nothing is reopened.
+// The code calls such elements calm, and estimates only their own nodes. A piece is cut before such
+// an element if the element does not end within the piece. The estimate also holds if the tags are
+// inside a comment, an attribute or a script. If that comment ends in the middle, whole elements of
+// the same kind remain, and end tags without a start tag.
 //
-// The parser tells nobody which formatting elements are active. A growth reads that from the
-// parser's own fields, whose names [TestParserFields] holds.
+// The parser does not export which formatting elements are active. A growth reads them from
+// unexported fields of the parser. [TestParserFields] fails if a new version renames the fields.
 
-// MaxTree is how many bytes the tree of a page may take, some million nodes: the longest page of
-// the standard itself has half of it. The tree of a shorter page may take 8 MB and 64 bytes for
-// each of its own, which is what "<p>a" needs: a page that takes more has its elements multiplied.
+// MaxTree is the largest size of a page's tree in bytes, about a million nodes. The HTML standard
+// itself, a very long page, needs half of that. For short pages the limit is lower: 8 MB and 64
+// bytes for each byte of the page, which is what "<p>a" needs.
 const (
 	MaxTree   = 128 << 20
 	freeTree  = 8 << 20
@@ -52,43 +52,45 @@ var (
 	errTangled  = errors.New("the tree would take too much work to keep within its limit")
 )
 
-// What a tree is made of, in bytes.
+// Sizes and limits, in bytes unless stated otherwise.
 const (
-	nodeBytes  = 112 // an html.Node, as it is allocated
-	attrBytes  = 80  // an attribute of a copied element: its slot, and a share of its strings
-	newAttr    = 160 // an attribute as it is read, with room that the list of them grew into
-	ownNodes   = 4   // nodes of a token at most: itself, and tbody, tr and td that it implies
-	adoptions  = 32  // nodes that the adoption agency copies at most for a tag
-	activeMost = 1024
-	pieceBytes = 1 << 10
-	pieceLeast = 64
-	beginning  = 16 * nodeBytes // html, head, body, and what the end of a page implies
-	copies     = 64             // times that a page's bytes may be moved in tokens that do not end
-	weighings  = 1              // nodes that may be weighed for each byte
-	free       = 4 << 20        // nodes weighed, and bytes moved 16 times, in any page
+	nodeBytes  = 112            // size of an html.Node with the allocator's rounding
+	attrBytes  = 80             // an attribute of a copied element
+	newAttr    = 160            // an attribute as it is read, with the spare capacity of the slice
+	ownNodes   = 4              // most nodes that a token adds: itself, and an implied tbody, tr and td
+	adoptions  = 32             // most nodes that the adoption agency algorithm copies for a tag
+	activeMost = 1024           // most formatting elements that may be active
+	pieceBytes = 1 << 10        // a piece, normally
+	pieceLeast = 64             // a piece is not halved below this
+	beginning  = 16 * nodeBytes // html, head, body, and nodes that the end of a page implies
+	copies     = 64             // how often the tokenizer may move the page's bytes while a token is unfinished
+	weighings  = 1              // nodes that may be measured for each byte of the page
+	free       = 4 << 20        // nodes that may be measured on any page; 16 times as many bytes may be moved
 )
 
-// A growth hands a page to the parser, and holds the parser's tree within limit.
+// A growth is the [io.Reader] from which the parser reads a page. It keeps the parser's tree within
+// limit bytes.
 type growth struct {
 	text  []byte
-	at    int // bytes handed over
+	at    int // bytes that the parser has read
 	limit int64
 
-	weighed int64 // the tree, when it was last weighed
-	since   int64 // what can have come to it since, at most
+	weighed int64 // size of the tree when it was last measured
+	since   int64 // most bytes that can have been added since
 	copied  int64 // bytes of unfinished tokens that the tokenizer has moved
-	nodes   int64 // weighed, in all
+	nodes   int64 // nodes measured in total
 	last    int   // bytes of the last piece
 
-	doc       **html.Node // of the parser
+	doc       **html.Node // fields of the parser
 	active    *[]*html.Node
 	tokenizer **html.Tokenizer
 	raw       *string // the element, such as script, in whose text the tokenizer is
 
-	watch func(most int64) // told in tests how heavy the tree can be by now; nil: nobody is
+	watch func(most int64) // for tests: receives the largest possible size of the tree; may be nil
 }
 
-// mostTree is how many bytes the tree of a page of so many may take, if limit lets it.
+// mostTree returns the largest size of the tree, in bytes, for a page of size bytes. limit is an
+// upper bound; 0 stands for MaxTree.
 func mostTree(size int, limit int64) int64 {
 	if limit <= 0 {
 		limit = MaxTree
@@ -96,7 +98,8 @@ func mostTree(size int, limit int64) int64 {
 	return min(limit, freeTree+treeAByte*int64(size))
 }
 
-// parseWithin parses a page as a browser without scripts would, with a tree of at most limit bytes.
+// parseWithin parses HTML as a browser without scripts would. It fails with errOutgrown or
+// errTangled instead of building a tree of more than limit bytes.
 func parseWithin(text []byte, limit int64) (*html.Node, error) {
 	return (&growth{text: text, limit: limit, since: beginning}).parse()
 }
@@ -105,11 +108,11 @@ func (g *growth) parse() (*html.Node, error) {
 	return html.ParseWithOptions(g, html.ParseOptionEnableScripting(false), option(html.ParseOption(nil), g.look))
 }
 
-// option makes an option of a function that wants to see the parser, whose type has no name outside
-// its package.
+// option turns see into a parser option. The generic parameter P is the parser's type, which is not
+// exported.
 func option[O ~func(P), P any](_ O, see func(any)) O { return func(p P) { see(p) } }
 
-// look finds the fields of a parser.
+// look stores pointers to the parser's unexported fields.
 func (g *growth) look(parser any) {
 	p := reflect.ValueOf(parser).Elem()
 	g.doc = field[*html.Node](p, "doc")
@@ -132,7 +135,7 @@ func (g *growth) Read(p []byte) (int, error) {
 	if g.copied += int64(pending); g.copied > copies*int64(len(g.text))+16*free {
 		return 0, errTangled
 	}
-	// As much again as the token has that is being read, for the tokenizer moves that each time.
+	// The tokenizer moves the unfinished token at each read. So the piece grows with the token.
 	n := min(max(pieceBytes, min(pending, 2*g.last)), len(p), len(g.text)-g.at)
 	n, most := g.most(pending, n)
 	for most > g.limit/8 && n > pieceLeast {
@@ -158,8 +161,8 @@ func (g *growth) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// unfinished is what has been foreseen for a token that is being read, and is in no tree yet: its
-// attributes.
+// unfinished returns the estimate for the attributes of the token that is being read. They are not
+// in the tree yet, so measuring the tree does not count them.
 func (g *growth) unfinished(pending int) int64 {
 	token := g.text[g.at-pending : g.at]
 	if pending == 0 || token[0] != '<' || *g.raw != "" {
@@ -168,7 +171,8 @@ func (g *growth) unfinished(pending int) int64 {
 	return newAttr * int64(separators(token))
 }
 
-// weigh adds up a tree. It takes most of the time of a hostile page, so it walks by hand.
+// weigh returns the size of a tree in bytes. On a hostile page most of the time is spent here, so
+// it does not recurse.
 func weigh(root *html.Node) int64 {
 	sum := int64(0)
 	for n := root; ; {
@@ -190,8 +194,9 @@ func weigh(root *html.Node) int64 {
 	}
 }
 
-// most is how much can come to the tree while the parser reads the next n bytes, or somewhat fewer,
-// as it says, behind a token of which it has read some already.
+// most returns the largest number of bytes that the next piece can add to the tree. The piece has
+// at most n bytes; the returned length may be smaller, because the piece is cut before an
+// unfinished element. pending is the number of bytes of an unfinished token before the piece.
 func (g *growth) most(pending, n int) (int, int64) {
 	now := g.tags(pending, n)
 	n = now.end - g.at
@@ -205,8 +210,8 @@ func (g *growth) most(pending, n int) (int, int64) {
 	return n, sum + (reopening+formatting)*all + adoptions*formatting*largest
 }
 
-// noneActive reports that no formatting element is active. The list has marks too, of table cells
-// and such.
+// noneActive reports whether no formatting element is active. The parser's list may still contain
+// markers, which table cells and similar elements add.
 func (g *growth) noneActive() bool {
 	for _, e := range *g.active {
 		if e.Type == html.ElementNode {
@@ -216,10 +221,11 @@ func (g *growth) noneActive() bool {
 	return true
 }
 
-// weightOf is what a copy of an element with so many attributes takes.
+// weightOf returns the bytes of a copied element with so many attributes.
 func weightOf(attrs int) int64 { return nodeBytes + attrBytes*int64(attrs) }
 
-// separators counts the bytes of which one is before each attribute.
+// separators returns an upper bound for the number of attributes: one of the counted bytes precedes
+// each.
 func separators(piece []byte) (n int) {
 	for _, b := range []string{" ", "\n", "\t", "\r", "\f", "/", `"`, "'"} {
 		n += bytes.Count(piece, []byte(b))
@@ -227,20 +233,20 @@ func separators(piece []byte) (n int) {
 	return n
 }
 
-// tagsSeen counts the tags of a piece, and its formatting elements.
+// tagsSeen holds the counts of a piece from which most computes its estimate.
 type tagsSeen struct {
-	half, end  int  // of the piece
+	half, end  int  // offsets in the text: half of the piece, and its end
 	quiet      bool // no formatting element can be active
 	tags       int
-	calm       int   // tags up to where one can
-	formatting int   // tags of formatting elements behind those, of any kind
-	weight     int64 // of those that can open one
-	largest    int64
-	scan       int // bytes that may still be looked at for attributes: a tag may reach to the end
+	calm       int   // tags before a formatting element can be active
+	formatting int   // start and end tags of formatting elements after those
+	weight     int64 // bytes of the formatting elements among the start tags
+	largest    int64 // bytes of the largest of them
+	scan       int   // bytes that may still be searched for attributes; limits the work if a tag does not end
 }
 
-// tags finds everything in a piece that can be a tag. Not all of it is: some may stand in a
-// comment, a script or an attribute.
+// tags counts everything in a piece that may be a tag. Some of it may not be one, because it is in
+// a comment, a script or an attribute.
 func (g *growth) tags(pending, n int) *tagsSeen {
 	seen := &tagsSeen{half: g.at + n/2, end: g.at + n, quiet: g.noneActive(), scan: pending + 4*n + pieceBytes}
 	at := g.firstTag(pending, seen.end)
@@ -257,7 +263,7 @@ func (g *growth) tags(pending, n int) *tagsSeen {
 	return seen
 }
 
-// count counts the tag at i, or the whole element, and returns where to go on.
+// count counts the tag at text[i:], or a whole calm element there, and returns the offset after it.
 func (s *tagsSeen) count(text []byte, i int) int {
 	rest := text[i:s.end]
 	if s.quiet {
@@ -278,10 +284,10 @@ func (s *tagsSeen) count(text []byte, i int) int {
 	return i + 1
 }
 
-// quiet is how far a text that begins with a "<" goes, and with how many tags, until no formatting
-// element is active if none was before: one byte if the tag opens none, otherwise to the end of the
-// element. The length is 0 if something comes in between that is not known to be harmless, or, as
-// cut says, the text ends before the element does.
+// quiet returns the length of the tag or calm element that text begins with, and its number of
+// tags. After it no formatting element is active if none was before. The length is 1 for a tag that
+// opens no formatting element. The length is 0 if another kind of element comes before the end. cut
+// reports that text ends before the element does.
 func quiet(text []byte) (length, tags int, cut bool) {
 	var open [8][]byte // elements
 	for at, depth := 0, 0; at < len(text); {
@@ -318,17 +324,18 @@ func quiet(text []byte) (length, tags int, cut bool) {
 	return 0, 0, true
 }
 
-// nests reports an element of which the parser does nothing but put it into those that are open.
+// nests reports whether the parser only inserts the element into the open ones. An <a> or <nobr>
+// inside another closes the outer one, so these do not nest in themselves.
 func nests(name []byte, open [][]byte) bool {
 	if bytes.EqualFold(name, []byte("span")) {
 		return true
 	}
-	alone := bytes.EqualFold(name, []byte("a")) || bytes.EqualFold(name, []byte("nobr")) // they end those that are open
+	alone := bytes.EqualFold(name, []byte("a")) || bytes.EqualFold(name, []byte("nobr")) // an open <a> or <nobr> is closed by another
 	return formatting(name) && !(alone && slices.ContainsFunc(open, func(o []byte) bool { return bytes.EqualFold(o, name) }))
 }
 
-// tagName reads the name of what begins with a "<", as far as one of a formatting element reaches,
-// and returns what is behind it.
+// tagName returns the name of the tag that begins at "<", at most as long as the longest name of a
+// formatting element, and the text after it.
 func tagName(tag []byte) (name []byte, closing bool, rest []byte) {
 	rest = tag[1:]
 	if closing = len(rest) > 0 && rest[0] == '/'; closing {
@@ -341,12 +348,12 @@ func tagName(tag []byte) (name []byte, closing bool, rest []byte) {
 	return rest[:i], closing, rest[i:]
 }
 
-// firstTag is where the first tag that is not being read yet can begin, and in the text of a script
-// where that may end.
+// firstTag returns the offset at which the first tag that is not yet being read can begin. Inside a
+// script, that is where the script's end tag can be.
 func (g *growth) firstTag(pending, end int) int {
 	ending := "</" + *g.raw
 	if ending == "</" {
-		return g.at - min(pending, 1) // a "<" does not end the text before it until it is known what follows
+		return g.at - min(pending, 1) // a "<" at the end is read again with the byte after it
 	}
 	at := g.at - min(pending, len(ending))
 	for {
@@ -361,7 +368,7 @@ func (g *growth) firstTag(pending, end int) int {
 	}
 }
 
-// add counts what begins with a "<", if it can be a formatting element.
+// add counts the tag that begins at "<" if its name is a formatting element.
 func (s *tagsSeen) add(tag []byte) {
 	name, closing, rest := tagName(tag)
 	if len(rest) > 0 && !formatting(name) {
@@ -371,7 +378,7 @@ func (s *tagsSeen) add(tag []byte) {
 	if closing {
 		return
 	}
-	most := (len(name) + len(rest)) / 2 // an attribute has a letter, and something before it
+	most := (len(name) + len(rest)) / 2 // upper bound: an attribute has at least a letter and a separator
 	if s.scan > 0 {
 		n, read := attributes(rest)
 		s.scan -= read
@@ -381,7 +388,8 @@ func (s *tagsSeen) add(tag []byte) {
 	s.weight, s.largest = s.weight+w, max(s.largest, w)
 }
 
-// formatting reports one of the standard's formatting elements by its name.
+// formatting reports whether name is a formatting element of the HTML standard, such as a, b or
+// font.
 func formatting(name []byte) bool {
 	var lower [8]byte
 	for i, c := range name {
@@ -394,8 +402,8 @@ func formatting(name []byte) bool {
 	return false
 }
 
-// attributes counts those of a tag, from behind its name to its end, as the tokenizer does, and
-// perhaps some too many. It says how far it read.
+// attributes returns the number of attributes of a tag, or slightly more, and how many bytes it
+// read. rest begins after the tag's name. It follows the rules of the tokenizer.
 func attributes(rest []byte) (n, i int) {
 	for i < len(rest) {
 		switch c := rest[i]; {
@@ -406,7 +414,7 @@ func attributes(rest []byte) (n, i int) {
 			continue
 		}
 		n++
-		i++ // a "=" here is the name's
+		i++ // a "=" at this place belongs to the attribute's name
 		for i < len(rest) && !isSpace(rest[i]) && rest[i] != '/' && rest[i] != '>' && rest[i] != '=' {
 			i++
 		}
@@ -418,7 +426,7 @@ func attributes(rest []byte) (n, i int) {
 	return n, i
 }
 
-// value returns where an attribute's value ends.
+// value returns the offset at which an attribute's value ends.
 func value(rest []byte, i int) int {
 	if i >= len(rest) || rest[i] == '>' {
 		return i
@@ -442,7 +450,7 @@ func skipSpace(rest []byte, i int) int {
 	return i
 }
 
-// endsName reports what ends the name of a tag.
+// endsName reports bytes that end the name of a tag.
 func endsName(c byte) bool { return isSpace(c) || c == '/' || c == '>' }
 
 func isSpace(c byte) bool { return c == ' ' || '\t' <= c && c <= '\r' && c != '\v' }

@@ -7,22 +7,22 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// kind is what an element means for the text.
+// kind groups the elements of HTML by their effect on the text.
 type kind uint8
 
 const (
 	inline  kind = iota // runs on in the line: <b>, <a>, <span>
 	group               // begins and ends a line: <div>, <section>
-	para                // a group that holds one paragraph: <p>, <blockquote>, <figcaption>
+	para                // a group that holds one paragraph: <p>, <blockquote>, <caption>
 	heading             // <h1> to <h6>
-	item                // <li>, <dt>, <dd>, <option>
+	item                // <li>, <dt>, <dd>
 	list                // <ul>, <ol>, <dl>
 	table
 	row     // <tr>
 	cell    // <td>, <th>
 	pre     // keeps its lines
-	muted   // shows controls or fallbacks, no text, but may hold links: <button>, <select>, <svg>
-	skipped // nothing inside is of the page: <script>, <style>
+	muted   // its text is left out, its links are not: <button>, <select>, <svg>
+	skipped // its content is not read: <script>, <style>
 	lineBreak
 )
 
@@ -55,7 +55,7 @@ func kindOf(n *html.Node) kind {
 		atom.Tbody, atom.Thead, atom.Tfoot, atom.Hr, atom.Noscript, atom.Template, atom.Figcaption, atom.Frameset, atom.Object:
 		return group
 	case 0:
-		// Frameworks build pages of elements of their own, and lay them out as boxes.
+		// Web components are elements with a "-" in their name. Most are laid out as boxes.
 		if strings.IndexByte(n.Data, '-') > 0 {
 			return group
 		}

@@ -4,28 +4,31 @@ import "bytes"
 
 // # Labels
 //
-// Labels, counts and lone links stand between the paragraphs of every template: "Share", "12
-// comments", "Read more". Their words are no guide, for there are too many languages. What tells
-// them is that they are short, in boxes without a meaning of their own, beside text that runs on.
+// A label is a short line that a template puts between the paragraphs: "Share", "12 comments",
+// "Read more". Words cannot identify labels in every language. So a label is recognized by its
+// shape: a short line, or a line that is mostly link, beside running text.
 //
-// Short lines of the text are told from labels by what is around them. Lines that the markup treats
-// alike are all text or all labels: the short heads of a list's items, a short answer among long
-// ones. A box that the text flows around has a title. And a text may show where something is to be
-// found, below the sentence that says so.
+// A short line may belong to the text. Three rules keep such lines:
+//
+// - Lines with the same markup (a shape) are all text or all labels, by majority. So one short
+//   answer among long ones stays.
+// - The title of a box stays if running text is above and below the box.
+// - A line with a URL stays below a running paragraph, because the paragraph refers to it.
 
 const (
-	label  = 3 // words
-	kicker = 5 // words of what stands above and below an article, such as its section
+	label  = 3 // most words of a label
+	kicker = 5 // most words of a label on articles and other texts, such as the name of a section
 )
 
-// dropLabels drops the labels of blocks[first:last], which are prose.
+// dropLabels drops the labels in blocks[first:last]. The caller has checked that most of these
+// blocks are running text.
 func (s *survey) dropLabels(first, last int32) {
 	alike, text := s.shapes(first, last), s.stretches()
 	s.dropDates(first, last)
 	if s.isArticle() {
 		s.dropLinkLists(first, last)
 	}
-	below := false // a running text
+	below := false // the block before was running text
 	for i := first; i < last; i++ {
 		b := &s.blocks[i]
 		if b.dropped {
@@ -40,7 +43,7 @@ func (s *survey) dropLabels(first, last int32) {
 	}
 }
 
-// isLabel reports a block to leave out of prose.
+// isLabel reports a block that has the form of a label.
 func (s *survey) isLabel(b *block) bool {
 	linked := b.link*2 > b.size()
 	if s.isArticle() && (isTagLine(b) || isPointer(b)) {
@@ -57,8 +60,9 @@ func (s *survey) isLabel(b *block) bool {
 	return false
 }
 
-// shape is what the markup makes of a block: the kinds of the two boxes around it, or the outer box
-// itself where it is of no kind.
+// shape identifies blocks with the same markup. It is the boxKind of the block's box and of the
+// parent box. If the parent has no class, in identifies the parent itself (its index in elems plus
+// one).
 type shape struct {
 	box, around boxKind
 	in          int32
@@ -78,8 +82,8 @@ func (s *survey) shapeOf(b *block) shape {
 	return of
 }
 
-// shapes tells of each shape whether more of its blocks in blocks[first:last] are text, above zero,
-// or labels, below. Blocks of one shape are all text or all labels.
+// shapes returns for each shape in blocks[first:last] the number of blocks that are text minus the
+// number of labels.
 func (s *survey) shapes(first, last int32) map[shape]int {
 	alike := make(map[shape]int)
 	for i := first; i < last; i++ {
@@ -96,7 +100,8 @@ func (s *survey) shapes(first, last int32) map[shape]int {
 	return alike
 }
 
-// isTitle reports the head of a box of text that the text flows around.
+// isTitle reports whether block i is the title of a box of running text that has running text above
+// and below.
 func (s *survey) isTitle(i int32, text *stretches) bool {
 	if int(i)+1 >= len(s.blocks) || !s.hasLetters(&s.blocks[i]) {
 		return false
@@ -117,7 +122,7 @@ func (s *survey) isTitle(i int32, text *stretches) bool {
 	return false
 }
 
-// isAddress reports a line that shows where it leads, as a text does and no menu.
+// isAddress reports a short line that shows a URL, as texts do and menus do not.
 func (s *survey) isAddress(b *block) bool {
 	return b.words <= label && bytes.Contains(s.text[b.start:b.end], []byte("://"))
 }

@@ -2,9 +2,9 @@ package extract
 
 import "strings"
 
-// The letters beyond ASCII that each language is written with, as its alphabet has them (é, í and
-// the like where its spelling marks stress). Western ones are in windows-1252, Eastern ones in ISO
-// 8859-2 and windows-1250.
+// The letters beyond ASCII of each language's alphabet. Accented vowels are included if the
+// language uses them to mark stress. Western languages are written in windows-1252, Eastern ones in
+// ISO 8859-2 or windows-1250.
 var (
 	western = []string{
 		"àâæçéèêëîïôœùûüÿ", // French
@@ -28,10 +28,10 @@ var (
 	}
 )
 
-// latin chooses between the Western and the Eastern single-byte encodings of Latin letters, by the
-// alphabet that spells most of the text's letters beyond ASCII. The guesser cannot: it names both
-// alike, and between languages that tie it takes whichever it finished first. Where nothing tells
-// them apart, as in "café", the answer is windows-1252, the standard's.
+// latin chooses between windows-1252 (Western) and ISO 8859-2 or windows-1250 (Eastern). It decodes
+// the sample both ways, and takes the side with the alphabet that has more of the sample's letters
+// beyond ASCII. It replaces the result of chardet, which cannot separate these encodings. A tie, as
+// for "café", gives windows-1252, the default of the standard.
 func latin(sample []byte) string {
 	east := "iso-8859-2"
 	if hasC1(sample) {
@@ -43,7 +43,7 @@ func latin(sample []byte) string {
 	return "windows-1252"
 }
 
-// spelled counts the letters beyond ASCII that the best fitting of the alphabets has.
+// spelled returns how many letters beyond ASCII of the text are in the best fitting alphabet.
 func spelled(text []byte, alphabets []string) int {
 	counts := make(map[rune]int)
 	for _, r := range strings.ToLower(string(text)) {

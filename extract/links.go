@@ -7,7 +7,8 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// addLink notes where an element points to. here reports that it is a place on the page itself.
+// addLink adds the address of an <a>, <area>, <iframe> or <frame> to Document.Links. here reports
+// whether it is a place on the same page (href="#part").
 func (s *survey) addLink(n *html.Node) (here bool) {
 	key := "href"
 	if n.DataAtom == atom.Iframe || n.DataAtom == atom.Frame {
@@ -28,10 +29,10 @@ func (s *survey) addLink(n *html.Node) (here bool) {
 	return false
 }
 
-// A linkKey is what two links have in common of which only the first is listed.
+// A linkKey identifies a link in Document.Links, which lists each pair of href and rel once.
 type linkKey struct{ href, rel string }
 
-// addHref notes an address, and returns which of the links it is.
+// addHref adds an address to Document.Links if it is new, and returns its index there.
 func (s *survey) addHref(href, rel string, by By) (at int) {
 	key := linkKey{href, rel}
 	if at, ok := s.links[key]; ok {
@@ -43,9 +44,9 @@ func (s *survey) addHref(href, rel string, by By) (at int) {
 	return at
 }
 
-// refresh is the address in what <meta http-equiv=refresh> says, "" if there is none: a number of
-// seconds, and after a semicolon or a comma an address, mostly with "url=" and in quotes. A browser
-// goes there by itself.
+// refresh returns the address in the content of <meta http-equiv=refresh>, such as "5; url='/new'",
+// "" if there is none. The content is a number of seconds, then a semicolon or a comma, then an
+// address, mostly after "url=" and in quotes.
 func refresh(content string) string {
 	i := strings.IndexAny(content, ";,")
 	if i < 0 || strings.Trim(content[:i], " \t\n\f\r.0123456789") != "" {
@@ -65,19 +66,19 @@ func refresh(content string) string {
 
 var space = strings.NewReplacer("\t", "", "\n", "", "\r", "")
 
-// cleanHref drops what the URL standard drops before it reads an address: white space around it,
-// tabs and line ends in it.
+// cleanHref removes the characters that the URL standard ignores: white space around an address,
+// and tabs and line ends inside it.
 func cleanHref(href string) string {
 	for i := range len(href) {
 		if href[i] <= ' ' {
 			return space.Replace(strings.Trim(href, " \t\n\f\r"))
 		}
 	}
-	return href // nearly always, and for less
+	return href // fast path for nearly all addresses
 }
 
-// leadsSomewhere reports an address that may be a page: not this one's own fragment, not a script,
-// a mail or a call.
+// leadsSomewhere reports whether an address may be another page. It is false for "#part", and for
+// schemes such as javascript:, mailto: and tel:.
 func leadsSomewhere(href string) bool {
 	if href == "" || href[0] == '#' {
 		return false

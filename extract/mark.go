@@ -10,14 +10,14 @@ import (
 	"golang.org/x/net/html"
 )
 
-// marked is a page and what was taken from it.
+// marked is the parsed page and its survey, kept for WriteHTML and Markdown.
 type marked struct {
 	root   *html.Node
 	survey *survey
 }
 
-// placed is where a text node went: into blocks[first:last], as text[from:to]. Of a picture it is
-// where it stands: in the block that was open, or, where none was, before blocks[first].
+// placed records where a node is in the survey. The words of a text node are text[from:to], in
+// blocks[first:last]. For a picture, first is the open block, or the next block if none was open.
 type placed struct {
 	node        *html.Node
 	first, last int
@@ -25,12 +25,13 @@ type placed struct {
 	elem        int32 // the box around it
 }
 
-// WriteHTML writes the page with the taken text marked, for a person to see what was taken and why
-// the rest was not. The page must have been parsed with [Options].Page.
+// WriteHTML writes the page with its main text highlighted, so that a person sees what was taken
+// and why the rest was not. The page must have been parsed with [Options].Page; otherwise WriteHTML
+// writes Text alone. The error is that of w.
 //
-// What is written is safe to open: the page's elements are written without their attributes, and
-// none that loads, runs or sends anything is; a policy forbids it besides. So it has the page's
-// words in the page's order, but not its looks.
+// The output is safe to open in a browser. Elements are written without their attributes. Elements
+// that load, run or send something are left out, and a content security policy forbids these
+// actions too. So the output has the words of the page in order, but not its layout.
 func (d *Document) WriteHTML(w io.Writer) error {
 	out := bufio.NewWriter(w)
 	fmt.Fprintf(out, markedHead, html.EscapeString(d.Title), html.EscapeString(d.Title), cmp.Or(RootWords(d.Root), "nothing: there is no text"), d.Words, d.Sure*100)
@@ -116,7 +117,8 @@ func (m *marked) text(out *bufio.Writer, p *placed, data string) {
 	out.WriteString(data)
 }
 
-// safeElement is the name under which an element is written, "" if only what is inside it is.
+// safeElement returns the name under which WriteHTML writes an element, "" if it writes only the
+// element's content.
 func safeElement(n *html.Node) string {
 	if n.Type != html.ElementNode || n.Namespace != "" {
 		return ""
@@ -142,7 +144,7 @@ func safeElement(n *html.Node) string {
 	return ""
 }
 
-// String says what a mark suspects.
+// String returns the reasons in a mark for the tooltip in WriteHTML, such as "navigation, hidden".
 func (m mark) String() string {
 	var all []string
 	for i, name := range []string{"never content", "hidden", "navigation", "named as no content", "", "about a user", "comments", "reviews", "byline", "signature", "call to the reader",

@@ -11,19 +11,19 @@ import (
 
 // # Markdown
 //
-// Markdown is written from the text that was taken and from nothing else. Each block of the main
-// text becomes a paragraph, a heading or a row. The elements around its text nodes say which, in
-// which list or quotation, and what in it is a link, code or emphasis. So the Markdown has the
-// words of Document.Text in their order, and an element without text leaves no trace in it.
+// Markdown is written from the main text only. Each block of the main text becomes a paragraph, a
+// heading, a list item or a table row. The HTML elements around the text nodes of the block decide
+// this, and where links, code and emphasis begin and end. So the Markdown has the words of
+// Document.Text in the same order.
 //
 // The dialect is CommonMark 0.31 with the tables and the strikethrough of GitHub Flavored Markdown.
-// What neither has a form for is written plainly: the terms of a definition list are bold, and
-// their definitions are items of a list; a cell that spans columns is followed by empty ones, and a
-// cell that spans rows is not repeated.
+// Some HTML has no form in this dialect. A term of a definition list becomes bold, and its
+// definitions become list items. A cell that spans columns is followed by empty cells. A cell that
+// spans rows is not repeated.
 
-// Markdown is the main text as Markdown, without a newline at its end. Of a link that runs a script
-// or holds its data, only the words are left. What is not a page with a tree, a plain text for one,
-// gives a paragraph a line.
+// Markdown returns the main text as Markdown, without a newline at its end. A link to javascript:
+// or data: becomes plain text. A plain text, and a page that was not parsed into a tree, becomes
+// one paragraph for each line.
 //
 // The page must have been parsed with [Options].Page.
 func (d *Document) Markdown(opt MarkdownOptions) string {
@@ -46,8 +46,8 @@ func (d *Document) Markdown(opt MarkdownOptions) string {
 	return m.out.String()
 }
 
-// Release gives back the memory of what [Options].Page kept, for the next page. After it, there is
-// no Markdown to be had.
+// Release returns the memory that [Options].Page kept to a pool for the next page. Do not call
+// Markdown or WriteHTML after it.
 func (d *Document) Release() {
 	if d.page != nil {
 		d.page.survey.release()
@@ -55,31 +55,32 @@ func (d *Document) Release() {
 	}
 }
 
-// MarkdownOptions say what Markdown is to hold. The zero value is good: the text with its links.
+// MarkdownOptions select what Markdown contains. The zero value gives the text with its links and
+// without pictures.
 type MarkdownOptions struct {
-	// Pictures: those that stand in the main text are in it, each once, unless their alternative
-	// text is empty, as that of decoration is.
+	// Pictures includes the pictures in the main text, each address once. Pictures with alt="" are left
+	// out, because they are decoration.
 	Pictures bool
-	// Resolve turns the address of a link or a picture into what is written; nil: it stays as the
-	// page has it.
+	// Resolve returns the address to write for that of a link or a picture, for example an absolute
+	// one. If it is nil, addresses are written as the page has them.
 	Resolve func(address string) string
 }
 
-// markdown is a text as it is written.
+// markdown holds the output and the state of the writer.
 type markdown struct {
 	opt    MarkdownOptions
 	survey *survey
 	out    strings.Builder
 
-	stack   []*html.Node // items and quotations around the last block, the outermost first
-	indents []string     // what begins the further lines in each of them
+	stack   []*html.Node // list items and quotations around the last block, the outermost first
+	indents []string     // for each of them, the prefix of its lines after the first
 	single  bool         // the last block was one line of running text
 
-	counts     map[*html.Node]int // items of a list so far
-	delimiters map[*html.Node]int // which of two delimiters a list has
+	counts     map[*html.Node]int // number of items written for each list
+	delimiters map[*html.Node]int // 0 or 1 for each list: "-" or "*", "." or ")"
 }
 
-// shown are the text nodes and pictures of the main text, in order.
+// shown returns the text nodes and pictures of the main text in order.
 func (m *markdown) shown() (nodes []placed) {
 	seen := map[string]bool{}
 	for _, p := range m.survey.placed {
@@ -97,8 +98,8 @@ func (m *markdown) shown() (nodes []placed) {
 	return nodes
 }
 
-// isShown reports a text node with text that was taken, or with the white space of a <pre>, which
-// its fence may need.
+// isShown reports a text node in a taken block, or white space in a <pre>, which may be part of its
+// code.
 func (s *survey) isShown(p *placed) bool {
 	for i := p.first; i < p.last; i++ {
 		if s.blocks[i].taken {
@@ -108,9 +109,9 @@ func (s *survey) isShown(p *placed) bool {
 	return strings.TrimSpace(p.node.Data) == "" && fenced(p.node) != nil
 }
 
-// isAmongShown reports a picture in a line that was taken, or beside one in the innermost box that
-// has any text. A figure is one picture: its caption, which is no part of the main text, says
-// nothing about it.
+// isAmongShown reports a picture in a taken block, or in a box whose text was taken. If the
+// innermost box around the picture has no text, the next box with text decides. A <figure> counts
+// as part of the picture, because its caption is never taken.
 func (s *survey) isAmongShown(p *placed) bool {
 	if p.first < p.last {
 		return s.blocks[p.first].taken
@@ -132,8 +133,8 @@ func (s *survey) isAmongShown(p *placed) bool {
 	return taken(above) || taken(below)
 }
 
-// source is the address of a picture, "" if it is decoration or has none. Pages that load pictures
-// late keep their addresses elsewhere.
+// source returns the address of a picture, "" if it has none or alt="". Pages that load pictures
+// late have the address in attributes such as data-src.
 func source(img *html.Node) string {
 	if hasAttr(img, "alt") && oneSpace(attr(img, "alt")) == "" {
 		return ""
@@ -146,9 +147,9 @@ func source(img *html.Node) string {
 	return ""
 }
 
-// page writes the nodes, as many at a time as make one block of Markdown.
+// page writes all nodes. Each step writes those that form one block of Markdown.
 func (m *markdown) page(nodes []placed) {
-	data := map[*html.Node]bool{} // rows that were looked at
+	data := map[*html.Node]bool{} // cache of isData for each row
 	for i := 0; i < len(nodes); {
 		j := i + 1
 		box, row := m.fence(&nodes[i]), dataRow(nodes[i].node, data)
@@ -193,17 +194,17 @@ func (m *markdown) line(nodes []placed) {
 	m.put(containers(n), guardStart(text), true)
 }
 
-// headingLine is a heading of a level with a text.
+// headingLine returns a Markdown heading of a level from 1 to 6.
 func headingLine(level int, text string) string {
 	if strings.HasSuffix(text, "#") {
-		text = strings.TrimSuffix(text, "#") + `\#` // a row of them would be markup
+		text = strings.TrimSuffix(text, "#") + `\#` // Markdown drops "#" at the end of a heading
 	}
 	return strings.Repeat("#", level) + " " + text
 }
 
-const deepest = 16 // lists and quotations in each other; what is deeper stands in the last of them
+const deepest = 16 // most levels of lists and quotations; deeper blocks are written at this level
 
-// containers are the items and quotations that a node stands in, the outermost first.
+// containers returns the list items and quotations around a node, the outermost first.
 func containers(n *html.Node) (all []*html.Node) {
 	for a := n.Parent; a != nil; a = a.Parent {
 		if isItem(a) || a.DataAtom == atom.Blockquote {
@@ -218,7 +219,8 @@ func containers(n *html.Node) (all []*html.Node) {
 
 func isItem(n *html.Node) bool { return n.DataAtom == atom.Li || n.DataAtom == atom.Dd }
 
-// put writes a block of one or more lines, as a part of what the stack says it stands in.
+// put writes a block of one or more lines inside the items and quotations of stack. single says
+// that the block is one line of running text.
 func (m *markdown) put(stack []*html.Node, text string, single bool) {
 	common := 0
 	for common < min(len(stack), len(m.stack)) && stack[common] == m.stack[common] {
@@ -258,8 +260,9 @@ func (m *markdown) put(stack []*html.Node, text string, single bool) {
 	m.stack, m.indents, m.single = stack, indents, single
 }
 
-// isTight reports an item right below the one before it, or below the line that its list belongs
-// to. A list that does not begin with 1 needs the empty line there.
+// isTight reports a list item that needs no empty line above: it follows another item, or the line
+// that introduces its list. A list that does not begin with 1 needs the empty line after a
+// paragraph.
 func (m *markdown) isTight(stack []*html.Node, common int, markers string) bool {
 	if !m.single || common == len(stack) || !isItem(stack[common]) {
 		return false
@@ -271,8 +274,9 @@ func (m *markdown) isTight(stack []*html.Node, common int, markers string) bool 
 	return begins && common > 0 && isItem(m.stack[common-1])
 }
 
-// marker begins an item or a quotation; indent begins its further lines. A list right below
-// another, which ended with the item before, takes the other delimiter, or the two would be one.
+// marker returns the text that begins the first line of an item or a quotation, such as "- " or ">
+// ", and the indent of its further lines. A list directly after another list gets the other
+// delimiter; otherwise Markdown would join the two.
 func (m *markdown) marker(n, before *html.Node) (marker, indent string) {
 	if n.DataAtom == atom.Blockquote {
 		return "> ", "> "
@@ -294,7 +298,7 @@ func (m *markdown) marker(n, before *html.Node) (marker, indent string) {
 	return marker, strings.Repeat(" ", len(marker))
 }
 
-// isWithin reports a node inside another.
+// isWithin reports whether n is inside box, or is box.
 func isWithin(n, box *html.Node) bool {
 	for ; n != nil; n = n.Parent {
 		if n == box {
@@ -304,7 +308,7 @@ func isWithin(n, box *html.Node) bool {
 	return false
 }
 
-// around is the innermost element of a name around a node, nil if there is none.
+// around returns the innermost element of a name around a node, nil if there is none.
 func around(n *html.Node, name atom.Atom) *html.Node {
 	for n = n.Parent; n != nil; n = n.Parent {
 		if n.DataAtom == name {

@@ -10,7 +10,7 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// fenced is the outermost <pre> around a node, nil if there is none.
+// fenced returns the outermost <pre> around a node, nil if there is none.
 func fenced(n *html.Node) (box *html.Node) {
 	for a := n.Parent; a != nil; a = a.Parent {
 		if kindOf(a) == pre {
@@ -20,7 +20,8 @@ func fenced(n *html.Node) (box *html.Node) {
 	return box
 }
 
-// fence is the box of code that a text stands in: a <pre>, or a <code> whose lines are boxes.
+// fence returns the element whose content becomes a fenced code block: a <pre> around the node, or
+// a <code> with boxes in it. It returns nil if the node is in neither.
 func (m *markdown) fence(p *placed) *html.Node {
 	if box := fenced(p.node); box != nil || p.node.Type != html.TextNode || m.survey.blocks[p.last-1].kind != pre {
 		return box
@@ -28,8 +29,8 @@ func (m *markdown) fence(p *placed) *html.Node {
 	return around(p.node, atom.Code)
 }
 
-// code writes a fenced block. Its lines are the page's own, with their indentation; a box without a
-// line's end begins a line, too.
+// code writes a fenced code block. It keeps the lines and the indentation of the page. A new box
+// begins a new line even if no line end precedes it.
 func (m *markdown) code(box *html.Node, nodes []placed) {
 	var text strings.Builder
 	last, ends := -1, true // the block that was written last, and whether its line was ended
@@ -59,7 +60,8 @@ func (m *markdown) code(box *html.Node, nodes []placed) {
 	m.put(containers(box), marks+codeLanguage(box)+"\n"+body+"\n"+marks, false)
 }
 
-// codeRune leaves out of code what leaves no trace in the text either.
+// codeRune maps a character of code: it removes controls and invisible characters, and turns other
+// white space into a space.
 func codeRune(r rune) rune {
 	switch {
 	case r == '\n' || r == '\t':
@@ -89,9 +91,9 @@ func longestRun(s string, of byte) (longest int) {
 
 var languageName = regexp.MustCompile(`^[A-Za-z0-9+#._-]{1,32}$`)
 
-// codeLanguage is what highlighters say of a box of code, in the class of the box, of the <code> in
-// it, or of a box right around it. HTML itself recommends language-NAME; Sphinx, GitHub and Pandoc
-// have forms of their own.
+// codeLanguage returns the programming language of a code block, "" if unknown. It reads the
+// classes of the block, of the <code> in it, and of the two elements around it. HTML recommends
+// class="language-NAME"; Sphinx, GitHub and Pandoc have other forms.
 func codeLanguage(box *html.Node) string {
 	at := []*html.Node{box}
 	for c := box.FirstChild; c != nil; c = c.NextSibling {
@@ -137,8 +139,8 @@ func isLanguage(name string) bool {
 	return languageName.MatchString(name)
 }
 
-// dataRow is the row of data that a node stands in, nil if it is in none. Rows that were looked at
-// are in known.
+// dataRow returns the row of data around a node (see isData), nil if there is none. known caches
+// the result for each row.
 func dataRow(n *html.Node, known map[*html.Node]bool) *html.Node {
 	row := around(n, atom.Tr)
 	if row == nil {
@@ -155,10 +157,10 @@ func dataRow(n *html.Node, known map[*html.Node]bool) *html.Node {
 	return row
 }
 
-const mostColumns = 100 // that a colspan makes
+const mostColumns = 100 // most columns of a row that has a colspan
 
-// table writes rows of data. If they have but one column, they are paragraphs: the table was there
-// for its looks.
+// table writes rows of data as a Markdown table. A table with one column was used for layout, so
+// its rows become paragraphs.
 func (m *markdown) table(nodes []placed) {
 	var rows [][]string
 	columns, headed := 0, false
@@ -186,7 +188,7 @@ func (m *markdown) table(nodes []placed) {
 		return
 	}
 	if !headed {
-		rows = append([][]string{nil}, rows...) // a table of Markdown begins with names
+		rows = append([][]string{nil}, rows...) // a Markdown table needs a header row
 	}
 	var out strings.Builder
 	for i, cells := range rows {
@@ -204,7 +206,7 @@ func (m *markdown) table(nodes []placed) {
 	m.put(stack, strings.TrimSuffix(out.String(), "\n"), false)
 }
 
-// isHead reports a row that names the columns.
+// isHead reports a row of column names: it is in <thead>, or has no <td>.
 func isHead(row *html.Node) bool {
 	if row.Parent != nil && row.Parent.DataAtom == atom.Thead {
 		return true
@@ -217,7 +219,7 @@ func isHead(row *html.Node) bool {
 	return true
 }
 
-// cells are the texts of a row, up to the last that has any.
+// cells returns the texts of a row's cells as Markdown, without empty cells at the end.
 func (m *markdown) cells(row *html.Node, nodes []placed) (cells []string) {
 	in := map[*html.Node][]placed{}
 	for _, p := range nodes {

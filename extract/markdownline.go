@@ -11,20 +11,20 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// emphasis is how a text stands out from what is around it.
+// emphasis is the emphasis of a text: bold, italic or struck out.
 type emphasis struct{ strong, em, del bool }
 
-// span is text of one line that has the same marks throughout.
+// span is a part of a line that has one link, one kind of code and one emphasis.
 type span struct {
 	text   []byte
-	spaced bool       // a space stands before it
-	link   *html.Node // the <a> around it, nil if there is none that leads anywhere
-	code   *html.Node
-	image  *html.Node // a picture, which has no text
+	spaced bool       // a space precedes it
+	link   *html.Node // the <a> with an address around it, or nil
+	code   *html.Node // the <code> or similar element around it, or nil
+	image  *html.Node // the <img> if the span is a picture; it has no text
 	emphasis
 }
 
-// inline writes the nodes of one line.
+// inline returns the nodes of one line as Markdown.
 func (m *markdown) inline(nodes []placed) string {
 	var spans []span
 	for _, p := range nodes {
@@ -45,7 +45,8 @@ func (m *markdown) inline(nodes []placed) string {
 	return m.writeSpans(spans)
 }
 
-// marksOf reads the elements around a node.
+// marksOf returns a span without text whose link, code and emphasis come from the elements around a
+// node.
 func marksOf(n *html.Node) (sp span) {
 	inHeading := false
 	for a := n.Parent; a != nil; a = a.Parent {
@@ -63,13 +64,14 @@ func marksOf(n *html.Node) (sp span) {
 		case atom.Code, atom.Kbd, atom.Samp, atom.Tt:
 			sp.code = a
 		case atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6:
-			inHeading, sp.strong = true, false // it is bold already
+			inHeading, sp.strong = true, false // a heading is bold without it
 		}
 	}
 	return sp
 }
 
-// join adds a span, to the last one if they have the same marks.
+// join appends a span, or merges it into the last one if both have the same link, code and
+// emphasis.
 func join(spans []span, sp span) []span {
 	if len(spans) > 0 && sp.image == nil {
 		last := &spans[len(spans)-1]
@@ -85,8 +87,8 @@ func join(spans []span, sp span) []span {
 	return append(spans, sp)
 }
 
-// settle takes emphasis away where Markdown cannot show it: it ends or begins inside a word, beside
-// a punctuation mark or beside other emphasis, and would be read as asterisks.
+// settle removes or extends emphasis that Markdown cannot show, because it begins or ends without a
+// space beside punctuation or other emphasis. Markdown would show its asterisks as text.
 func settle(spans []span) {
 	for i := 1; i < len(spans); i++ {
 		a, b := &spans[i-1], &spans[i]
@@ -116,13 +118,13 @@ func (sp *span) beginsWithMark() bool {
 
 func isPunct(r rune) bool { return unicode.IsPunct(r) || unicode.IsSymbol(r) }
 
-// opened is a mark that has begun: the text that begins it and the one that ends it.
+// opened is a link or an emphasis that was begun: its beginning ("**") and its end.
 type opened struct {
 	begin, end string
 	link       *html.Node
 }
 
-// marks are those of a span, the outermost first.
+// marks returns the link and the emphasis of a span, the outermost first.
 func (m *markdown) marks(sp *span) (all []opened) {
 	if sp.link != nil {
 		all = append(all, opened{"[", "](" + m.destination(address(attr(sp.link, "href"))) + ")", sp.link})
@@ -175,7 +177,7 @@ func (m *markdown) writeSpans(spans []span) string {
 	return out.String()
 }
 
-// codeSpan puts code between more backticks than it has in a row.
+// codeSpan encloses code in more backticks than it has in a row.
 func codeSpan(code string) string {
 	marks := strings.Repeat("`", longestRun(code, '`')+1)
 	if strings.HasPrefix(code, "`") || strings.HasSuffix(code, "`") {
@@ -186,7 +188,8 @@ func codeSpan(code string) string {
 
 var entity = regexp.MustCompile(`^&(#[0-9xX]|[A-Za-z][A-Za-z0-9]*;)`)
 
-// escape writes a text so that Markdown reads it as it is, wherever in a line it stands.
+// escape returns a text with backslashes so that Markdown shows it unchanged. guardStart handles
+// the characters that matter only at the start of a line.
 func escape(text string) string {
 	if !strings.ContainsAny(text, "\\*`[]<_~&!") {
 		return text
@@ -223,8 +226,8 @@ func isWord(r rune) bool {
 
 var startOf = regexp.MustCompile(`^(#{1,6}( |$)|>|[-+]( |$)|--|==|~~~|[0-9]{1,9}[.)]( |$))`)
 
-// guardStart keeps the beginning of a line from being read as a heading, an item, a quotation or a
-// rule.
+// guardStart escapes the start of a line that Markdown would read as a heading, a list item, a
+// quotation or a rule.
 func guardStart(line string) string {
 	mark := startOf.FindString(line)
 	if mark == "" {
@@ -236,8 +239,8 @@ func guardStart(line string) string {
 	return `\` + line
 }
 
-// address is where a link or a picture leads, "" if nowhere but to a script or to data it holds
-// itself.
+// address returns the address of a link or a picture without controls, "" for javascript:,
+// vbscript: and data:.
 func address(href string) string {
 	href = strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f || invisible(r) {
@@ -253,7 +256,7 @@ func address(href string) string {
 	return href
 }
 
-// destination is an address as it is written.
+// destination resolves an address and returns it as Markdown.
 func (m *markdown) destination(href string) string {
 	if m.opt.Resolve != nil {
 		href = m.opt.Resolve(href)
@@ -261,7 +264,7 @@ func (m *markdown) destination(href string) string {
 	return destination(href)
 }
 
-// destination writes an address so that it ends where it does.
+// destination escapes an address so that Markdown does not end it too early, for example at a ")".
 func destination(href string) string {
 	var out strings.Builder
 	named := html.UnescapeString(href) != href

@@ -7,13 +7,13 @@ import (
 	"unicode/utf8"
 )
 
-// sniffed is how much of a body is looked at, as in the WHATWG MIME Sniffing standard ("resource
-// header").
+// sniffed is the number of bytes at the start of a body that are examined, as in the WHATWG MIME
+// Sniffing standard ("resource header").
 const sniffed = 1445
 
-// MediaType says what [Parse] would take the body for: the declared type, or one found in the bytes
-// where none is declared, where it says nothing (application/octet-stream), or where the bytes
-// contradict it: servers send PDF as text/html.
+// MediaType returns the media type as which [Parse] reads a body, such as "text/html". It is the
+// type in contentType, unless this is missing or says nothing (application/octet-stream), or the
+// bytes contradict it. In these cases the bytes decide: some servers send PDF as text/html.
 func MediaType(body []byte, contentType string) string {
 	declared := mediaType(contentType)
 	if kind := magic(body); kind != "" {
@@ -44,8 +44,8 @@ func MediaType(body []byte, contentType string) string {
 	return declared
 }
 
-// mediaType is the type of a Content-Type header, without its parameters, which are wrong too often
-// to insist on.
+// mediaType returns the type in a Content-Type header. Invalid parameters are ignored, because many
+// servers send them.
 func mediaType(contentType string) string {
 	if media, _, err := mime.ParseMediaType(contentType); err == nil {
 		return media
@@ -63,9 +63,9 @@ func isText(media string) bool {
 	return isMarkup(media) || media == "text/plain" || media == "text/markdown"
 }
 
-// magics are the first bytes of formats that servers send under wrong names; from the WHATWG MIME
-// Sniffing standard, sections 6 and 7, and for the archives and programs from the formats' own
-// specifications.
+// magics are the first bytes of formats that servers send under wrong types. The sources are
+// sections 6 and 7 of the WHATWG MIME Sniffing standard, and for archives and programs the
+// specifications of the formats.
 var magics = []struct{ prefix, media string }{
 	{"%PDF-", "application/pdf"},
 	{"%!PS-Adobe-", "application/postscript"},
@@ -95,8 +95,8 @@ var magics = []struct{ prefix, media string }{
 	{"SQLite format 3\x00", "application/vnd.sqlite3"},
 }
 
-// magic is the type the first bytes prove, "" if none. A prefix of letters alone proves nothing
-// unless bytes that no text holds follow: a page may begin with "ID3".
+// magic returns the media type that the first bytes of a body prove, "" if none. A prefix that is
+// only letters and digits must be followed by binary data, because a text may begin with "ID3".
 func magic(body []byte) string {
 	for _, m := range magics {
 		if bytes.HasPrefix(body, []byte(m.prefix)) && (!letters(m.prefix) || hasControls(body)) {
@@ -129,7 +129,8 @@ func letters(s string) bool {
 	return s != "GIF87a" && s != "GIF89a"
 }
 
-// hasControls reports control characters that no text has, the "binary data bytes" of the standard.
+// hasControls reports whether the start of a body has control characters that texts do not have,
+// the "binary data bytes" of the standard.
 func hasControls(body []byte) bool {
 	for _, c := range body[:min(len(body), sniffed)] {
 		if c < 0x09 || c == 0x0b || 0x0e <= c && c <= 0x1a || 0x1c <= c && c <= 0x1f {
@@ -139,9 +140,9 @@ func hasControls(body []byte) bool {
 	return false
 }
 
-// binary reports a body that is no text in any encoding a page is written in. A page may hold a
-// stray control character; one byte in thirty is a program or a picture. UTF-16 is full of NULs and
-// is let through where it is known.
+// binary reports whether a body is not text in any encoding: more than one byte in thirty at its
+// start is a control character. A text may have a few. Recognized UTF-16, whose ASCII characters
+// have NUL bytes, is not binary.
 func binary(body []byte, contentType string) bool {
 	if _, ok := utf16Name(body, contentType); ok {
 		return false
@@ -156,7 +157,7 @@ func binary(body []byte, contentType string) bool {
 	return controls*30 > len(head)
 }
 
-// beginsAsPage reports a whole page, sent under whatever name.
+// beginsAsPage reports a body that begins with <!doctype html or <html.
 func beginsAsPage(body []byte) bool {
 	const doctype = "<!doctype html"
 	head := start(body)
@@ -164,7 +165,7 @@ func beginsAsPage(body []byte) bool {
 	return bytes.HasPrefix(head, []byte(doctype)) || bytes.HasPrefix(head, []byte("<html"))
 }
 
-// beginsAsFeed reports RSS or Atom, as section 7.3 of the standard tells it from a page.
+// beginsAsFeed reports a body that begins as RSS or Atom, by section 7.3 of the standard.
 func beginsAsFeed(body []byte) bool {
 	head := start(body)
 	for {
@@ -180,8 +181,7 @@ func beginsAsFeed(body []byte) bool {
 	}
 }
 
-// beginsAsMarkup reports what the standard's table of tags takes for HTML where no type is
-// declared, and XHTML.
+// beginsAsMarkup reports a body that begins as HTML by the standard's table of tags, or as XHTML.
 func beginsAsMarkup(body []byte) bool {
 	if beginsAsPage(body) {
 		return true
@@ -198,8 +198,7 @@ func beginsAsMarkup(body []byte) bool {
 	return false
 }
 
-// start is the beginning of a body after a byte order mark and white space, as UTF-8 if it is
-// UTF-16.
+// start returns the first bytes of a body as UTF-8, without a byte order mark and white space.
 func start(body []byte) []byte {
 	head := body[:min(len(body), sniffed)]
 	if name, ok := utf16Name(body, ""); ok {

@@ -8,8 +8,8 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// metadata reads the elements that say something about the page. Where two say the same, the first
-// counts.
+// metadata reads <html lang>, <title>, <base>, <link> and <meta> into the Document. If two elements
+// set the same field, the first counts, except for robots, site name and Open Graph values.
 func (s *survey) metadata(n *html.Node) {
 	d := s.doc
 	switch n.DataAtom {
@@ -30,7 +30,8 @@ func (s *survey) metadata(n *html.Node) {
 	}
 }
 
-// relation reads a <link>, and the rel of an <a>: pages of a series say their neighbours in either.
+// relation reads the rel of a <link> or an <a>. Both may have rel=next and rel=prev; canonical and
+// alternate count only on <link>.
 func (s *survey) relation(n *html.Node) {
 	d := s.doc
 	rel := attr(n, "rel")
@@ -63,10 +64,12 @@ func (s *survey) relation(n *html.Node) {
 	}
 }
 
-// nearHeadline is how many lines below the <h1> a <time> may stand to be of the page's publication.
+// nearHeadline is the number of lines below the <h1> within which a <time> is taken for the date of
+// publication.
 const nearHeadline = 4
 
-// time reads a <time> that is said to be of the page's publication, or stands right below its <h1>.
+// time records the datetime of a <time> that is marked as the date of publication, or that is right
+// below the <h1>.
 func (s *survey) time(n *html.Node) {
 	if s.besides == "" && s.h1Block >= 0 && len(s.blocks)-int(s.h1Block) <= nearHeadline {
 		s.besides = oneSpace(attr(n, "datetime"))
@@ -129,8 +132,8 @@ func (s *survey) meta(n *html.Node) {
 	}
 }
 
-// robotsOf keeps what an element of a name that may be a crawler's asks of it. One
-// that forbids is never taken back by another that allows.
+// robotsOf records a <meta> such as <meta name=googlebot content=noindex>. name may be any name;
+// only those with noindex or nofollow are kept. If two elements have the same name, both count.
 func (s *survey) robotsOf(name, content string) {
 	ask := robots(content)
 	if ask == (Ask{}) || name == "" {
@@ -143,7 +146,7 @@ func (s *survey) robotsOf(name, content string) {
 	s.doc.Asks[name] = Ask{ask.NoIndex || before.NoIndex, ask.NoFollow || before.NoFollow}
 }
 
-// robots reads the directives for robots in an attribute.
+// robots returns the requests in the content of a robots <meta>, such as "noindex, nofollow".
 func robots(content string) (ask Ask) {
 	for directive := range strings.SplitSeq(content, ",") {
 		switch strings.ToLower(strings.TrimSpace(directive)) {
@@ -182,7 +185,8 @@ func hasAttr(n *html.Node, key string) bool {
 	return false
 }
 
-// hasToken reports whether a list of tokens between white space holds token, in any case.
+// hasToken reports whether a list that is separated by white space, such as a class, contains
+// token. Case is ignored.
 func hasToken(list, token string) bool {
 	for t := range strings.FieldsSeq(list) {
 		if strings.EqualFold(t, token) {
@@ -192,7 +196,8 @@ func hasToken(list, token string) bool {
 	return false
 }
 
-// oneSpace cleans a text that is one line.
+// oneSpace returns a text on one line: white space is reduced to single spaces, invisible
+// characters are removed.
 func oneSpace(s string) string {
 	var w writer
 	w.write(s)

@@ -32,7 +32,7 @@ const (
 )
 
 const (
-	fewWords   = 25 // a main text of so many words is the page's own
+	fewWords   = 25 // pages with at least so many words of main text are not examined
 	drawnWords = 5  // an element with fewer words was not drawn: "Loading, please wait"
 	dataWords  = 8  // words of a string in JSON that is running text
 )
@@ -43,16 +43,16 @@ var appRoots = map[string]bool{"root": true, "app": true, "__next": true, "__nux
 
 func isAppRoot(n *html.Node) bool { return n.Data == "app-root" || appRoots[attr(n, "id")] }
 
-// A needing is what the rules look for in a page.
+// A needing collects the evidence in a page.
 type needing struct {
-	script bool // something is run
-	root   bool // an element for a framework
-	drawn  bool // which is filled
+	script bool // the page has a script that a browser runs
+	root   bool // it has an element into which a framework draws, see appRoots
+	drawn  bool // that element has content
 	data   int  // words in the JSON of scripts
-	asks   bool // <noscript>
+	asks   bool // a <noscript> in <body> asks for JavaScript
 }
 
-// A content is what an element shows.
+// A content is what a browser without scripts shows of an element.
 type content struct {
 	words, links int
 	other        bool // a picture, a field, another document
@@ -61,7 +61,7 @@ type content struct {
 // needs returns why a page with few words needs scripts, or "" if it does not.
 func needs(page *html.Node, d *Document) string {
 	var see needing
-	shows := see.visit(page)
+	shows := see.shownBy(page)
 	switch {
 	case !see.script || see.drawn:
 		return ""
@@ -75,8 +75,9 @@ func needs(page *html.Node, d *Document) string {
 	return ""
 }
 
-// visit returns what an element shows, and notes what it sees on the way. The parser bounds its depth.
-func (see *needing) visit(n *html.Node) (shows content) {
+// shownBy returns what an element shows, and records the evidence inside it. It recurses, because the
+// parser limits the depth of the tree.
+func (see *needing) shownBy(n *html.Node) (shows content) {
 	switch n.DataAtom {
 	case atom.Script:
 		see.add(n)
@@ -88,7 +89,7 @@ func (see *needing) visit(n *html.Node) (shows content) {
 		return shows
 	case atom.Head:
 		for c := range n.ChildNodes() {
-			see.visit(c)
+			see.shownBy(c)
 		}
 		return shows
 	case atom.Template, atom.Style:
@@ -103,7 +104,7 @@ func (see *needing) visit(n *html.Node) (shows content) {
 			shows.words += countWords(c.Data)
 			continue
 		}
-		in := see.visit(c)
+		in := see.shownBy(c)
 		shows.words, shows.links, shows.other = shows.words+in.words, shows.links+in.links, shows.other || in.other
 	}
 	if n.Type == html.ElementNode && isAppRoot(n) {
@@ -113,7 +114,7 @@ func (see *needing) visit(n *html.Node) (shows content) {
 	return shows
 }
 
-// add looks at a script.
+// add records the evidence of a <script>: that it runs, or that it is JSON with running text.
 func (see *needing) add(n *html.Node) {
 	text := ""
 	if n.FirstChild != nil {
@@ -130,7 +131,7 @@ func (see *needing) add(n *html.Node) {
 	}
 }
 
-// runningWords counts the words of strings in JSON that have at least dataWords.
+// runningWords counts the words in JSON, in strings of at least dataWords words.
 func runningWords(json string) (words int) {
 	for {
 		begin := strings.IndexByte(json, '"')

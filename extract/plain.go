@@ -8,8 +8,8 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// plain takes a text as it is, a line a block. Its title is not known, and its links are not looked
-// for: an address in a plain text is a mention.
+// plain returns the Document of a plain text. Each line is a block. It has no title and no links: a
+// URL in the text is not a link.
 func plain(text []byte, charset string) *Document {
 	var w writer
 	w.pre = 1
@@ -25,12 +25,12 @@ func plain(text []byte, charset string) *Document {
 	return d
 }
 
-// strip is for pages of which no tree can be built. It takes all text between the tags, as it
-// comes, with the menus.
+// strip fills d from a page that cannot be parsed into a tree. The main text is then all text
+// between tags, with the menus.
 func strip(text []byte, d *Document) {
 	s := &survey{doc: d, links: map[linkKey]int{}}
 	z := html.NewTokenizer(bytes.NewReader(text))
-	var skip atom.Atom // element whose text is not shown
+	var skip atom.Atom // the element, such as <script>, whose text is being skipped; 0: none
 	for {
 		switch kind := z.Next(); kind {
 		case html.ErrorToken:
@@ -59,7 +59,8 @@ func strip(text []byte, d *Document) {
 	}
 }
 
-// stripTag reads what a start tag says and returns its name if the text after it is not shown.
+// stripTag handles a start tag. It returns the element's name if the text after it has to be
+// skipped.
 func (s *survey) stripTag(z *html.Tokenizer, n *html.Node) atom.Atom {
 	switch n.DataAtom {
 	case atom.A, atom.Area, atom.Iframe, atom.Frame:

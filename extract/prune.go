@@ -4,29 +4,31 @@ import "bytes"
 
 // # Pruning
 //
-// Pruning is guarded. A class name is a hint that someone wrote for another purpose: a forum keeps
-// its threads in "comments", a page wraps all it has in "modal", and pages that stream their text
-// have it in <div hidden>. So what a rule would take is weighed first. A rule that would take most
-// of the running text is wrong about this page. Two things need no weighing: the boxes of consent
-// managers, and navigation that is nothing but links. If navigation were weighed, a page whose text
-// is made by scripts would keep its menu, and all such pages of a site would look alike.
+// Pruning drops marked boxes. A mark comes from a class name or an element that may have another
+// purpose: a forum has its threads in "comments", a page has its whole content in "modal", or loads
+// its text in <div hidden>. So each rule has limits. If the marked boxes hold too much of the
+// running text, the rule is wrong about this page and drops nothing.
+//
+// Two kinds of box have no limit: consent managers, and navigation that is mostly links. With a
+// limit for navigation, a page whose text is made by scripts would keep its menu, and all such
+// pages of a site would look alike.
 
-// guard is a rule and what it may take.
+// guard is a rule that drops boxes with a mark, and its limits.
 type guard struct {
 	mark  mark
-	part  float64 // the largest share of the running text in one box that is dropped
-	whole float64 // the same of all boxes under the rule; of 1, enough text must be left
-	holds func(*genre) bool
+	part  float64           // a box is dropped if it has at most this share of the page's weight
+	whole float64           // the same for all boxes of the rule together; at 1, enough text must remain instead
+	holds func(*genre) bool // whether the rule applies to this kind of page
 }
 
-// guards are in the order they are applied, the surer first.
+// guards are the rules in the order in which they are applied, the most reliable first.
 var guards = []guard{
 	{markNever, 1, 1, (*genre).anything},
 	{markHidden, 0.5, 0.6, (*genre).anything},
 	{markNav | markAside, 0.6, 0.8, (*genre).anything},
 	{markClass | markSidebar, 0.4, 0.6, (*genre).anything},
-	{markRelated, 1, 1, (*genre).isArticle},                 // outweighs a short article
-	{markClass | markSidebar, 0.6, 0.8, (*genre).isProduct}, // outweighs a description
+	{markRelated, 1, 1, (*genre).isArticle},                 // no limit: related articles may be longer than the article
+	{markClass | markSidebar, 0.6, 0.8, (*genre).isProduct}, // high limits: other products may take more text than the description
 	{markByline, 0.4, 0.6, (*genre).notThread},
 	{markCall, 0.4, 0.6, (*genre).isArticle},
 	{markSignature, 1, 0.8, (*genre).isThread},
@@ -35,18 +37,18 @@ var guards = []guard{
 	{markComments, 0.4, 0.5, (*genre).hasRemarks},
 }
 
-// sum is what the blocks before a point amount to, dropped ones left out.
+// sum is the total of some blocks without the dropped ones.
 type sum struct {
-	weight int // see weight
+	weight int // sum of block.weight
 	size   int // bytes of text
 	link   int // bytes of text in links
 	runs   int // blocks of running text
 	code   int // lines of code
 }
 
-// weight is how much a block counts as running text. Words that run on in sentences are what a page
-// is about; links and labels are found on every page of a site. They count a little, so that a page
-// of nothing else still has a middle.
+// weight returns the bytes of a block outside links, eightfold for running text. Running text shows
+// where the content of a page is, because labels and links are on every page. They count a little,
+// so that a page without running text still has a root.
 func (b *block) weight() int {
 	text := b.size() - b.link
 	if b.runs() {
@@ -55,12 +57,13 @@ func (b *block) weight() int {
 	return text
 }
 
-// runs reports a block of running text.
+// runs reports whether a block is running text: at least ten words, less than half of its bytes in
+// links.
 func (b *block) runs() bool { return b.words >= sentence && b.link*2 < b.size() }
 
-const sentence = 10 // words that make a block running text
+const sentence = 10 // least words of running text
 
-// recount makes the prefix sums anew.
+// recount computes the prefix sums again. Call it after blocks were dropped.
 func (s *survey) recount() {
 	s.sums = append(s.sums[:0], make([]sum, len(s.blocks)+1)...)
 	var t sum
@@ -81,10 +84,10 @@ func (s *survey) recount() {
 	s.sums[len(s.blocks)] = t
 }
 
-// own is the text outside of links, in bytes.
+// own returns the bytes outside links.
 func (s sum) own() int { return s.size - s.link }
 
-// total is what blocks[first:last] amount to.
+// total returns the sum of blocks[first:last].
 func (s *survey) total(first, last int32) sum {
 	a, b := s.sums[first], s.sums[last]
 	return sum{b.weight - a.weight, b.size - a.size, b.link - a.link, b.runs - a.runs, b.code - a.code}
@@ -94,7 +97,8 @@ func (s *survey) within(e int32) sum { return s.total(s.elems[e].first, s.elems[
 
 func (s *survey) whole() sum { return s.sums[len(s.blocks)] }
 
-// dropMenuLines drops lines of nothing but several short links: menus that no markup tells.
+// dropMenuLines drops lines that are at least four short links and nothing else, such as a menu
+// without <nav>.
 func (s *survey) dropMenuLines() {
 	for i := range s.blocks {
 		b := &s.blocks[i]
@@ -107,7 +111,7 @@ func (s *survey) dropMenuLines() {
 	}
 }
 
-// prune drops the blocks of suspect boxes.
+// prune applies the guards.
 func (s *survey) prune() {
 	for _, g := range guards {
 		if !g.holds(&s.genre) {
@@ -118,9 +122,9 @@ func (s *survey) prune() {
 		}
 		switch {
 		case g.mark == markComments && (s.article || s.blog && !s.thread):
-			g.part, g.whole = 1, 1 // a long discussion is no part of a short article
+			g.part, g.whole = 1, 1 // comments may be longer than the article
 		case g.mark == markComments && s.thread:
-			g.part = 1 // all or none, for they may be the posts themselves
+			g.part = 1 // only the limit for all boxes holds: they may be the posts themselves
 		}
 		boxes, taken := s.suspects(g)
 		left := s.whole().weight - taken.weight
@@ -134,14 +138,14 @@ func (s *survey) prune() {
 	}
 }
 
-// isMore reports more than a share of the whole. A list of things has next to no running text, so a
-// name is weighed by all text outside of links too: a table of two hundred books may be named after
-// its tooltips.
+// isMore reports whether part exceeds a share of the whole. The measure is weight. For marks from
+// class names it is also the bytes outside links, because a page that is a table or a list has
+// little running text.
 func (g guard) isMore(part sum, share float64, whole sum) bool {
 	return float64(part.weight) > share*float64(whole.weight) || g.mark&markClass != 0 && float64(part.own()) > share*float64(whole.own())
 }
 
-// suspects are the outermost boxes that a rule would drop, and what they weigh together.
+// suspects returns the outermost boxes that a guard would drop, and their total.
 func (s *survey) suspects(g guard) (boxes []int32, taken sum) {
 	whole := s.whole()
 	for i := int32(0); i < int32(len(s.elems)); {
@@ -155,7 +159,7 @@ func (s *survey) suspects(g guard) (boxes []int32, taken sum) {
 			in.weight = 0
 		}
 		if g.isMore(in, g.part, whole) {
-			i++ // too much to lose; what is inside is looked at on its own
+			i++ // too large to drop; try the boxes inside
 			continue
 		}
 		boxes = append(boxes, i)
@@ -167,8 +171,8 @@ func (s *survey) suspects(g guard) (boxes []int32, taken sum) {
 	return boxes, taken
 }
 
-// dropConsent drops the boxes that ask for consent. It does so before names are weighed, because on
-// a short page such boxes outweigh the text. A name may take a share only of what is left.
+// dropConsent drops the boxes that ask for consent to cookies. It runs before the rule for class
+// names, because on a short page such boxes may outweigh the text.
 func (s *survey) dropConsent() {
 	dropped := false
 	for i := int32(0); i < int32(len(s.elems)); {
@@ -186,10 +190,10 @@ func (s *survey) dropConsent() {
 	}
 }
 
-const consentBlocks = 64 // blocks of a box that asks for consent
+const consentBlocks = 64 // most blocks of such a box
 
-// asksConsent reports a box of which half the text is sentences about cookies, which is their name
-// in most languages.
+// asksConsent reports a box in which at least half the text is running text with the word "cookie",
+// which most languages use.
 func (s *survey) asksConsent(e *elem) bool {
 	all, cookies := 0, 0
 	for i := e.first; i < min(e.last, e.first+consentBlocks); i++ {

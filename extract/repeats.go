@@ -1,11 +1,11 @@
 package extract
 
-// dropRepeats drops sentences that the page has shown before. Pages hold one copy for wide screens
-// and one for narrow ones, an excerpt behind a button, a post that is quoted whole. Shops repeat
-// shorter things, in every carousel.
+// dropRepeats drops blocks of running text whose text is equal to an earlier block. Pages repeat
+// text in a copy for narrow screens, in an excerpt, or in a quoted post. On product pages shorter
+// lines are dropped too, because their carousels repeat them.
 //
-// Lists of steps do repeat themselves, and references do from example to example. They keep what
-// they say.
+// List items are not dropped, because steps of instructions may repeat. Nothing is dropped in
+// manuals and on pages with code, where examples repeat.
 func (s *survey) dropRepeats() {
 	if s.manual || s.whole().code > 0 {
 		return
@@ -33,8 +33,8 @@ func (s *survey) dropRepeats() {
 	}
 }
 
-// restoreRepeats takes back what is repeated only in a box that was dropped: the page's menu, or
-// the copy for the other screen. The first of the repetitions stands in for it.
+// restoreRepeats restores a repetition if the first occurrence was dropped by a later rule, for
+// example with a menu. The first occurrence then counts as the repetition.
 func (s *survey) restoreRepeats() {
 	restored := false
 	for i := range s.blocks {

@@ -9,29 +9,33 @@ import (
 
 // # The root
 //
-// The root is the box whose text is the page's. Markup that names it is believed if the box holds
-// enough of the running text that pruning left, for pages have empty <main>s, and <article>s that
-// are teasers. Otherwise the tree shows the root: it is found from the top down, as long as one
-// child holds nearly all. In the end one box may hold most of the running text in paragraphs of its
-// own. That box is the column of an article, and what lies beside it in the root is left behind.
+// The root is the box whose text becomes the main text. A declared root, such as <article> or
+// <main>, is used if it holds enough of the weight that pruning left: some pages have an empty
+// <main>, or an <article> for each teaser. Otherwise descend walks from the top of the tree into
+// the child that holds nearly all the weight, as long as there is one.
 //
-// What it gets wrong: pages of several equal columns stay whole. A text that is cut in two by a
-// wrapper around one half loses the other half.
+// After that, column may replace the root by a smaller box: one that holds most of the root's
+// weight in paragraphs that are its own children. This is the column of an article, and the boxes
+// beside it are left out.
+//
+// Weaknesses: pages of several equal columns stay whole. If a wrapper contains only one half of a
+// text, the other half may be lost.
 
 const (
-	short      = 600  // bytes of running text; a page with less trusts <main> whatever its share
-	nearlyAll  = 0.85 // of a box's weight in one child
-	minRuns    = 4    // paragraphs that make a column
-	linksTimes = 20   // bytes of a list of links to one outside of links
+	short      = 600  // bytes of running text; on a page with less, <main> is used whatever its share
+	nearlyAll  = 0.85 // descend enters a child with this share of the weight
+	minRuns    = 4    // least running paragraphs of a column
+	linksTimes = 20   // a box with more than this many bytes for each one outside links is a list of links
 
-	columnShare  = 0.7 // of a root's weight that a column holds
-	productShare = 0.8 // the same of a product's page
-	loneShare    = 0.6 // the same of an article, where no other box comes near
-	loneTimes    = 4   // times as much as any other that a lone column holds
-	loneRuns     = 2   // paragraphs of it
+	columnShare  = 0.7 // least share of the root's weight in a column
+	productShare = 0.8 // the same on a product page
+	loneShare    = 0.6 // the same on an article, if no other box is nearly as heavy (see loneTimes)
+	loneTimes    = 4   // a column by loneShare weighs this many times as much as the next box
+	loneRuns     = 2   // least running paragraphs of such a column
 )
 
-// findRoot is the box of the main text, -1 for the whole page.
+// findRoot returns the box of the main text as an index in elems, -1 for the whole page, and a Root
+// constant.
 func (s *survey) findRoot() (root int32, how string) {
 	root, how = s.chooseRoot()
 	if !s.thread && !s.manual {
@@ -69,7 +73,7 @@ func (s *survey) holds(i int32, whole int, share float64) bool {
 	return float64(s.within(i).weight) >= share*float64(whole)
 }
 
-// only is the one outermost box with a hint and text, -1 if there are none or several.
+// only returns the outermost box with a hint and text if there is exactly one, else -1.
 func (s *survey) only(hint rootHint) int32 {
 	found := int32(-1)
 	for i := int32(0); i < int32(len(s.elems)); {
@@ -86,8 +90,8 @@ func (s *survey) only(hint rootHint) int32 {
 	return found
 }
 
-// titled is the one outermost <article> that has the page's <h1>, -1 if there is none, or if something
-// else than readers' comments outweighs it.
+// titled returns the outermost <article> around the page's <h1>. It returns -1 if there is none, if
+// it has little text, or if less than nine tenths of the text outside it is readers' comments.
 func (s *survey) titled() int32 {
 	if s.h1Block < 0 {
 		return -1
@@ -107,8 +111,8 @@ func (s *survey) titled() int32 {
 	return found
 }
 
-// comments weighs what stands outside an article and is said by several: boxes that are named so,
-// and rows of boxes of one kind with running text in each.
+// comments returns the weight of the readers' comments outside an article: boxes marked as
+// comments, and rows of boxes of one class with running text in each.
 func (s *survey) comments(article int32) (weight int) {
 	for i := int32(0); i < int32(len(s.elems)); {
 		e := &s.elems[i]
@@ -127,9 +131,10 @@ func (s *survey) comments(article int32) (weight int) {
 	return weight
 }
 
-const fewPosts = 3 // boxes of one kind that are posts
+const fewPosts = 3 // least boxes of one class that are a row of posts
 
-// isRowOfPosts reports a box with several boxes of one class, each with running text, and little else.
+// isRowOfPosts reports a box with several children of the same class that have running text and
+// three quarters of its weight.
 func (s *survey) isRowOfPosts(i int32) bool {
 	class, posts, weight := "", 0, 0
 	for j := i + 1; j < s.elems[i].end; j = s.elems[j].end {
@@ -149,8 +154,8 @@ func (s *survey) isRowOfPosts(i int32) bool {
 	return class != "" && posts >= fewPosts && weight*4 >= s.within(i).weight*3
 }
 
-// foremost is the outermost box with a hint beside which all others are small: an article among the
-// cards of related ones, but no thread of posts.
+// foremost returns the heaviest outermost box with a hint if each other one has less than a fifth
+// of its weight, else -1. So it finds an article among cards, but no post of a thread.
 func (s *survey) foremost(hint rootHint) int32 {
 	found, most, next := int32(-1), 0, 0
 	for i := int32(0); i < int32(len(s.elems)); {
@@ -172,9 +177,9 @@ func (s *survey) foremost(hint rootHint) int32 {
 	return found
 }
 
-// descend goes down while one child holds nearly all. It does not go into one of several of a kind,
-// for a long post is not its thread. It does not go past code either, for text has code and a menu
-// has none.
+// descend walks from box i into the child that holds nearly all the weight, until there is none,
+// and returns the last box. It does not enter one of several similar boxes, such as a long post of
+// a thread. It does not leave code behind, because code belongs to the text.
 func (s *survey) descend(i int32) int32 {
 	for {
 		next := s.heavyChild(i)
@@ -190,7 +195,7 @@ func (s *survey) descend(i int32) int32 {
 	}
 }
 
-// heavyChild is the child that holds nearly all of a box's weight, -1 if none does.
+// heavyChild returns the child that holds nearly all of a box's weight, -1 if none does.
 func (s *survey) heavyChild(i int32) int32 {
 	whole := s.within(i)
 	if whole.weight < 8*short {
@@ -204,9 +209,9 @@ func (s *survey) heavyChild(i int32) int32 {
 	return -1
 }
 
-// longChild is the same for a short page, by all that is no link. An author's or a lawyer's
-// sentence among labels is not what a stub says. Nor is the one line that is no link what a list of
-// links says.
+// longChild does the same for a box with little running text, by the bytes outside links. On such a
+// page a single sentence, such as a legal notice, would decide by weight. It returns -1 for a list
+// of links.
 func (s *survey) longChild(i int32, whole sum) int32 {
 	if whole.own()*linksTimes < whole.size {
 		return -1
@@ -219,13 +224,14 @@ func (s *survey) longChild(i int32, whole sum) int32 {
 	return -1
 }
 
-// oneOfMany reports a child of i that has siblings of its name and first class.
+// oneOfMany reports whether a child of i has a sibling with text, the same name and the same first
+// class.
 func (s *survey) oneOfMany(i, child int32) bool {
 	return firstClass(s.elems[child].node) != "" && s.hasTwin(i, child, func(j int32) bool { return s.within(j).size > 0 })
 }
 
-// hasTwin reports a child of i that has a sibling of its name and first class of which like is
-// true.
+// hasTwin reports whether a child of i has a sibling with the same name and first class for which
+// like returns true.
 func (s *survey) hasTwin(i, child int32, like func(int32) bool) bool {
 	node := s.elems[child].node
 	class := firstClass(node)
@@ -244,9 +250,9 @@ func firstClass(n *html.Node) string {
 	return ""
 }
 
-// column is the box inside root that holds most of its weight in paragraphs, lists and tables of
-// its own, if that is enough; else it is root. An article is one such box. Around it lie teasers,
-// forms and who wrote it, each paragraph in a box of its own, so there less is enough.
+// column returns the box inside root that holds most of the root's weight in its own paragraphs,
+// lists and tables, or root if no box holds enough. On an article a smaller share is enough,
+// because teasers and forms around it are spread over many boxes.
 func (s *survey) column(root int32) int32 {
 	from, to, first, last := s.span(root)
 	type own struct{ weight, runs int }
@@ -276,7 +282,7 @@ func (s *survey) column(root int32) int32 {
 		}
 	}
 	if at == root || s.within(at).code < s.total(first, last).code {
-		return root // see descend
+		return root // the column would leave code behind
 	}
 	share := float64(best.weight) / float64(max(whole, 1))
 	switch {
@@ -297,9 +303,10 @@ func (s *survey) column(root int32) int32 {
 	return at
 }
 
-// leaves reports that to go from a box to a child of it leaves some of the text behind. The child is
-// a section of a chapter, or the box is the declared article or main part of the page, and has running
-// paragraphs beside the child, or sections of text with headings of the child's rank.
+// leaves reports whether going from box i to its child would lose some of the text. It would if the
+// child is a section of a chapter (see isChapter), or if the page's headline is lost (see
+// leavesHeadline). It also would if box i is the declared article or main part of the page, and has
+// running paragraphs or sections of text beside the child.
 func (s *survey) leaves(i, child int32) bool {
 	if s.isChapter(i, child) || s.leavesHeadline(i, child) {
 		return true
@@ -328,8 +335,9 @@ func (s *survey) leaves(i, child int32) bool {
 	return false
 }
 
-// isSectionBeside reports a section of text beside a box: two <section>s without a class, two with headings
-// of one rank, or the section begins with a heading and has a paragraph of its own.
+// isSectionBeside reports whether box i is a section of the same text as its sibling box. That
+// holds for two <section>s without a class, for two boxes that begin with headings of the same
+// rank, and for a text section with a running paragraph beside a box that has no heading.
 func (s *survey) isSectionBeside(i, box int32) bool {
 	if k := s.kindOfBox(i); k == (boxKind{name: atom.Section}) && k == s.kindOfBox(box) {
 		return true
@@ -343,7 +351,8 @@ func (s *survey) isSectionBeside(i, box int32) bool {
 	return s.hasParagraph(i, -1)
 }
 
-// hasParagraph reports a running paragraph right in a box, other than one.
+// hasParagraph reports whether a box has a running paragraph as its child, apart from the child
+// other.
 func (s *survey) hasParagraph(i, other int32) bool {
 	for j := i + 1; j < s.elems[i].end; j = s.elems[j].end {
 		if j != other && s.elems[j].kind == para && s.within(j).runs > 0 {
@@ -353,7 +362,8 @@ func (s *survey) hasParagraph(i, other int32) bool {
 	return false
 }
 
-// isAllDeclared reports a declared box, or the one in it that has all of its running text.
+// isAllDeclared reports a box with all the running text of a declared <article> or <main>, or that
+// box itself.
 func (s *survey) isAllDeclared(i int32) bool {
 	for p := i; p >= 0 && s.within(p).runs == s.within(i).runs; p = s.elems[p].parent {
 		if s.elems[p].isDeclared() {
@@ -363,9 +373,10 @@ func (s *survey) isAllDeclared(i int32) bool {
 	return false
 }
 
-// leavesHeadline reports that the page's <h1> stands beside the child, in an <article> with running text,
-// or in a box with a running paragraph of its own: what a shop says of one thing may be short beside the
-// terms that it says everywhere. Beside the headline of an article stands what introduces it.
+// leavesHeadline reports whether the page's <h1> is in box i but not in the child, together with
+// running text that would be lost with it: in an <article>, or in a paragraph beside the <h1>. For
+// example, a shop's short description is beside a long text of its terms. On articles a paragraph
+// beside the <h1> is an introduction and does not count.
 func (s *survey) leavesHeadline(i, child int32) bool {
 	e := &s.elems[child]
 	if s.h1Block < s.elems[i].first || s.h1Block >= s.elems[i].last || e.first <= s.h1Block && s.h1Block < e.last {
@@ -380,10 +391,10 @@ func (s *survey) leavesHeadline(i, child int32) bool {
 	return box > i && (child < box || child >= s.elems[box].end) && s.within(box).runs > 0
 }
 
-// isDeclared reports what the page declares its article or its main part.
+// isDeclared reports an <article>, a <main>, or an element with such a role.
 func (e *elem) isDeclared() bool { return e.roots&(hintArticle|hintMain) != 0 }
 
-// isInDeclared reports a box that is, or is in, a declared one.
+// isInDeclared reports a box that is declared or inside a declared one.
 func (s *survey) isInDeclared(i int32) bool {
 	for ; i >= 0; i = s.elems[i].parent {
 		if s.elems[i].isDeclared() {
@@ -393,9 +404,9 @@ func (s *survey) isInDeclared(i int32) bool {
 	return false
 }
 
-// isSection reports a box that is, or is in, a section of a chapter or one of several of a kind
-// that each begin with a heading: of the sections of a text, one may be much longer than the
-// others.
+// isSection reports whether box i, or a box around it inside root, is one section of a longer text:
+// a section of a chapter, or one of several similar boxes that each begin with a heading. Such a
+// box may be much longer than the other sections, but is not a column.
 func (s *survey) isSection(i, root int32) bool {
 	for ; i > root && i >= 0; i = s.elems[i].parent {
 		p := s.elems[i].parent
@@ -415,10 +426,10 @@ func (s *survey) isSection(i, root int32) bool {
 	return false
 }
 
-// isHeaded reports a box that begins with a heading.
+// isHeaded reports whether the first remaining block of a box is a heading.
 func (s *survey) isHeaded(i int32) bool { return s.headOf(i) >= 0 }
 
-// headOf is the heading that a box begins with, -1 if it begins with something else.
+// headOf returns the heading with which a box begins, -1 if it begins with another block.
 func (s *survey) headOf(i int32) int32 {
 	for j := s.elems[i].first; j < s.elems[i].last; j++ {
 		if b := &s.blocks[j]; !b.dropped {
@@ -431,8 +442,8 @@ func (s *survey) headOf(i int32) int32 {
 	return -1
 }
 
-// boxOf is the innermost box around a block that is no paragraph, list or table; paragraph says
-// that there is no list, table or code between.
+// boxOf returns the innermost box around a block that is no paragraph, list or table. paragraph
+// reports that no list item, table cell or code is between.
 func (s *survey) boxOf(b *block) (e int32, paragraph bool) {
 	paragraph = true
 	for e = b.elem; e >= 0 && s.elems[e].kind != group; e = s.elems[e].parent {
@@ -444,7 +455,8 @@ func (s *survey) boxOf(b *block) (e int32, paragraph bool) {
 	return e, paragraph
 }
 
-// span is the elements and the blocks of a root.
+// span returns the ranges elems[from:to] and blocks[first:last] of a root; -1 stands for the whole
+// page.
 func (s *survey) span(root int32) (from, to, first, last int32) {
 	if root < 0 {
 		return 0, int32(len(s.elems)), 0, int32(len(s.blocks))
@@ -453,9 +465,9 @@ func (s *survey) span(root int32) (from, to, first, last int32) {
 	return root, e.end, e.first, e.last
 }
 
-// isChapter reports that a child of i is a section of it: a heading and running text stand in i,
-// and the child begins with a heading of a lower rank. An article has what introduces it there,
-// which copies of it leave out.
+// isChapter reports whether a child of box i is a section of a chapter. Box i begins with a
+// heading, has running text before the child, and the child begins with a heading of a lower rank.
+// It is false on articles, whose introduction is at that place and is missing in their copies.
 func (s *survey) isChapter(i, child int32) bool {
 	first := s.elems[child].first
 	if s.isArticle() || !s.isHeaded(i) || !s.isHeaded(child) || s.total(s.elems[i].first, first).runs == 0 {

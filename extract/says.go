@@ -9,8 +9,8 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// These bound, in bytes and in number, what a document says of its links and headings. Anchors are
-// some words long; the longer ones are cards and paragraphs, whose first words tell them apart.
+// Limits of a Document. The texts of links and headings are limited in bytes. A longer link is a
+// card or a paragraph, and its first words identify it.
 const (
 	maxLinkText   = 100
 	maxHeading    = 300
@@ -18,12 +18,13 @@ const (
 	maxCanonicals = 8
 )
 
-// says is what an element says, on one line, cut to so many bytes: its text, whether it is shown or
-// not, else the alternative text of a picture in it, else what its aria-label or title says.
+// says returns the text of an element on one line, at most most bytes. Text that is not shown
+// counts too. If there is no text, it returns the alt text of a picture in the element, else the
+// aria-label or title of the element.
 func says(n *html.Node, most int) string {
 	if c := n.FirstChild; c != nil && c.NextSibling == nil && c.Type == html.TextNode {
 		if s := strings.Trim(c.Data, " \t\r\n"); len(s) <= most && isLine(s) && s != "" {
-			return s // most links are like that, and their text need not be copied
+			return s // fast path for most links: no copy
 		}
 	}
 	l := line{most: most}
@@ -37,7 +38,7 @@ func says(n *html.Node, most int) string {
 	return string(l.text)
 }
 
-// oneLineOf is a text on one line, cut to so many bytes.
+// oneLineOf returns s on one line, at most most bytes.
 func oneLineOf(s string, most int) string {
 	if short := strings.Trim(s, " \t\r\n"); len(short) <= most && isLine(short) {
 		return short
@@ -47,7 +48,8 @@ func oneLineOf(s string, most int) string {
 	return string(l.text)
 }
 
-// isLine reports plain words with one space between them.
+// isLine reports whether s is printable ASCII without double spaces, so that it can be used
+// unchanged.
 func isLine(s string) bool {
 	for i := range len(s) {
 		if s[i] < ' ' || s[i] > '~' || s[i] == ' ' && s[i-1] == ' ' {
@@ -57,19 +59,19 @@ func isLine(s string) bool {
 	return true
 }
 
-// A line is a text of one line that is being put together, up to a number of bytes.
+// A line collects a text on one line, up to most bytes.
 type line struct {
 	text  []byte
 	most  int
-	space bool // one is due before the next character
+	space bool // a space is due before the next character
 	full  bool
 }
 
-// mostInLine is how many nodes a line is put together from. An anchor may hold a whole page.
+// mostInLine is the largest number of nodes from which a line is collected. A single <a> may
+// contain a whole page.
 const mostInLine = 200
 
-// read adds the text inside an element, and returns the alternative text of the first picture that
-// has one.
+// read adds the text inside an element, and returns the alt text of the first picture that has one.
 func (l *line) read(root *html.Node) (alt string) {
 	n := root
 	for range mostInLine {
@@ -96,7 +98,7 @@ func (l *line) read(root *html.Node) (alt string) {
 	return alt
 }
 
-// enter adds a node, and reports whether to go inside.
+// enter adds the text of a node. It reports whether to read its children.
 func (l *line) enter(n *html.Node) bool {
 	switch n.Type {
 	case html.TextNode:
@@ -109,14 +111,15 @@ func (l *line) enter(n *html.Node) bool {
 	return false
 }
 
-// part parts what stands in an element of its own line from what is beside it.
+// part requests a space before and after the text of a box, so that "<div>a</div><div>b</div>"
+// becomes "a b".
 func (l *line) part(n *html.Node) {
 	if kindOf(n) != inline {
 		l.space = true
 	}
 }
 
-// add adds a text, with one space where it has white space.
+// add appends s, with its white space reduced to single spaces, until the line is full.
 func (l *line) add(s string) {
 	for _, r := range s {
 		switch {

@@ -8,20 +8,21 @@ import (
 
 // # Sections
 //
-// Documentation generators make the id of a section out of its heading or its label, so that
-// "sponsors" and "metadata" name what a section is about and not what kind of box it is. An id is
-// written for links. So it says nothing of a box in the page's declared article or main part, and
-// nothing of a section of text anywhere. Only readers' comments are believed in an article.
+// Documentation generators make the id of a section from its heading. So id="sponsors" or
+// id="metadata" may name the subject of a section, although these words mark boilerplate elsewhere.
+// An id is therefore ignored on boxes inside the declared <article> or <main>, and on sections of
+// text anywhere. Ids that mean readers' comments or reviews still count on the former.
 //
-// A class is written for a style sheet, and says more. But in the declared article or main part it
-// says nothing of a box that has paragraphs of its own and few links, nor of others of its kind.
+// A class says more, because it is written for a style sheet. Inside the declared <article> or
+// <main>, a class is ignored on a box that has paragraphs of its own and few links, and on similar
+// boxes with the same class.
 
-// byName are the marks that boxes mostly have for their class.
+// byName are the marks that mostly come from class names.
 const byName = markClass | markRelated | markSidebar | markByline
 
-// clearSections takes back what ids and classes say of sections of text.
+// clearSections clears marks that come from ids and classes on sections of text.
 func (s *survey) clearSections() {
-	var texts []boxKind // of boxes with paragraphs; others of their kind may have one
+	var texts []boxKind // kinds of boxes with several paragraphs; similar boxes may have only one
 	for i := range s.elems {
 		if e := &s.elems[i]; e.mark != 0 && e.mark&^byName == 0 && s.hasParagraphs(int32(i)) {
 			e.mark = 0
@@ -47,8 +48,8 @@ func (s *survey) clearSections() {
 	}
 }
 
-// isTextSection reports a box that begins with a heading and has running text, code or a table
-// right in it, or in a section of its own. A box with fields to fill in is none.
+// isTextSection reports a box that begins with a heading, has no form fields, and has running text,
+// code or a table as a child or in a child section.
 func (s *survey) isTextSection(i int32) bool {
 	e := &s.elems[i]
 	if e.controls > 0 || !s.isHeaded(i) {
@@ -75,8 +76,8 @@ func (s *survey) isTextSection(i int32) bool {
 	return false
 }
 
-// hasParagraphs reports a box in a declared one that has several running paragraphs right in it, or in
-// the one box in it that has all of them.
+// hasParagraphs reports a box inside a declared one that has at least two running paragraphs as
+// children, or as children of the one box inside it that holds all of them.
 func (s *survey) hasParagraphs(i int32) bool {
 	e, in := &s.elems[i], s.within(i)
 	if in.runs < fewParagraphs || !s.isProse(i) {
@@ -96,16 +97,16 @@ func (s *survey) hasParagraphs(i int32) bool {
 	return n >= fewParagraphs
 }
 
-// isProse reports a box in a declared one that has running text and few links. It has no field to fill
-// in, and does not ask for consent.
+// isProse reports a box inside a declared one with running text, few links, no form fields, and no
+// request for consent.
 func (s *survey) isProse(i int32) bool {
 	e, in := &s.elems[i], s.within(i)
 	return e.kind == group && in.runs > 0 && in.link*4 <= in.size && e.controls == 0 && s.isInDeclared(e.parent) && !s.asksConsent(e)
 }
 
-const fewParagraphs = 2 // running paragraphs that make a box a text
+const fewParagraphs = 2 // least running paragraphs of a box whose class is ignored
 
-// runsIn reports a box whose first line is running text that stands right in it.
+// runsIn reports an unmarked box whose first block is running text directly in it.
 func (s *survey) runsIn(i int32) bool {
 	e := &s.elems[i]
 	if e.mark != 0 || e.first == e.last {

@@ -4,20 +4,20 @@ import "golang.org/x/net/html/atom"
 
 // # Pages that only scripts fill
 //
-// A page whose text only scripts would write is not empty. It says that JavaScript is needed, or it
-// has the shop's name and a hint in its search field, between a menu and a footer. That is the same
-// on all such pages of a site, and would make them copies of one another. So less than a sentence
-// is no text where the frame around it says ten times as much. Nor is a short notice in <noscript>.
+// If only scripts write the text of a page, its HTML has a menu, a footer, and perhaps a line such
+// as "Please enable JavaScript". That line is the same on all such pages of a site, and as their
+// main text would make them duplicates of each other. So a main text of less than a sentence counts
+// as empty if menus and footers have at least ten times as many words. A short notice in <noscript>
+// counts as empty too.
 //
-// What it gets wrong: a picture with a caption of a few words, between a large menu and a large
-// footer, has no text either.
+// Weakness: a page with a picture, a short caption, and large menus has no text by this rule.
 
 const (
-	frameTimes = 10           // words of menus and footers to one of what is left of the page
-	notice     = 3 * sentence // words that <noscript> has for a reader without scripts, at most
+	frameTimes = 10           // words in menus and footers for each word of main text
+	notice     = 3 * sentence // a text in <noscript> with fewer words is a notice
 )
 
-// isShell reports a main text that is none: see above.
+// isShell reports whether the main text counts as empty by the rules above.
 func (s *survey) isShell() bool {
 	words, inNoscript := 0, true
 	for i := range s.blocks {
@@ -34,7 +34,7 @@ func (s *survey) isShell() bool {
 	return inNoscript || s.frame() >= frameTimes*words
 }
 
-// frame counts the words of menus and footers.
+// frame returns the number of words in menus and footers that were not taken.
 func (s *survey) frame() int {
 	words := 0
 	for i := int32(0); i < int32(len(s.elems)); i++ {
@@ -52,7 +52,7 @@ func (s *survey) frame() int {
 	return words
 }
 
-// isIn reports a box that is, or is in, an element of a name.
+// isIn reports whether box i is an element of a name, or is inside one.
 func (s *survey) isIn(i int32, name atom.Atom) bool {
 	for ; i >= 0; i = s.elems[i].parent {
 		if s.elems[i].node.DataAtom == name {

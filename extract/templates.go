@@ -8,9 +8,9 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// Some sites keep their text in <script type="text/x-handlebars-template">, whole, and have a
-// script move it into view. Where the page shows next to nothing otherwise, that text is the
-// page's.
+// Some sites have their text in <script type="text/x-handlebars-template">, complete, and a script
+// inserts it into the page. If the page has little other text, the text of these scripts is read
+// too.
 
 func isTemplateScript(n *html.Node) bool {
 	switch strings.ToLower(strings.TrimSpace(attr(n, "type"))) {
@@ -20,10 +20,11 @@ func isTemplateScript(n *html.Node) bool {
 	return false
 }
 
-// expression is what the engine replaces: {{name}}, {{{name}}}, {{#if name}}.
+// expression matches the parts of a Handlebars template that the engine replaces: {{name}},
+// {{{name}}}, {{#if name}}.
 var expression = regexp.MustCompile(`\{\{\{?[^{}]*\}?\}\}`)
 
-// addTemplates walks the markup of template scripts as if it stood at the end of the page.
+// addTemplates reads the markup of template scripts as if it were at the end of the page.
 func (s *survey) addTemplates() {
 	scripts := s.scripts
 	s.scripts = nil
@@ -32,13 +33,13 @@ func (s *survey) addTemplates() {
 		body := &html.Node{Type: html.ElementNode, Data: "body", DataAtom: atom.Body}
 		nodes, err := html.ParseFragment(strings.NewReader(markup), body)
 		if err != nil {
-			continue // nested too deep: no text of a page
+			continue // nested too deep
 		}
 		box := &html.Node{Type: html.ElementNode, Data: "div", DataAtom: atom.Div}
 		for _, n := range nodes {
 			box.AppendChild(n)
 		}
-		s.visit(box)
+		s.walk(box)
 		s.flush()
 	}
 }

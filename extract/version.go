@@ -1,5 +1,5 @@
 package extract
 
-// Version is that of the main text: it rises with every change that gives some
-// page another text, so that a store knows which one its texts are.
+// Version is the version of the rules that find the main text. It rises with each change that gives
+// some page another text. Stores save it beside each text.
 const Version = 10

@@ -7,73 +7,70 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// A survey is a page laid flat by one walk in document order: its blocks of text and the elements
-// around them. An element covers a range of elements and a range of blocks. So what is inside it is
-// a difference of two prefix sums, whatever its depth, and a page of 300 nested <div> costs no more
-// than one without.
+// A survey is a page as two flat lists that one walk through the tree fills in document order: the
+// blocks of text, and the boxes around them. Each box covers a range of both lists. So the amount
+// of text in a box is the difference of two prefix sums, however deep the box is nested.
 //
-// Its methods are in many files because each rule has a file of its own. The fields change at few
-// places: walk fills them, and the rules then only drop blocks, choose the headline and bring sums
-// up to date.
+// Its methods are in many files because each rule has a file of its own. The walk fills most of the
+// fields. After it the rules drop blocks, clear marks, choose the headline and recompute the sums.
 type survey struct {
 	writer
 	elems    []elem
-	sums     []sum // sums[i] is over blocks[:i]
-	h1       string
-	headline int32           // the block of the h1 that is taken though it stands above the root, -1: none
-	h1Block  int32           // the block that h1 is from, -1: there is none
-	links    map[linkKey]int // place in doc.Links
+	sums     []sum           // sums[i] is the total of blocks[:i]
+	h1       string          // text of the first <h1> that has any
+	headline int32           // block of the <h1> above the root that is still taken, -1: none
+	h1Block  int32           // block of h1, -1: none
+	links    map[linkKey]int // index in doc.Links
 	doc      *Document
 
 	genre
-	scripts []*html.Node // text/x-handlebars-template and the like
+	scripts []*html.Node // scripts that hold templates, see templates.go
 	mute    int          // depth of elements whose text is not shown
-	fields  int32        // fields to fill in so far
-	row     int32        // the row of data the walk is in, -1 if none
+	fields  int32        // form fields so far: <input>, <textarea>, <select>
+	row     int32        // the open table row that is one block, see isData; -1: none
 
-	ogTitle, ogDescription bool // the value is of Open Graph, and yields to a proper one
+	ogTitle, ogDescription bool // doc.Title, doc.Description is from Open Graph and may be replaced
 
 	opt    Options
-	embeds map[string]bool // by href: those of doc.Embeds
-	schema schema          // what the page says of itself in the words of schema.org
-	images []image         // only if asked for
-	placed []placed        // where the text nodes went; only if asked for
+	embeds map[string]bool // hrefs in doc.Embeds
+	schema schema          // from JSON-LD
+	images []image         // only with Options.Images
+	placed []placed        // where each text node is in text; only with Options.Page
 
-	published string // of the first <time> that says so
-	besides   string // of the first <time> right below the <h1>
+	published string // datetime of the first <time> marked as the date of publication
+	besides   string // datetime of the first <time> within nearHeadline lines below the <h1>
 }
 
-// image is the alternative text of a picture, in an element.
+// image is the alt text of a picture and the box that the picture is in.
 type image struct {
 	alt  string
 	elem int32
 }
 
-// elem is an element that is laid out as a box.
+// elem is a box: an element that begins and ends a line.
 type elem struct {
 	node        *html.Node
 	parent      int32
-	end         int32 // after its last descendant
+	end         int32 // its descendants are the elems between it and elems[end]
 	first, last int32 // its blocks are blocks[first:last]
-	controls    int32 // fields to fill in that are inside it
+	controls    int32 // form fields inside it
 	kind        kind
 	mark        mark
-	byID        mark // the part of mark that only its id says
+	byID        mark // bits of mark that come only from its id
 	roots       rootHint
 }
 
-// walk lays a page flat and fills in what d says about it.
+// walk reads a tree once, returns its survey and fills in the metadata and the links of d.
 func walk(root *html.Node, d *Document, o Options) *survey {
 	s := surveys.Get().(*survey)
 	s.doc, s.opt = d, o
 	s.elem, s.row, s.h1Block, s.headline = -1, -1, -1, -1
-	s.visit(root)
+	s.walk(root)
 	s.flush()
 	return s
 }
 
-// surveys are used again: what a page needs is far more than what is kept of it, and the next page
-// needs as much.
+// surveys is a pool of surveys for reuse: a page needs about the same memory as the page before.
 var surveys = sync.Pool{New: func() any {
 	s := &survey{links: map[linkKey]int{}, embeds: map[string]bool{}}
 	s.text = make([]byte, 0, 16<<10)
@@ -82,10 +79,10 @@ var surveys = sync.Pool{New: func() any {
 	return s
 }}
 
-// release gives the survey's memory to the next page, unless this page was so large that keeping it
-// would be a waste.
+// release returns the survey's memory to the pool, unless the page was large: then the pool would
+// hold much memory that few pages need.
 func (s *survey) release() {
-	const large = 1 << 20 // bytes of text, about
+	const large = 1 << 20 // bytes of text, approximately
 	if cap(s.text) > large || cap(s.elems) > large/64 || len(s.links) > large/256 || len(s.embeds) > large/256 {
 		return
 	}
@@ -100,9 +97,8 @@ func (s *survey) release() {
 	surveys.Put(s)
 }
 
-// visit walks without recursion: trees are up to 512 deep, and all of one page's state is in one
-// place.
-func (s *survey) visit(root *html.Node) {
+// walk walks a tree without recursion, because trees are up to 512 levels deep.
+func (s *survey) walk(root *html.Node) {
 	n := root
 	for {
 		if s.arrive(n) {
@@ -123,7 +119,8 @@ func (s *survey) visit(root *html.Node) {
 	}
 }
 
-// arrive reads a node; it reports whether it was entered, and so has to be left.
+// arrive handles a node on the way down. It reports whether the caller has to visit its children
+// and then call leave.
 func (s *survey) arrive(n *html.Node) bool {
 	switch n.Type {
 	case html.DocumentNode:
@@ -138,7 +135,7 @@ func (s *survey) arrive(n *html.Node) bool {
 	return false
 }
 
-// enter begins an element; it reports whether to go inside.
+// enter handles the start of an element. It reports whether to visit its children.
 func (s *survey) enter(n *html.Node, k kind) bool {
 	if s.opt.Embeds {
 		s.embed(n)
@@ -183,7 +180,7 @@ func (s *survey) enter(n *html.Node, k kind) bool {
 		}
 	case atom.Template:
 		if !hasAttr(n, "shadowrootmode") {
-			return false // inert: a form to be filled, not content
+			return false // scripts copy it; a browser does not show it
 		}
 	}
 	switch k {
@@ -207,7 +204,7 @@ func (s *survey) enter(n *html.Node, k kind) bool {
 		s.pre++
 	}
 	if s.row >= 0 && k != row && k != cell && k != pre {
-		// inside a row of data: no lines of its own
+		// a row of data is one block, so boxes in it begin no block
 		s.inWord = false
 		s.space()
 		s.push(n, k)
@@ -227,7 +224,7 @@ func (s *survey) enter(n *html.Node, k kind) bool {
 	return true
 }
 
-// leave ends an element that was entered.
+// leave handles the end of an element for which enter returned true.
 func (s *survey) leave(n *html.Node) {
 	if n.Type != html.ElementNode {
 		return
@@ -286,14 +283,15 @@ func (s *survey) kindAbove() kind {
 	return s.elems[s.elem].kind
 }
 
-// push opens a box. Inside a row of data nothing is judged on its own.
+// push adds a box to elems. Boxes inside a row of data get no marks: the row is kept or dropped as
+// a whole.
 func (s *survey) push(n *html.Node, k kind) {
 	if s.pre > 0 || s.code > 0 {
-		k = pre // highlighters put a box around every line of code
+		k = pre // syntax highlighters put an element around every line of code
 	}
 	first := len(s.blocks)
 	if s.open {
-		first-- // a cell in an open row
+		first-- // a cell belongs to the open block of its row
 	}
 	var mark, byID mark
 	var roots rootHint
@@ -308,8 +306,9 @@ func (s *survey) push(n *html.Node, k kind) {
 	s.kind = k
 }
 
-// isData reports a row whose cells each hold one line, as far as their children tell. The cells of
-// other rows are columns of a layout, as are those with a footer or a menu in them.
+// isData reports a table row whose cells each hold one line of text: the row then becomes one
+// block. The cells of other rows are columns of a page layout. So are cells with a menu or a footer
+// in them.
 func isData(tr *html.Node) bool {
 	for td := tr.FirstChild; td != nil; td = td.NextSibling {
 		if td.Type == html.ElementNode && !oneLine(td, 3) {
@@ -342,7 +341,8 @@ func oneLine(n *html.Node, depth int) bool {
 	return boxes == 0 || boxes == 1 && depth > 0 && oneLine(box, depth-1)
 }
 
-// permalink reports the "¶" or "#" that documentation puts beside its headings.
+// permalink reports links such as <a href="#part">¶</a>, which documentation generators put beside
+// headings.
 func permalink(a *html.Node) bool {
 	c := a.FirstChild
 	if c == nil || c.NextSibling != nil || c.Type != html.TextNode {
@@ -355,7 +355,7 @@ func permalink(a *html.Node) bool {
 	return false
 }
 
-// writeNode writes a text node, and remembers where to.
+// writeNode writes a text node, and with Options.Page records which blocks it went into.
 func (s *survey) writeNode(n *html.Node) {
 	if !s.opt.Page {
 		s.write(n.Data)
@@ -370,7 +370,7 @@ func (s *survey) writeNode(n *html.Node) {
 	s.placed = append(s.placed, placed{n, before, len(s.blocks), from, len(s.text), s.elem})
 }
 
-// image notes where a picture stands, and its alternative text.
+// image records the position of a picture for Options.Page and its alt text for Options.Images.
 func (s *survey) image(n *html.Node) {
 	if s.opt.Page && s.mute == 0 {
 		at := placed{n, len(s.blocks), len(s.blocks), len(s.text), len(s.text), s.elem}

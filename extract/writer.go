@@ -5,47 +5,47 @@ import (
 	"unicode/utf8"
 )
 
-// A block is a line of the page's text: a paragraph, a heading, a list item, a table row, a line of
-// a <pre>.
+// A block is one line of the page's text: a paragraph, a heading, a list item, a table row, or a
+// line of a <pre>.
 type block struct {
-	start, end int  // in writer.text
-	words      int  // runs between white space; of a script without spaces, pairs of characters
-	link       int  // bytes inside <a>, the spaces between its words too
-	here       int  // the part of link that is inside links to places on the page
-	links      int  // number of <a> that begin in it
-	kind       kind // of the element it stands in
-	elem       int32
-	dropped    bool
-	again      bool  // the page has shown it before
-	copies     int32 // the block it says again, for which it may stand in; -1 where it may not
-	taken      bool  // into the main text
+	start, end int   // its text is writer.text[start:end]
+	words      int   // words between white space; in scripts without spaces, pairs of characters
+	link       int   // bytes inside <a>, with the spaces between words
+	here       int   // of these, the bytes inside links such as <a href="#part">
+	links      int   // number of <a> that begin in it
+	kind       kind  // of the element it stands in
+	elem       int32 // that element, in survey.elems; -1: none
+	dropped    bool  // not part of the main text
+	again      bool  // an earlier block has the same text
+	copies     int32 // that earlier block, which this one can replace (see restoreRepeats); -1: it cannot
+	taken      bool  // part of the main text
 }
 
 func (b *block) size() int { return b.end - b.start }
 
-// writer collects the text of a page, cleaned, in one buffer, and notes where the blocks are.
-// Separators are written late, when text follows, so that no block begins or ends with one and none
-// is empty.
+// writer collects the text of a page in one buffer, with white space reduced, and records where
+// each block begins and ends. It writes a separator only when more text follows. So no block begins
+// or ends with a separator, and no block is empty.
 type writer struct {
 	text   []byte
 	blocks []block
 
-	open    bool // the last block may still grow
+	open    bool // the last block has not ended
 	pending byte // separator due before the next text: 0, ' ' or '\t'
 	inWord  bool // the last character written was part of a word
 	lone    int  // characters of scripts without spaces in the open block
 	br      bool // a <br> since the last text
 
-	kind  kind  // for new blocks
-	elem  int32 // for new blocks
-	pre   int   // depth of elements that keep their lines
+	kind  kind  // of the current element; new blocks get it
+	elem  int32 // the current element; new blocks get it
+	pre   int   // depth of <pre> and similar elements, which keep their line ends
 	link  int   // depth of <a>
-	here  int   // the depth at which the outermost <a> to a place on the page began, 0: in none
-	fresh bool  // nothing was written since <a> began
+	here  int   // the value of link in the outermost open <a href="#...">, 0: none is open
+	fresh bool  // the innermost <a> has no text yet
 	code  int   // depth of <code>
 }
 
-// write adds the text of a text node.
+// write adds the text of an HTML text node to the open block.
 func (w *writer) write(s string) {
 	for i := 0; i < len(s); {
 		c := s[i]
@@ -78,8 +78,9 @@ func (w *writer) write(s string) {
 	}
 }
 
-// line is the end of the ASCII words from s[i] on that are one space apart, as they are to stay,
-// and their number. Most of a text is such lines.
+// line returns the end of the run of ASCII words that begins at s[i], and the number of its words.
+// The words are one space apart, so the run can be copied without changes. This is a fast path:
+// most text is such runs.
 func (w *writer) line(s string, i int) (end, words int) {
 	words = 1
 	for end = i; end < len(s); end++ {
@@ -94,8 +95,8 @@ func (w *writer) line(s string, i int) (end, words int) {
 	return end, words
 }
 
-// separate handles ASCII white space and controls. A separator is one space whatever the source
-// has, except in <pre>.
+// separate handles ASCII white space and control characters. Any amount of white space becomes one
+// space, except in <pre>.
 func (w *writer) separate(c byte) {
 	switch {
 	case c == '\n' && w.pre > 0:
@@ -119,7 +120,8 @@ func (w *writer) space() {
 	}
 }
 
-// put appends text without white space.
+// put appends text that has no white space. alone says that the text is a character of a script
+// without spaces, see standsAlone.
 func (w *writer) put(s string, alone bool) {
 	if !w.open {
 		w.blocks = append(w.blocks, block{start: len(w.text), kind: w.kind, elem: w.elem})
@@ -157,7 +159,7 @@ func (w *writer) put(s string, alone bool) {
 	}
 }
 
-// flush ends the block.
+// flush ends the open block, if there is one.
 func (w *writer) flush() {
 	w.br, w.pending = false, 0
 	if !w.open {
@@ -170,8 +172,8 @@ func (w *writer) flush() {
 	w.blocks[len(w.blocks)-1].end = len(w.text)
 }
 
-// lineBreak is a <br>: the first is a space, for many pages wrap lines with it; the second ends the
-// block.
+// lineBreak handles <br>. The first <br> becomes a space, because many pages wrap lines with it. A
+// second <br> directly after it ends the block.
 func (w *writer) lineBreak() {
 	if w.pre > 0 || w.br {
 		w.flush()
@@ -182,7 +184,8 @@ func (w *writer) lineBreak() {
 	w.space()
 }
 
-// cell begins a table cell in a row that is one block.
+// cell begins a table cell in a row that is one block: a tab separates its text from the cell
+// before.
 func (w *writer) cell() {
 	w.inWord = false
 	if w.open {
@@ -190,8 +193,8 @@ func (w *writer) cell() {
 	}
 }
 
-// invisible reports characters that show nothing and part nothing: soft hyphens, zero-width and
-// direction marks, controls.
+// invisible reports characters that have no width and separate no words: soft hyphens, zero-width
+// characters, direction marks and controls.
 func invisible(r rune) bool {
 	switch {
 	case r == 0xad || r == 0x34f || r == 0x61c || r == 0x180e || r == 0xfeff:
@@ -210,8 +213,8 @@ func invisible(r rune) bool {
 	return false
 }
 
-// standsAlone reports the scripts written without spaces, whose every character counts as a word,
-// as it does in the canonical text of package dedup: Han, kana, Thai, Lao and Khmer.
+// standsAlone reports letters of the scripts that are written without spaces between words: Han,
+// kana, Thai, Lao and Khmer. Each counts as a word, as in the canonical text of package dedup.
 func standsAlone(r rune) bool {
 	switch {
 	case r < 0xe00:
@@ -222,7 +225,8 @@ func standsAlone(r rune) bool {
 	return false
 }
 
-// countWords counts roughly what a reader would call words, cheaply.
+// countWords returns the approximate number of words in a text: runs between white space, and each
+// character of a script without spaces.
 func countWords(text string) int {
 	words, inWord := 0, false
 	for i := 0; i < len(text); {
@@ -251,7 +255,8 @@ func countWords(text string) int {
 	return words
 }
 
-// joinBlocks is the text of the blocks that keep accepts, all if it is nil, one a line.
+// joinBlocks returns the blocks for which keep returns true, or all blocks if keep is nil, one a
+// line.
 func joinBlocks(w *writer, keep func(i int) bool) string {
 	n := 0
 	for i := range w.blocks {

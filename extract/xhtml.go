@@ -12,10 +12,10 @@ import (
 
 const xhtmlSpace = "http://www.w3.org/1999/xhtml"
 
-// xmlTree parses XHTML that was sent as XHTML: <script/> and <div/> are empty, CDATA is text, and
-// nothing is repaired. It gives nil for what is not well formed, and for what outgrows limit, in
-// bytes of the tree. That is left to the HTML parser: a browser would show an error, but a reader
-// wants the page.
+// xmlTree parses XHTML by the rules of XML: <script/> and <div/> are empty elements, CDATA is text,
+// and errors are not repaired. It returns nil if the page is not well formed, or if the tree would
+// have more than limit bytes. The caller then parses the page as HTML, because readers want a page
+// where a browser would show an error.
 func xmlTree(text []byte, limit int64) *html.Node {
 	root := &html.Node{Type: html.DocumentNode}
 	at := root

@@ -10,11 +10,11 @@ import (
 // memory. The frontier itself frees the URLs that the holder took when a claim ends. The zero value
 // holds nothing. Claims must be used by one goroutine at a time.
 type Claims struct {
-	token   uint64               // of the last claim
+	token   uint64               // token of the last claim
 	held    map[string]*holder   // by host
-	workers map[string]int       // how many hosts each holds
+	workers map[string]int       // number of hosts that each worker holds
 	asked   map[string]time.Time // when each worker asked for hosts last
-	expires time.Time            // no claim ends before
+	expires time.Time            // no claim expires before this time
 }
 
 type holder struct {

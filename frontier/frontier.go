@@ -42,14 +42,14 @@ var ErrLost = errors.New("the host is no longer held by this worker")
 // An Item is one URL to fetch, with the facts about its discovery that its record needs.
 type Item struct {
 	URL   string // canonical, see [Canonical]
-	Via   string // where the chain of redirects that led here began; "" for none
-	Depth int    // links from the nearest seed; 0 for a seed and what it redirects to
-	Hops  int    // redirects in a row before this URL
-	Tries int    // fetches that failed before this one
+	Via   string // the first URL of the chain of redirects that led to URL; "": no redirect did
+	Depth int    // number of links from the nearest seed; 0 for a seed and the target of its redirect
+	Hops  int    // number of redirects in a row that led to URL
+	Tries int    // number of fetches of URL that failed before this one
 
 	Kind     ItemKind
 	Priority int       // 0 usually; higher ones come later in their host's queue, lower ones sooner: -128 to 127
-	Due      time.Time // not to be taken before; zero: at once. Of a revisit: when it was asked for
+	Due      time.Time // not to be taken before this time; zero: at once. For a revisit: when the revisit was asked for
 	ETag     string    // validators of the visit before, as the server sent them; "": none
 	Modified string
 }
@@ -60,7 +60,7 @@ const (
 	LatestPriority  = 127
 )
 
-// An ItemKind says as what an item is fetched. The numbers are stored and must not change.
+// An ItemKind says for what purpose an item is fetched. The numbers are stored and must not change.
 type ItemKind uint8
 
 const (
@@ -102,13 +102,13 @@ type Host struct {
 // A Rest is the state of a host that its next holder needs. The zero value is a host of which
 // nothing is known.
 type Rest struct {
-	Next    time.Time     // not to be asked before; the host cannot be claimed before
-	Idle    bool          // no crawl waits for it: its URLs may stay pending when a crawl ends
-	Blocked time.Time     // left alone until then at its own request, see MostBlocked
-	Delay   time.Duration // least time between two requests that it asked for; 0: it asked for none
-	Took    time.Duration // time an answer takes, smoothed; 0: none yet
+	Next    time.Time     // the host must not be requested, and cannot be claimed, before this time
+	Idle    bool          // no crawl waits for this host: its URLs may stay pending when a crawl ends
+	Blocked time.Time     // the host itself asked to get no requests before this time, see MostBlocked
+	Delay   time.Duration // least time between two requests that the host asked for; 0: it asked for none
+	Took    time.Duration // average time of an answer, in which recent answers count more; 0: no answer yet
 	Trouble Trouble       // recent failures
-	Spent   Spent         // pages and bytes in this crawl
+	Spent   Spent         // what was fetched from the host in this crawl
 }
 
 // MostBlocked is the longest time that a host can ask to be left alone. A longer time comes from a
@@ -141,10 +141,10 @@ type Trouble struct {
 	Last     time.Time // when the last of them ended
 }
 
-// Spent counts what a host has cost.
+// Spent counts what was fetched from a host.
 type Spent struct {
-	Pages int64 // pages and other things it answered with
-	Bytes int64 // of their bodies
+	Pages int64 // answers with a page or a file
+	Bytes int64 // total size of the bodies of these answers
 }
 
 // A Claim is one worker's hold on one host.
@@ -157,7 +157,7 @@ type Claim struct {
 // A Held is a host that was claimed.
 type Held struct {
 	Claim Claim
-	Host  Host // as the last holder returned it
+	Host  Host // state of the host as the last holder returned it
 }
 
 // A Grant is the answer of [Frontier].Claim.
@@ -182,7 +182,8 @@ type Grant struct {
 // hosts is soon available to others.
 const Present = 5 * time.Second
 
-// ShareOf returns the share of each of some workers in some hosts, see [Grant].
+// ShareOf returns how many hosts each of some workers should hold, rounded up; 0 for fewer than two
+// workers. See [Grant].
 func ShareOf(hosts, workers int) int {
 	if workers < 2 {
 		return 0

@@ -28,15 +28,15 @@ type memoryURL struct {
 	item  Item
 	state State
 	taken bool
-	seq   uint64 // its place among those of its priority and depth
+	seq   uint64 // position among the URLs of its host with the same priority and depth
 }
 
-// memoryHost is one host that was ever named.
+// memoryHost is the state of one host in a Memory.
 type memoryHost struct {
 	name    string
-	pending int          // waiting or taken
-	waiting []*memoryURL // those that are free, by priority, then depth, then seq
-	later   []*memoryURL // those that are due later, by when, then by seq
+	pending int          // number of URLs that are waiting, due later, or taken
+	waiting []*memoryURL // URLs that are free, by priority, then depth, then seq
+	later   []*memoryURL // URLs that are due later, by due time, then seq
 	taken   []*memoryURL
 	rest    Rest
 }
@@ -312,11 +312,11 @@ func (f *Memory) Return(ctx context.Context, c Claim, rest Rest) error {
 
 // An Ending is the end of a URL.
 type Ending struct {
-	Claim  Claim // of its host; zero: it is not asked for
+	Claim  Claim // claim on the URL's host; zero: it is not checked
 	URL    string
-	State  State    // Unknown: it was never in the frontier, and nothing ends
-	Links  []Item   // what its page led to
-	Beyond []string // what its page led to outside the crawl
+	State  State    // state in which the URL ends; Unknown: the URL was never in the frontier, and nothing ends
+	Links  []Item   // URLs of the crawl to which the page led
+	Beyond []string // URLs outside the crawl to which the page led
 }
 
 // End ends a URL, queues the URLs that its page led to, and records those outside the crawl, in one

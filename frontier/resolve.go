@@ -8,16 +8,16 @@ import (
 	whatwg "github.com/nlnwa/whatwg-url/url"
 )
 
-// A Base resolves the links of one page. Several goroutines may use it.
+// A Base resolves the links of one page to canonical URLs. Several goroutines may use it.
 type Base struct {
-	page   string // canonical URL, which is what "" and "#top" lead to
-	scheme string // of it: "https:"
-	origin string // "https://example.com:8080"
-	path   string // page without its query
-	dir    string // path up to and with its last slash
-	shown  string // origin as the parser gets it, see hideHost
+	page   string // canonical URL of the page; the links "" and "#top" lead to it
+	scheme string // scheme of page with its colon: "https:"
+	origin string // scheme, host and port of page: "https://example.com:8080"
+	path   string // path of page, without its query
+	dir    string // path up to and including its last slash
+	shown  string // origin as it is passed to the parser, see hideHost
 
-	parse func() (*whatwg.Url, error) // page, parsed when a link first needs it
+	parse func() (*whatwg.Url, error) // returns page parsed; it is parsed when a link first needs it
 }
 
 // NewBase returns the base of the page at pageURL. baseHref is the href of its first <base>
@@ -147,10 +147,10 @@ func (b *Base) resolveDeep(href, ref string) (string, error) {
 	return serialize(href, u)
 }
 
-// resolveShallow does the same for a page with a long path. The parser would take 2 ms for each
-// link of a page five hundred folders deep, and a page may have very many links. But a link climbs
-// at most as many folders as it has slashes. So the folders above those are left out, and prepended
-// to the parser's result.
+// resolveShallow resolves a reference without blanks for a page whose path is long. The parser
+// would take 2 ms for each link of a page five hundred folders deep, and a page may have very many
+// links. But a link goes up at most as many folders as it has slashes. So the folders above those
+// are left out before parsing, and prepended to the result.
 func (b *Base) resolveShallow(href, ref, local string) (string, error) {
 	root := b.origin + "/"
 	head, tail := root, "" // of the page's folder: what is put in front, and what is climbed in

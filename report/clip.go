@@ -31,7 +31,8 @@ func runeWidth(r rune) int {
 	return 1
 }
 
-// Clip shortens s to at most n columns.
+// Clip shortens s to at most n columns of a terminal, see [Width]. A shortened s ends in "…",
+// which counts as one of them.
 func Clip(s string, n int) string {
 	columns, end := 0, 0
 	for i, r := range s {
@@ -45,7 +46,8 @@ func Clip(s string, n int) string {
 	return s
 }
 
-// clipMiddle shortens s to at most n columns, and keeps its beginning and its end.
+// clipMiddle shortens s to at most n columns of a terminal, see [Width]. It keeps the beginning and
+// the end of s, and puts "…" in place of the middle.
 func clipMiddle(s string, n int) string {
 	if Width(s) <= n {
 		return s

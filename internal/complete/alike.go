@@ -11,30 +11,31 @@ import (
 	"skink/store"
 )
 
-// # How much pages resemble each other
+// # Clusters at several similarities
 //
-// A similarity is chosen before a crawl, and only after the crawl is it clear whether it was the
-// right one. An Alike holds the clusters at some similarities, found at once. At each similarity
-// they are the same as [Judge] finds. [Alike.Curve] returns the number of clusters and pages at
-// each similarity, and [Alike.Near] returns pairs just above and just below one.
+// The similarity from which two pages count as duplicates is chosen before a crawl. Only the crawl
+// shows if the choice was right. An Alike holds the clusters of duplicates at several
+// similarities, computed in one pass. At each similarity they equal the result of [Judge].
+// [Alike.Curve] returns the number of clusters and pages at each similarity. [Alike.Near] returns
+// pairs of pages just above and just below one similarity.
 //
-// The texts are read and joined once, at the lowest of the similarities. A pair is compared if at
-// some similarity the first text leads, the second is not yet taken, and the join cannot exclude
-// the pair, see [dedup.Clusters]. For n pages of one template that all resemble each other equally,
-// n-1 pairs are compared. At and below their resemblance the first page leads them all. Above it
-// the join tells them apart without reading their texts. A text is taken at most once at each
-// similarity. That bounds the number of pairs that are kept, at 16 bytes each.
+// The pass reads the texts once, at the lowest similarity. The join of [dedup.Clusters] proposes
+// pairs of pages that may be similar enough. A pair is compared if at some similarity the first
+// page is the head of a cluster, and the second is not yet in a cluster. Example: n pages of one
+// template resemble each other equally. At and below that resemblance, the first page is the head
+// of all others, so n-1 pairs are compared. Above it, the join excludes the pairs without reading
+// the texts. A page joins at most one cluster at each similarity. So each similarity adds at most
+// one pair for each page, of 16 bytes.
 //
-// The exact join of a Whole finds the pairs, and their resemblance is exact: no sketch is used.
-// Most of the work is reading the texts some six times, half a millisecond of CPU for a page of
-// forty to seven hundred words. A store of 100,000 such pages, four in ten of which resemble
-// another, took 57 seconds of CPU and 1.4 GB. A store of 1,000,000 pages at one similarity took 760
-// seconds and 4.6 GB. 20,000 pages in one template of 181 words took 7 seconds. Two busy cores were
-// used.
+// The resemblance of a pair is exact: the texts are compared, not sketches of them.
 //
-// Known weaknesses: the result is exact, but it is not always fast. If each page is made of some
-// paragraphs of a common stock, the resemblances take all values between two similarities, and the
-// pages are compared pair by pair.
+// Cost: most of the work is reading the texts about six times, half a millisecond of CPU for a page
+// of 40 to 700 words. A store of 100,000 such pages, of which four in ten resemble another, took 57
+// seconds of CPU and 1.4 GB. A store of 1,000,000 pages at one similarity took 760 seconds and 4.6
+// GB. 20,000 pages in one template of 181 words took 7 seconds. All ran on two busy cores.
+//
+// Weakness: some stores are slow. If each page consists of a few paragraphs from a common pool, the
+// resemblances have all values between two similarities, and the pages are compared pair by pair.
 
 // LeastAlike is the resemblance from which pairs are looked for, unless the crawl's similarity is
 // lower. Pages in one template that differ in a few names resemble each other by about that much.
@@ -61,9 +62,9 @@ type Alike struct {
 
 // A likeText holds what is kept of a text.
 type likeText struct {
-	id    dedup.Hash // of the page of the best rank
-	url   string     // of the same
-	pages int        // that have the text
+	id    dedup.Hash // of the page with the text that is ranked first
+	url   string     // of that page
+	pages int        // number of pages that have the text
 }
 
 // FindAlike finds the clusters of the pages of s at some similarities, in ascending order. It
@@ -72,7 +73,7 @@ func FindAlike(ctx context.Context, s store.Reader, opt Options, similarities ..
 	if len(similarities) == 0 {
 		return nil, fmt.Errorf("pages that are alike: no similarity was asked for")
 	}
-	w, found, err := compare(ctx, s, opt, similarities...)
+	w, found, err := compareTexts(ctx, s, opt, similarities...)
 	if err != nil {
 		return nil, err
 	}
@@ -92,14 +93,14 @@ func FindAlike(ctx context.Context, s store.Reader, opt Options, similarities ..
 	return a, nil
 }
 
-// Least returns the lowest of the similarities.
+// Least returns the lowest of the similarities that were passed to FindAlike.
 func (a *Alike) Least() float64 { return a.similarities[0] }
 
 // A Step is the result for one similarity.
 type Step struct {
 	Similarity float64 `json:"similarity"`
-	Clusters   int     `json:"clusters"` // with two pages or more
-	Pages      int     `json:"pages"`    // in those clusters, their leaders too
+	Clusters   int     `json:"clusters"` // number of clusters with at least two pages
+	Pages      int     `json:"pages"`    // number of pages in those clusters, including their leaders
 }
 
 // Curve returns the result for each of the similarities.
@@ -124,7 +125,7 @@ func (a *Alike) count(similarity float64) Step {
 	return s
 }
 
-// A LikePair is two pages and their exact resemblance.
+// A LikePair is a pair of pages with their exact resemblance, from 0 to 1.
 type LikePair struct {
 	A, B        dedup.Hash // ids
 	URLs        [2]string  // of A and B
@@ -144,7 +145,8 @@ func (a *Alike) Near(similarity float64, n int) (above, below []LikePair) {
 	return above, a.sample(down, n)
 }
 
-// sampled is how many pairs are looked at for a sample.
+// sampled is how many pairs on one side of a similarity Near looks at, so that its cost stays
+// bounded.
 const sampled = 10_000
 
 func (a *Alike) sample(order []int32, n int) (pairs []LikePair) {
@@ -164,9 +166,10 @@ func (a *Alike) sample(order []int32, n int) (pairs []LikePair) {
 	return pairs
 }
 
-// A LikeGroup is a page with the pages that resemble it, but not enough to be near.
+// A LikeGroup is a page and the pages that resemble it, but less than the similarity that would
+// make them near-duplicates.
 type LikeGroup struct {
-	Leader  dedup.Hash // id
+	Leader  dedup.Hash // id of the page
 	Members []LikeMember
 }
 
@@ -176,10 +179,11 @@ type LikeMember struct {
 	Resemblance float64 // exact, to the leader
 }
 
-// Below groups the pages that lead at one of the similarities by their resemblance to each other. A
-// group is a cluster at the lowest similarity that falls apart at this one. The largest group comes
-// first, and in each group the highest resemblance. A text is represented by its page of the best
-// rank. Pages that resemble no other leader are in no group.
+// Below groups the pages that are leaders at the given similarity by how much they resemble each
+// other. A group is a cluster at the lowest similarity that splits into several clusters at the
+// given one. The largest group comes first, and in each group the member with the highest
+// resemblance to the leader. If several pages have the same text, only the one that is ranked first
+// is returned. A page that resembles no other leader is in no group.
 func (a *Alike) Below(similarity float64) (groups []LikeGroup) {
 	at, places := a.taken.At(similarity), a.taken.At(a.Least())
 	for leader, led := range ledBy(places) {

@@ -25,23 +25,24 @@ import (
 // another host together with a page. The cost: if such a block is the real text of a page, it is
 // missing there as well, but never on one side alone.
 //
-// A page that would be left with fewer than --min-words words keeps all its text: the content of a
-// contract made of shared clauses is its clauses, not its title. So there are two kinds of pairs:
+// A page that would be left with fewer than --min-words words keeps all its text. For example, the
+// content of a contract made of shared clauses is its clauses, not its title. So there are two
+// kinds of pairs:
 //
-//   - Both pages have enough left: the remaining texts are compared. So copies in two templates
-//     find each other.
-//   - One page has too little left: both pages are compared whole. So a copy finds its original
-//     even if one of them has just enough left and the other just too little.
+// - Both pages have enough words left: their remaining texts are compared. So copies in two
+// different templates are found. - One of the pages has too few words left: the whole texts of both
+// are compared. So a copy and its original are found even if one of them has just enough words left
+// and the other just too few.
 //
 // A page that is thin by its whole text stays thin, and equal whole texts stay exact copies.
 
-// A boilerplate holds the blocks that one host repeats.
+// A boilerplate describes the blocks that one host repeats on many pages.
 type boilerplate struct {
 	Host      string         `json:"host"`
-	Pages     int            `json:"pages"`     // different ones that were counted; 0: too few to count
-	Blocks    map[uint64]int `json:"blocks"`    // number of a block → on how many of those it is
-	Top       []Block        `json:"top"`       // most pages first
-	Shortened int            `json:"shortened"` // pages that were compared without some block, of this host or another
+	Pages     int            `json:"pages"`     // different pages on which blocks were counted; 0: the host has too few
+	Blocks    map[uint64]int `json:"blocks"`    // hash of a block → on how many of those pages it is
+	Top       []Block        `json:"top"`       // the blocks on the most pages, most pages first
+	Shortened int            `json:"shortened"` // pages of this host that were compared without some block, which this or another host repeats
 }
 
 // topBlocks is how many blocks of a host are reported with their text.
@@ -72,7 +73,8 @@ func (w *Whole) learn(ctx context.Context) error {
 	return nil
 }
 
-// repeat adds the blocks that hosts repeat.
+// repeat stores the boilerplate of all hosts, and collects the hashes of their blocks in
+// w.repeated.
 func (w *Whole) repeat(hosts []*boilerplate) {
 	w.hosts, w.repeated = hosts, map[uint64]bool{}
 	for _, b := range hosts {
@@ -85,7 +87,7 @@ func (w *Whole) repeat(hosts []*boilerplate) {
 // learnHost finds the blocks that a host repeats.
 func (w *Whole) learnHost(ctx context.Context, host string, pages []*ranked) (*boilerplate, error) {
 	returning := dedup.NewRecurring(len(pages))
-	held, weight := make([][]uint64, len(pages)), 0 // numbers of blocks, so that most hosts are read once
+	held, weight := make([][]uint64, len(pages)), 0 // hashes of the blocks of each page; held so that the pages of most hosts are read only once
 	for _, take := range []func([]uint64){returning.Read, returning.Count} {
 		for i, p := range pages {
 			numbers := held[i]
@@ -106,10 +108,10 @@ func (w *Whole) learnHost(ctx context.Context, host string, pages []*ranked) (*b
 	return b, w.showTop(ctx, b, pages)
 }
 
-// mostHeld is how many numbers of blocks are held in memory: 16 MiB.
+// mostHeld is how many hashes of blocks, of 8 bytes each, are held in memory: 16 MiB.
 const mostHeld = 2 << 20
 
-// blocksOf returns the blocks of a page by their numbers.
+// blocksOf returns the blocks of a page as a map from their hashes to their texts.
 func (w *Whole) blocksOf(ctx context.Context, p *ranked) (map[uint64]string, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -128,7 +130,8 @@ func (w *Whole) blocksOf(ctx context.Context, p *ranked) (map[uint64]string, err
 	return blocks, nil
 }
 
-// showTop finds the text of the blocks that are on most pages, as the first page has it.
+// showTop sets b.Top to the blocks that are on the most pages. Their texts are read from the first
+// page that has them, because b.Blocks holds only hashes.
 func (w *Whole) showTop(ctx context.Context, b *boilerplate, pages []*ranked) error {
 	most := slices.SortedFunc(maps.Keys(b.Blocks), func(x, y uint64) int {
 		return cmp.Or(cmp.Compare(b.Blocks[y], b.Blocks[x]), cmp.Compare(x, y))
@@ -158,8 +161,8 @@ func (w *Whole) showTop(ctx context.Context, b *boilerplate, pages []*ranked) er
 	return nil
 }
 
-// shorten applies what was learned. From then on a text is found by its remaining part, or by all
-// of it if too little remains.
+// shorten makes the join again without the blocks that hosts repeat. Each text is then indexed by
+// the rest of its blocks, or by all of them if the rest is too short to compare.
 func (c *matcher) shorten(ctx context.Context, least float64) error {
 	c.join = nil // make room for the new one
 	order := c.count(c.short())
@@ -177,7 +180,8 @@ func (c *matcher) shorten(ctx context.Context, least float64) error {
 	return c.joinMixed(ctx, least)
 }
 
-// shortenText removes the blocks that hosts repeat from a text, unless too little would be left.
+// shortenText returns the shingles of a text without the blocks that hosts repeat, or of the whole
+// text if the rest would be too short to compare. It sets t.shorter and t.bare accordingly.
 func (w *Whole) shortenText(canon *dedup.Text, t *text, words string) dedup.Set {
 	page := &t.pages[0]
 	t.shorter, t.bare = false, false
@@ -192,8 +196,9 @@ func (w *Whole) shortenText(canon *dedup.Text, t *text, words string) dedup.Set 
 	return w.shinglesOf(canon, t, words, false)
 }
 
-// joinMixed makes the join for pairs in which one text was shortened and the other has too little
-// left. Both are compared whole, so this join has the whole of each shortened text.
+// joinMixed makes the join for pairs of texts of which one was shortened and the other was not,
+// because too little of it would be left. Such a pair is compared by the whole texts, so this join
+// indexes the whole of each shortened text and of each text with too little left.
 func (c *matcher) joinMixed(ctx context.Context, least float64) error {
 	c.mixed = nil
 	skip, shorter, bare := c.short(), false, false
@@ -214,7 +219,7 @@ func (c *matcher) joinMixed(ctx context.Context, least float64) error {
 	return c.take(ctx, skip, (*text).all, c.mixed.Add)
 }
 
-// countShortened counts the pages of each host that were compared without a block.
+// countShortened counts, for each host, the pages that were compared without some block.
 func (w *Whole) countShortened() {
 	pages := map[string]int{}
 	for i := range w.texts {
@@ -233,23 +238,23 @@ func (w *Whole) countShortened() {
 	}
 }
 
-// A LeftOut describes what was left out of the comparison of a host's pages.
+// A LeftOut describes the blocks of a host that the comparison of pages ignored.
 type LeftOut struct {
 	Host      string
-	Pages     int     // different ones on which blocks were counted; 0: too few to count
-	Blocks    int     // different ones left out
-	Shortened int     // pages compared without some block, of this host or another
-	Top       []Block // some of the blocks, most pages first
+	Pages     int     // different pages on which blocks were counted; 0: the host has too few
+	Blocks    int     // number of different blocks that were ignored
+	Shortened int     // pages of this host that were compared without some block, which this or another host repeats
+	Top       []Block // some of the blocks, those on the most pages first
 }
 
 // A Block is a line of text that recurs on many pages of its host.
 type Block struct {
 	Text  string
-	Pages int // different ones that have it
+	Pages int // number of different pages that have it
 }
 
-// LeftOut returns what was left out of the comparison, by host. It omits hosts whose pages were all
-// compared whole. It returns nil if the options ask for whole texts.
+// LeftOut returns, sorted by host, which repeated blocks the comparison ignored. It omits hosts of
+// which every page was compared with its whole text. It returns nil if [Options].WholeText is set.
 func (w *Whole) LeftOut() []LeftOut {
 	if w.wholeText {
 		return nil

@@ -11,8 +11,9 @@ import (
 	"skink/store"
 )
 
-// ledBy lists the texts that each text leads: itself first, then the others, highest resemblance
-// first, ties by rank.
+// ledBy returns, for each text, the texts in its cluster if it is a leader: the leader itself
+// first, then the others by falling resemblance, ties by rank. For a text that is not a leader the
+// list is empty.
 func ledBy(places []dedup.Place) [][]int {
 	led := make([][]int, len(places))
 	for i, p := range places { // a leader comes before those it leads
@@ -26,7 +27,8 @@ func ledBy(places []dedup.Place) [][]int {
 	return led
 }
 
-// members returns how many pages follow the best page of a text, if that page leads.
+// members returns how many pages a cluster has besides its leading page. The cluster is that of a
+// leading text; for another text the result is 0 or less.
 func (w *Whole) members(text int) (n int) {
 	for _, t := range w.led[text] {
 		n += len(w.texts[t].pages)
@@ -34,8 +36,8 @@ func (w *Whole) members(text int) (n int) {
 	return n - 1
 }
 
-// leaders returns the texts that lead more than their first page, largest cluster first, ties by
-// rank.
+// leaders returns the texts that lead a cluster of at least two pages, largest cluster first, ties
+// by rank.
 func (w *Whole) leaders() (texts []int) {
 	for i := range w.led {
 		if w.members(i) > 0 {
@@ -46,7 +48,7 @@ func (w *Whole) leaders() (texts []int) {
 	return texts
 }
 
-// followers yields the pages of a text's cluster after the first.
+// followers yields the pages of the cluster that a text leads, except the leading page itself.
 func (w *Whole) followers(text int) iter.Seq[*ranked] {
 	return func(yield func(*ranked) bool) {
 		for _, t := range w.led[text] {
@@ -59,7 +61,8 @@ func (w *Whole) followers(text int) iter.Seq[*ranked] {
 	}
 }
 
-// Clusters yields the leaders of the whole that have members, largest cluster first, ties by rank.
+// Clusters yields the clusters with at least two pages, largest cluster first, ties by the rank of
+// the leader.
 func (w *Whole) Clusters(ctx context.Context) iter.Seq2[store.Cluster, error] {
 	return func(yield func(store.Cluster, error) bool) {
 		for _, i := range w.leaders() {
@@ -74,8 +77,9 @@ func (w *Whole) Clusters(ctx context.Context) iter.Seq2[store.Cluster, error] {
 	}
 }
 
-// Members yields the pages that some pages lead in the whole, highest resemblance first, ties by
-// rank. It reads many pages of the store at once.
+// Members yields, for each of the leaders in turn, the other pages of its cluster: highest
+// resemblance to the leader first, ties by rank. It reads many pages of the store at once, because
+// that is faster.
 func (w *Whole) Members(ctx context.Context, leaders []dedup.Hash) iter.Seq2[*store.Record, error] {
 	return func(yield func(*store.Record, error) bool) {
 		ids := make([]dedup.Hash, 0, pagesAtOnce)
@@ -94,7 +98,7 @@ func (w *Whole) Members(ctx context.Context, leaders []dedup.Hash) iter.Seq2[*st
 // pagesAtOnce is how many pages are read from the store at once.
 const pagesAtOnce = 256
 
-// ledByThese yields the pages that some pages lead, leader by leader.
+// ledByThese yields, for each of the leaders in turn, the other pages of its cluster.
 func (w *Whole) ledByThese(leaders []dedup.Hash) iter.Seq[*ranked] {
 	return func(yield func(*ranked) bool) {
 		for _, leader := range leaders {
@@ -111,8 +115,8 @@ func (w *Whole) ledByThese(leaders []dedup.Hash) iter.Seq[*ranked] {
 	}
 }
 
-// yieldRecords yields the records of pages that were in the store when the whole was judged. It
-// returns whether the caller wants more.
+// yieldRecords passes the records of the pages with these ids to yield. All pages were in the store
+// at the comparison, so a missing record is an error. It returns false if yield did.
 func (w *Whole) yieldRecords(ctx context.Context, ids []dedup.Hash, yield func(*store.Record, error) bool) bool {
 	pages, err := w.Pages(ctx, ids, store.WantRecord)
 	if err != nil {
@@ -131,15 +135,16 @@ func (w *Whole) yieldRecords(ctx context.Context, ids []dedup.Hash, yield func(*
 	return true
 }
 
-// ledFrom returns the text of a page that leads others.
+// ledFrom returns the place in w.texts of the text of a leading page. leads is false if the page
+// leads no other page.
 func (w *Whole) ledFrom(leader dedup.Hash) (text int, leads bool) {
 	i, known := w.of[leader]
 	text = int(i)
 	return text, known && w.texts[text].pages[0].id == leader && w.members(text) > 0
 }
 
-// WhyLeads returns the criterion by which a leader is ranked before the first of its members, or ""
-// for a page that leads none.
+// WhyLeads returns the criterion that ranks a leader before the first of its cluster's other pages,
+// such as "https". It returns "" for a page that leads no other.
 func (w *Whole) WhyLeads(leader *store.Record) string {
 	text, leads := w.ledFrom(leader.ID)
 	if !leads {

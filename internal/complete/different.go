@@ -30,8 +30,8 @@ import (
 // many titles count as different pages: blocks that dozens of them share are taken for a template.
 
 const (
-	ownWords     = dedup.DefaultShingle  // so many make a page another one: a shingle of its own
-	mostOneTitle = dedup.RecurringAlways // pages of one cluster and title that are counted
+	ownWords     = dedup.DefaultShingle  // a page counts as different if it has this many words that the other page lacks
+	mostOneTitle = dedup.RecurringAlways // at most this many pages of one cluster and title are counted
 )
 
 // A kind is a set of pages of a host that may be copies of each other.
@@ -40,13 +40,14 @@ type kind struct {
 	leader int
 }
 
-// A titled is a host and a title.
+// A titled is the key of the pages of one host that have one title.
 type titled struct {
 	host  string
 	title dedup.Hash
 }
 
-// different returns the different pages of each host, by rank.
+// different returns the pages of each host on which boilerplate is counted, by rank. Pages that are
+// copies of each other are represented by one of them, see the essay above.
 func (w *Whole) different(ctx context.Context) (map[string][]*ranked, error) {
 	telling := w.tellingTitles()
 	vocabulary := lru.New[dedup.Hash](cacheBytes/8, func(s dedup.Set) int { return 8 * len(s) })
@@ -69,7 +70,8 @@ func (w *Whole) different(ctx context.Context) (map[string][]*ranked, error) {
 	return pages, nil
 }
 
-// kinds yields, by rank, the first page of each text on each host.
+// kinds goes through the texts by rank. For each text it yields the first page on each host that
+// has the text.
 func (w *Whole) kinds() iter.Seq2[kind, *ranked] {
 	return func(yield func(kind, *ranked) bool) {
 		for i := range w.texts {
@@ -89,7 +91,8 @@ func (w *Whole) kinds() iter.Seq2[kind, *ranked] {
 	}
 }
 
-// tellingTitles returns the titles whose pages on a host are all in one cluster.
+// tellingTitles returns the titles that identify a page: on their host, all pages with the title
+// are in one cluster. The empty title is never among them.
 func (w *Whole) tellingTitles() map[titled]bool {
 	leaders := map[titled]int{}
 	telling := map[titled]bool{}

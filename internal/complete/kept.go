@@ -35,13 +35,14 @@ import (
 // finds on the same pages.
 const keptVersion = 3
 
-// A keptMatches is the cached form: JSON, compressed like texts, so that damage is detected.
+// A keptMatches is the cached form of a comparison. It is stored as JSON that is compressed in the
+// same way as texts, so that damage is detected.
 type keptMatches struct {
 	State        string         `json:"state"`
 	Similarities []float64      `json:"similarities"`
 	Hosts        []*boilerplate `json:"hosts"`
-	Leaders      []int32        `json:"leaders"` // of the pairs of which one text took another, by rank
-	Texts        []int32        `json:"texts"`   // taken by them
+	Leaders      []int32        `json:"leaders"` // by rank: the leaders of the pairs in which one text is in the cluster of another
+	Texts        []int32        `json:"texts"`   // by rank: the other text of each pair in Leaders
 	Resemblances []float64      `json:"resemblances"`
 }
 
@@ -53,7 +54,7 @@ func (w *Whole) keptName() string {
 	return "alike"
 }
 
-// A stateHash computes the state of a store.
+// A stateHash computes the hash that identifies the input of a comparison, see the essay above.
 type stateHash struct{ hash.Hash }
 
 func newState(opt Options) stateHash {
@@ -62,7 +63,7 @@ func newState(opt Options) stateHash {
 	return h
 }
 
-// add adds a page.
+// add adds to the hash what the comparison uses of a page, except its text.
 func (h stateHash) add(page *store.Change, order *precedence.Order) {
 	r := &page.Record
 	fmt.Fprintf(h, "%s %s %s %s %t %t %d %q %q %+v\n",
@@ -74,7 +75,9 @@ func (h stateHash) add(page *store.Change, order *precedence.Order) {
 
 func (h stateHash) String() string { return hex.EncodeToString(h.Sum(nil)) }
 
-// keptWith returns the similarities of a comparison that is to be cached.
+// keptWith returns the similarities at which clusters are found if the result is to be cached:
+// those that were asked for, those of EachTwentieth, and that of the rule. They are sorted, without
+// repetitions.
 func keptWith(rule dedup.Rule, asked []float64) []float64 {
 	all := append(EachTwentieth(asked[0]), rule.Similarity)
 	all = append(all, asked...)
@@ -95,8 +98,9 @@ func (w *Whole) remember(ctx context.Context, found *dedup.Taken) error {
 	return w.Keep(ctx, w.keptName(), store.Pack(b))
 }
 
-// recall returns the cached comparison of the same pages at some similarities, or nil if there is
-// none. It may also hold other similarities.
+// recall returns the cached comparison if the pages of the store did not change since and it holds
+// all of the given similarities. Otherwise it returns nil. The comparison may hold other
+// similarities too.
 func (w *Whole) recall(ctx context.Context, similarities []float64) *dedup.Taken {
 	packed, err := w.Kept(ctx, w.keptName())
 	if err != nil || packed == nil {

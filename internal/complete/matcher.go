@@ -14,26 +14,28 @@ import (
 // cacheBytes bounds the shingles held in memory: 64 MiB are some 8,000 pages of a thousand words.
 const cacheBytes = 64 << 20
 
-// A matcher finds the texts of a whole that resemble each other. A join of their shingles finds
-// candidates, and each pair of candidates is compared exactly. It must be used by one goroutine.
+// A matcher finds the texts of a store that resemble each other. A join of their shingles finds
+// candidates, and each candidate pair is compared exactly. Only one goroutine may use a matcher.
 type matcher struct {
 	w     *Whole
-	join  *dedup.Join // of the likely part of each text
-	mixed *dedup.Join // see joinMixed; nil: there is no such pair
+	join  *dedup.Join // of each text without repeated blocks, or of the whole text if it was not shortened
+	mixed *dedup.Join // of whole texts, see joinMixed; nil: no pair needs them
 	sets  *lru.Cache[part, dedup.Set]
 	canon dedup.Text
 
-	kept     int       // text whose runs are in keptRuns, see loses
+	kept     int       // the text whose runs of words are in keptRuns, see loses
 	keptRuns dedup.Set // nil: none
 }
 
-// A part of a text is all of it, or the text without what hosts repeat.
+// A part identifies what of a text is compared: all of it, or the text without the blocks that
+// hosts repeat.
 type part struct {
-	page dedup.Hash // with the text
-	left bool       // without what hosts repeat
+	page dedup.Hash // id of a page with the text
+	left bool       // without the blocks that hosts repeat
 }
 
-// newMatcher makes a matcher of whole texts, for the pairs of a resemblance or above it.
+// newMatcher makes a matcher that compares whole texts. It finds the pairs whose resemblance is at
+// least least.
 func newMatcher(ctx context.Context, w *Whole, least float64) (*matcher, error) {
 	c := &matcher{w: w, sets: lru.New[part](cacheBytes, func(s dedup.Set) int { return 8 * len(s) })}
 	return c, c.index(ctx, least)
@@ -50,7 +52,8 @@ func (c *matcher) index(ctx context.Context, least float64) error {
 	return c.post(ctx, order, least)
 }
 
-// count makes a table for the shingles of the texts that are not skipped.
+// count returns an empty table for counting shingles. Its size is chosen by the number of words in
+// the texts that are not skipped.
 func (c *matcher) count(skip []bool) *dedup.Occurrences {
 	words := 0
 	for i := range c.w.texts {
@@ -61,20 +64,23 @@ func (c *matcher) count(skip []bool) *dedup.Occurrences {
 	return dedup.NewOccurrences(words)
 }
 
-// post makes the join of texts whose shingles were counted.
+// post makes the join of all texts that are long enough to compare. order says how often their
+// shingles occur.
 func (c *matcher) post(ctx context.Context, order *dedup.Occurrences, least float64) error {
 	c.join = dedup.NewJoin(least, len(c.w.texts), order)
 	return c.long(ctx, c.join.Add)
 }
 
-// long calls take with the shingles by which each text is found, in any order. It skips texts that
-// are too short to compare.
+// long calls take with each text that is long enough to compare, and with its shingles. These are
+// the shingles of the shortened text, or of the whole text if it was not shortened. The order of
+// the texts is arbitrary.
 func (c *matcher) long(ctx context.Context, take func(int, dedup.Set)) error {
 	return c.take(ctx, c.short(), (*text).likely, c.w.counted(take))
 }
 
-// take calls take with the shingles of a part of each text that is not done, in any order, those
-// held in memory first. At the end done is true for all texts.
+// take calls its argument take with the shingles of each text for which done is false, and then
+// sets done to true for all texts. partOf chooses whether they are those of the whole or the
+// shortened text. The order is arbitrary: shingles that are in memory come first.
 func (c *matcher) take(ctx context.Context, done []bool, partOf func(*text) part, take func(int, dedup.Set)) error {
 	for i := range c.w.texts {
 		if done[i] {
@@ -106,13 +112,15 @@ func (c *matcher) short() []bool {
 	return short
 }
 
-// likely returns the part by which a text finds similar texts.
+// likely returns the part of a text by which most similar texts are found: without repeated blocks
+// if it was shortened, else the whole text.
 func (t *text) likely() part { return part{t.pages[0].id, t.shorter} }
 
 // all returns the whole text.
 func (t *text) all() part { return part{t.pages[0].id, false} }
 
-// shinglesOf returns the shingles of a text, or of what is left of it.
+// shinglesOf returns the shingles of a text. If left is true, it first removes the blocks that
+// hosts repeat.
 func (w *Whole) shinglesOf(canon *dedup.Text, t *text, words string, left bool) dedup.Set {
 	page := &t.pages[0]
 	if left {
@@ -122,8 +130,8 @@ func (w *Whole) shinglesOf(canon *dedup.Text, t *text, words string, left bool) 
 	return w.rule.Set(canon)
 }
 
-// alike yields the texts after i that resemble it by the from values of both or more. It is the
-// function alike of [dedup.Clusters].
+// alike yields the texts after i that resemble text i enough: by at least from[i] and from[other].
+// It is the function alike that [dedup.Clusters] calls.
 func (c *matcher) alike(ctx context.Context, i int, from []float64, yield func(other int, resemblance float64)) (err error) {
 	try := func(other int) bool {
 		got, ok, failed := c.resembles(ctx, i, other, max(from[i], from[other]))
@@ -142,14 +150,16 @@ func (c *matcher) alike(ctx context.Context, i int, from []float64, yield func(o
 	return ctx.Err()
 }
 
-// isMixed reports whether one of two texts was shortened and the other has too little left.
+// isMixed reports whether one of two texts was shortened, and the other was not because too little
+// would be left.
 func (c *matcher) isMixed(a, b int) bool {
 	x, y := &c.w.texts[a], &c.w.texts[b]
 	return x.shorter && y.bare || x.bare && y.shorter
 }
 
-// resembles returns the exact resemblance of two texts without what hosts repeat, or of the whole
-// texts if one of them has too little left, see boilerplate.go. ok is false if it is less than t.
+// resembles returns the exact resemblance of the texts a and b without the blocks that hosts
+// repeat. If only one of them could be shortened, it compares the whole texts, see boilerplate.go.
+// ok is false if the resemblance is less than t.
 func (c *matcher) resembles(ctx context.Context, a, b int, t float64) (resemblance float64, ok bool, err error) {
 	c.w.compared++
 	left := !c.isMixed(a, b)
@@ -165,7 +175,8 @@ func (c *matcher) resembles(ctx context.Context, a, b int, t float64) (resemblan
 	return resemblance, ok, nil
 }
 
-// loses reports whether words would be lost if text were dropped in favour of kept.
+// loses reports whether text has too many words that the text kept lacks, so that keeping only the
+// latter would lose content. It returns false if the rule does not ask for this check.
 func (c *matcher) loses(ctx context.Context, text, kept int) (bool, error) {
 	if c.w.rule.Contained == 0 {
 		return false, nil
@@ -181,7 +192,8 @@ func (c *matcher) loses(ctx context.Context, text, kept int) (bool, error) {
 	return c.w.rule.Loses(dedup.Runs(&c.canon, a), c.keptRuns), err
 }
 
-// set returns the shingles of a whole text, or of what is left of it.
+// set returns the shingles of a text. If left is true and the text was shortened, they are those of
+// the shortened text.
 func (c *matcher) set(ctx context.Context, t *text, left bool) (dedup.Set, error) {
 	key := part{t.pages[0].id, left && t.shorter}
 	if s, ok := c.sets.Get(key); ok {
@@ -196,8 +208,8 @@ func (c *matcher) set(ctx context.Context, t *text, left bool) (dedup.Set, error
 	return s, nil
 }
 
-// textOf returns the text of a page that was in the store when the whole was read. It returns no
-// words if the page was visited or judged again since and has no text now.
+// textOf returns the text of a page that the comparison includes. It returns "" if the page has no
+// text now, because it was visited or judged again since the comparison began.
 func (w *Whole) textOf(ctx context.Context, page *ranked) (string, error) {
 	pages, err := w.Reader.Pages(ctx, []dedup.Hash{page.id}, store.WantText)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"skink/store"
 )
 
-// A Pair is two pages and their exact resemblance.
+// A Pair is two pages with their exact resemblance, from 0 to 1.
 type Pair struct {
 	A           string  `json:"a"` // URL
 	B           string  `json:"b"` // URL, greater than A
@@ -40,13 +40,14 @@ func Pairs(ctx context.Context, s store.Reader, rule dedup.Rule) ([]Pair, error)
 	return pairs, nil
 }
 
-// A textPair is two texts, by their places, and their exact resemblance.
+// A textPair is two texts, by their places in [Whole].texts, with their exact resemblance.
 type textPair struct {
 	A, B        int
 	Resemblance float64
 }
 
-// similar finds the pairs of texts that resemble each other enough.
+// similar returns the pairs of different texts whose resemblance is at or above the rule's
+// similarity.
 func (w *Whole) similar(ctx context.Context) (pairs []textPair, err error) {
 	c, err := newMatcher(ctx, w, w.rule.Similarity)
 	if err != nil {
@@ -64,7 +65,8 @@ func (w *Whole) similar(ctx context.Context) (pairs []textPair, err error) {
 	return pairs, nil
 }
 
-// copies returns the pairs of pages that share a text.
+// copies returns the pairs of pages that have the same text, except texts that are too short to
+// compare.
 func (w *Whole) copies() (pairs []Pair) {
 	for _, t := range w.texts {
 		if t.short {

@@ -1,11 +1,11 @@
 package complete
 
-// A progress reports the progress of the work on a whole. The work has steps, which are assumed to
-// take equally long. The texts are counted, joined and clustered. Then the boilerplate of hosts is
-// learned, and the remaining texts are counted, joined and clustered again.
+// A progress reports how much of a comparison is done. The comparison has steps, which are assumed
+// to take equally long: the texts are counted, joined and clustered, then the boilerplate of hosts
+// is learned, and the remaining texts are counted, joined and clustered again.
 type progress struct {
-	tell  func(share float64) // nil: no reports
-	steps int                 // begun so far
+	tell  func(share float64) // receives the share that is done, from 0 to 1; nil: no reports
+	steps int                 // number of steps that have begun
 }
 
 const (

@@ -9,18 +9,20 @@ import (
 	"skink/store"
 )
 
-// A ranked is a page with the fields of its record that its rank needs, and its id.
+// A ranked is what the comparison keeps in memory of a page: its id and the fields of its record
+// that decide its rank.
 type ranked struct {
 	precedence.Standing
 	id    dedup.Hash
-	place int // in the order in which pages were stored
+	place int // position in the order in which pages were stored, from 0
 	words int
 	hash  dedup.Hash // of the text
 	title dedup.Hash
 	lang  string
 
-	// yielding is the page that would lead and names this one as its canonical URL; nil: none does.
-	// This page is ranked just before that one.
+	// yielding is set if another page is ranked first among the copies and names this page as its
+	// canonical URL. It is that other page, and this page is ranked just before it. nil: there is
+	// no such page.
 	yielding *precedence.Standing
 }
 
@@ -32,9 +34,10 @@ func rankedOf(r *store.Record, place int, order *precedence.Order) ranked {
 	}
 }
 
-// elect finds the pages that lead because the page that would lead names them. The naming counts
-// only if both pages have the same words, or are in one cluster of the crawl: some pages name the
-// home page, whatever they contain. clusters are those of the pages.
+// elect finds the pages that lead their copies because the page that is ranked first names them as
+// its canonical URL. That counts only if both pages have the same words, or were in one cluster
+// during the crawl. Otherwise it is ignored, because some sites name their home page on every page.
+// clusters[i] is the cluster of pages[i] in the crawl.
 func elect(pages []ranked, clusters []dedup.Hash) {
 	groups := joined{}
 	for i := range pages {
@@ -59,8 +62,8 @@ func elect(pages []ranked, clusters []dedup.Hash) {
 	}
 }
 
-// A joined is a set of disjoint sets of hashes: each hash leads to another of its set, and the last
-// one to itself.
+// A joined is a set of disjoint sets of hashes (union-find). Each hash maps to another hash of its
+// set, and the set's representative maps to itself.
 type joined map[dedup.Hash]dedup.Hash
 
 func (j joined) of(h dedup.Hash) dedup.Hash {
@@ -82,8 +85,8 @@ func (j joined) join(a, b dedup.Hash) {
 	}
 }
 
-// A ranking says how pages are ranked: by precedence, or by length, for a corpus that keeps as much
-// text as possible.
+// A ranking says how pages are ranked: by precedence, or by length with the longest text first. The
+// latter is for a corpus that should keep as much text as possible.
 type ranking struct{ longest bool }
 
 // compare returns less than 0 if a is ranked before b.
@@ -98,7 +101,7 @@ func (r ranking) compare(a, b *ranked) int {
 	return cmp.Or(cmp.Compare(b.words, a.words), cmp.Compare(a.place, b.place))
 }
 
-// why returns why a is ranked before b.
+// why returns the name of the criterion by which a is ranked before b.
 func (r ranking) why(a, b *ranked) string {
 	switch {
 	case !r.longest || a.NoIndex != b.NoIndex:

@@ -19,7 +19,8 @@ import (
 // With [Options].Sparing one goroutine does all of it, so that the rest of the process need not
 // wait.
 
-// counted returns take as a step of the progress.
+// counted returns a function that calls take and reports the progress. It begins a new step of the
+// progress with one part for each text.
 func (w *Whole) counted(take func(int, dedup.Set)) func(int, dedup.Set) {
 	step, done := w.progress.next(len(w.texts)), 0
 	return func(i int, s dedup.Set) {
@@ -29,8 +30,9 @@ func (w *Whole) counted(take func(int, dedup.Set)) func(int, dedup.Set) {
 	}
 }
 
-// readAll makes a set of shingles of each text that is not done yet, and calls take with one at a
-// time, in any order. At the end done is true for all texts.
+// readAll reads each text for which done is false, calls shingle to make its shingles, and calls
+// take with them. The order of texts is arbitrary, and calls of take do not overlap. When it
+// returns, done is true for all texts.
 func (w *Whole) readAll(ctx context.Context, done []bool, shingle func(canon *dedup.Text, t *text, words string) dedup.Set, take func(i int, s dedup.Set)) error {
 	if w.sparing {
 		var canon dedup.Text
@@ -56,8 +58,8 @@ func (w *Whole) readAll(ctx context.Context, done []bool, shingle func(canon *de
 			}
 		})
 	})
-	var taking sync.Mutex                       // take is for one at a time
-	for range max(1, runtime.GOMAXPROCS(0)/2) { // the other half reads and takes
+	var taking sync.Mutex                       // guards calls of take
+	for range max(1, runtime.GOMAXPROCS(0)/2) { // the other processors read texts and run take
 		workers.Go(func() error {
 			var canon dedup.Text
 			for r := range read {
@@ -72,8 +74,9 @@ func (w *Whole) readAll(ctx context.Context, done []bool, shingle func(canon *de
 	return workers.Wait()
 }
 
-// passOver yields the texts that are not done yet, in the order of the store. Texts that are no
-// longer at their place come at the end.
+// passOver yields the texts for which done is false, in the order of the store, which is the
+// fastest way to read them. A text comes at the end if its page changed its position in the store
+// meanwhile.
 func (w *Whole) passOver(ctx context.Context, done []bool, yield func(i int, text string) error) error {
 	for page, err := range w.Reader.Changes(ctx, "", store.WantText) {
 		if err == nil {

@@ -44,56 +44,59 @@ import (
 // read from the store when they are indexed and when they are compared, and only a bounded number
 // of their shingles is held.
 
-// A Whole is the pages of a store, judged against all others. It implements the reading methods of
-// its store, with other verdicts.
+// A Whole holds the pages of a store after each was compared with all others. It implements the
+// reading methods of its store, and replaces the verdicts of the crawl by its own.
 type Whole struct {
 	store.Reader
 	rule      dedup.Rule
 	by        ranking
 	wholeText bool
 	sparing   bool                 // see Options
-	state     string               // of the store, see kept.go
+	state     string               // hash of the input of the comparison, see kept.go
 	texts     []text               // distinct, by rank
-	of        map[dedup.Hash]int32 // id of a page → place of its text
-	hosts     []*boilerplate       // by name: what each repeats
-	repeated  map[uint64]bool      // numbers of the blocks that any host repeats
-	places    []dedup.Place        // of texts, by place in texts
-	compared  int                  // pairs of texts that were compared exactly
-	led       [][]int              // by a text's place: those it leads, itself first, then by resemblance
+	of        map[dedup.Hash]int32 // id of a page → index of its text in texts
+	hosts     []*boilerplate       // sorted by name, with the blocks that each repeats
+	repeated  map[uint64]bool      // hashes of the blocks that any host repeats
+	places    []dedup.Place        // parallel to texts: the cluster of each text
+	compared  int                  // number of pairs of texts that were compared exactly
+	led       [][]int              // parallel to texts: the texts of the cluster that a text leads, see ledBy
 	progress  progress
 }
 
-// A text is a canonical text and the pages that have it.
+// A text is the text that one or more pages share, with those pages. Texts are the same if their
+// words are.
 type text struct {
 	pages   []ranked // by rank
-	short   bool     // it is too short to be compared
+	short   bool     // it is too short to be compared, by the rule
 	shorter bool     // it is compared without the blocks that hosts repeat
-	bare    bool     // it is compared whole, because too little is left without those
+	bare    bool     // it has blocks that hosts repeat, but is compared whole, because too little would be left without them
 }
 
-// Options say how pages are judged.
+// Options say how the pages of a store are compared with each other, and which page leads a
+// cluster.
 type Options struct {
 	Rule      dedup.Rule
-	WholeText bool // whether what a host repeats on many pages is compared, too
-	Longest   bool // whether the longest text leads, and of equal ones the first that was stored
+	WholeText bool // compare whole texts; false: ignore the blocks that a host repeats on many pages
+	Longest   bool // the longest text leads a cluster, ties by the order in which pages were stored; false: by package precedence
 
 	// Keep caches the result of the comparison beside the store, and uses a cached result.
 	Keep bool
-	// Sparing makes one goroutine do all the work, so that the rest of the process need not wait
-	// for a processor.
+	// Sparing makes one goroutine do all the work. Then a crawl that runs in the same process is
+	// slowed down less.
 	Sparing bool
-	// Similarity is the resemblance from which pages are near, 0: that of Rule. Boilerplate is
-	// always learned by Rule, so that it does not depend on Similarity.
+	// Similarity is the resemblance, above 0 and up to 1, from which pages are near-duplicates. 0
+	// means that of Rule. The repeated blocks of hosts are always found with the similarity of
+	// Rule, so that they do not depend on this field.
 	Similarity float64
-	// Progress is called now and then with the share of the work that is done. It must return at
-	// once. nil: no reports.
+	// Progress is called from time to time with the share of the work that is done, from 0 to 1. It
+	// must return at once. nil: no reports.
 	Progress func(share float64)
 }
 
-// Judge judges all pages of s against all others.
+// Judge compares all pages of s with each other and returns them with the resulting verdicts.
 func Judge(ctx context.Context, s store.Reader, opt Options) (*Whole, error) {
 	similarity := cmp.Or(opt.Similarity, opt.Rule.Similarity)
-	w, found, err := compare(ctx, s, opt, similarity)
+	w, found, err := compareTexts(ctx, s, opt, similarity)
 	if err != nil {
 		return nil, err
 	}
@@ -102,9 +105,10 @@ func Judge(ctx context.Context, s store.Reader, opt Options) (*Whole, error) {
 	return w, nil
 }
 
-// compare finds which texts of a store take which others at some similarities, in ascending order.
-// The result may hold other similarities too.
-func compare(ctx context.Context, s store.Reader, opt Options, similarities ...float64) (*Whole, *dedup.Taken, error) {
+// compareTexts compares the pages of a store at some similarities, which must be in ascending order. It
+// returns for each similarity which texts are in the cluster of which leader. The result may hold
+// other similarities too, because a cached comparison has more.
+func compareTexts(ctx context.Context, s store.Reader, opt Options, similarities ...float64) (*Whole, *dedup.Taken, error) {
 	end, err := s.End(ctx)
 	if err != nil {
 		return nil, nil, err
@@ -124,13 +128,14 @@ func compare(ctx context.Context, s store.Reader, opt Options, similarities ...f
 	if err != nil {
 		return nil, nil, err
 	}
-	if now, err := s.End(ctx); err == nil && now == end { // else texts may be of other visits than their records
-		_ = w.remember(ctx, found) // it is found again where it cannot be kept
+	if now, err := s.End(ctx); err == nil && now == end { // otherwise a text may be from a later visit than its record
+		_ = w.remember(ctx, found) // an error is ignored: without the cache, the next run compares again
 	}
 	return w, found, nil
 }
 
-// find compares the texts, without boilerplate unless the options ask for whole texts.
+// find compares the texts with each other. Unless whole texts are asked for, it first finds the
+// blocks that hosts repeat, and then compares the texts without them.
 func (w *Whole) find(ctx context.Context, similarities []float64) (*dedup.Taken, error) {
 	least := similarities[0]
 	if w.wholeText {
@@ -167,7 +172,8 @@ func (w *Whole) find(ctx context.Context, similarities []float64) (*dedup.Taken,
 	return w.cluster(ctx, c, similarities)
 }
 
-// readWhole collects the texts of a store, by rank.
+// readWhole reads the records of a store and returns the texts of its pages, sorted by rank,
+// without comparing them.
 func readWhole(ctx context.Context, s store.Reader, opt Options) (*Whole, error) {
 	w := &Whole{Reader: s, rule: opt.Rule, by: ranking{opt.Longest}, wholeText: opt.WholeText, sparing: opt.Sparing, of: map[dedup.Hash]int32{}}
 	w.progress.tell = opt.Progress
@@ -208,7 +214,7 @@ func clusterOf(r *store.Record) dedup.Hash {
 	return r.ID
 }
 
-// group makes one text of the pages that share it.
+// group makes one text of all pages with the same hash of their words.
 func (w *Whole) group(pages []ranked) {
 	at := map[dedup.Hash]int32{}
 	for _, p := range pages {
@@ -223,7 +229,8 @@ func (w *Whole) group(pages []ranked) {
 	}
 }
 
-// cluster finds the clusters at some similarities, none of which is below that of the comparison.
+// cluster finds the clusters at some similarities. None may be below the lowest similarity for
+// which the join of c was made.
 func (w *Whole) cluster(ctx context.Context, c *matcher, similarities []float64) (*dedup.Taken, error) {
 	step := w.progress.next(len(w.texts))
 	return dedup.Clusters(len(w.texts), similarities, func(leader int, from []float64, take func(int, float64)) (err error) {
@@ -238,7 +245,8 @@ func (w *Whole) cluster(ctx context.Context, c *matcher, similarities []float64)
 	})
 }
 
-// apply gives a record the verdict of the whole.
+// apply replaces the crawl's verdict in a record by that of the whole comparison. It leaves a page
+// unchanged that was not compared.
 func (w *Whole) apply(r *store.Record) {
 	i, ok := w.of[r.ID]
 	if !ok {
@@ -257,7 +265,8 @@ func (w *Whole) apply(r *store.Record) {
 	}
 }
 
-// Pages returns the pages of the store, with the verdicts of the whole.
+// Pages returns pages of the store, with the verdicts of the whole comparison instead of those of
+// the crawl.
 func (w *Whole) Pages(ctx context.Context, ids []dedup.Hash, want store.Want) ([]*store.Content, error) {
 	pages, err := w.Reader.Pages(ctx, ids, want)
 	for _, page := range pages {
@@ -268,7 +277,8 @@ func (w *Whole) Pages(ctx context.Context, ids []dedup.Hash, want store.Want) ([
 	return pages, err
 }
 
-// Changes yields the changes of the store, with the verdicts of the whole.
+// Changes yields the changes of the store, with the verdicts of the whole comparison instead of
+// those of the crawl.
 func (w *Whole) Changes(ctx context.Context, after store.Cursor, want store.Want) iter.Seq2[*store.Change, error] {
 	return func(yield func(*store.Change, error) bool) {
 		for change, err := range w.Reader.Changes(ctx, after, want) {
@@ -282,7 +292,7 @@ func (w *Whole) Changes(ctx context.Context, after store.Cursor, want store.Want
 	}
 }
 
-// Tally counts the records by the verdicts of the whole.
+// Tally counts the records of the store by the verdicts of the whole comparison.
 func (w *Whole) Tally(ctx context.Context) (store.Tally, error) {
 	var t store.Tally
 	for page, err := range w.Changes(ctx, "", store.WantRecord) {

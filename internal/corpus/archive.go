@@ -18,18 +18,19 @@ import (
 
 // # Web archives
 //
-// Only records of an archive that may hold the text of a page are read: answers, files, and texts
-// (WET). An answer is handled as in a crawl, with its headers: errors and redirects are skipped. A
-// record that is kept is written unchanged, head and block, after the warcinfo of its file.
+// Only those records of a web archive are read that may hold the text of a page: responses, resources
+// (files without a response), and conversions (WET texts). A response is handled as in a crawl,
+// with its headers: errors and redirects are skipped. A record that is kept is written unchanged,
+// header and block, after the warcinfo record of its file.
 
 // archiveStart is how many bytes of a file are read to detect a web archive.
 const archiveStart = 64 << 10
 
-// An archived record is a record of a web archive.
+// An archived is the part of a record of a web archive that is needed to write it again.
 type archived struct {
 	head   warc.Header
 	offset int64
-	info   *warc.Record // the warcinfo of its file; nil: none
+	info   *warc.Record // the warcinfo record of its file; nil: the file has none
 	block  []byte       // the block of info
 }
 
@@ -84,7 +85,8 @@ func (in *Inputs) readArchive(i input, f io.Reader, yield func(*Record, error) b
 	}
 }
 
-// record returns the record as it was in its archive. It can be read or written once.
+// record returns the record with the given block, as it was in its archive. The result can be read
+// or written once.
 func (a *archived) record(block []byte) *warc.Record {
 	return &warc.Record{Header: a.head, Block: bytes.NewReader(block), Offset: a.offset}
 }

@@ -19,7 +19,7 @@ import (
 	"skink/warc"
 )
 
-// Opening is the ending of the names of files that are being written.
+// Opening is the suffix of the names of archive files that a crawl is still writing.
 const Opening = ".open"
 
 // An Archive is a web archive that can be read.

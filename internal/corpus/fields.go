@@ -13,11 +13,12 @@ import (
 	"skink/extract"
 )
 
-// Fields names the members of a JSON line, or the columns of a table, that hold the text and its
-// name. The zero value works: it selects them by their usual names.
+// Fields names the member of a JSON line, or the column of a table, that holds the text, and the
+// one that holds the name of the text. The zero value selects both by their usual names, such as
+// "text" and "url".
 type Fields struct {
 	Text string // "": the first of the usual names that a line has
-	ID   string // "": likewise; a line without any is named FILE:LINE
+	ID   string // "": the first of the usual names that a line has; without any, the text is named FILE:LINE
 }
 
 // These are the fields in which common corpora hold a text and its name. The first field that a
@@ -58,7 +59,7 @@ func (f *Fields) read(ask extract.Options, raw []byte) (Text, error) {
 	return f.text(ask, name, members)
 }
 
-// name returns the name in a line, or "" if it has none.
+// name returns the name of a line's text, such as its URL, or "" if the line has no such field.
 func (f *Fields) name(members map[string]json.RawMessage) (string, error) {
 	for _, field := range f.idNames() {
 		raw, ok := members[field]
@@ -81,8 +82,8 @@ func (f *Fields) name(members map[string]json.RawMessage) (string, error) {
 	return "", nil
 }
 
-// text returns the text of a line. A line of a feed may have none: a feed omits fields that a page
-// lacks, or that were not kept.
+// text returns the text of a line. A line of a feed that skink wrote may have no text, because a
+// feed omits fields that a page lacks or that were not kept.
 func (f *Fields) text(ask extract.Options, name string, members map[string]json.RawMessage) (Text, error) {
 	for _, field := range f.textNames() {
 		raw, ok := members[field]
@@ -164,7 +165,8 @@ func orList(names []string) string {
 // mostListed is how many fields of a record an error lists.
 const mostListed = 8
 
-// itHas lists the fields of a record, so that the user sees which one to name.
+// itHas returns a list of the fields of a record for an error message, so that the user sees which
+// field to name.
 func itHas(fields iter.Seq[string]) string {
 	names := slices.Sorted(fields)
 	if len(names) == 0 {

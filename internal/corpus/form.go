@@ -24,10 +24,10 @@ import (
 // README. HTML and PDF are detected by the first bytes with any ending ("index.php?id=3"), and JSON
 // Lines by the first line. A file that matches a pattern of Include is read if it is text at all.
 
-// A form describes how a file holds records.
+// A form says how a file holds records: one record a line, one row of a table, or one text in all.
 type form struct {
 	is   formKind
-	kind string // media type of a whole file; for a skipped file, the name of its kind in the counts
+	kind string // media type if the whole file is one text; for a skipped file, its kind as it is counted
 }
 
 type formKind uint8
@@ -84,8 +84,8 @@ func manyInOne(name string, start []byte) error {
 	return nil
 }
 
-// These match the beginnings of a JSON array, and of an array of objects. Other texts begin with a
-// bracket, too.
+// array matches the beginning of a JSON array, and arrayOfObjects that of a JSON array of objects.
+// A match of array alone is no proof of JSON, because other texts begin with a bracket, too.
 var (
 	array          = regexp.MustCompile(`^(?:\x{FEFF})?\s*\[`)
 	arrayOfObjects = regexp.MustCompile(`^(?:\x{FEFF})?\s*\[\s*\{\s*["}]`)
@@ -95,8 +95,8 @@ func isText(kind string) bool { return isHTML(kind) || strings.HasPrefix(kind, "
 
 func isHTML(kind string) bool { return kind == "text/html" || kind == "application/xhtml+xml" }
 
-// endingOr returns the ending of a name without its dot, or other if it has none. The ending is the
-// kind of a file that users know.
+// endingOr returns the extension of a file name in lower case without its dot ("css"), or other if
+// it has none. Users recognise the kind of a file by it.
 func endingOr(name, other string) string {
 	if ext := strings.ToLower(filepath.Ext(name)); len(ext) > 1 {
 		return ext[1:]
@@ -104,14 +104,14 @@ func endingOr(name, other string) string {
 	return other
 }
 
-// readersEndings are the file endings of documents.
+// readersEndings are the file name extensions of texts that people read.
 var readersEndings = []string{".html", ".htm", ".xhtml", ".xht", ".md", ".markdown", ".txt", ".text"}
 
-// readersNames are names of documents in folders of programs: as a name (README, README.first) or
-// as an ending (zlib.LICENSE).
+// readersNames are the names of texts for people in folders of source code. Such a name may stand
+// before the first dot (README, README.first) or be the extension (zlib.LICENSE).
 var readersNames = []string{"readme", "license", "licence", "copying", "copyright", "notice", "news", "changes", "changelog", "authors", "install", "todo", "faq"}
 
-// forReaders reports whether a text is a document.
+// forReaders reports whether a text file is meant for people, by its name and its first bytes.
 func forReaders(name string, start []byte) bool {
 	base := strings.ToLower(filepath.Base(name))
 	ext := filepath.Ext(base)
@@ -187,7 +187,7 @@ func (in *Inputs) beginsAsLines(name string, b *bufio.Reader) (head []byte, yes 
 	return head, false, nil
 }
 
-// mayBeObject reports whether a file may begin with a JSON object, by its first bytes.
+// mayBeObject reports whether the first bytes of a file can be those of a JSON object.
 func mayBeObject(start []byte) bool {
 	start = bytes.TrimSpace(bytes.TrimPrefix(start, []byte(bom)))
 	return len(start) == 0 || start[0] == '{'

@@ -34,17 +34,17 @@ type Inputs struct {
 
 	Include, Exclude []*regexp.Regexp // a path must match one of Include, if there are any, and none of Exclude
 	Fields           Fields           // which fields of a JSON line are read
-	Documents        *document.Reader // reads PDF and other documents; nil: they are skipped
+	Documents        *document.Reader // reads PDF and other documents; nil: documents are skipped
 	MaxRecord        int              // largest size of a record in bytes; 0: [DefaultMaxRecord]
 
 	Unreadable func(error)       // called for each file or folder inside a folder that cannot be read; required
 	Passed     func(kind string) // called with the kind of each skipped file in a folder, and of each record of an archive that holds no text; may be nil
 
-	bytesRead atomic.Int64 // of files, before decompression
+	bytesRead atomic.Int64 // bytes of files that were read so far, before decompression
 }
 
-// Again returns the same inputs, to be read a second time. It does not report unreadable files
-// again.
+// Again returns a copy for reading the same inputs a second time. The copy calls neither Unreadable
+// nor Passed again.
 func (in *Inputs) Again() *Inputs {
 	return &Inputs{Paths: in.Paths, Stdin: in.Stdin, Include: in.Include, Exclude: in.Exclude,
 		Fields: in.Fields, Documents: in.Documents, MaxRecord: in.MaxRecord, Unreadable: func(error) {}}
@@ -72,8 +72,8 @@ func (in *Inputs) Size() (total int64) {
 	return total
 }
 
-// DefaultMaxRecord is the largest size of a record in bytes. A longer one is a bad record: it is no
-// text for readers, and would take the memory of all others.
+// DefaultMaxRecord is the largest size of a record in bytes. A longer record is reported as bad:
+// nobody reads a text of that length, and it would take too much memory.
 const DefaultMaxRecord = 64 << 20
 
 func (in *Inputs) maxRecord() int {
@@ -134,8 +134,8 @@ func (in *Inputs) chosen(path string) bool {
 	return (len(in.Include) == 0 || slices.ContainsFunc(in.Include, matches)) && !slices.ContainsFunc(in.Exclude, matches)
 }
 
-// walk calls found for a file, or for each file of a folder. The path is resolved, so it is the
-// same for each name of the file.
+// walk calls found for the file root, or for each file below the folder root. path is the absolute
+// path with symbolic links resolved, so that a file that is reached in two ways is recognised.
 func walk(root string, found func(i input, path string) error, unreadable func(error), passed func(kind string)) error {
 	top := resolved(root)
 	return filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
@@ -154,7 +154,7 @@ func walk(root string, found func(i input, path string) error, unreadable func(e
 		case d.IsDir():
 			return nil
 		case inside && !d.Type().IsRegular():
-			passed(kindOfFile(d.Type())) // skip links: the target has a name of its own
+			passed(kindOfFile(d.Type())) // skip symbolic links: their targets are found under their own names
 			return nil
 		}
 		below, err := filepath.Rel(root, name)
@@ -189,8 +189,8 @@ func walkable(root string) string {
 	return root
 }
 
-// resolved returns the absolute path of a file, with links resolved if they lead to files: a pipe
-// of the shell is a link to something without a path.
+// resolved returns the absolute path of a file, with symbolic links resolved. A link that leads to
+// no path, such as a shell's pipe in /dev/fd, is left as it is.
 func resolved(name string) string {
 	if to, err := filepath.EvalSymlinks(name); err == nil {
 		name = to
@@ -201,7 +201,7 @@ func resolved(name string) string {
 	return name
 }
 
-// Among reports whether a file is one of the inputs.
+// Among reports whether the file that info describes is one of the inputs.
 func (in *Inputs) Among(info fs.FileInfo) (bool, error) {
 	for i, err := range in.files(func(error) {}, func(string) {}) {
 		if err != nil {

@@ -6,8 +6,8 @@ import (
 	"os"
 )
 
-// open opens an input. Reading from an input that is not a regular file may block; the end of ctx
-// ends the wait.
+// open opens an input. Reading from a pipe or a device may block forever; when ctx ends, the read
+// returns its error.
 func (in *Inputs) open(ctx context.Context, i input) (io.ReadCloser, error) {
 	open := func() (io.ReadCloser, error) { return os.Open(i.name) }
 	if i.name == "-" {
@@ -22,8 +22,9 @@ func (in *Inputs) open(ctx context.Context, i input) (io.ReadCloser, error) {
 	return open()
 }
 
-// patient opens and reads in a goroutine of its own. If an open or a read never returns, that
-// goroutine stays until the process ends.
+// patient calls open and reads from the result in a separate goroutine, so that a reader does not
+// block after ctx has ended. If an open or a read never returns, that goroutine stays until the
+// process ends.
 func patient(ctx context.Context, open func() (io.ReadCloser, error)) io.ReadCloser {
 	out, in := io.Pipe()
 	stop := context.AfterFunc(ctx, func() { in.CloseWithError(ctx.Err()) })

@@ -9,8 +9,9 @@ import (
 	"strings"
 )
 
-// readPackage yields the records of the archives in a WACZ package. read is false for any other ZIP
-// file, of which nothing was read.
+// readPackage yields the records of the archives in a WACZ package, which is a ZIP file. For any
+// other ZIP file it reads nothing and returns read false. more is false if the caller wants no more
+// records.
 func (in *Inputs) readPackage(i input, f io.Reader, b *Unpacker, yield func(*Record, error) bool, failed func(error) bool) (read, more bool) {
 	file, onDisk := f.(*os.File)
 	if !onDisk || b.Packed { // the index of a ZIP file is at its end

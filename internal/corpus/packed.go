@@ -25,9 +25,9 @@ func isZstd(start []byte) bool {
 	return bytes.HasPrefix(start, zstdMagic) || len(start) >= 4 && start[0]&0xF0 == 0x50 && bytes.Equal(start[1:4], skippable)
 }
 
-// maxWindow bounds the memory that a zstd file can make its reader use. By default the command line
-// tool writes windows of up to 8 MB, and up to 128 MB with --long=27, which is the most that it
-// reads by default.
+// maxWindow is the largest window, in bytes, of a zstd file that is read. It bounds the memory for
+// reading. The zstd command writes windows of up to 8 MB by default and 128 MB with --long=27, and
+// reads no larger ones by default.
 const maxWindow = 128 << 20
 
 const bufferSize = 256 << 10
@@ -36,12 +36,14 @@ const bufferSize = 256 << 10
 // caller.
 type Unpacker struct {
 	*bufio.Reader
-	Name   string // of the file, without the ending that says how it is packed
+	Name   string // name of the file without .gz, .zst or the like
 	Packed bool   // the file is packed
 	close  func()
 }
 
-// Unpack returns a reader of the file f of that name. It detects compression by the first bytes, whatever the name. The error is that of its first bytes.
+// Unpack returns a reader of the content of the file f, which has the given name. It detects
+// compression by the first bytes, whatever the name. It fails if those bytes are not a valid
+// beginning of a compressed file.
 func Unpack(f io.Reader, name string) (*Unpacker, error) {
 	b := bufio.NewReaderSize(f, bufferSize)
 	start, _ := b.Peek(4) // an error comes again when it is read
@@ -90,7 +92,8 @@ func hasEnding(name string, endings []string) bool {
 	return false
 }
 
-// Pack returns a writer that compresses by the name of the file. Close it before w is closed.
+// Pack returns a writer that compresses with gzip or zstd if the file name ends in .gz or .zst, and
+// otherwise writes unchanged. Close it before closing w.
 func Pack(w io.Writer, name string) io.WriteCloser {
 	switch {
 	case hasEnding(name, gzipEndings):

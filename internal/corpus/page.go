@@ -14,42 +14,45 @@ import (
 	"skink/warc"
 )
 
-// PageField says whether the crawl used the answer as the page of its URL. It did not for a
-// robots.txt, for a URL that was tried again, or for a visit that counts as failed despite its
-// answer. An answer that looks like a page may be an error, which a single answer does not show.
-// Then the field names the problem, see [crawler.Problem.Answered], and DetailField has details.
-// The specification allows readers to ignore unknown fields.
+// PageField is a header field of the response and metadata records that a skink crawl writes. It
+// says whether the crawl used the response as the page of its URL. The value is "no" for a
+// robots.txt, for a response after which the URL was requested again, and for one that counts as a
+// failed visit. For example, an error page sent with status 200 counts as failed, but that cannot
+// be seen in one response alone. Then DetailField and the field that names the problem say why, see
+// [crawler.Problem.Answered]. Other programs ignore these fields, as the WARC specification allows.
 const (
 	PageField   = "Skink-Page"
 	IsPage      = "yes"
 	NotPage     = "no"
-	NoAnswer    = "none" // in a metadata record that says why there is no answer
+	NoAnswer    = "none" // in a metadata record about a URL that gave no response
 	DetailField = "Skink-Page-Detail"
 )
 
-// A Remark is the JSON content of a metadata record of a crawl about a URL.
+// A Remark is what a crawl wrote about a URL into a metadata record, as JSON: the verdict on its
+// page, or the reason why there is no response.
 type Remark struct {
 	Verdict     string  `json:"verdict,omitempty"`
 	DuplicateOf string  `json:"duplicate_of,omitempty"` // URL of the leader
-	Resemblance float64 `json:"resemblance,omitempty"`  // to the leader, exact
+	Resemblance float64 `json:"resemblance,omitempty"`  // to the leader, from 0 to 1, exact
 
-	Problem string `json:"problem,omitempty"` // why there is no answer
+	Problem string `json:"problem,omitempty"` // the kind of failure; "": there is a response
 	Detail  string `json:"detail,omitempty"`
-	Tries   int    `json:"tries,omitempty"` // further tries after the first
+	Tries   int    `json:"tries,omitempty"` // number of requests after the first
 }
 
-// TypeRemark is the content type of such records.
+// TypeRemark is the content type of the metadata records that contain a [Remark].
 const TypeRemark = "application/json"
 
-// PageOf returns the page of a record as a crawl with opt would have it, or nil if the record is
-// not a page. Pages are answers of web servers, files without an answer (resource records), texts
-// of pages (WET), and remarks of a skink crawl about URLs without an answer. These are not pages:
-// the robots.txt of a site, an answer that a skink crawl did not use as a page, and a revisit,
-// which has no body.
+// PageOf converts a WARC record into the page that a crawl with opt would have made of it. It
+// returns a page for the response of a web server, a file without a response (resource record), the
+// text of a page (conversion record), and a [Remark] of a skink crawl about a URL without a
+// response.
 //
-// For a record that accompanies another, such as a request, both results are nil. The error is a
-// [*PassedError] for any other record that is not a page, a [*warc.Damage], or describes what is
-// invalid in the record. PageOf reads the block of a page to its end.
+// It returns nil and no error for a record that accompanies another, such as a request. For other
+// records without a page it returns a [*PassedError]: for example a robots.txt, a response that a
+// skink crawl did not use as a page, or a revisit, which has no body. Other errors are a
+// [*warc.Damage], or say what is invalid in the record. PageOf reads the block of a page to its
+// end.
 func PageOf(rec *warc.Record, opt crawler.Options) (*crawler.Page, error) {
 	url, err := pageURL(rec)
 	if url == "" || err != nil {
@@ -80,31 +83,31 @@ func PageOf(rec *warc.Record, opt crawler.Options) (*crawler.Page, error) {
 	return page, nil
 }
 
-// A PassedError is a record of a kind that holds no page.
-type PassedError struct{ Kind string } // the kind, such as "status 404"
+// A PassedError means that a record was skipped because it holds no page.
+type PassedError struct{ Kind string } // why, such as "status 404"
 
 func (e *PassedError) Error() string { return "the record has no page: " + e.Kind }
 
 func passed(format string, args ...any) error { return &PassedError{fmt.Sprintf(format, args...)} }
 
-// Accompanies reports whether a record belongs to another one, or to its whole file, so that it is
-// not expected to hold a page.
+// Accompanies reports whether a record describes another one, or its whole file, such as a request
+// or warcinfo record. Nobody expects such a record to hold a page.
 func Accompanies(rec *warc.Record) bool {
 	switch rec.Type() {
 	case warc.Info, warc.Request:
 		return true
-	case warc.Metadata: // with other values, or by other tools
+	case warc.Metadata: // only a metadata record with a Remark can stand for a page
 		return rec.Header.Get(PageField) != NoAnswer
 	}
 	return false
 }
 
-// OtherType returns why a record is skipped if records of its type never hold a page, else nil.
+// OtherType returns a [*PassedError] if records of this type never hold a page, else nil.
 func OtherType(rec *warc.Record) error {
 	switch t := rec.Type(); t {
 	case warc.Response, warc.Conversion, warc.Metadata, warc.Resource:
 		return nil
-	case warc.Revisit, warc.Continuation: // the rest is elsewhere, perhaps in another archive
+	case warc.Revisit, warc.Continuation: // the rest of the content is in another record, perhaps in another archive
 		return passed("%s", t)
 	case "":
 		return passed("record without a type")
@@ -113,7 +116,8 @@ func OtherType(rec *warc.Record) error {
 	}
 }
 
-// pageURL returns the canonical URL of a record that may be a page, or "" if it is none.
+// pageURL returns the canonical URL of a record that may hold a page, or "" if the record cannot
+// hold one.
 func pageURL(rec *warc.Record) (string, error) {
 	if Accompanies(rec) {
 		return "", nil
@@ -124,7 +128,7 @@ func pageURL(rec *warc.Record) (string, error) {
 	kind := rec.Header.Get("Content-Type")
 	switch {
 	case rec.Type() == warc.Response && !strings.HasPrefix(kind, "application/http"):
-		return "", passed("response that is not HTTP") // for example of a name server
+		return "", passed("response that is not HTTP") // such as an answer of a DNS server
 	case rec.Type() == warc.Conversion && !strings.HasPrefix(kind, "text/plain"):
 		return "", passed("conversion that is not text")
 	}
@@ -152,7 +156,7 @@ func pageURL(rec *warc.Record) (string, error) {
 	return url, nil
 }
 
-// about adds the record to an error.
+// about wraps an error in a [*warc.Damage] that names the record.
 func about(rec *warc.Record, err error) error {
 	return &warc.Damage{Offset: rec.Offset, URI: rec.URI(), Err: err}
 }
@@ -161,7 +165,7 @@ func cutOf(rec *warc.Record) wire.Cut {
 	return wire.Cut(strings.ToLower(rec.Header.Get("WARC-Truncated")))
 }
 
-// fileAnswer returns the answer with which a server would have sent a file.
+// fileAnswer returns a response with status 200 that has the block of the record as its body.
 func fileAnswer(rec *warc.Record, kind string) wire.Answer {
 	return wire.Answer{At: rec.Date(), Status: http.StatusOK, Header: http.Header{"Content-Type": {kind}}, Body: rec.Block, Cut: cutOf(rec)}
 }
@@ -181,7 +185,8 @@ func httpAnswer(rec *warc.Record) (a wire.Answer, err error) {
 	return a, nil
 }
 
-// unanswered returns the page of a URL without an answer.
+// unanswered returns the page for a URL that gave no response, from the Remark in a metadata
+// record.
 func unanswered(item frontier.Item, rec *warc.Record) (*crawler.Page, error) {
 	var remark Remark
 	if err := json.NewDecoder(rec.Block).Decode(&remark); err != nil {

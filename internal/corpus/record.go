@@ -19,29 +19,30 @@ import (
 	"skink/warc"
 )
 
-// A Record is one text of an input as it was read, not parsed yet.
+// A Record is the unparsed content of one text in the inputs: a file, a line, a row or a record of
+// an archive.
 type Record struct {
 	Num   int    // its number among all records, from 0
 	Input string // the file that holds it, as it was named; "-" is standard input
 	Line  int    // its line in a JSON Lines file, counted from 1; 0: the record is a whole file
 	Raw   []byte // the bytes after decompression; a line without its line end
-	Type  string // media type of a whole file
+	Type  string // media type if the record is a whole file
 
-	row      *table.Row // of a Parquet file; Line is then its number
-	archived *archived  // of a web archive; Line is then its number among the records, and Raw its block
-	fields   Fields     // for reading a line
-	bad      error      // why it cannot be read
+	row      *table.Row // if the record is a row of a Parquet file; Line is then the number of the row
+	archived *archived  // if the record is from a web archive; Line is then its number in the archive, and Raw its block
+	fields   Fields     // which fields of a line are read
+	bad      error      // the reason if the record cannot be read
 
 	documents *document.Reader // of the inputs
 }
 
-// A Text is the result of reading a record.
+// A Text is the result of parsing a record with [Record.Text].
 type Text struct {
-	URL    string            // its name: a path, the name in the line, or else FILE:LINE
-	Placed bool              // URL is FILE:LINE, so it is unique
+	URL    string            // name of the text: its path, the name in the line, or else FILE:LINE
+	Placed bool              // URL is FILE:LINE, and therefore unique
 	Doc    *extract.Document // nil: the record holds no text
-	Type   string            // its media type
-	Header http.Header       // of the answer in a web archive; nil: none
+	Type   string            // media type
+	Header http.Header       // HTTP header of a response in a web archive; nil: there is none
 }
 
 // A BadError is a record that cannot be read.
@@ -68,7 +69,8 @@ func (r *Record) Place() string {
 	return fmt.Sprintf("%s, %s %d", input{name: r.Input}, what, r.Line)
 }
 
-// Source returns FILE:LINE for a line, and "" for a whole file, whose name is its source.
+// Source returns FILE:LINE for a line. It returns "" for a whole file, because its name already
+// says where it is.
 func (r *Record) Source() string {
 	if r.Line == 0 {
 		return ""
@@ -84,7 +86,7 @@ func (r *Record) Size() int {
 	return len(r.Raw)
 }
 
-// Drop frees the bytes of a record that is not written.
+// Drop frees the content of a record that will not be written.
 func (r *Record) Drop() { r.Raw, r.row = nil, nil }
 
 // Markup reports whether the record may need to be parsed as HTML, which takes much more memory
@@ -104,12 +106,12 @@ func (r *Record) Document() bool {
 	if r.archived == nil {
 		return r.Line == 0 && r.documents.Reads(r.Raw, r.Type)
 	}
-	_, body, _ := bytes.Cut(r.Raw, []byte("\r\n\r\n")) // of an answer
+	_, body, _ := bytes.Cut(r.Raw, []byte("\r\n\r\n")) // the body after the HTTP header
 	return r.documents.Reads(body, "")
 }
 
-// Text reads the record; ask is for pages. Its error is a *[BadError], a *[PassedError], or that of
-// ctx.
+// Text parses the record; ask says how HTML is parsed. The error is a *[BadError], a
+// *[PassedError], or that of ctx.
 func (r *Record) Text(ctx context.Context, ask extract.Options) (Text, error) {
 	if r.bad != nil {
 		return Text{}, &BadError{r.Place(), r.bad}
@@ -127,7 +129,7 @@ func (r *Record) Text(ctx context.Context, ask extract.Options) (Text, error) {
 	return t, nil
 }
 
-// said returns the text of a file, a line or a row.
+// said returns the text of any record that is not from a web archive: a file, a line or a row.
 func (r *Record) said(ctx context.Context, ask extract.Options) (Text, error) {
 	switch {
 	case r.row != nil:
@@ -140,7 +142,8 @@ func (r *Record) said(ctx context.Context, ask extract.Options) (Text, error) {
 	return r.fields.read(ask, r.Raw)
 }
 
-// fileText returns the text of a whole file. The error is that of a document.
+// fileText returns the text of a whole file. It fails only if the file is a document, such as a
+// PDF, that cannot be read.
 func fileText(ctx context.Context, documents *document.Reader, ask extract.Options, name string, body []byte, kind string) (Text, error) {
 	if !documents.Reads(body, kind) {
 		return textOf(ask, name, body, kind), nil
@@ -152,7 +155,8 @@ func fileText(ctx context.Context, documents *document.Reader, ask extract.Optio
 	return Text{URL: name, Doc: doc, Type: document.Type(body)}, err
 }
 
-// textOf returns the text of a page.
+// textOf returns the text of a file that is not a document: HTML or plain text, by its media type
+// kind.
 func textOf(ask extract.Options, name string, body []byte, kind string) Text {
 	doc, err := ask.Parse(body, kind)
 	if err != nil { // the only possible error is that there is no text
@@ -185,7 +189,7 @@ func (in *Inputs) Records(ctx context.Context) iter.Seq2[*Record, error] {
 	}
 }
 
-// read yields the records of one file, and reports whether to go on.
+// read yields the records of one file. It returns false if no further file is to be read.
 func (in *Inputs) read(ctx context.Context, i input, yield func(*Record, error) bool) bool {
 	failed := func(err error) bool {
 		if _, named := errors.AsType[*fs.PathError](err); !named {
@@ -249,14 +253,14 @@ func (in *Inputs) read(ctx context.Context, i input, yield func(*Record, error) 
 	return in.readWhole(i, whole, form.kind, yield, failed)
 }
 
-// passOver calls Passed for a skipped file, or for a record that holds no text.
+// passOver calls in.Passed, if it is set, with the kind of a skipped file or record.
 func (in *Inputs) passOver(kind string) {
 	if in.Passed != nil {
 		in.Passed(kind)
 	}
 }
 
-// A countingReader counts the bytes read, for a display of progress.
+// A countingReader counts the bytes that are read from a file, so that progress can be displayed.
 type countingReader struct {
 	from io.Reader
 	n    int64
@@ -270,7 +274,7 @@ func (c *countingReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// readWhole yields a file that is one text.
+// readWhole yields a whole file as one record.
 func (in *Inputs) readWhole(i input, from io.Reader, kind string, yield func(*Record, error) bool, failed func(error) bool) bool {
 	most := in.maxRecord()
 	body, err := io.ReadAll(io.LimitReader(from, int64(most)+1))
@@ -284,7 +288,7 @@ func (in *Inputs) readWhole(i input, from io.Reader, kind string, yield func(*Re
 	return yield(r, nil)
 }
 
-// These say why a record is bad.
+// ErrTooLong and ErrNoText are reasons why a record is bad.
 var (
 	ErrTooLong = errors.New("it is too long") // larger than MaxRecord
 	ErrNoText  = errors.New("it has no field that usually contains a text")

@@ -10,8 +10,9 @@ import (
 	"skink/internal/table"
 )
 
-// readRowsFrom yields the rows of a Parquet file that is compressed, or comes through a pipe. The
-// index of a Parquet file is at its end, so the file is first written to a temporary one.
+// readRowsFrom yields the rows of a Parquet file that cannot be read at any position, because it is
+// compressed or comes through a pipe. The index of a Parquet file is at its end, so the content is
+// first copied to a temporary file.
 func (in *Inputs) readRowsFrom(i input, from io.Reader, yield func(*Record, error) bool, failed func(error) bool) bool {
 	file, done, err := Temporary("skink-parquet-")
 	if err != nil {
@@ -74,7 +75,7 @@ func (f *Fields) readRow(ask extract.Options, row *table.Row) (Text, error) {
 	return Text{}, fmt.Errorf("%w (%s); %s", ErrNoText, orList(textFields), itHas(slices.Values(row.Schema().Names())))
 }
 
-// nameOfRow returns the name in a row, or "" if it has none.
+// nameOfRow returns the name of a row's text, such as its URL, or "" if the row has no such column.
 func (f *Fields) nameOfRow(row *table.Row) (string, error) {
 	for _, column := range f.idNames() {
 		switch value, ok := row.Value(column); v := value.(type) {

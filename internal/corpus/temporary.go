@@ -6,8 +6,9 @@ import (
 	"os"
 )
 
-// Temporary creates a file for data that does not fit into memory. done removes it. If the system
-// can remove open files, the file has no name, so a killed process leaves nothing behind.
+// Temporary creates a file for data that does not fit into memory. Call done to close and remove
+// it. On systems that can remove open files, its name is removed at once, so a killed process
+// leaves nothing behind.
 func Temporary(prefix string) (f *os.File, done func() error, err error) {
 	if f, err = os.CreateTemp("", prefix); err != nil {
 		return nil, nil, err

@@ -24,34 +24,35 @@ import (
 // by the note as a metadata record. A file that is one text becomes a line, {"url","text"} or
 // {"url","html"}, which can be read as the same text again.
 
-// A Note is the verdict on a record.
+// A Note is what deduplication found out about a record. It is written beside the record.
 type Note struct {
 	Verdict     string  `json:"skink_verdict,omitempty"`
 	DuplicateOf string  `json:"skink_duplicate_of,omitempty"`
-	Resemblance float64 `json:"skink_resemblance,omitzero"` // exact, to the record that it duplicates
+	Resemblance float64 `json:"skink_resemblance,omitzero"` // from 0 to 1, exact, to the record that it duplicates
 }
 
-// A Writer writes records of a corpus. Close it.
+// A Writer writes records of a corpus to a file. Close the Writer to complete the file.
 type Writer struct {
 	name     string
 	annotate bool
 	to       io.Writer
-	sink     sink // nil before the first record, which determines the form of the file
+	sink     sink // nil before the first record, which decides the format of the file
 }
 
-// A sink is a file of one form.
+// A sink writes the records of one format: JSON Lines, Parquet or WARC.
 type sink interface {
 	write(r *Record, note Note, annotate bool) error
 	close() error
 }
 
-// NewWriter returns a Writer to w. The file name determines the compression. If annotate is set,
-// each record is written with its note.
+// NewWriter returns a Writer to w. The ending of the file name selects the compression. If annotate
+// is true, a note is written with each record.
 func NewWriter(w io.Writer, name string, annotate bool) *Writer {
 	return &Writer{name: name, annotate: annotate, to: w}
 }
 
-// Write writes one record. All records of a file have one form.
+// Write writes one record. It fails if the record is of another form than the first one: all lines,
+// all rows, or all records of a web archive.
 func (w *Writer) Write(r *Record, note Note) (err error) {
 	if w.sink == nil {
 		if w.sink, err = w.open(r); err != nil {
@@ -64,7 +65,7 @@ func (w *Writer) Write(r *Record, note Note) (err error) {
 // isTable reports whether a file name is that of a Parquet file.
 func isTable(name string) bool { return strings.EqualFold(filepath.Ext(name), ".parquet") }
 
-// open begins the file in the form of its first record.
+// open creates the sink for the form of the first record r, and writes the beginning of the file.
 func (w *Writer) open(r *Record) (sink, error) {
 	switch {
 	case r.archived != nil && w.name == "-":
@@ -96,7 +97,7 @@ func (w *Writer) Close() error {
 	return newLineSink(w.to, w.name).close()
 }
 
-// noteColumns are the columns of a note.
+// noteColumns are the columns that a note adds to a table.
 var noteColumns = []table.Column{{Name: "skink_verdict"}, {Name: "skink_duplicate_of"}, {Name: "skink_resemblance", Type: table.Float}}
 
 // A rowSink writes a Parquet file.
@@ -190,8 +191,8 @@ func (r *Record) appendLine(dst []byte) ([]byte, error) {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 }
 
-// annotated adds a note to the object of a line, before its last brace. It keeps a carriage return
-// after the brace.
+// annotated returns a JSON line with the members of a note inserted before its last brace. White
+// space after the brace, such as a carriage return, is kept.
 func annotated(line []byte, note Note) []byte {
 	members, err := json.Marshal(note)
 	end := bytes.LastIndexByte(line, '}')

@@ -10,12 +10,13 @@ import (
 	"skink/store"
 )
 
-// commit judges a visit and writes the judgement, and repeats that until the verdict still holds
-// when it is written. It repeats only when another page was committed, so that the pipeline as a
-// whole makes progress, or once more after it has taken the right to change further clusters.
+// commit judges a visit and writes the result to the store. If the store refuses the verdict
+// because another page was committed meanwhile, commit judges again. A refusal means that another
+// commit succeeded, so the pipeline as a whole makes progress. It also judges once more after it
+// had to wait for the right to change more clusters.
 //
-// A URL ends together with its record, unless other pages must be judged again because of it: then
-// it ends when they are.
+// The URL ends in the frontier in the same commit as its record is written. But if other pages must
+// be judged again because of this page, the URL ends after that.
 func (p *Pipeline) commit(ctx context.Context, v *visit, writeTo EntryWriter) error {
 	held := &right{turns: &p.elections.turns, standing: p.judge.standing(&v.draft)}
 	defer held.release()
@@ -55,8 +56,8 @@ func (p *Pipeline) commit(ctx context.Context, v *visit, writeTo EntryWriter) er
 	return p.soft.meanwhile(ctx, j, held)
 }
 
-// write judges a visit and writes it until it is not stale, and updates the counts and the book. It
-// returns the judgement that was written.
+// write judges a visit and writes the result, until the store does not refuse it as stale. Then it
+// updates the counts and the book of evidence. It returns the judgement that was written.
 func (p *Pipeline) write(ctx context.Context, v *visit, held *right, writeTo EntryWriter) (*judgement, error) {
 	defer p.lessons.begin()()
 	for {
@@ -91,7 +92,8 @@ func (p *Pipeline) write(ctx context.Context, v *visit, held *right, writeTo Ent
 	}
 }
 
-// written counts a judgement that was written, adds it to the book, and calls OnTouch.
+// written counts a judgement that is in the store, adds its evidence to the book, and calls OnTouch
+// if the visit found no change.
 func (p *Pipeline) written(ctx context.Context, j *judgement) error {
 	p.counts.add(j)
 	if j.kind == touched && p.opt.OnTouch != nil {
@@ -100,7 +102,7 @@ func (p *Pipeline) written(ctx context.Context, j *judgement) error {
 	return p.lessons.learn(ctx, j)
 }
 
-// end ends the URL of a judgement that was written.
+// end marks the URL of a written judgement as ended in the frontier.
 func (p *Pipeline) end(ctx context.Context, j *judgement) error {
 	end := &store.Entry{Record: j.record, Claim: j.claim, State: j.state}
 	outcomes, err := p.store.Commit(ctx, []*store.Entry{end})
@@ -113,8 +115,9 @@ func (p *Pipeline) end(ctx context.Context, j *judgement) error {
 	return nil
 }
 
-// writer returns the function that commits a visit. If the page was answered before a crash, its
-// answer is in the archive already.
+// writer returns the function that commits a visit. Usually it also archives the response. If the
+// page was stored before a crash of the program, its response is in the archive already, and is not
+// archived again.
 func (p *Pipeline) writer(v *visit, page *crawler.Page) EntryWriter {
 	if p.opt.Archive != nil && v.kind != recorded {
 		return p.opt.Archive(page)
@@ -128,8 +131,8 @@ func (p *Pipeline) writer(v *visit, page *crawler.Page) EntryWriter {
 	}
 }
 
-// entry returns the entry of a judgement for the store. For a skipped duplicate it is little more
-// than the record.
+// entry returns what the store is to write for a judgement. For a duplicate whose text is not kept,
+// that is little more than the record.
 func (j *judgement) entry(rule *dedup.Rule) *store.Entry {
 	e := &store.Entry{
 		Record: j.record, Claim: j.claim, State: j.state, Basis: j.basis,

@@ -41,16 +41,17 @@ const (
 	often     = 0.125
 )
 
-// A costs learns how much memory pages need, by their size.
+// costs learns how much memory pages need, depending on their size.
 type costs struct {
 	mu    sync.Mutex
-	heavy [65]float64 // guarded by mu: by the bits of a page's size: the share of pages that outgrew a light tree
+	heavy [65]float64 // guarded by mu: index: bit length of a page's size in bytes; value: share of such pages whose tree outgrew a light tree
 }
 
-// most returns the bound in bytes of the tree of a page of size bytes.
+// most returns the largest size, in bytes, of the parsed tree of a page of size bytes.
 func most(size int) int64 { return min(extract.MaxTree, 8<<20+64*int64(size)) }
 
-// tree returns the share in bytes for the tree with which a page of size bytes is first read.
+// tree returns how many bytes of memory to reserve for the tree of a page of size bytes when the
+// page is read first.
 func (c *costs) tree(size int) int64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -60,7 +61,7 @@ func (c *costs) tree(size int) int64 {
 	return min(lightTree+lightAByte*int64(size), most(size))
 }
 
-// learn records whether a page of size bytes outgrew a light tree.
+// learn records whether the tree of a page of size bytes needed more memory than a light tree.
 func (c *costs) learn(size int, outgrown bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -72,20 +73,21 @@ func (c *costs) learn(size int, outgrown bool) {
 	*h += (now - *h) / learnedIn
 }
 
-// costOf returns the bytes of memory that it takes to read size bytes of a page into a tree of at
+// costOf returns the bytes of memory that are needed to read size bytes of a page into a tree of at
 // most tree bytes.
 func costOf(size int, tree int64) int64 { return int64(treeCost*float64(tree)) + textCost*int64(size) }
 
-// documentCost returns the bytes of memory that it takes to read a document, its text included. The
-// size of its file says little about that.
+// documentCost returns the bytes of memory that are needed to read a document, such as a PDF,
+// including its text. The size of the file says little about that.
 func documentCost(documents *document.Reader, body []byte) int64 {
 	return documents.Cost(body) + int64(len(body)) + textCost*int64(document.MostText(len(body)))
 }
 
-// errOutgrown means that the page needs a larger share for its tree.
+// errOutgrown means that the tree of a page needs more memory than was reserved for it.
 var errOutgrown = errors.New("the tree is larger than was expected")
 
-// readWithin reads a page within a share of memory, which it returns.
+// readWithin reserves memory for reading a page, waiting if there is too little, and reads the
+// page. The caller must release the share of memory that it returns.
 func (r *reader) readWithin(ctx context.Context, page *crawler.Page, leads *crawler.Leads) (*reading, *memory.Share, error) {
 	defer r.flight.end(page.Item.URL)
 	body, _ := page.Document()
@@ -115,8 +117,8 @@ func (r *reader) readWithin(ctx context.Context, page *crawler.Page, leads *craw
 	return got, share, err
 }
 
-// hugeTag reports whether a page has a tag so long that its attributes alone may outgrow a light
-// tree. Such a page starts with the largest share.
+// hugeTag reports whether a page has a tag of a megabyte or more, because the attributes of one tag
+// may then outgrow a light tree. The largest share of memory is reserved for such a page.
 func hugeTag(body []byte) bool {
 	const huge = 1 << 20
 	for len(body) >= huge {
@@ -151,7 +153,8 @@ func (r *reader) readIn(ctx context.Context, page *crawler.Page, leads *crawler.
 	return got, share, err
 }
 
-// weighs returns the bytes of memory that a reading keeps until it is stored, without the body.
+// weighs returns the bytes of memory that the result of reading a page takes until it is stored,
+// without the body of the page.
 func (got *reading) weighs() int64 {
 	n := len(got.text) + len(got.out) + 8*(len(got.shingles.list)+len(got.shingles.set))
 	const item = 100 // of a list of links, without its URL

@@ -11,24 +11,24 @@ import (
 	"skink/store"
 )
 
-// counts holds the totals of a store and what a pipeline has added to them.
+// counts holds the numbers of records in a store, and of those that this pipeline added.
 type counts struct {
 	pages atomic.Int64 // in the store
 
 	mu     sync.Mutex
 	all    store.Tally // guarded by mu
-	news   store.Tally // guarded by mu: first visits
+	news   store.Tally // guarded by mu: records of URLs that this run visited for the first time
 	visits Visits      // guarded by mu
 
-	began  time.Time // this run
-	shared bool      // other workers count pages of this run too
+	began  time.Time // when this run began
+	shared bool      // other workers add pages to the store in this run, too
 }
 
-// Visits counts the visits of a run to URLs that were visited before the run, by what the visits
-// found. Altered and Vanished count pages, as report --changes does.
+// Visits counts a run's visits to URLs that were visited before the run, by what each visit found.
+// Altered and Vanished count pages only, as report --changes does.
 type Visits map[store.VisitKind]int64
 
-// These kinds are counted as well, but not written to records.
+// These kinds of visits exist only in counts. They are never written to records.
 const (
 	StillNone store.VisitKind = "still without a page"
 	Otherwise store.VisitKind = "changed otherwise" // something that is not a page, or the noindex of a page
@@ -75,7 +75,7 @@ func (c *counts) add(j *judgement) {
 	c.pages.Store(c.all.Pages())
 }
 
-// found returns the kind under which a visit to a URL that was visited before is counted.
+// found returns the kind under which a repeated visit is counted.
 func (j *judgement) found() store.VisitKind {
 	r, b := &j.record, j.before
 	switch {
@@ -94,7 +94,8 @@ func (c *counts) rejudged(j *judgement) {
 	c.replace(j)
 }
 
-// replace updates the counts for a record that replaced another. The caller holds mu.
+// replace updates the counts for a record that was written and the record that it replaced, if any.
+// The caller holds mu.
 func (c *counts) replace(j *judgement) {
 	if j.before != nil {
 		c.all.Remove(j.before)
@@ -112,7 +113,8 @@ const (
 	nearLimit  = 1000
 )
 
-// nears reports whether a crawl is close to its limit of pages; 0 means no limit.
+// nears reports whether a crawl has nearly reached its limit of pages. limit 0 means that there is
+// no limit.
 func (c *counts) nears(limit int64) bool { return limit > 0 && c.pages.Load() >= limit-nearLimit }
 
 // recount reads the counts from a store that other workers write to.

@@ -14,8 +14,9 @@ var layouts = []string{
 	time.RFC1123Z, http.TimeFormat, "2006-01-02T15:04:05", "2006-01-02T15:04", "2006-01-02 15:04:05", "2006-01-02 15:04",
 }
 
-// dateOf converts a date to RFC 3339: a date with time, or a date alone if the page gives no time.
-// It returns "" if it cannot parse the date. A time without a zone counts as UTC.
+// dateOf converts the date in a page's metadata to RFC 3339: with the time if the page gives one,
+// else the day alone. It returns "" if it cannot parse the date. A time without a zone counts as
+// UTC.
 func dateOf(written string) string {
 	written = strings.TrimSpace(written)
 	if day, err := time.Parse(time.DateOnly, written); err == nil {

@@ -4,14 +4,15 @@ import (
 	"strings"
 )
 
-// A record keeps enough of a change to show what it was about, but not enough to undo it.
+// These bound the text that a record keeps of a change: enough to show what the change was about.
 const (
 	mostShown  = 400 // bytes of the added text, and of the removed text
 	mostBefore = 3   // unchanged words shown on each side
 )
 
-// difference returns the text that was added and the text that was removed between two versions:
-// whole blocks, or only the differing words if one block replaced another. Both results are cut to
+// difference compares two versions of a page's text, and returns the text that was added and the
+// text that was removed. These are whole lines. If as many lines were added as removed, only the
+// differing words are returned, with a few unchanged words around them. Both results are cut to
 // mostShown bytes.
 func difference(was, is string) (added, removed string) {
 	gone, came := without(was, is), without(is, was)
@@ -23,8 +24,8 @@ func difference(was, is string) (added, removed string) {
 	return shown(came), shown(gone)
 }
 
-// without returns the lines of text that other lacks. A line that text has more often than other is
-// listed once for each time that other lacks it.
+// without returns the lines of text that other lacks. Repeated lines are counted: if text has a
+// line three times and other has it once, the line is returned twice.
 func without(text, other string) (lines []string) {
 	have := map[string]int{}
 	for line := range strings.Lines(other) {
@@ -39,7 +40,8 @@ func without(text, other string) (lines []string) {
 	return lines
 }
 
-// core removes the words with which both blocks begin and end, except for mostBefore on each side.
+// core removes the words that are the same at the beginning and at the end of two blocks, except
+// for mostBefore words on each side.
 func core(a, b string) (string, string) {
 	x, y := strings.Fields(a), strings.Fields(b)
 	most := min(len(x), len(y))

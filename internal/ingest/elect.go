@@ -39,7 +39,7 @@ import (
 // A page whose canonical URL names one of the leaders that it was compared with, and that resembles
 // it enough, follows that leader even if it resembles another more.
 
-// elections change the leaders of clusters, and judge stored pages again.
+// elections replaces the leaders of clusters, and judges stored pages again.
 type elections struct {
 	*judge
 	turns   electing
@@ -47,7 +47,8 @@ type elections struct {
 	lessons *lessons
 }
 
-// follow does the work that follows after a judgement is stored.
+// follow does what must be done after a judgement is stored: replacing leaders, and judging again
+// the members of a leader that changed.
 func (e *elections) follow(ctx context.Context, j *judgement) error {
 	for _, leader := range j.reelect {
 		if err := e.reelect(ctx, leader); err != nil {
@@ -63,8 +64,9 @@ func (e *elections) follow(ctx context.Context, j *judgement) error {
 	return nil
 }
 
-// checkLeader queues a page again if its leader changed since the page was judged and its text is
-// not kept: without its text the page cannot be judged again.
+// checkLeader queues the page of a judgement for another fetch if its leader changed since the page
+// was judged and the page's text is not kept. Without the text the stored page cannot be judged
+// again.
 func (e *elections) checkLeader(ctx context.Context, j *judgement) error {
 	leader, err := e.store.record(ctx, j.record.Leader)
 	if err != nil || leader != nil && !leader.Began().After(j.before.Began()) {
@@ -73,14 +75,16 @@ func (e *elections) checkLeader(ctx context.Context, j *judgement) error {
 	return e.store.fetchAgain(ctx, &j.record)
 }
 
-// remade returns the visit of a stored page that is judged again.
+// remade returns a visit with the stored content of a page, so that the page can be judged again
+// without a fetch.
 func (e *elections) remade(c *store.Content) *visit {
 	got, before := e.opt.reread(c), c.Record
 	return &visit{reading: got, kind: changed, draft: got.seen, before: &before}
 }
 
-// depose makes the page that j replaced follow j's page, and judges the members of the replaced page
-// again. The page of j may resemble other leaders too, so it is also judged again.
+// depose replaces a leader by the page of j: it writes the old leader as a member of the new
+// cluster, and judges the members of the old leader again. The page of j may resemble other leaders
+// too, so it is also judged again.
 func (e *elections) depose(ctx context.Context, j *judgement) error {
 	for {
 		c, err := e.store.content(ctx, j.over.leader)
@@ -111,8 +115,8 @@ func (e *elections) depose(ctx context.Context, j *judgement) error {
 	return e.judgeAgain(ctx, j.record.ID)
 }
 
-// yield returns the judgement that a page that led follows the page of j. It returns nil if that
-// page does not lead any more.
+// yield returns a judgement that makes old, which led a cluster, follow the page of j. It returns
+// nil if old does not lead a cluster any more.
 func (e *elections) yield(ctx context.Context, old *visit, j *judgement) (*judgement, error) {
 	found, err := e.store.Lookup(ctx, []store.Ask{{ID: old.draft.ID}})
 	if err != nil {
@@ -131,7 +135,7 @@ func (e *elections) yield(ctx context.Context, old *visit, j *judgement) (*judge
 	return yielded.again(), nil
 }
 
-// judgeAgain judges a stored page again.
+// judgeAgain judges a stored page again, from its stored text.
 func (e *elections) judgeAgain(ctx context.Context, id dedup.Hash) error {
 	for {
 		c, err := e.store.content(ctx, id)
@@ -159,14 +163,14 @@ func (e *elections) judgeAgain(ctx context.Context, id dedup.Hash) error {
 	}
 }
 
-// sameVerdict reports whether a judgement has the verdict of the stored record.
+// sameVerdict reports whether a judgement has the verdict that is stored in the page's record.
 func (j *judgement) sameVerdict() bool {
 	a, b := &j.record, j.before
 	return a.Verdict == b.Verdict && a.Leader == b.Leader && a.DuplicateOf == b.DuplicateOf && a.Resemblance == b.Resemblance
 }
 
-// again returns the judgement of a stored page with a record that succeeds the stored one, if the
-// verdict has changed.
+// again returns the judgement of a stored page that was judged again. If its verdict has changed,
+// the record is prepared as the successor of the stored one.
 func (j *judgement) again() *judgement {
 	if j.sameVerdict() {
 		return j
@@ -179,7 +183,8 @@ func (j *judgement) again() *judgement {
 	return &next
 }
 
-// after returns the current time, or a time just after t if the clock has not passed t yet.
+// after returns the current time, or a nanosecond after t if the clock is not past t. So it is
+// always later than t.
 func after(t time.Time) time.Time {
 	if now := time.Now().UTC(); now.After(t) {
 		return now
@@ -187,8 +192,8 @@ func after(t time.Time) time.Time {
 	return t.Add(1)
 }
 
-// rewrite commits stored pages that were judged again and whose verdicts have changed. It returns
-// how many of the judgements, counted from the first, hold.
+// rewrite commits stored pages that were judged again, if their verdicts have changed. It stops at
+// the first that the store refuses as stale, and returns how many come before it.
 func (e *elections) rewrite(ctx context.Context, all ...*judgement) (done int, err error) {
 	var entries []*store.Entry
 	for _, j := range all {
@@ -218,7 +223,7 @@ func (e *elections) rewrite(ctx context.Context, all ...*judgement) (done int, e
 	return len(all), nil
 }
 
-// reelect gives the lead of a cluster to the member that should lead now.
+// reelect makes the member of a cluster its leader that should lead it now.
 func (e *elections) reelect(ctx context.Context, leader dedup.Hash) error {
 	for {
 		l, err := e.store.record(ctx, leader)
@@ -253,7 +258,7 @@ func (e *elections) reelect(ctx context.Context, leader dedup.Hash) error {
 	}
 }
 
-// resume finishes a change of leader that a killed crawl began.
+// resume completes the replacement of a leader, if the process was killed before it was complete.
 func (e *elections) resume(ctx context.Context, known *store.Record) error {
 	if !e.elects() || known.Kind != store.Page {
 		return nil
@@ -264,7 +269,7 @@ func (e *elections) resume(ctx context.Context, known *store.Record) error {
 	if err := e.judgeAgain(ctx, known.ID); err != nil {
 		return err
 	}
-	var members []dedup.Hash // some of these led, and have members left
+	var members []dedup.Hash // some of these led clusters and still have members
 	for r, err := range e.store.Members(ctx, []dedup.Hash{known.ID}) {
 		if err != nil {
 			return err

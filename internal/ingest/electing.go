@@ -8,37 +8,38 @@ import (
 	"skink/internal/precedence"
 )
 
-// electing is a set of locks, one for each cluster: their holder has the right to change the leaders
-// of these clusters. A cluster is named by its leader. A page gets all its locks at once, and gives
-// them back before it waits for others, so there is no deadlock.
+// electing is a set of locks, one for each cluster of duplicates. Whoever holds a lock may change
+// the leader of the cluster. A cluster is identified by the id of its leader. A page gets all locks
+// that it needs at once, and gives them back before it waits for others, so there is no deadlock.
 //
-// Among the pages that wait for a cluster, the one that precedes all others gets it next. So copies
-// of one page that arrive at the same time all follow the same leader, and the leader does not
-// change for each.
+// If several pages wait for a cluster, the page that is ranked first as a leader gets the lock
+// next. So if copies of a page arrive at the same time, the best one becomes the leader at once,
+// and the leader does not change for each of them.
 type electing struct {
 	mu      sync.Mutex
-	held    map[dedup.Hash]bool // guarded by mu: clusters
-	all     bool                // guarded by mu: all clusters are held together
+	held    map[dedup.Hash]bool // guarded by mu: clusters whose locks are held, by the id of the leader
+	all     bool                // guarded by mu: all locks are held by one candidate
 	waiting []*candidate        // guarded by mu: in order of arrival
 }
 
-// A candidate waits for clusters.
+// A candidate is a page that waits for the locks of some clusters.
 type candidate struct {
-	clusters []dedup.Hash // nil: all
+	clusters []dedup.Hash // clusters that it needs; nil: all
 	standing precedence.Standing
-	turn     chan struct{} // closed when it has the clusters
-	passed   int           // how many later ones got one of the clusters before it
+	turn     chan struct{} // closed when the candidate holds its locks
+	passed   int           // how many candidates that arrived later got one of these locks first
 }
 
-// mostPassed bounds how many pages get a cluster before one that arrived earlier.
+// mostPassed is how many later pages may get the lock of a cluster before a page that arrived
+// earlier.
 const mostPassed = 256
 
-// lock waits for clusters, on behalf of a page with a standing.
+// lock waits for the locks of clusters, for a page whose rank as a leader is standing.
 func (e *electing) lock(standing precedence.Standing, clusters []dedup.Hash) {
 	e.wait(&candidate{clusters: clusters, standing: standing, turn: make(chan struct{})})
 }
 
-// lockAll waits for all clusters. It precedes all pages.
+// lockAll waits for the locks of all clusters. It comes before all waiting pages.
 func (e *electing) lockAll() { e.wait(&candidate{turn: make(chan struct{})}) }
 
 func (e *electing) wait(c *candidate) {
@@ -49,7 +50,7 @@ func (e *electing) wait(c *candidate) {
 	<-c.turn
 }
 
-// unlock gives back clusters, or all if they are nil.
+// unlock gives back the locks of these clusters, or all locks if clusters is nil.
 func (e *electing) unlock(clusters []dedup.Hash) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -62,7 +63,8 @@ func (e *electing) unlock(clusters []dedup.Hash) {
 	e.grant()
 }
 
-// grant gives the free clusters to the candidates that come first. The caller holds mu.
+// grant gives free locks to the candidates that come first in the order of compare. The caller
+// holds mu.
 func (e *electing) grant() {
 	if len(e.waiting) == 0 || e.all {
 		return
@@ -72,7 +74,7 @@ func (e *electing) grant() {
 	}
 	ranked := slices.Clone(e.waiting)
 	slices.SortStableFunc(ranked, (*candidate).compare)
-	wanted := map[dedup.Hash]bool{} // by candidates that come earlier and still wait
+	wanted := map[dedup.Hash]bool{} // clusters that candidates before this one wait for
 	for _, c := range ranked {
 		if c.clusters == nil && len(e.held) > 0 {
 			return
@@ -90,7 +92,7 @@ func (e *electing) grant() {
 	}
 }
 
-// give gives a candidate its clusters. The caller holds mu.
+// give makes a candidate the holder of its locks. The caller holds mu.
 func (e *electing) give(c *candidate) {
 	e.all = c.clusters == nil
 	for _, id := range c.clusters {
@@ -106,7 +108,8 @@ func (e *electing) give(c *candidate) {
 	close(c.turn)
 }
 
-// compare reports which of two candidates comes first, like [cmp.Compare].
+// compare returns which of two candidates gets its locks first: a negative number for c, like
+// [cmp.Compare].
 func (c *candidate) compare(other *candidate) int {
 	rank := func(c *candidate) int {
 		switch {
@@ -124,15 +127,16 @@ func (c *candidate) compare(other *candidate) int {
 	return d
 }
 
-// A right is the right of one page to change the leaders of clusters.
+// A right holds the locks that allow one page to change the leaders of clusters.
 type right struct {
 	turns    *electing
 	standing precedence.Standing
 	held     bool
-	clusters []dedup.Hash // held; nil: all
+	clusters []dedup.Hash // clusters whose locks are held; nil: all
 }
 
-// covers reports whether the right is for these clusters. A nil right is for all.
+// covers reports whether the page may change the leaders of these clusters. A nil *right allows
+// all.
 func (r *right) covers(clusters ...dedup.Hash) bool {
 	if r == nil || r.held && r.clusters == nil {
 		return true
@@ -140,8 +144,8 @@ func (r *right) covers(clusters ...dedup.Hash) bool {
 	return !slices.ContainsFunc(clusters, func(id dedup.Hash) bool { return !slices.Contains(r.clusters, id) })
 }
 
-// take acquires the right for clusters, in addition to those held. If it has to wait, other pages
-// may change leaders meanwhile, also of the clusters held.
+// take acquires the locks of clusters, in addition to those held. It first gives back the held
+// locks, so while it waits, other pages may change any leader.
 func (r *right) take(clusters ...dedup.Hash) {
 	if r.covers(clusters...) {
 		return
@@ -157,7 +161,7 @@ func (r *right) take(clusters ...dedup.Hash) {
 	r.held, r.clusters = true, all
 }
 
-// takeAll acquires the right for all clusters.
+// takeAll acquires the locks of all clusters.
 func (r *right) takeAll() {
 	if r.held && r.clusters == nil {
 		return
@@ -167,7 +171,7 @@ func (r *right) takeAll() {
 	r.held = true
 }
 
-// release gives the right back.
+// release gives back all locks that are held.
 func (r *right) release() {
 	if r.held {
 		r.turns.unlock(r.clusters)

@@ -37,23 +37,24 @@ type FileOptions struct {
 	Judged func(*corpus.Record, *store.Record) error
 }
 
-// A file is a record of a corpus while it is being judged.
+// A file is a record of the input while it is being judged.
 type file struct {
 	from      *corpus.Record
 	reading   *reading
-	visit     *visit              // since it has a name
-	judgement *judgement          // nil: it has none, or the file is known
-	name      string              // the record's own name
-	placed    bool                // it is named by its position, which is unique
-	bad       *corpus.BadError    // why it could not be read; nil: it could
-	passed    *corpus.PassedError // why it has no text; nil: it does
-	known     *store.Record       // its record in the store before the run; nil: it is new
+	visit     *visit              // set when the file has got its name
+	judgement *judgement          // nil: the file was not judged, or was in the store before the run
+	name      string              // the name that the input gives the record, such as a URL
+	placed    bool                // name is the record's position in the input, which is unique
+	bad       *corpus.BadError    // why the record could not be read; nil: it could be read
+	passed    *corpus.PassedError // why the record has no text; nil: it has one
+	known     *store.Record       // the record in the store from before the run; nil: there was none
 }
 
-// A batch is a group of files that are processed together.
+// A batch is a group of records that are processed together, because processing single short texts
+// would be slow.
 type batch struct {
 	files []*file
-	share *memory.Share // of memory, held until all are stored
+	share *memory.Share // memory that is reserved until all files are stored
 }
 
 const (
@@ -61,7 +62,8 @@ const (
 	batchBytes = 256 << 10 // large enough for one send on a channel, small enough for many batches at once
 )
 
-// Files judges the records of files in order.
+// Files reads and judges records of a corpus, and stores them in their order. It returns the counts
+// of the names that it gave them.
 func (p *Pipeline) Files(ctx context.Context, records iter.Seq2[*corpus.Record, error], opt FileOptions) (Names, error) {
 	names, err := newNaming(ctx, p.store, func(got *reading, before *store.Record) (*visit, error) { return p.revisit(ctx, got, before) })
 	if err != nil {
@@ -108,8 +110,8 @@ func eachBatch(ctx context.Context, in <-chan *batch, do func(*batch) error) err
 	return ctx.Err()
 }
 
-// gather groups records into batches and acquires a share of memory for each. Batches get their
-// shares in order, so the first unfinished batch always has its share and can proceed.
+// gather groups records into batches and reserves memory for each. Batches get their memory in
+// order, so the first unfinished batch always has its memory and can proceed.
 func (p *Pipeline) gather(ctx context.Context, records iter.Seq2[*corpus.Record, error], out chan<- *batch) error {
 	var b batch
 	bytes := 0
@@ -139,8 +141,8 @@ func (p *Pipeline) gather(ctx context.Context, records iter.Seq2[*corpus.Record,
 	return pass()
 }
 
-// cost returns the bytes of memory that it takes to read the files of a batch. They are read one
-// after the other, so there is only one tree at a time.
+// cost returns the bytes of memory that are needed to read the files of a batch. They are read one
+// after the other, so memory for one parsed tree is enough.
 func (b *batch) cost(documents *document.Reader) int64 {
 	bytes, tree, of := 0, int64(0), int64(0)
 	for _, f := range b.files {
@@ -157,7 +159,8 @@ func (b *batch) cost(documents *document.Reader) int64 {
 	return max(of, costOf(bytes, tree))
 }
 
-// readFiles reads the files of a batch. It keeps their raw bytes if keepRaw is set.
+// readFiles reads the files of a batch. It frees their raw bytes afterwards, unless keepRaw is
+// true.
 func (p *Pipeline) readFiles(ctx context.Context, b *batch, keepRaw bool) error {
 	weight := int64(0)
 	for _, f := range b.files {
@@ -174,7 +177,7 @@ func (p *Pipeline) readFiles(ctx context.Context, b *batch, keepRaw bool) error 
 	return nil
 }
 
-// read reads a record of a corpus.
+// read extracts the text of a record and sets f.reading, or f.bad or f.passed if there is no text.
 func (f *file) read(ctx context.Context, opt *Options) {
 	got := new(reading)
 	err := guard(func() error {
@@ -191,9 +194,9 @@ func (f *file) read(ctx context.Context, opt *Options) {
 			got.describe(text.Doc)
 			got.measure(text.Doc.Text, opt)
 			if got.tokens == 0 {
-				r.Kind = store.Skipped // there is nothing to judge
+				r.Kind = store.Skipped // there is no text to judge
 			}
-			base, _ := frontier.NewBase(text.URL, text.Doc.Base) // a file has no URL of its own
+			base, _ := frontier.NewBase(text.URL, text.Doc.Base) // links of a file resolve against its name, which may not be a URL; then there is no base
 			got.pack(text.Doc.Text, opt.markdown(text.Doc, base))
 		}
 		return nil
@@ -214,8 +217,8 @@ func (f *file) read(ctx context.Context, opt *Options) {
 	}
 }
 
-// complain reports the records of a batch that could not be read or hold no text, and drops them
-// from the batch.
+// complain calls opt.Bad or opt.Passed for the records of a batch that could not be read or hold no
+// text, and removes them from the batch.
 func (b *batch) complain(opt FileOptions) error {
 	for _, f := range b.files {
 		switch {
@@ -231,7 +234,7 @@ func (b *batch) complain(opt FileOptions) error {
 	return nil
 }
 
-// judgeFiles judges the files of a batch that are not in the store.
+// judgeFiles judges the files of a batch that were not in the store before the run.
 func (p *Pipeline) judgeFiles(ctx context.Context, b *batch) error {
 	var visits []*visit
 	news := b.news()
@@ -245,7 +248,7 @@ func (p *Pipeline) judgeFiles(ctx context.Context, b *batch) error {
 	return err
 }
 
-// news returns the files of a batch that are not in the store.
+// news returns the files of a batch that were not in the store before the run.
 func (b *batch) news() (all []*file) {
 	for _, f := range b.files {
 		if f.known == nil {
@@ -255,7 +258,7 @@ func (b *batch) news() (all []*file) {
 	return all
 }
 
-// finish commits the files of a batch, and calls judged for each.
+// finish commits the files of a batch in order, and calls judged for each.
 func (p *Pipeline) finish(ctx context.Context, b *batch, names *naming, judged func(*corpus.Record, *store.Record) error) error {
 	if err := p.upkeep.failed(); err != nil {
 		return err
@@ -286,8 +289,8 @@ func (p *Pipeline) finish(ctx context.Context, b *batch, names *naming, judged f
 	return nil
 }
 
-// commitInOrder commits files that were judged. If a verdict is stale, its file is judged again
-// before any later one is committed.
+// commitInOrder commits judged files. If the store refuses the verdict of a file as stale, that
+// file is judged again before any later file is committed.
 func (p *Pipeline) commitInOrder(ctx context.Context, all []*file) error {
 	entries := make([]*store.Entry, len(all))
 	for i, f := range all {

@@ -37,39 +37,43 @@ const (
 	maxDeaths = 2
 )
 
-// flightName is the name under which a store keeps the marks: for each URL, the number of deaths at
-// which the page was in flight, including a death that might happen now. Several workers may share
-// the marks. Each writes its own, and reads those of the others whenever it writes, at least every
-// readEvery. A host has one holder. So a worker that gets a page with a mark of another worker took
-// the host over from a dead worker.
+// flightName is the key under which a store keeps the marks of pages that were being read. The
+// value maps a URL to the number of times the process died while its page was read, counting a
+// death that may happen now. Several workers may share the marks: each writes its own, and reads
+// those of the others whenever it writes, at least every readEvery. Only one worker at a time
+// fetches from a host. So if a worker gets a page with a mark of another worker, the other worker
+// has died.
 const flightName = "in flight"
 
 const readEvery = time.Second
 
-// problemDeadly is the problem of a page that was in flight at two deaths of the process.
+// problemDeadly is the problem of a page during whose reading the process died twice. Such a page
+// is not read again.
 const problemDeadly = "ends the process"
 
-// A flight tracks the pages that are being read.
+// A flight knows which pages are being read, so that a page that ends the process is recognized
+// after a restart.
 type flight struct {
 	store PipelineStore
 
 	mu      sync.Mutex
-	deaths  map[string]int       // guarded by mu: for each page that has not ended yet, the deaths at which it was in flight; includes the marks of other workers
-	began   map[string]time.Time // guarded by mu: when the reading of each page under way began
-	marked  map[string]bool      // guarded by mu: pages under way whose mark is in the store
-	ended   map[string]bool      // guarded by mu: pages that have ended, but whose mark is still in the store
+	deaths  map[string]int       // guarded by mu: for each page not read to the end yet, how often the process died while it was read; includes the marks of other workers
+	began   map[string]time.Time // guarded by mu: when the reading of each page began
+	marked  map[string]bool      // guarded by mu: pages that are being read and whose mark is in the store
+	ended   map[string]bool      // guarded by mu: pages that were read to the end, but whose mark is still in the store
 	written map[string]int       // guarded by mu: the marks that this worker wrote to the store
 	read    time.Time            // guarded by mu: when the marks of the other workers were last read
 }
 
-// newFlight reads which pages were in flight when the store was last left.
+// newFlight reads the marks of pages that were being read when a process died.
 func newFlight(ctx context.Context, s PipelineStore) (*flight, error) {
 	f := &flight{store: s, began: map[string]time.Time{}, marked: map[string]bool{}, ended: map[string]bool{}, written: map[string]int{}}
 	_, err := f.refresh(ctx, time.Now())
 	return f, err
 }
 
-// refresh reads the marks from the store. The caller holds mu.
+// refresh reads the marks of all workers from the store, and returns them undecoded, too. The
+// caller holds mu.
 func (f *flight) refresh(ctx context.Context, now time.Time) (text []byte, err error) {
 	if text, err = f.store.Meta(ctx, flightName); err != nil {
 		return nil, err
@@ -93,14 +97,15 @@ func (f *flight) refresh(ctx context.Context, now time.Time) (text []byte, err e
 	return text, nil
 }
 
-// suspect returns the number of deaths at which a URL was in flight.
+// suspect returns how often the process died while the page at a URL was being read.
 func (f *flight) suspect(url string) int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.deaths[url]
 }
 
-// begin records that a page is being read. A suspect is marked at once.
+// begin records that the reading of a page begins. If the process died before while this page was
+// read, its mark is written to the store at once.
 func (f *flight) begin(ctx context.Context, url string) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -112,7 +117,7 @@ func (f *flight) begin(ctx context.Context, url string) error {
 	return f.write(ctx)
 }
 
-// end records that a page has been read.
+// end records that a page was read to the end.
 func (f *flight) end(url string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -124,7 +129,8 @@ func (f *flight) end(url string) {
 	delete(f.deaths, url)
 }
 
-// look marks the pages that take long to read, and removes the marks of those that have ended.
+// look writes marks for the pages whose reading takes longer than longPage, and removes the marks
+// of pages that were read to the end.
 func (f *flight) look(ctx context.Context, now time.Time) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -172,7 +178,8 @@ func (f *flight) write(ctx context.Context) error {
 	}
 }
 
-// deadly returns the reading of a page that is not read again.
+// deadly returns the result for a page that is not read, because the process died so often while it
+// was read.
 func (got *reading) deadly(deaths int) *reading {
 	given := *got
 	r := &given.seen
@@ -181,8 +188,9 @@ func (got *reading) deadly(deaths int) *reading {
 	return &given
 }
 
-// need returns the share of memory in bytes for reading a page. A suspected page gets all memory,
-// so that no other page is read at the same time.
+// need returns how many bytes of memory to reserve for reading a page. For a page during whose
+// reading the process died before, it returns more than there is, so that no other page is read at
+// the same time.
 func (r *reader) need(page *crawler.Page, tree int64) int64 {
 	if r.flight.suspect(page.Item.URL) > 0 {
 		return 1 << 62

@@ -69,7 +69,8 @@ const (
 	mostHeld = 1 << 14
 )
 
-// hours records the results of this run's visits to known pages.
+// hours records, for all hosts, what this run's repeated visits to pages found, to detect outages
+// that are answered with status 200.
 type hours struct {
 	store     pageStore
 	soft      *softPages
@@ -77,19 +78,20 @@ type hours struct {
 
 	mu    sync.Mutex
 	hosts map[string]*hour       // guarded by mu
-	alone map[string]store.Alone // guarded by mu: the store's records of hosts that got no more requests
+	alone map[string]store.Alone // guarded by mu: what the store says of hosts to which a crawl stopped sending requests
 }
 
-// An hour records the results of visits to the known pages of one host.
+// An hour records what the latest visits to the known pages of one host found. A sign is a hash of
+// a page's text, see signOf.
 type hour struct {
-	last   []dedup.Hash                       // signs found by the last visits; zero: the page had not turned
-	alike  map[dedup.Hash]map[dedup.Hash]bool // by the new sign of pages, the signs that they had before
-	looked map[dedup.Hash]bool                // pages that wait for a second look
-	real   bool                               // a page had GoneAfter such visits, so this is the host's normal state
-	why    string                             // why the host gets no more requests; "": it does
+	last   []dedup.Hash                       // signs of the pages that the latest visits found, oldest first; zero: the page had not turned
+	alike  map[dedup.Hash]map[dedup.Hash]bool // key: sign that pages have now; value: set of the signs that these pages had before
+	looked map[dedup.Hash]bool                // ids of completely different pages that wait for a second look
+	real   bool                               // a page had GoneAfter visits of this kind, so the host is not in an outage, but has changed for good
+	why    string                             // why the host gets no more requests; "": it gets requests
 }
 
-// of returns the hour of a host. The caller holds mu.
+// of returns the hour of a host, which it makes if there is none. The caller holds mu.
 func (h *hours) of(host string) *hour {
 	o := h.hosts[host]
 	if o == nil {
@@ -102,17 +104,18 @@ func (h *hours) of(host string) *hour {
 	return o
 }
 
-// These are the signs of pages that turned and have no text of their own.
+// emptySign and softSign are the signs of pages that have no text now, and of soft 404s.
 var emptySign, softSign = dedup.HashOf([]byte("\x00empty")), dedup.HashOf([]byte("\x00soft 404"))
 
-// hasTurned reports whether the pages with a sign have turned.
+// hasTurned reports whether pages with this sign count as turned: it means no text, a soft 404, or
+// a text that at least manyAlike pages have now.
 func (o *hour) hasTurned(sign dedup.Hash) bool {
 	return sign == emptySign || sign == softSign || len(o.alike[sign]) >= manyAlike
 }
 
-// visited records the result of a visit, and sets o.why if the host must get no more requests. It
-// reports whether the host is well: it had enough visits for that decision, and most of them found
-// pages.
+// visited records the sign that a visit found, and sets o.why if the host must get no more
+// requests. well is true if there were enough visits to decide, and most of them found pages that
+// had not turned.
 func (o *hour) visited(sign dedup.Hash) (well bool) {
 	if o.last = append(o.last, sign); len(o.last) > lastVisits {
 		o.last = o.last[1:]
@@ -129,7 +132,7 @@ func (o *hour) visited(sign dedup.Hash) (well bool) {
 	return len(o.last) >= leastTurned && 2*turned < len(o.last)
 }
 
-// leave returns why a host gets no more requests in this run; "" if it does.
+// leave returns why a host gets no more requests in this run, or "" if it gets requests.
 func (h *hours) leave(host string) (why string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -139,10 +142,10 @@ func (h *hours) leave(host string) (why string) {
 	return ""
 }
 
-// weigh alone decides whether a visit failed although there was an answer. If so, it returns the
-// reading of a failed visit, else the same reading. If only a second look can decide, the error is
-// [crawler.ErrLookAgain]. before is the page's stored record. Pages of an archive are not weighed,
-// because the crawl that wrote the archive did so.
+// weigh decides whether a visit counts as failed although the server answered. If so, it returns
+// the reading of a failed visit, else got. The error is [crawler.ErrLookAgain] if that can be
+// decided only after the page is fetched once more. before is the page's stored record. Pages from
+// an archive never count as failed here, because the crawl that wrote the archive has decided.
 func (h *hours) weigh(ctx context.Context, got *reading, before *store.Record) (*reading, error) {
 	r := &got.seen
 	if got.claim == (frontier.Claim{}) || r.Checked || before.Kind == store.Later || isNothing(r) && !isSoft(r) {
@@ -166,7 +169,7 @@ func (h *hours) weigh(ctx context.Context, got *reading, before *store.Record) (
 	case t.suspect:
 		again = o.suspect(r.ID, t)
 		if !again && !o.hasTurned(t.sign) {
-			t = turn{} // it has a text of its own
+			t = turn{} // the page has a text that no other page has
 		}
 	default:
 		o.visited(t.sign)
@@ -188,19 +191,20 @@ func (h *hours) weigh(ctx context.Context, got *reading, before *store.Record) (
 	case err != nil:
 		return nil, err
 	case again:
-		if h.soft.book != nil { // at the second look the host's answer for a URL that cannot exist is known
+		if h.soft.book != nil { // if not, the host's answer for a URL that cannot exist is not known yet, but will be at the second look
 			if err := h.soft.book.Turned(ctx, r.URL); err != nil {
 				return nil, err
 			}
 		}
 		return nil, crawler.ErrLookAgain
-	case t.sign.IsZero() || t.suspect && gone && before.Kind == store.Page: // as it answers so often, it is so
+	case t.sign.IsZero() || t.suspect && gone && before.Kind == store.Page: // the host has answered in this way so often that it is no outage
 		return got, nil
 	}
 	return got.turn(t, missed, gone), nil
 }
 
-// suspect records that a page is completely different. It reports whether to look again.
+// suspect records that a page is completely different from before. It returns true if the page must
+// be fetched once more to decide whether there is an outage.
 func (o *hour) suspect(page dedup.Hash, t turn) (again bool) {
 	if o.alike[t.sign] == nil {
 		o.alike[t.sign] = map[dedup.Hash]bool{}
@@ -218,8 +222,8 @@ func (o *hour) suspect(page dedup.Hash, t turn) (again bool) {
 	return true
 }
 
-// leftAlone writes to the store that a host got no more requests, or with the zero value that it is
-// well.
+// leftAlone writes to the store why a host got no more requests. With the zero store.Alone it
+// removes that note, because the host answers normally.
 func (h *hours) leftAlone(ctx context.Context, host string, a store.Alone) error {
 	err := store.ChangeAlone(ctx, h.store, func(hosts map[string]store.Alone) {
 		if hosts[host] = a; a == (store.Alone{}) {
@@ -237,17 +241,19 @@ func (h *hours) leftAlone(ctx context.Context, host string, a store.Alone) error
 	return nil
 }
 
-// A turn describes how a page may have turned. The zero value means that it has not.
+// A turn says whether and how a page seems to be replaced by an error page. The zero value means
+// that it is not.
 type turn struct {
 	sign    dedup.Hash
-	was     dedup.Hash // the sign of the last text; the page's id if that is unknown
+	was     dedup.Hash // sign of the text before; the page's id if that text is unknown
 	problem crawler.Problem
-	suspect bool // it has turned only if other pages have the same text
+	suspect bool // only if other pages have the same text has the page turned
 	never   bool // the URL never had a page
-	stays   bool // it had turned at the last visit already
+	stays   bool // the last visit had the same result
 }
 
-// turnOf returns how a page may have turned.
+// turnOf returns whether and how the page seems to be replaced by an error page, compared with its
+// stored record.
 func (h *hours) turnOf(ctx context.Context, got *reading, before *store.Record) (turn, error) {
 	r := &got.seen
 	switch empty := r.Kind == store.Page && r.Words == 0 || r.Kind == store.Other && r.Size == 0; {
@@ -293,14 +299,14 @@ func (h *hours) turnOf(ctx context.Context, got *reading, before *store.Record) 
 			}
 		}
 	}
-	if before.Problem == string(t.problem) && before.Hash == t.sign { // as at the last visit, so it is so
+	if before.Problem == string(t.problem) && before.Hash == t.sign { // the last visit found the same
 		return turn{}, nil
 	}
 	return t, nil
 }
 
-// wasSorry reports whether a page had the text of a soft 404 at the last visit too. It returns true
-// if that text was not kept.
+// wasSorry reports whether the stored text of a page is that of a soft 404, so that nothing has
+// turned. It returns true if the text was not kept.
 func (h *hours) wasSorry(ctx context.Context, before *store.Record) (bool, error) {
 	content, err := h.store.content(ctx, before.ID)
 	if err != nil || content == nil || content.Record.Kind == store.Page && !content.Kept {
@@ -313,8 +319,8 @@ func (h *hours) wasSorry(ctx context.Context, before *store.Record) (bool, error
 	return h.soft.storedSays(ctx, &soft, content)
 }
 
-// leftOf estimates the resemblance of a page to its last version with words, which may be an
-// earlier visit. It returns 0 if there is none.
+// leftOf estimates the resemblance of a page to its last version that had words, which may be
+// several visits old. It returns 0 if there is no such version.
 func (h *hours) leftOf(ctx context.Context, got *reading, before *store.Record) (float64, error) {
 	if before.Kind != store.Page {
 		for i := range before.Earlier {
@@ -346,8 +352,9 @@ func (got *reading) leftOfVisit(v *store.Visit) float64 {
 	return dedup.Estimate(got.sketch, sketch)
 }
 
-// signOf returns a hash of the words of a text that do not occur in the URL of its page. Words with
-// digits count only if they are more than one in fewFigures.
+// signOf returns a hash of the words of a text, except words that occur in the page's URL. Words
+// with digits are left out too if they are at most one in fewFigures, because an error page often
+// contains a time or a number.
 func signOf(text, rawURL string) dedup.Hash {
 	words := wordsBeside(rawURL, text)
 	hasDigit := func(word string) bool { return strings.ContainsFunc(word, unicode.IsDigit) }
@@ -362,7 +369,9 @@ func withoutQuery(url string) string {
 	return url
 }
 
-// turn returns the reading of a visit that failed because the page has turned.
+// turn returns the reading of a failed visit, for a page that seems to be replaced by an error
+// page. missed is the number of failed visits in a row, and gone says whether the page counts as
+// gone.
 func (got *reading) turn(t turn, missed int, gone bool) *reading {
 	failed := *got
 	if !isSoft(&got.seen) {

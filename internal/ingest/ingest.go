@@ -50,30 +50,30 @@ import (
 	"skink/store"
 )
 
-// Options configures how pages are judged and what the store keeps of them.
+// Options says how a Pipeline judges pages, and what the store keeps of them.
 type Options struct {
 	Rule           dedup.Rule
 	Markdown       store.Markdown      // which Markdown is kept with each text
-	GoneAfter      int                 // failed visits in a row after which a page is gone; 0: [DefaultGoneAfter]
-	Order          *precedence.Order   // of hosts, which decides the leader of a cluster; nil: the page that arrived first leads
-	SkipDuplicates bool                // keep no text of a duplicate, and follow none of its links
-	Learn          *learn.Book         // called with each verdict; may be nil
+	GoneAfter      int                 // a page counts as gone after so many failed visits in a row; 0: [DefaultGoneAfter]
+	Order          *precedence.Order   // the order of hosts, by which the leader of a cluster is chosen; nil: the page that arrived first leads
+	SkipDuplicates bool                // keep no text of a duplicate, and do not follow its links
+	Learn          *learn.Book         // learns from each verdict which URL patterns lead to duplicates; may be nil
 	Agent          string              // product token that pages may use in directives for crawlers; "": that of the default agent
-	OnTouch        func(*store.Record) // called for each page whose visit found no change; may be nil
-	Limit          int64               // pages at which the crawl ends; near it, the pages of other workers are counted more often; 0: no limit
-	Shared         bool                // other workers write to the store too, so its pages are counted there every countEvery
+	OnTouch        func(*store.Record) // called for each visit that found a page unchanged; may be nil
+	Limit          int64               // number of pages at which the crawl ends, near which the pages of other workers are counted more often; 0: no limit
+	Shared         bool                // other workers write to the store too, so its pages are counted every countEvery
 	NoLinks        bool                // do not keep the links of pages in the store; they are still followed
 	Memory         int64               // bytes of memory for the whole process, see [memory.Divide]; 0: [memory.Default]
 
 	Documents *document.Reader // reads PDF and other documents; nil: they have no text. The pipeline closes it
 
-	Archive func(*crawler.Page) EntryWriter // returns a writer that also writes the page's answer to an archive; nil: the answer is not kept
+	Archive func(*crawler.Page) EntryWriter // returns a writer that also writes the page's response to an archive; nil: responses are not archived
 }
 
-// DefaultGoneAfter is the number of failed visits in a row after which a page is gone.
+// DefaultGoneAfter is the number of failed visits in a row after which a page counts as gone.
 const DefaultGoneAfter = 3
 
-// An EntryWriter commits one entry, as Commit of [store.Index] does for many.
+// An EntryWriter commits one entry to a store, and returns whether the store accepted it.
 type EntryWriter func(context.Context, *store.Entry) (store.Outcome, error)
 
 // A PipelineStore is the part of a store that a pipeline needs.
@@ -106,7 +106,7 @@ type Pipeline struct {
 	upkeep    upkeep
 }
 
-// New starts a pipeline into s. Close it.
+// New starts a pipeline that judges pages and writes them to s. Close the Pipeline.
 func New(ctx context.Context, s PipelineStore, opt Options) (*Pipeline, error) {
 	tally, err := s.Tally(ctx)
 	if err != nil {
@@ -147,12 +147,12 @@ func New(ctx context.Context, s PipelineStore, opt Options) (*Pipeline, error) {
 	return p, nil
 }
 
-// Close ends the pipeline. All handled pages are in the store already. It returns the error of the
-// last sync to disk.
+// Close ends the pipeline. All pages for which Handle returned are in the store already. The error
+// is that of the last sync to disk.
 func (p *Pipeline) Close() error { return errors.Join(p.upkeep.stop(), p.opt.Documents.Close()) }
 
-// Handle judges and stores the result of a URL, and returns when it is stored. It implements
-// [crawler.Handler]. Concurrent calls must not be for the same URL; the frontier ensures that.
+// Handle judges the result of fetching a URL, and returns when it is stored. It implements
+// [crawler.Handler]. Calls at the same time must be for different URLs, which the frontier ensures.
 func (p *Pipeline) Handle(ctx context.Context, page *crawler.Page, leads *crawler.Leads) error {
 	if err := p.upkeep.failed(); err != nil {
 		return err
@@ -168,8 +168,8 @@ func (p *Pipeline) Handle(ctx context.Context, page *crawler.Page, leads *crawle
 	return nil
 }
 
-// readAndVisit does the first two steps for a page. The caller releases the share when the page is
-// stored or dropped, also after an error.
+// readAndVisit reads a page and compares it with its stored record. The caller must release the
+// returned memory when the page is stored or dropped, also after an error.
 func (p *Pipeline) readAndVisit(ctx context.Context, page *crawler.Page, leads *crawler.Leads) (*visit, *memory.Share, error) {
 	known, err := p.store.record(ctx, dedup.HashOf([]byte(page.Item.URL)))
 	if err != nil {
@@ -190,7 +190,7 @@ func (p *Pipeline) readAndVisit(ctx context.Context, page *crawler.Page, leads *
 // arrive from now on.
 func (p *Pipeline) SetOrder(o *precedence.Order) { p.judge.order.Store(o) }
 
-// A crawl looks for these methods of its handler.
+// A crawl detects by a type assertion which of these interfaces its handler has.
 var _ interface {
 	crawler.Handler
 	crawler.Leaver
@@ -198,10 +198,12 @@ var _ interface {
 	crawler.Sweeper
 } = (*Pipeline)(nil)
 
-// LeaveAlone implements [crawler.Leaver].
+// LeaveAlone returns why the crawl must send no more requests to a host in this run, or "". It
+// implements [crawler.Leaver].
 func (p *Pipeline) LeaveAlone(host string) (why string) { return p.hours.leave(host) }
 
-// Probe implements [crawler.Prober].
+// Probe returns a URL that cannot exist, so that the crawl can fetch it and the pipeline learns how
+// the host of url answers such a URL; "" if no answer is needed. It implements [crawler.Prober].
 func (p *Pipeline) Probe(ctx context.Context, url string) (string, error) {
 	if p.opt.Learn == nil {
 		return "", nil
@@ -209,7 +211,7 @@ func (p *Pipeline) Probe(ctx context.Context, url string) (string, error) {
 	return p.opt.Learn.Probe(ctx, url)
 }
 
-// Probed implements [crawler.Prober].
+// Probed takes the answer for a URL that Probe returned. It implements [crawler.Prober].
 func (p *Pipeline) Probed(ctx context.Context, page *crawler.Page) error {
 	got, share, err := p.reader.read(ctx, page, new(crawler.Leads))
 	defer share.Release()
@@ -219,8 +221,8 @@ func (p *Pipeline) Probed(ctx context.Context, page *crawler.Page) error {
 	return p.soft.probed(ctx, got)
 }
 
-// Listed records that a sitemap lists some URLs, at most some thousands in one call. Known pages
-// that should now lead their clusters take the lead.
+// Listed records that a sitemap lists some URLs, at most some thousands in one call. Listed pages
+// are preferred as leaders, so a page that is in the store may replace its leader.
 func (p *Pipeline) Listed(ctx context.Context, urls []string) error {
 	ids := make([]dedup.Hash, len(urls))
 	for i, url := range urls {
@@ -234,7 +236,8 @@ func (p *Pipeline) Listed(ctx context.Context, urls []string) error {
 	return p.elections.markListed(ctx, ids)
 }
 
-// Sweep implements [crawler.Sweeper].
+// Sweep queues those postponed URLs that are worth fetching now, and returns their number. The
+// crawl calls it when nothing else is left to fetch. It implements [crawler.Sweeper].
 func (p *Pipeline) Sweep(ctx context.Context) (queued int, err error) {
 	if p.opt.Learn == nil || !p.opt.Learn.Budget {
 		return 0, nil
@@ -245,7 +248,7 @@ func (p *Pipeline) Sweep(ctx context.Context) (queued int, err error) {
 	return queued, p.lessons.keep(ctx)
 }
 
-// Visits returns the counts of this run's visits to URLs that were visited before.
+// Visits returns how many visits of this run to URLs that were visited before had which result.
 func (p *Pipeline) Visits() Visits {
 	p.counts.mu.Lock()
 	defer p.counts.mu.Unlock()
@@ -255,8 +258,9 @@ func (p *Pipeline) Visits() Visits {
 // Pages returns the number of pages in the store.
 func (p *Pipeline) Pages() int64 { return p.counts.pages.Load() }
 
-// Tally returns the counts of the records in the store.
+// Tally returns how many records of each kind and verdict are in the store.
 func (p *Pipeline) Tally() store.Tally { return p.counts.snapshot(&p.counts.all) }
 
-// Added returns the counts of the records that this pipeline added to the store.
+// Added returns how many records of each kind and verdict this pipeline has added for URLs that had
+// none before.
 func (p *Pipeline) Added() store.Tally { return p.counts.snapshot(&p.counts.news) }

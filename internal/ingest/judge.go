@@ -19,39 +19,38 @@ import (
 // comparisons. The store commits the verdict only if the same look-up would have the same result at
 // that time. So verdicts depend only on the order of commits, not on the timing of the pipeline.
 
-// A judge gives verdicts by the content of a store.
+// A judge gives verdicts on pages by comparing them with the pages in a store.
 type judge struct {
 	store   pageStore
 	opt     Options
 	leaders *leaderCache
-	order   atomic.Pointer[precedence.Order] // nil: leaders never change
-	posting int                              // leaders read under one key
+	order   atomic.Pointer[precedence.Order] // the order of hosts; nil: the page that arrived first leads
+	posting int                              // at most this many leaders are read for one key of a sketch
 }
 
-// A judgement is the verdict on a visit, and what follows from it.
+// A judgement is the verdict on a visited page, and what follows from it for other pages.
 type judgement struct {
 	*visit
-	record  store.Record // the draft with the verdict
+	record  store.Record // record to be stored, with the verdict
 	basis   store.Basis
-	over    takeover     // the leader that the page replaces
+	over    takeover     // set if the page replaces a leader
 	reelect []dedup.Hash // leaders of clusters in which another page may have to lead now
-	wants   dedup.Hash   // a leader that the page may have to replace, for which it lacks the right; zero: none
+	wants   dedup.Hash   // a leader that the page may have to replace, but whose lock it does not hold; zero: none
 }
 
 // A takeover describes a leader that a page replaces.
 type takeover struct {
-	leader dedup.Hash // its id; zero: none
-	text   dedup.Hash // of the leader
+	leader dedup.Hash // id of the leader; zero: the page replaces none
+	text   dedup.Hash // hash of the leader's text
 
-	like dedup.Verdict // of the page, if it followed the leader; the leader then gets this verdict
+	like dedup.Verdict // verdict that the page would have if it followed the leader; reversed, it becomes that of the leader
 }
 
-// changesLeaders reports whether other pages must be judged again because of the verdict or the
-// page's canonical URL.
+// changesLeaders reports whether other pages must be judged again because of this judgement.
 func (j *judgement) changesLeaders() bool { return !j.over.leader.IsZero() || len(j.reelect) > 0 }
 
-// clusters returns the clusters whose leaders the judgement may change, and that of the page itself;
-// nil if it changes none.
+// clusters returns the clusters whose leaders the judgement may change, and that of the page
+// itself. It returns nil if the judgement changes no leader.
 func (j *judgement) clusters() []dedup.Hash {
 	ids := slices.DeleteFunc(append([]dedup.Hash{j.over.leader, j.wants}, j.reelect...), dedup.Hash.IsZero)
 	if len(ids) == 0 {
@@ -60,11 +59,12 @@ func (j *judgement) clusters() []dedup.Hash {
 	return append(ids, j.draft.ID)
 }
 
-// endsLater reports whether the URL ends only after other pages were judged again.
+// endsLater reports whether the URL may end in the frontier only after other pages were judged
+// again.
 func (j *judgement) endsLater() bool { return j.leavesMembers() || j.changesLeaders() }
 
-// thin returns the judgement that a visit begins with: thin, and without a leader. It is final for a
-// page that has no words or is too short to compare.
+// thin returns a judgement with the verdict thin and no leader. It is final for a page that has no
+// words or is too short to compare; for other pages it is replaced.
 func (v *visit) thin() *judgement {
 	j := &judgement{visit: v, record: v.draft}
 	r := &j.record
@@ -73,13 +73,13 @@ func (v *visit) thin() *judgement {
 	return j
 }
 
-// A judging says how visits are judged.
+// A judging holds parameters for judging visits.
 type judging struct {
-	held *right                              // to change leaders; nil: any leader may change
-	twin func(*visit) (*store.Record, error) // returns an earlier page with the same text, if that of the store may be outdated; may be nil
+	held *right                              // the locks of clusters that the page holds; nil: it may change any leader
+	twin func(*visit) (*store.Record, error) // returns an earlier page with the same text if the store may not know it yet; may be nil
 }
 
-// verdict judges one visit.
+// verdict judges one visit by the current content of the store.
 func (d *judge) verdict(ctx context.Context, v *visit, how judging) (*judgement, error) {
 	all, err := d.verdicts(ctx, []*visit{v}, how)
 	if err != nil {
@@ -88,8 +88,9 @@ func (d *judge) verdict(ctx context.Context, v *visit, how judging) (*judgement,
 	return all[0], nil
 }
 
-// verdicts judges visits with one look-up for all. Each is judged by the content of the store, not
-// by the other visits. A visit that needs no verdict keeps its draft.
+// verdicts judges several visits with one look-up. Each is judged by the content of the store, and
+// not compared with the other visits. A visit that needs no verdict, such as a failed one, keeps
+// its record as it is.
 func (d *judge) verdicts(ctx context.Context, visits []*visit, how judging) ([]*judgement, error) {
 	all := make([]*judgement, len(visits))
 	var asking []int
@@ -135,11 +136,13 @@ func (d *judge) verdicts(ctx context.Context, visits []*visit, how judging) ([]*
 // again.
 const mostAtOnce = 64
 
-// leads reports whether the visited page leads r, whatever version of it.
+// leads reports whether the record r follows the visited page, in its present or an earlier
+// version.
 func (v *visit) leads(r *store.Record) bool { return r.Follows() && r.Leader == v.draft.ID }
 
-// decide returns the verdict that follows from the result of a look-up. It calls twin after the
-// last look-up, because the store checks a verdict against the commits since then.
+// decide returns the verdict that follows from the result of a look-up. If it must look again, it
+// calls how.twin after the last look-up, because the store checks a verdict only against commits
+// since then.
 func (d *judge) decide(ctx context.Context, v *visit, ask store.Ask, found *store.Found, how judging) (*judgement, error) {
 	leader := found.Followed
 	trusted, err := d.trusts(ctx, v, found.Copy, leader)
@@ -198,10 +201,10 @@ func (d *judge) decide(ctx context.Context, v *visit, ask store.Ask, found *stor
 	return j, nil
 }
 
-// trusts reports whether a page can take over the verdict of a copy, which may follow a leader. It
-// cannot if the copy follows the page itself. It cannot either if the leader no longer leads, no
-// longer resembles the copy as the verdict says, or has noindex while the page has not. Such a copy
-// is about to be judged again.
+// trusts reports whether a page may take over the verdict of the copy c, which may follow a leader.
+// It may not if c is about to be judged again: because c follows the page itself, or because the
+// leader no longer leads, no longer resembles c as the verdict says, or has noindex while the page
+// has not.
 func (d *judge) trusts(ctx context.Context, v *visit, c, leader *store.Record) (bool, error) {
 	switch {
 	case c == nil || !c.Follows():
@@ -222,9 +225,10 @@ func (d *judge) trusts(ctx context.Context, v *visit, c, leader *store.Record) (
 	return dedup.Resemblance(v.shingles.asSet(), held[0].set) == c.Resemblance, nil
 }
 
-// ahead returns the page that replaced the leader of a copy, while the members of that leader are
-// not judged again yet. It returns nil if there is none, or if it is not a copy of the visited page.
-// Pages too short to be compared would not find it by their sketch.
+// ahead returns the page that has replaced the leader of a copy, during the time in which the
+// members of the old leader still wait to be judged again. It returns nil if there is no such page,
+// or if that page is not a copy of the visited one. It is needed for pages that are too short to be
+// compared, because the sketch does not find their leader.
 func (d *judge) ahead(ctx context.Context, v *visit, leader *store.Record) (*store.Record, error) {
 	if leader == nil || leader.Kind != store.Page || !leader.Follows() {
 		return nil, nil
@@ -236,7 +240,7 @@ func (d *judge) ahead(ctx context.Context, v *visit, leader *store.Record) (*sto
 	return r, nil
 }
 
-// askAgain repeats a look-up and replaces its result.
+// askAgain repeats a look-up in the store and writes the result to found.
 func (d *judge) askAgain(ctx context.Context, ask store.Ask, found *store.Found) error {
 	all, err := d.store.Lookup(ctx, []store.Ask{ask})
 	if err == nil {
@@ -245,7 +249,8 @@ func (d *judge) askAgain(ctx context.Context, ask store.Ask, found *store.Found)
 	return err
 }
 
-// ask returns the look-up of a visit. A page too short to be compared looks only for copies.
+// ask returns the look-up for a visit. For a page too short to be compared it asks only for pages
+// with the same text.
 func (d *judge) ask(v *visit) store.Ask {
 	ask := store.Ask{ID: v.draft.ID, Hashes: v.hashes(), Meet: d.opt.Rule.Scheme.Meet(), Limit: d.posting}
 	if !d.opt.Rule.Short(v.tokens) {
@@ -254,7 +259,7 @@ func (d *judge) ask(v *visit) store.Ask {
 	return ask
 }
 
-// copyOf sets the verdict of a copy of first.
+// copyOf sets the verdict of a page that has the same text as the page first.
 func (j *judgement) copyOf(first *store.Record) {
 	const itself, itsLeader = 1, 2
 	v := dedup.Copy(itself, first.URL, dedup.Verdict{
@@ -267,14 +272,15 @@ func (j *judgement) copyOf(first *store.Record) {
 	}
 }
 
-// follow sets a verdict and its leader.
+// follow writes a verdict, and the id of the leader that it names, to the record.
 func (j *judgement) follow(v dedup.Verdict, leader dedup.Hash) {
 	r := &j.record
 	r.Verdict, r.Found, r.Resemblance, r.Leader, r.DuplicateOf = v.Kind, v.Method, v.Resemblance, leader, v.DuplicateOf
 }
 
-// compare judges a page by the leaders met in the look-up. A leader's number is its index there,
-// so the earlier of two equals wins.
+// compare compares a page with the leaders that a look-up found, and sets its verdict. Candidates
+// are numbered by their position in met, so of two that resemble the page equally the earlier one
+// wins.
 func (d *judge) compare(ctx context.Context, j *judgement, met []store.Leader, how judging) (*judgement, error) {
 	candidates := make([]dedup.Candidate, len(met))
 	for i := range met {
@@ -310,7 +316,7 @@ func (d *judge) compare(ctx context.Context, j *judgement, met []store.Leader, h
 			short = slices.DeleteFunc(short, func(c dedup.Candidate) bool { return c.Num == v.Leader })
 			continue
 		}
-		if leader.Hash == j.record.Hash { // the look-up had no text hashes
+		if leader.Hash == j.record.Hash { // the look-up asked only for sketches, so a page with the same text is found here
 			v.Kind, v.Method = dedup.Exact, dedup.ByText
 		}
 		j.follow(v, leader.ID)
@@ -318,8 +324,8 @@ func (d *judge) compare(ctx context.Context, j *judgement, met []store.Leader, h
 	}
 }
 
-// prefer returns the verdict that a page follows the candidate at its canonical URL, if that is
-// similar enough; else v.
+// prefer returns the verdict that the page follows the leader at its canonical URL, if that leader
+// is among the candidates in short and resembles the page enough. Otherwise it returns v.
 func (d *judge) prefer(j *judgement, set dedup.Set, short []dedup.Candidate, v dedup.Verdict) dedup.Verdict {
 	if named := j.record.CanonicalURL; !d.elects() || named == "" || named == j.record.URL {
 		return v
@@ -335,8 +341,9 @@ func (d *judge) prefer(j *judgement, set dedup.Set, short []dedup.Candidate, v d
 	return v
 }
 
-// loses reports whether words would be lost if a page with the given runs were dropped in favor of a
-// leader.
+// loses reports whether a page has too many words that a leader lacks, so that keeping only the
+// leader would lose content. runs are the page's runs of words. It returns false if the rule does
+// not ask for this check.
 func (d *judge) loses(ctx context.Context, runs dedup.Set, leader dedup.Hash) (bool, error) {
 	if d.opt.Rule.Contained == 0 {
 		return false, nil

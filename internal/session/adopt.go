@@ -14,10 +14,11 @@ import (
 	"skink/store/remote"
 )
 
-// Adopt closes the files that dead workers left open in the folder of an archive, and reports each.
-// It returns the reasons why other files stay open, by file name. A worker counts as dead when it
-// has been silent for longer than its claims on hosts last. again puts the URLs of missing answers
-// back into the frontier; if it is nil, files with missing answers are skipped.
+// Adopt closes the archive files in the folder dir that dead workers left open, and reports each
+// through say. It returns the reasons why other files stay open, by file name. A worker counts as
+// dead when it has written nothing for longer than its claims on hosts last. A file may lack
+// responses of which the store has a record: then again puts their URLs back into the frontier. If
+// again is nil, such a file is skipped.
 func Adopt(ctx context.Context, s store.Reader, dir string, again func(context.Context, []frontier.Item) (int, error), say func(format string, args ...any)) (left map[string]string, err error) {
 	open, err := archive.Opened(ctx, dir, s)
 	if err != nil || len(open) == 0 {
@@ -27,7 +28,7 @@ func Adopt(ctx context.Context, s store.Reader, dir string, again func(context.C
 	if err != nil {
 		return nil, err
 	}
-	_, answers := beneath(s).(*remote.Reader) // served by the process that has the store
+	_, answers := beneath(s).(*remote.Reader) // true if another process has the store open and serves it to this one
 	now := TimeAt(ctx, s)
 	left = map[string]string{}
 	for _, o := range open {

@@ -18,28 +18,29 @@ import (
 
 // # Visiting again and retrying
 //
-// At the beginning of a run, URLs that must be visited again are put back into the frontier, with
-// that moment as their due time. So the time of a URL's record shows whether the visit was made.
-// The store keeps the moment until the round is complete. If a run is killed, even while it puts
-// URLs back, the next run uses the same moment, and visits no URL twice.
+// When a run begins, it puts the URLs that must be visited again back into the frontier, and sets
+// their due time to the time at which the run began. A URL whose record is older than that has not
+// been visited again yet. The store keeps this time until all of these URLs were visited. If a run
+// is killed, even while it puts URLs back, the next run uses the stored time, and visits no URL
+// twice.
 
 // Again selects URLs to visit again. The zero value selects none.
 type Again struct {
-	Retry    string           // States as the user named them; "": none
+	Retry    string           // States as the user typed them; "": none
 	States   []frontier.State // URLs in these states
-	Recrawl  string           // Due or Age as the user gave it; "": neither
-	Due      bool             // URLs that are due by Schedule
-	Age      time.Duration    // without Due: URLs that were last visited at least so long ago
+	Recrawl  string           // Due or Age as the user typed it; "": neither is set
+	Due      bool             // select the URLs whose next visit is due by Schedule
+	Age      time.Duration    // used if Due is false: select the URLs that were last visited at least so long ago; 0: none
 	Schedule Schedule
 }
 
 func (a *Again) wanted() bool { return a.Recrawl != "" || len(a.States) > 0 }
 
-// Retried are the states whose URLs can be put back.
+// Retried are the states of URLs that a user may ask to visit again by naming the state.
 var Retried = []frontier.State{frontier.Failed, frontier.GivenUp, frontier.Blocked, frontier.Outside}
 
-// A round is a selection of URLs with the time at which it began. The store keeps it until it is
-// complete.
+// A round is one selection of URLs to visit again, with the time at which it began. The store keeps
+// it until all of these URLs were visited.
 type round struct {
 	Asked   time.Time `json:"asked"`
 	Retry   string    `json:"retry,omitempty"`
@@ -80,14 +81,14 @@ func writeRound(ctx context.Context, s store.Meta, r round) error {
 	return nil
 }
 
-// A selection is the URLs that a run visits again, beside new ones.
+// A selection chooses the URLs that a run visits again, in addition to new ones.
 type selection struct {
 	store     store.Store
 	of        *Again
-	named     []frontier.Item   // seeds of this run
+	named     []frontier.Item   // the seeds that the user named for this run
 	admits    func(string) bool // whether a URL is in the scope
-	depth     int               // of URLs that were outside the scope
-	postponed bool              // also those that earlier runs postponed
+	depth     int               // depth of URLs that were outside the scope before, and are now in it
+	postponed bool              // also select URLs that earlier runs postponed
 	round     round
 }
 
@@ -120,8 +121,9 @@ func (c *selection) putBack(ctx context.Context) (n int64, err error) {
 	return n, flush()
 }
 
-// items yields the URLs to visit again: seeds of this run that failed or were only checked, and the
-// URLs that the options select. It calls notDue with the times at which others are due.
+// items yields the URLs to visit again: seeds of this run that failed before or whose existence was
+// only checked, and the URLs that the options select. For a URL whose next visit is not due yet it
+// calls notDue with the time at which it will be.
 func (c *selection) items(ctx context.Context, notDue func(time.Time)) iter.Seq2[frontier.Item, error] {
 	return func(yield func(frontier.Item, error) bool) {
 		for _, list := range []iter.Seq2[frontier.Item, error]{c.failedSeeds(ctx), c.ended(ctx, notDue), c.nowInScope(ctx), c.putLast(ctx)} {
@@ -134,8 +136,9 @@ func (c *selection) items(ctx context.Context, notDue func(time.Time)) iter.Seq2
 	}
 }
 
-// failedSeeds yields the seeds on the command line that failed before, and failed targets of their
-// redirects. A seed that was only checked, because a page links to it, is fetched now.
+// failedSeeds yields the seeds that the user named for this run and that failed before, and the
+// failed targets of their redirects. It also yields a seed that was only checked for existence,
+// because another page linked to it: the seed is to be fetched as a page.
 func (c *selection) failedSeeds(ctx context.Context) iter.Seq2[frontier.Item, error] {
 	return func(yield func(frontier.Item, error) bool) {
 		for _, seed := range c.named {
@@ -182,7 +185,7 @@ func (c *selection) itemOf(r *store.Record) frontier.Item {
 	return it
 }
 
-// ended yields the URLs with a record that are selected.
+// ended yields the URLs with a record that the options select.
 func (c *selection) ended(ctx context.Context, notDue func(time.Time)) iter.Seq2[frontier.Item, error] {
 	return func(yield func(frontier.Item, error) bool) {
 		if !c.of.wanted() {
@@ -205,7 +208,8 @@ func (c *selection) ended(ctx context.Context, notDue func(time.Time)) iter.Seq2
 	}
 }
 
-// wants reports whether a record's URL is selected. If it will be due later, wants calls notDue.
+// wants reports whether the options select a record's URL. If it is not selected because its visit
+// is due later, wants calls notDue with that time.
 func (c *selection) wants(ctx context.Context, r *store.Record, notDue func(time.Time)) (bool, error) {
 	asked := c.round.Asked
 	switch {
@@ -235,8 +239,9 @@ func (c *selection) wants(ctx context.Context, r *store.Record, notDue func(time
 	return true, nil
 }
 
-// dated processes the lastmods of a sitemap. It puts pages that changed after their last visit back
-// into the frontier, if the host's lastmods have proved reliable.
+// dated looks up the pages that a sitemap lists with a date of their last change (lastmod). It puts
+// the pages that changed after their last visit back into the frontier, if the dates of this host
+// have proved reliable.
 func (c *selection) dated(ctx context.Context, book *learn.Book, listed []crawler.Dated) error {
 	ids := make([]dedup.Hash, len(listed))
 	for i, d := range listed {
@@ -298,7 +303,8 @@ func (c *selection) nowInScope(ctx context.Context) iter.Seq2[frontier.Item, err
 	}
 }
 
-// none returns a message that no URLs were selected in a store, or "" if none were asked for.
+// none returns a message for the case that the options selected no URL of the store. firstDue is
+// when the first visit is due, or zero. It returns "" if the options ask for no URLs.
 func (a *Again) none(store string, firstDue time.Time) string {
 	switch {
 	case a.Due && !firstDue.IsZero():
@@ -311,7 +317,8 @@ func (a *Again) none(store string, firstDue time.Time) string {
 	return ""
 }
 
-// putLast yields the URLs that earlier runs postponed, if this run postpones nothing.
+// putLast yields the URLs that earlier runs postponed, provided that this run postpones none
+// itself.
 func (c *selection) putLast(ctx context.Context) iter.Seq2[frontier.Item, error] {
 	return func(yield func(frontier.Item, error) bool) {
 		if !c.postponed {

@@ -15,12 +15,14 @@ import (
 	"skink/warc"
 )
 
-// A keeping is the archive of a run, if it has one.
+// A keeping holds the web archive (WARC) to which a run writes the responses of servers, if the
+// user asked for one.
 type keeping struct {
-	archive *archive.Archive // nil: answers are not kept, or the archive is closed
+	archive *archive.Archive // nil: responses are not archived, or the archive is closed
 }
 
-// keep returns the function that keeps the answers without pages, or nil.
+// keep returns the function that archives a response that is not stored as a page, or nil if there
+// is no archive.
 func (k *keeping) keep() func(*wire.Raw) {
 	if k.archive == nil {
 		return nil
@@ -28,7 +30,8 @@ func (k *keeping) keep() func(*wire.Raw) {
 	return k.archive.Keep
 }
 
-// commit returns the function that commits pages with their answers, or nil.
+// commit returns a function that makes a writer for a page. The writer archives the page's response
+// and commits its record to the store. commit returns nil if there is no archive.
 func (k *keeping) commit() func(*crawler.Page) ingest.EntryWriter {
 	if k.archive == nil {
 		return nil
@@ -36,8 +39,8 @@ func (k *keeping) commit() func(*crawler.Page) ingest.EntryWriter {
 	return k.archive.Answer
 }
 
-// inStep returns a store that is synced only after the archive, so that each record that survives a
-// power cut has its answer.
+// inStep returns a store whose Sync first syncs the archive. So if the power fails, the archive has
+// the response for every record that is in the store.
 func (k *keeping) inStep(s *NamedStore) *NamedStore {
 	if k.archive == nil {
 		return s
@@ -56,7 +59,7 @@ func (k *keeping) close() error {
 	return a.Close()
 }
 
-// inStep is a store that syncs an archive first.
+// inStep is a store whose Sync first syncs an archive.
 type inStep struct {
 	store.Store
 	archive *archive.Archive
@@ -69,9 +72,9 @@ func (s inStep) Sync() error {
 	return s.Store.Sync()
 }
 
-// resumeArchive opens the archive of a crawl if a process was killed while it wrote there: its last
-// file must be closed, even if the crawl has nothing left to fetch. It also adopts files of other
-// dead workers.
+// resumeArchive opens the archive of a crawl if a process was killed while it wrote an archive
+// file. That file must be completed, even if the crawl has nothing left to fetch. It also completes
+// files that other dead workers left open.
 func (r *run) resumeArchive(ctx context.Context) (*keeping, error) {
 	kept, dir := &keeping{}, r.opt.Archive.Dir
 	if dir == "" {
@@ -87,8 +90,8 @@ func (r *run) resumeArchive(ctx context.Context) (*keeping, error) {
 	return kept, r.adopt(ctx)
 }
 
-// adopt adopts the files that other workers left open in the folder of the archive. A file that
-// cannot be adopted does not end the crawl.
+// adopt completes the archive files that dead workers left open in the archive's folder. A file
+// that cannot be completed does not end the crawl.
 func (r *run) adopt(ctx context.Context) error {
 	dir := r.opt.Archive.Dir
 	if dir == "" || !r.store.Shared {
@@ -141,7 +144,8 @@ func (r *run) openArchive(ctx context.Context, kept *keeping) error {
 	return nil
 }
 
-// archivist returns the name under which a store keeps the archive of this worker.
+// archivist returns the key under which a store keeps where this worker's archive is: the worker's
+// name, or "" if the store is not shared.
 func (r *run) archivist() string {
 	if r.store.Shared {
 		return r.opt.Crawl.Worker
@@ -149,7 +153,8 @@ func (r *run) archivist() string {
 	return ""
 }
 
-// withoutArchive warns that the archive of earlier runs will lack the pages of this run.
+// withoutArchive warns the user if earlier runs of the crawl wrote an archive and this run does
+// not, because the archive will lack the pages of this run.
 func (r *run) withoutArchive(ctx context.Context) error {
 	dir, err := archive.Where(ctx, r.store, r.archivist())
 	if err == nil && dir != "" {

@@ -18,28 +18,30 @@ import (
 	"skink/store"
 )
 
-// consumers follow a crawl: its feeds, and the log of its URLs. Each reads the stored records at
-// its own pace. The crawl waits for them only at its end.
+// consumers are the outputs that follow a running crawl: the feeds of its pages, and the log of its
+// URLs. Each reads the stored records at its own pace. The crawl waits for them only when it ends.
 //
 // After a stop, a consumer on this machine always processes the rest. A consumer that sends to a
 // server has until the end of the grace period; the next run sends what remains.
 type consumers struct {
 	all []consumer
-	log *urlLog // one of all; nil: URLs are not logged
+	log *urlLog // the log of URLs, which is also one of all; nil: URLs are not logged
 	out Output
 }
 
 type consumer struct {
 	feed.Consumer
 	every  time.Duration // interval between two calls of CatchUp
-	server string        // URL of the server to which it sends; "": it writes on this machine
+	server string        // URL of the server to which the consumer sends; "": it writes on this machine
 }
 
-// waitingSaid is how long the end of a crawl waits before it prints which server it waits for.
+// waitingSaid is how long the crawl waits for its consumers at the end before it prints the servers
+// that it waits for.
 const waitingSaid = time.Second
 
-// lateContext returns a context that ends a grace period after ctx, or when it is cancelled. The
-// crawler bounds its fetches in the same way, and both periods begin when the crawl is stopped.
+// lateContext returns a context that ends when ctx has ended and then the grace period has passed,
+// or when cancel is called. The crawler bounds its fetches in the same way, so both grace periods
+// begin when the crawl is stopped.
 func lateContext(ctx context.Context, grace time.Duration) (late context.Context, cancel func()) {
 	late, end := context.WithCancel(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, func() {
@@ -50,11 +52,11 @@ func lateContext(ctx context.Context, grace time.Duration) (late context.Context
 }
 
 const (
-	fileEvery   = 2 * time.Second        // a kill can lose this much of a feed in a file; the next run writes it again
-	streamEvery = 200 * time.Millisecond // delay for the reader of a stream
+	fileEvery   = 2 * time.Second        // if the process is killed, a feed in a file can lack this much; the next run writes it again
+	streamEvery = 200 * time.Millisecond // how much later a program that reads the feed from a pipe sees a page
 )
 
-// openConsumers opens the consumers that the options ask for.
+// openConsumers opens the feed and the log of URLs, if the options ask for them.
 func (r *run) openConsumers(ctx context.Context) (consumers, error) {
 	following := consumers{out: r.out}
 	f, err := r.openFeed(ctx)
@@ -75,8 +77,8 @@ func (r *run) openConsumers(ctx context.Context) (consumers, error) {
 	return following, nil
 }
 
-// closeConsumers closes the consumers of a crawl that has not begun. The error is context.Canceled
-// if one of them could not send everything because of a stop.
+// closeConsumers closes the consumers of a crawl that did not begin. The error is context.Canceled
+// if the user stopped the program before one of them had sent everything.
 func (r *run) closeConsumers(ctx context.Context, following consumers) error {
 	late, cancel := lateContext(ctx, r.opt.Crawl.Grace)
 	defer cancel()
@@ -87,8 +89,8 @@ func (r *run) closeConsumers(ctx context.Context, following consumers) error {
 	return err
 }
 
-// completeFeed updates the feed's file from the store. A crawl that has work to do does the same
-// when it begins.
+// completeFeed writes to the feed's file what it lacks of the store. It is for runs that have
+// nothing to fetch: other runs do this when the crawl begins.
 func (r *run) completeFeed(ctx context.Context) error {
 	f, err := r.openFeed(ctx)
 	if err != nil || f == nil {
@@ -117,7 +119,8 @@ func (r *run) openFeed(ctx context.Context) (*consumer, error) {
 	return &consumer{file, fileEvery, ""}, err
 }
 
-// openIndexFeed opens the consumer that sends a crawl to an index. The store keeps its position.
+// openIndexFeed opens the consumer that sends pages to a search index. The store keeps how far it
+// has sent them.
 func (r *run) openIndexFeed(ctx context.Context) (*consumer, error) {
 	name := "index " + r.opt.Feed
 	at, err := r.store.Meta(ctx, name)
@@ -132,15 +135,16 @@ func (r *run) openIndexFeed(ctx context.Context) (*consumer, error) {
 	return &consumer{indexFeed{b}, fileEvery, r.opt.Feed}, nil
 }
 
-// answered tells the log of URLs of an answer.
+// answered passes a fetched page to the log of URLs, if there is one.
 func (f consumers) answered(p *crawler.Page) {
 	if f.log != nil {
 		f.log.answered(p)
 	}
 }
 
-// touched returns the function to call after visits without a change, or nil. The consumers get only
-// changes.
+// touched returns the function to call after a visit that changed nothing in the store, or nil if
+// nothing needs the call. Only the log of URLs needs it: the other consumers are interested in
+// changes only.
 func (f consumers) touched() func(*store.Record) {
 	if f.log == nil {
 		return nil
@@ -148,8 +152,8 @@ func (f consumers) touched() func(*store.Record) {
 	return f.log.add
 }
 
-// close lets each consumer process the rest. Consumers that send to a server have until late ends;
-// unsent reports that one of them did not finish by then.
+// close closes all consumers, after each has processed the remaining records. A consumer that sends
+// to a server is cut off when late ends; unsent reports that this happened.
 func (f consumers) close(late context.Context) (unsent bool, err error) {
 	defer f.sayWaiting()()
 	for _, one := range f.all {
@@ -164,8 +168,7 @@ func (f consumers) close(late context.Context) (unsent bool, err error) {
 	return unsent, err
 }
 
-// refused returns the error of a crawl whose index permanently refused pages, or nil if it refused
-// none.
+// refused returns an error if the search index permanently refused pages of this crawl, else nil.
 func (f consumers) refused() error {
 	for _, one := range f.all {
 		if index, ok := one.Consumer.(indexFeed); ok {
@@ -176,7 +179,8 @@ func (f consumers) refused() error {
 	return nil
 }
 
-// work returns the context for a consumer.
+// work returns the context for a consumer: late if it sends to a server, and one that never ends if
+// it writes on this machine.
 func (one consumer) work(late context.Context) context.Context {
 	if one.server == "" {
 		return context.WithoutCancel(late)
@@ -184,12 +188,13 @@ func (one consumer) work(late context.Context) context.Context {
 	return late
 }
 
-// cutOff reports whether a consumer failed because late had ended.
+// cutOff reports whether err means that a consumer could not finish sending before late ended.
 func (one consumer) cutOff(late context.Context, err error) bool {
 	return one.server != "" && late.Err() != nil && errors.Is(err, context.Canceled)
 }
 
-// sayWaiting prints the servers that the crawl waits for, unless stop is called within waitingSaid.
+// sayWaiting prints the servers that the crawl waits for. It prints nothing if stop is called
+// within waitingSaid.
 func (f consumers) sayWaiting() (stop func()) {
 	said := time.AfterFunc(waitingSaid, func() {
 		for _, one := range f.all {
@@ -201,8 +206,9 @@ func (f consumers) sayWaiting() (stop func()) {
 	return func() { said.Stop() }
 }
 
-// while runs do, and lets the consumers follow it. If a consumer fails, the context of do ends, and
-// while returns the consumer's error. Consumers that send to a server are cancelled when late ends.
+// while calls do, and lets the consumers follow the crawl that do runs. If a consumer fails, the
+// context of do is cancelled, and while returns the consumer's error. Consumers that send to a
+// server are cancelled when late ends.
 func (f consumers) while(ctx, late context.Context, do func(context.Context) error) error {
 	following, stop := context.WithCancel(ctx)
 	defer stop()
@@ -225,16 +231,16 @@ func (f consumers) while(ctx, late context.Context, do func(context.Context) err
 	return err
 }
 
-// A urlLog writes a line for each stored URL, with its answer and verdict. It implements
-// [feed.Consumer].
+// A urlLog writes a log line for each URL whose result was stored: its answer, its verdict and how
+// long the answer took. It implements [feed.Consumer].
 type urlLog struct {
 	log    *slog.Logger
 	s      store.Reader
 	cursor store.Cursor
-	took   sync.Map // duration of the last answer, by URL; removed when the URL is logged
+	took   sync.Map // key: URL; value: duration of its last answer, removed when the URL is logged
 }
 
-// newURLLog returns a log of the URLs that are stored from this moment on.
+// newURLLog returns a log of the URLs whose results are stored from now on.
 func newURLLog(ctx context.Context, log *slog.Logger, s store.Reader) (*urlLog, error) {
 	end, err := s.End(ctx)
 	if err != nil {
@@ -255,19 +261,19 @@ func (l *urlLog) CatchUp(ctx context.Context) error {
 	return nil
 }
 
-// Close logs the last URLs.
+// Close logs the URLs that were stored since the last call of CatchUp.
 func (l *urlLog) Close(ctx context.Context) error { return l.CatchUp(ctx) }
 
-// answered records how long an answer took.
+// answered remembers how long the answer to a page's URL took, until the URL is logged.
 func (l *urlLog) answered(p *crawler.Page) { l.took.Store(p.Item.URL, p.Took) }
 
-// add logs the result of a URL.
+// add writes the log line for the record of a URL.
 func (l *urlLog) add(r *store.Record) {
 	attrs := []any{"url", r.URL, "state", NameOf(r.End()), "status", r.Status, "bytes", r.Size}
 	if r.Visit != store.FirstVisit {
 		attrs = append(attrs, "visit", r.Visit.String())
 	}
-	if took, ok := l.took.LoadAndDelete(r.URL); ok { // missing if nothing was fetched: robots.txt may have forbidden the URL
+	if took, ok := l.took.LoadAndDelete(r.URL); ok { // there is none if nothing was fetched, for example because robots.txt forbids the URL
 		attrs = append(attrs, "ms", math.Round(float64(took.(time.Duration))/1e5)/10)
 	}
 	if r.Problem != "" {

@@ -12,11 +12,11 @@ import (
 	"skink/store"
 )
 
-// A NamedState is a state of URLs with its name for users.
+// A NamedState is a state of URLs with the name that users see, such as "given-up".
 type NamedState struct {
 	Name  string
 	State frontier.State
-	Later bool // only the postponed URLs in this state
+	Later bool // these are the postponed URLs, which share State with the blocked ones
 	Note  string
 }
 
@@ -44,9 +44,10 @@ func NameOf(state frontier.State) string {
 	return ""
 }
 
-// LikelyPostponed estimates the number of postponed URLs from the counts. A postponed URL has the
-// state of a blocked one, and only its record has another kind. A record stays when its URL is
-// pending again. So the estimate assumes that all URLs with a blocked record are still blocked.
+// LikelyPostponed estimates the number of postponed URLs from two counts. In the frontier, a
+// postponed URL has the same state as a blocked one; only their records in the store differ. The
+// estimate is the number of URLs in that state without the number of records of blocked URLs. It is
+// too low if some of the latter are pending again, because their records remain.
 func LikelyPostponed(n frontier.Counts, t store.Tally) int64 { return max(n.Blocked-t.Blocked, 0) }
 
 // CountPostponed returns the exact number of postponed URLs: if URLs with either kind of record may
@@ -82,8 +83,8 @@ func CountPostponed(ctx context.Context, s store.Reader, n frontier.Counts, t st
 	return min(max(postponed, 0), n.Blocked), nil
 }
 
-// CountsByName returns the number of URLs in each state, by name. postponed is how many of the
-// blocked URLs were postponed.
+// CountsByName returns the number of URLs in each state, by the state's name. postponed is the
+// number of postponed URLs, which n.Blocked includes.
 func CountsByName(n frontier.Counts, postponed int64) map[string]int64 {
 	return map[string]int64{
 		"pending": n.Pending, "fetched": n.Fetched, "redirected": n.Redirected, "blocked": n.Blocked - postponed, "postponed": postponed,
@@ -91,17 +92,17 @@ func CountsByName(n frontier.Counts, postponed int64) map[string]int64 {
 	}
 }
 
-// An EndRow is the number of URLs in one state.
+// An EndRow is a row of the table of URLs by state: a state, its number of URLs and a note.
 type EndRow struct {
 	Name string
 	N    int64
 	Note string
 }
 
-// EndRows returns the numbers of a store's URLs by state, which add up to all.
+// EndRows returns a row for each state of a store's URLs. all is the sum of their numbers.
 func EndRows(n frontier.Counts, postponed int64, t store.Tally) (rows []EndRow, all int64) {
 	byName := CountsByName(n, postponed)
-	pending := n.Pending // these may have a record from an earlier visit
+	pending := n.Pending // pending URLs that may have a record from an earlier visit
 	for _, s := range States {
 		row := EndRow{s.Name, byName[s.Name], s.Note}
 		records := row.N
@@ -130,7 +131,7 @@ func EndRows(n frontier.Counts, postponed int64, t store.Tally) (rows []EndRow, 
 		if again > 0 {
 			row.Note += fmt.Sprintf(", %s of %s waiting for a revisit", report.Grouped(again), report.Grouped(records))
 		}
-		if files := records - row.N - again; s.State == frontier.Fetched && files > 0 { // files of skink dedup
+		if files := records - row.N - again; s.State == frontier.Fetched && files > 0 { // records of files that skink dedup wrote have no URL in the frontier
 			row.Note += fmt.Sprintf(", %s of them files, not URLs", report.Grouped(files))
 		}
 		rows, all = append(rows, row), all+row.N

@@ -13,18 +13,18 @@ import (
 	"skink/report"
 )
 
-// MostHosts is the length of each list of hosts.
+// MostHosts is the largest length of each list of hosts that is shown.
 const MostHosts = 10
 
-// slowest returns the hosts that take longest to answer.
+// slowest returns the hosts that take longest to answer, slowest first, at most MostHosts.
 func slowest(all []crawler.HostState) []crawler.HostState {
 	list := slices.DeleteFunc(slices.Clone(all), func(h crawler.HostState) bool { return h.Took == 0 })
 	slices.SortStableFunc(list, func(a, b crawler.HostState) int { return cmp.Compare(b.Took, a.Took) })
 	return list[:min(len(list), MostHosts)]
 }
 
-// leftAlone returns the hosts that get no requests now, the longest wait first, and how many there
-// are.
+// leftAlone returns the hosts to which the crawl sends no requests now, the longest wait first, at
+// most MostHosts. It also returns how many such hosts there are.
 func leftAlone(all []crawler.HostState, now time.Time) ([]crawler.HostState, int) {
 	list := slices.DeleteFunc(slices.Clone(all), func(h crawler.HostState) bool { return !h.Until.After(now) && !h.Budget && h.Alone == "" })
 	slices.SortStableFunc(list, func(a, b crawler.HostState) int { return b.Until.Compare(a.Until) })
@@ -47,7 +47,8 @@ func whyAlone(h crawler.HostState, now time.Time) string {
 	}
 }
 
-// hostsText returns the slowest hosts and those that get no requests now, as a text for users.
+// hostsText returns a text for users: the slowest hosts, and the hosts to which the crawl sends no
+// requests now.
 func hostsText(all []crawler.HostState, now time.Time) string {
 	var b strings.Builder
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
@@ -64,7 +65,8 @@ func hostsText(all []crawler.HostState, now time.Time) string {
 	return b.String()
 }
 
-// logHosts logs the same for programs.
+// logHosts logs the slowest hosts, and the hosts to which the crawl sends no requests now, one
+// record each.
 func logHosts(log *slog.Logger, all []crawler.HostState, now time.Time) {
 	for _, h := range slowest(all) {
 		log.Info("slow host", "host", h.Name, "answer_seconds", h.Took.Seconds(), "rest_seconds", h.Rest.Seconds(), "requests", h.Requests)

@@ -14,18 +14,21 @@ import (
 	"skink/store"
 )
 
-// An index is Elasticsearch or OpenSearch. Credentials come from the environment, because other
-// users could see them on a command line.
+// These environment variables hold the credentials for a search index (Elasticsearch or
+// OpenSearch). They are not flags, because other users of the machine could see them on a command
+// line.
 const (
 	EnvUser     = "SKINK_INDEX_USER"
 	EnvPassword = "SKINK_INDEX_PASSWORD"
 	EnvKey      = "SKINK_INDEX_API_KEY"
 )
 
-// namedRefused is how many refused documents are printed. More would not help the user.
+// namedRefused is how many of the pages that an index refused are printed. A longer list would not
+// help the user.
 const namedRefused = 20
 
-// NewIndex returns a Bulk that sends pages to an index, and prints those that the index refuses.
+// NewIndex returns a Bulk that sends pages to the search index at url. It prints to say the pages
+// that the index refuses.
 func NewIndex(s store.Reader, url string, header http.Header, opt feed.Options, keep func(context.Context, store.Cursor) error, say io.Writer) (*feed.Bulk, error) {
 	named := 0
 	b, err := feed.NewBulk(s, feed.BulkOptions{
@@ -48,7 +51,8 @@ func NewIndex(s store.Reader, url string, header http.Header, opt feed.Options, 
 	return b, nil
 }
 
-// WhoIsIt adds to an authentication error of an index how to set the credentials.
+// WhoIsIt adds to an authentication error of a search index how to set the credentials. It returns
+// other errors unchanged.
 func WhoIsIt(err error) error {
 	if !errors.Is(err, feed.ErrNotAllowed) {
 		return err
@@ -62,8 +66,8 @@ type indexFeed struct{ *feed.Bulk }
 func (f indexFeed) CatchUp(ctx context.Context) error { return WhoIsIt(f.Bulk.CatchUp(ctx)) }
 func (f indexFeed) Close(ctx context.Context) error   { return WhoIsIt(f.Bulk.Close(ctx)) }
 
-// RefusedError returns the error of a command whose index permanently refused pages, or nil if it
-// refused none.
+// RefusedError returns the error for a command whose search index permanently refused so many
+// pages, or nil if refused is 0.
 func RefusedError(refused int) error {
 	if refused == 0 {
 		return nil

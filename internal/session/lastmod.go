@@ -8,15 +8,16 @@ import (
 
 // # Sitemaps and changes
 //
-// A sitemap may say when each of its pages last changed (lastmod). Many give the day on which the
-// file was made, whatever changed. So the lastmods of pages with at least two visits are compared
-// with the results of these visits. The other lastmods are trusted only if nearly all of these were
-// correct. If a trusted lastmod is later than a page's last visit, the page is due at once,
-// whatever the schedule says. The schedule itself does not change: a page without a lastmod does
-// not wait longer.
+// A sitemap may say when each of its pages last changed (lastmod). Many sitemaps give the day on
+// which the sitemap was made, whatever changed. So the lastmods of pages with at least two visits
+// are compared with what these visits found. The lastmods of a host are trusted only if nearly all
+// of the compared ones were correct. If a trusted lastmod is later than the last visit of its page,
+// the page is due at once, whatever the schedule says. A page without a lastmod is visited as the
+// schedule says.
 
-// holds reports whether a lastmod agrees with the visits of a page. known is false if the visits
-// cannot tell. A lastmod at midnight stands for its whole day.
+// holds reports whether a lastmod in a sitemap agrees with what the visits of its page found. known
+// is false if the visits can neither confirm nor refute it. A lastmod at midnight may mean any time
+// of that day.
 func holds(r *store.Record, lastmod time.Time) (right, known bool) {
 	first, last := lastmod, lastmod
 	if h, m, s := lastmod.Clock(); h+m+s == 0 {
@@ -27,21 +28,21 @@ func holds(r *store.Record, lastmod time.Time) (right, known bool) {
 	switch {
 	case r.Kind != store.Page || last.After(r.Visited()) || !stood && !changed:
 		return false, false
-	case first.After(r.FetchedAt): // a visit since then found the words that had been there before
+	case first.After(r.FetchedAt): // the lastmod is later than the visit that first found the current text, but a visit after it found no change
 		return false, true
-	case changed: // after the visit before, or the file missed it
+	case changed: // a change was found: the lastmod must be later than the last visit that found the old text
 		return last.After(r.Earlier[0].At), true
 	}
 	return true, true
 }
 
-// leastProofs is the least number of pages that must have shown whether a host's lastmods are
-// correct.
+// leastProofs is how many lastmods of a host must have been compared with visits before the others
+// are trusted.
 const leastProofs = 8
 
-// trusted reports whether a host's lastmods are trusted, given how many were right and wrong: there
-// must be enough of them, and nine of ten right.
+// trusted reports whether a host's lastmods are trusted, given how many were right and how many
+// wrong: at least leastProofs in all, and nine of ten right.
 func trusted(right, wrong int64) bool { return right+wrong >= leastProofs && right >= 9*wrong }
 
-// changedBy reports whether a page changed after its last visit by a trusted lastmod.
+// changedBy reports whether a lastmod says that its page changed after the last visit.
 func changedBy(r *store.Record, lastmod time.Time) bool { return lastmod.After(r.Visited()) }

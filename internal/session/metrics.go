@@ -16,7 +16,8 @@ type meter struct {
 	view   *atomic.Pointer[running]
 }
 
-// openMonitor starts the server if the options ask for it.
+// openMonitor starts the server for metrics if opt.Metrics names an address. Otherwise it returns a
+// meter that does nothing.
 func openMonitor(opt *Options, out Output) (o meter, err error) {
 	if opt.Metrics == "" {
 		return o, nil
@@ -30,14 +31,14 @@ func openMonitor(opt *Options, out Output) (o meter, err error) {
 	return o, nil
 }
 
-// observe counts a fetch.
+// observe counts a fetch and its duration in the metrics.
 func (o meter) observe(p *crawler.Page) {
 	if o.server != nil {
 		o.server.Observe(p.Status, p.Took)
 	}
 }
 
-// show makes the server return the numbers of a running crawl.
+// show makes the server report the numbers of the running crawl v.
 func (o meter) show(v *running) {
 	if o.server != nil {
 		o.view.Store(v)

@@ -17,18 +17,20 @@ import (
 	"skink/warc"
 )
 
-// DefaultStore is the folder of a store without a name. Messages do not repeat it.
+// DefaultStore is the folder of the store if the user names none. Suggested commands omit the flag
+// --store for this folder.
 const DefaultStore = "skink-data"
 
 // A NamedStore is a store that is open for writing.
 type NamedStore struct {
 	store.Store
-	Name   string                    // for messages, without a password
-	Shared bool                      // other workers may write to it too
-	Disk   func() (size, free int64) // bytes that it takes and may still take; nil: it is on a server
+	Name   string                    // for messages; a URL without its password
+	Shared bool                      // other worker processes may write to the store, too
+	Disk   func() (size, free int64) // size of the store and free space, in bytes; nil: the store is on a server
 }
 
-// disk returns the bytes that a store takes and may still take, and zeros for one on a server.
+// disk returns the size of a store and the free space for it, in bytes. Both are 0 if the store is
+// on a server.
 func (s *NamedStore) disk() (size, free int64) {
 	if s.Disk == nil {
 		return 0, 0
@@ -36,34 +38,35 @@ func (s *NamedStore) disk() (size, free int64) {
 	return s.Disk()
 }
 
-// Options say what a run does. The store keeps the seeds, the settings and Prefer of earlier runs.
-// All other options apply to one run.
+// Options say what one run of a crawl does. The store keeps Seeds, Wanted.Settings and Prefer for
+// later runs. All other options apply to one run only.
 type Options struct {
 	Crawl  crawler.Options // scope, politeness and limits; Run adds what follows from the seeds
 	Wanted Wanted          // how pages are judged and kept
-	Prefer []string        // regular expressions of the URLs that lead their copies
+	Prefer []string        // regular expressions; among copies, a page whose URL matches leads
 	Seeds  Seeds           // in addition to those in the store
-	Add    bool            // Seeds may be of other sites than a finished crawl in the store
+	Add    bool            // allow Seeds that are on other sites than the finished crawl in the store
 	Again  Again           // which URLs to visit again
 
-	GoneAfter int           // failed visits in a row after which a page is gone
-	Learn     bool          // learn which patterns of URLs return known texts
-	Budget    bool          // postpone URLs of such patterns
-	Memory    int64         // bytes
-	MaxTime   time.Duration // of this run; 0: no limit
+	GoneAfter int           // a page counts as gone after so many failed visits in a row
+	Learn     bool          // learn which patterns of URLs lead only to texts that are known
+	Budget    bool          // postpone URLs of patterns that lead only to known texts
+	Memory    int64         // memory for the whole process, in bytes
+	MaxTime   time.Duration // the run ends after this; 0: no limit
 
-	Feed    string      // "": none; "-": Output.Out; the URL of an index; or a file
-	Index   http.Header // credentials for the index
-	Archive Archive     // of the answers
-	LogURLs bool        // log each URL; needs Output.Log
-	Metrics string      // address of a server for metrics; "": none
-	Build   monitor.Build
+	StoreCookies bool        // keep the cookies that hosts set in the store, for later runs; needs Crawl.Cookies
+	Feed         string      // where pages are written: "-": Output.Out; the URL of a search index; a file; "": nowhere
+	Index        http.Header // HTTP header with the credentials for a search index
+	Archive      Archive     // where the responses of servers are archived
+	LogURLs      bool        // log each URL; needs Output.Log
+	Metrics      string      // address of a server for metrics; "": none
+	Build        monitor.Build
 
-	// View returns how a browser is shown a store that is judged by a rule. Run adds the store and
-	// the crawl. nil: there is no view.
+	// View returns how a store with the given rule is shown in a browser. Run completes the result
+	// with the store and the crawl. nil: nothing is shown.
 	View func(dedup.Rule) view.Options
 
-	DelayChosen bool                // the user knows the delay, so it is not explained
+	DelayChosen bool                // the user set the delay between requests, so no message explains that it makes the crawl slow
 	Resume      func(Ending) string // returns the command that continues the crawl; nil: there is none
 }
 
@@ -74,7 +77,7 @@ func Defaults() Options {
 		GoneAfter: ingest.DefaultGoneAfter, Learn: true, Budget: true, Memory: memory.Default,
 		Archive: Archive{Size: archive.DefaultSize, Digest: warc.SHA256},
 	}
-	o.Crawl.Scope, _ = crawler.NewScope(crawler.ScopeHost, nil, nil) // it has no pattern that could be wrong
+	o.Crawl.Scope, _ = crawler.NewScope(crawler.ScopeHost, nil, nil) // there is no error, because there are no patterns
 	return o
 }
 
@@ -95,15 +98,15 @@ func (o *Options) resume(end Ending) string {
 	return o.Resume(end)
 }
 
-// An Archive says where and how the answers of a crawl are kept.
+// An Archive says where and how the responses of a crawl are archived as WARC files.
 type Archive struct {
-	Dir    string // folder; "": answers are not kept
-	Size   int64  // bytes after which another file begins
+	Dir    string // folder; "": responses are not archived
+	Size   int64  // a file that reaches this size, in bytes, is followed by another one
 	Digest warc.Digest
 }
 
-// A UsageError says that the options fit neither each other nor the store: the user must change
-// them.
+// A UsageError means that the options contradict each other or the store, so that the user must
+// change them.
 type UsageError struct{ Err error }
 
 func (e UsageError) Error() string { return e.Err.Error() }

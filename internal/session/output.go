@@ -6,15 +6,15 @@ import (
 	"log/slog"
 )
 
-// An Output is where a run writes: its messages, its progress, and a feed that is printed.
+// An Output is where a run writes its messages, its progress, and a feed of pages if it is printed.
 type Output struct {
-	Out     io.Writer       // for Options.Feed "-"
-	Err     io.Writer       // for messages and progress
-	Log     *slog.Logger    // for the same, as records for programs; nil: Err gets text for people
+	Out     io.Writer       // receives the feed if Options.Feed is "-"
+	Err     io.Writer       // receives messages and progress as text
+	Log     *slog.Logger    // receives messages and progress as log records instead of Err; nil: Err is used
 	Quiet   bool            // print errors only
-	Screen  io.Writer       // Err if it is a terminal, to which escape sequences may be written; nil: it is none
-	Columns func() int      // width of the terminal; used if there is a Screen
-	Asked   <-chan struct{} // receives a value each time the user asks how the hosts are; may be nil
+	Screen  io.Writer       // the terminal for a status line, which may contain escape sequences; nil: Err is no terminal
+	Columns func() int      // width of the terminal Screen, in characters
+	Asked   <-chan struct{} // receives a value each time the user asks for the state of the hosts; may be nil
 }
 
 // Say prints a sentence.

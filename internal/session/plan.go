@@ -21,23 +21,23 @@ import (
 	"skink/store"
 )
 
-// A plan is what a run is to fetch.
+// A plan is what a run will fetch, and with which options.
 type plan struct {
-	seeds Seeds           // of this run and of earlier ones
-	lost  []lostFolder    // seeds that are missing
-	crawl crawler.Options // those of the run, with what follows from the seeds
+	seeds Seeds           // those of this run and of earlier runs
+	lost  []lostFolder    // folders among the seeds that no longer exist
+	crawl crawler.Options // options of the run, completed by what follows from the seeds
 	again selection       // URLs to visit again
 }
 
-// plan adds the seeds to those in the store, and configures the crawl for them. It does not write,
-// so a command that fails before its crawl leaves no seeds.
+// plan adds the seeds of this run to those in the store, and derives the options of the crawl from
+// them. It writes nothing, so a command that fails before its crawl leaves no seeds in the store.
 func (r *run) plan(ctx context.Context) (p plan, err error) {
 	given := r.opt.Seeds
 	if p.seeds, err = readSeeds(ctx, r.store); err != nil {
 		return p, fmt.Errorf("%s: %w", r.store.Name, err)
 	}
 	lost, folders := p.seeds.relocate(given.Folders)
-	if len(folders) == len(given.Folders) && !r.opt.Add { // none is an earlier folder that moved
+	if len(folders) == len(given.Folders) && !r.opt.Add { // no given folder is a folder of an earlier run that was moved
 		if err := r.checkOthers(ctx, p.seeds, given); err != nil {
 			return p, err
 		}
@@ -57,7 +57,7 @@ func (r *run) plan(ctx context.Context) (p plan, err error) {
 			r.out.Say("The folder %s does not exist any more: %s is now crawled as http://%s/.", l.Dir, l.found, l.Host)
 			continue
 		}
-		// Its URLs stay pending until it is back.
+		// The pending URLs of the folder stay pending until the folder is back.
 		r.out.Say("The folder %s is missing (%v), so http://%s/ is skipped. Restore it, or give its new place; the folder's name must be the same.", l.Dir, disk.Reason(l.err), l.Host)
 		p.lost = append(p.lost, l)
 		o.Away = append(o.Away, l.Host)
@@ -103,8 +103,9 @@ func (r *run) checkOthers(ctx context.Context, stored, given Seeds) error {
 		r.store.Name, stored.name(), report.Counted(tally.Pages(), "page"))
 }
 
-// anythingLeft reports whether the crawl has work: a pending URL, a new seed, URLs to visit again,
-// or postponed URLs to check. If it has none, firstDue is when the first page is due, or zero.
+// anythingLeft reports whether the crawl has anything to do: a pending URL, a new seed, URLs to
+// visit again, or postponed URLs to fetch. Otherwise firstDue is the time at which the first page
+// is due for another visit, or zero.
 func (r *run) anythingLeft(ctx context.Context, p plan) (left bool, firstDue time.Time, err error) {
 	counts, err := r.store.Counts(ctx)
 	if err != nil || counts.Pending > 0 {
@@ -128,7 +129,8 @@ func (r *run) anythingLeft(ctx context.Context, p plan) (left bool, firstDue tim
 	return r.opt.Learn && tally.Later > 0 && !r.opt.Again.wanted(), firstDue, err
 }
 
-// nothingLeft ends a run that has nothing to do.
+// nothingLeft ends a run that has nothing to fetch: it writes the seeds and tells the user why
+// nothing is fetched.
 func (r *run) nothingLeft(ctx context.Context, p plan, firstDue time.Time) error {
 	tally, err := r.store.Tally(ctx)
 	if err != nil {
@@ -161,7 +163,8 @@ func (r *run) nothingLeft(ctx context.Context, p plan, firstDue time.Time) error
 	return nil
 }
 
-// withStore returns a command line for this run's store.
+// withStore returns a skink command line with the flag --store for this run's store, unless that is
+// the default store.
 func (r *run) withStore(command string) string {
 	if r.store.Name == DefaultStore {
 		return command
@@ -183,8 +186,9 @@ func (r *run) greeting(counts frontier.Counts, pages, back int64) string {
 	return fmt.Sprintf("%s the crawl in %s: %s stored, %s to fetch", verb, r.store.Name, report.Counted(pages, "page"), report.Counted(counts.Pending, "URL"))
 }
 
-// begin writes the seeds, and puts the URLs to visit again into the frontier. It returns the counts
-// of the frontier and the number of these URLs. It is called when the crawl is ready to run.
+// begin writes the seeds to the store, and puts the URLs to visit again into the frontier. It
+// returns the counts of the frontier, and how many URLs are visited again. It must be called when
+// the crawl is ready to run.
 func (r *run) begin(ctx context.Context, p plan) (counts frontier.Counts, back int64, err error) {
 	if err := plant(ctx, r.store, p.seeds); err != nil {
 		return counts, 0, err
@@ -207,7 +211,8 @@ func plant(ctx context.Context, s store.Store, all Seeds) error {
 	return nil
 }
 
-// moves records the URLs to which the sites of seeds move during a crawl.
+// A moves records the new URL if a seed redirects to another address of its site, such as from http
+// to https.
 type moves struct {
 	store    store.Store
 	pipeline *ingest.Pipeline
@@ -215,7 +220,8 @@ type moves struct {
 	mu       sync.Mutex
 }
 
-// moved adds the URL to which a seed's site moved. Its host gets the place of the seed's host.
+// moved records that the seed from redirects to the URL to. The host of to gets the position of the
+// seed's host in the order that decides which page leads its copies.
 func (m *moves) moved(ctx context.Context, from, to string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -228,7 +234,8 @@ func (m *moves) moved(ctx context.Context, from, to string) error {
 	return m.seeds.write(ctx, m.store)
 }
 
-// orderHosts adds the hosts of seeds to the order of hosts in a store, which decides the leaders.
+// orderHosts adds the hosts of seeds to the store's order of hosts. Among copies, the page on the
+// earlier host leads.
 func orderHosts(ctx context.Context, s *NamedStore, prefer, hosts []string) (*precedence.Order, error) {
 	order, err := precedence.Add(ctx, s, prefer, hosts)
 	if errors.Is(err, precedence.ErrPrefer) {
@@ -244,7 +251,8 @@ func orderHosts(ctx context.Context, s *NamedStore, prefer, hosts []string) (*pr
 	return order, nil
 }
 
-// preferFlags returns expressions as flags of a command line, with a space before each.
+// preferFlags returns the regular expressions as --prefer flags for a command line, each after a
+// space.
 func preferFlags(prefer []string) (flags string) {
 	for _, expression := range prefer {
 		flags += " --prefer " + harmless.Quoted(expression)

@@ -13,7 +13,7 @@ import (
 	"skink/report"
 )
 
-// These are the intervals of progress reports: for the status line, and for lines of a log.
+// The intervals at which progress is reported: statusEvery on a terminal, logEvery in a log.
 const (
 	statusEvery = 200 * time.Millisecond
 	logEvery    = 10 * time.Second
@@ -33,7 +33,7 @@ func (m moment) line() string {
 		report.Grouped(m.pages), m.rate(), report.Grouped(m.unique), report.Grouped(m.exact), report.Grouped(m.near), report.Grouped(m.failed), report.Grouped(m.givenUp), report.Grouped(m.pending), report.Grouped(m.hosts))
 }
 
-// running is the source of the numbers of a running crawl.
+// A running gives access to the numbers of a running crawl.
 type running struct {
 	store    *NamedStore
 	pipeline *ingest.Pipeline
@@ -41,7 +41,8 @@ type running struct {
 	started  time.Time
 }
 
-// now returns the crawl's current state. A count that fails is 0: the crawl will report the error.
+// now returns the current numbers of the crawl. A number that cannot be read is 0: the crawl itself
+// will report the error.
 func (v *running) now() moment {
 	all, added := v.pipeline.Tally(), v.pipeline.Added()
 	counts, _ := v.store.Counts(context.Background())
@@ -55,8 +56,8 @@ type progress struct {
 	of  *running
 }
 
-// watch shows the progress of the crawl until stop is called. A quiet crawl still shows its hosts
-// when the user asks for them.
+// watch shows the progress of the crawl until stop is called. If Output.Quiet is set, it shows only
+// the state of the hosts, and that only when the user asks for it.
 func watch(ctx context.Context, p progress) (stop func()) {
 	done := make(chan struct{})
 	var wait sync.WaitGroup
@@ -132,8 +133,8 @@ func (p progress) logLines(done <-chan struct{}) {
 	}
 }
 
-// sayPace explains to new users why the crawl is slow. It first writes erase, which clears the
-// status line.
+// sayPace tells new users why the crawl is slow, if it is. It first writes the string erase, which
+// clears the status line.
 func (p progress) sayPace(erase string) {
 	if text := p.opt.paceText(p.of.now(), p.of.crawl.Hosts()); text != "" {
 		if erase != "" {
@@ -146,9 +147,9 @@ func (p progress) sayPace(erase string) {
 // paceAfter is how long a crawl must run before its rate is meaningful.
 const paceAfter = 5 * time.Second
 
-// paceText returns a text that the crawl is slow because it is polite, or "" if that is not the
-// reason or the user set the rate. Without it, new users might think that a page a second is the
-// program's limit.
+// paceText returns a text that says that the crawl is slow because it waits between requests to a
+// host. It returns "" if that is not the reason, or if the user set the delay. Without the text,
+// new users might think that a page a second is the program's limit.
 func (o *Options) paceText(m moment, hosts []crawler.HostState) string {
 	delay := o.Crawl.Delay
 	if o.DelayChosen || delay == 0 || m.pending == 0 {

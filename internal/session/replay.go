@@ -18,25 +18,26 @@ import (
 	"skink/store"
 )
 
-// A replay judges the pages of archives in the order of the archives. A crawl writes them in the
-// order of their commits, so the verdicts are the same as in that crawl.
+// A replay judges pages from web archives instead of fetching them. It takes them in the order of
+// the archives. A crawl writes an archive in the order in which it stores pages, so the verdicts
+// are those of that crawl.
 type replay struct {
 	options  crawler.Options
 	out      Output
 	store    *NamedStore
 	pipeline *ingest.Pipeline
-	ways     map[string]way // ways to targets of redirects, by URL
-	lost     int            // records that could not be read
-	passed   report.Passed  // skipped records
+	ways     map[string]way // redirects so far, by the URL of the page to which they lead
+	lost     int            // number of records that could not be read
+	passed   report.Passed  // skipped records, counted by reason
 }
 
-// A way is the chain of redirects that led a crawl to a page.
+// A way describes the redirects that led a crawl to a page.
 type way struct {
 	via  string
 	hops int
 }
 
-// Replay judges the pages of archives into a store, and fetches nothing.
+// Replay judges the pages of web archives and writes them to a store. It fetches nothing.
 func Replay(ctx context.Context, s *NamedStore, opt Options, out Output, files []corpus.Archive) error {
 	rule, set, err := Agree(ctx, s, s.Name, opt.Wanted)
 	if err != nil {
@@ -80,10 +81,10 @@ func Replay(ctx context.Context, s *NamedStore, opt Options, out Output, files [
 	return nil
 }
 
-// errStop means that no more pages are wanted.
+// errStop ends the reading of a file when the caller wants no more pages.
 var errStop = errors.New("stop")
 
-// pages yields the pages of the files, one file after the other.
+// pages yields the pages of the archive files, one file after the other.
 func (r *replay) pages(ctx context.Context, files []corpus.Archive) iter.Seq2[*ingest.Replayed, error] {
 	return func(yield func(*ingest.Replayed, error) bool) {
 		for _, f := range files {
@@ -99,7 +100,7 @@ func (r *replay) pages(ctx context.Context, files []corpus.Archive) iter.Seq2[*i
 	}
 }
 
-// pagesOf yields the pages of a file. The error is errStop if no more are wanted.
+// pagesOf yields the pages of an archive file. The error is errStop if yield returned false.
 func (r *replay) pagesOf(ctx context.Context, file corpus.Archive, yield func(*ingest.Replayed, error) bool) error {
 	f, err := file.Open()
 	if err != nil {
@@ -116,13 +117,13 @@ func (r *replay) pagesOf(ctx context.Context, file corpus.Archive, yield func(*i
 	}
 	return corpus.ReadArchive(ctx, f, filepath.Base(file.Name), r.options, notes, func(p *crawler.Page, at store.Archived) error {
 		r.lead(p)
-		p.Item.Due = p.FetchedAt // a later answer of a URL counts as another visit
+		p.Item.Due = p.FetchedAt // so that a second answer of the same URL counts as another visit
 		leads, err := crawler.LeadsOf(p, &r.options)
 		if err != nil {
 			return err
 		}
 		discover := func(ctx context.Context) error {
-			_, err := r.store.Discover(ctx, []frontier.Item{p.Item}) // so that its end is counted
+			_, err := r.store.Discover(ctx, []frontier.Item{p.Item}) // a URL is counted in the frontier only if it was added there
 			return err
 		}
 		if !yield(&ingest.Replayed{Page: p, Leads: leads, Before: discover, Write: r.placed(at), Known: func() { r.passed.Add("visit that is not later than the stored one") }}, nil) {
@@ -132,7 +133,8 @@ func (r *replay) pagesOf(ctx context.Context, file corpus.Archive, yield func(*i
 	})
 }
 
-// lead records the target of a redirect, and sets the redirects that led to a page.
+// lead sets in a page the redirects that led to it. If the page itself is a redirect, lead
+// remembers it for the page at its target.
 func (r *replay) lead(p *crawler.Page) {
 	if came, ok := r.ways[p.Item.URL]; ok {
 		p.Item.Via, p.Item.Hops = came.via, came.hops
@@ -147,7 +149,8 @@ func (r *replay) lead(p *crawler.Page) {
 	r.ways[p.Location] = from
 }
 
-// placed returns a writer that adds the position of the answer to a page's record.
+// placed returns a writer that commits a page after adding to its record where in the archive its
+// response is.
 func (r *replay) placed(at store.Archived) ingest.EntryWriter {
 	return func(ctx context.Context, e *store.Entry) (store.Outcome, error) {
 		e.Record.Archive = at

@@ -17,34 +17,36 @@ import (
 // between two visits. At most [store.MostVisits] changes are remembered, so the interval adapts to
 // a page that changes more rarely now.
 //
-// A page that follows another is worth half as much: its interval is doubled, and it is never due
-// before its leader. A page that could not be fetched is retried sooner, and then less and less
-// often. A page that is gone or never existed is visited at the longest interval. A sitemap is
-// visited at the shortest, because it lists many pages at once.
+// A page that is a duplicate of another is half as important: its interval is doubled, and it is
+// never due before the page that it duplicates. A page that could not be fetched is retried sooner
+// at first, and then less and less often. A page that is gone or never existed is visited at the
+// longest interval. A sitemap is visited at the shortest interval, because it lists many pages at
+// once.
 //
 // Known weaknesses: the schedule ignores the time of day, such as a front page that changes at
 // seven in the morning. A counter or a date counts as a change although it is no news.
 
-// A Schedule bounds the time from one visit of a page to the next.
+// A Schedule says how long to wait between two visits of a page.
 type Schedule struct {
-	First time.Duration // after the first visit
-	Least time.Duration // of a page that changes all the time
-	Most  time.Duration // of a page that never does, and of one that is gone
+	First time.Duration // from the first visit to the second
+	Least time.Duration // the shortest time, for a page that changes all the time
+	Most  time.Duration // the longest time, for a page that never changes or is gone
 }
 
-// DefaultSchedule returns a schedule for sites of all kinds.
+// DefaultSchedule returns a schedule that suits most sites: a day, with an hour as the shortest and
+// 30 days as the longest time.
 func DefaultSchedule() Schedule {
 	const day = 24 * time.Hour
 	return Schedule{First: day, Least: time.Hour, Most: 30 * day}
 }
 
-// Due returns when a page is to be visited again. leader is the record of the page that it follows,
-// or nil if it follows none or the record is not known.
+// Due returns when a page is to be visited again. If the page is a duplicate, leader is the record
+// of the page that it duplicates; nil means that there is none or that its record is not known.
 func (s Schedule) Due(r, leader *store.Record) time.Time {
 	due := r.Visited().Add(s.interval(r))
 	if r.Follows() && leader != nil && !leader.Follows() {
 		if first := s.Due(leader, nil); due.Before(first) {
-			return first.Add(1) // after it, also where both are asked for at once
+			return first.Add(1) // one nanosecond later, so that the leader comes first if both are fetched in one run
 		}
 	}
 	return due
@@ -65,7 +67,7 @@ func (s Schedule) interval(r *store.Record) time.Duration {
 	return s.usual(r)
 }
 
-// usual returns the interval of a page that leads and could be fetched.
+// usual returns the interval for a page that is no duplicate and could be fetched.
 func (s Schedule) usual(r *store.Record) time.Duration {
 	stood := r.Visited().Sub(r.FetchedAt)
 	changes, since := changesOf(r)
@@ -76,8 +78,8 @@ func (s Schedule) usual(r *store.Record) time.Duration {
 	return s.bounded(max(each/2, stood))
 }
 
-// changesOf returns how often the text of a page is known to have changed, and since when that was
-// counted.
+// changesOf returns how many changes of a page's text its record shows, and the time of the
+// earliest visit at which it had another text than at the next visit.
 func changesOf(r *store.Record) (changes int, since time.Time) {
 	hash := r.Hash
 	for _, v := range r.Earlier {

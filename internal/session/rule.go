@@ -13,15 +13,16 @@ import (
 	"skink/store"
 )
 
-// Wanted says how pages are to be judged and kept. A new store gets the settings. Any other store
-// keeps its own.
+// Wanted says how pages are to be judged and what is kept of them. A new store gets these settings.
+// A store that has settings keeps its own.
 type Wanted struct {
 	store.Settings
-	Insist []string // settings that a store must have, named as the flags of skink crawl
+	Insist []string // flags of skink crawl whose settings the user chose: an existing store must have the same
 }
 
-// Agree returns the rule and the settings of a store: those that are wanted, if the store is new. It
-// fails if the store has other settings than those that the user insists on.
+// Agree returns the rule and the settings of a store. If the store is new, it gets the wanted
+// settings. Otherwise Agree fails if the store's settings differ from those that the user chose,
+// which wanted.Insist names.
 func Agree(ctx context.Context, s store.Store, name string, wanted Wanted) (dedup.Rule, store.Settings, error) {
 	want := wanted.Settings
 	rule, err := RuleOf(want)
@@ -34,7 +35,7 @@ func Agree(ctx context.Context, s store.Store, name string, wanted Wanted) (dedu
 	}
 	if has == nil {
 		if err = store.WriteSettings(ctx, s, want); errors.Is(err, store.ErrChanged) {
-			return Agree(ctx, s, name, wanted) // another worker was faster
+			return Agree(ctx, s, name, wanted) // another worker wrote the settings of the new store at the same time
 		}
 		return rule, want, err
 	}
@@ -48,8 +49,8 @@ func Agree(ctx context.Context, s store.Store, name string, wanted Wanted) (dedu
 	return rule, *has, err
 }
 
-// Fits returns an error if a store's settings differ from those that the user insists on, or if the
-// store's texts were extracted by another version.
+// Fits returns an error if a store's settings differ from those that the user chose, which w.Insist
+// names. It also fails if another version of the extractor made the store's texts.
 func (w Wanted) Fits(has store.Settings, name string) error {
 	for _, f := range []struct {
 		flag      string
@@ -71,7 +72,7 @@ func (w Wanted) Fits(has store.Settings, name string) error {
 			return usagef("--%s %v, but %s was created with --%s %v: omit the flag, or choose another --store", f.flag, f.given, name, f.flag, f.is)
 		}
 	}
-	if has.Extractor != extract.Version { // its records can be read, but the same pages would give other texts now
+	if has.Extractor != extract.Version { // the records are readable, but the same pages would give other texts now
 		return otherVersion(name, "extractor", has.Extractor, extract.Version)
 	}
 	if has.Documents != 0 && has.Documents != document.Version {
@@ -87,13 +88,14 @@ func onOff(on bool) string {
 	return "off"
 }
 
-// Values of --on-duplicate: the parts of a duplicate that a store keeps.
+// Values of the flag --on-duplicate, which says what the store keeps of a duplicate page.
 const (
-	Tag  = "tag"  // their texts
-	Skip = "skip" // only their records
+	Tag  = "tag"  // the text and the record
+	Skip = "skip" // only the record
 )
 
-// OnDuplicate returns the name of what a store keeps of duplicates.
+// OnDuplicate returns the value of --on-duplicate for a store that does or does not skip the texts
+// of duplicates.
 func OnDuplicate(skipTexts bool) string {
 	if skipTexts {
 		return Skip
@@ -101,8 +103,9 @@ func OnDuplicate(skipTexts bool) string {
 	return Tag
 }
 
-// DocumentsOf returns the reader of documents for a store with these settings, or nil if the store
-// has no text of documents. budget is the memory of the process, in bytes.
+// DocumentsOf returns a reader of PDF and other documents for a crawl into a store with these
+// settings. It returns nil if the settings exclude documents. budget is the memory of the whole
+// process, in bytes.
 func DocumentsOf(set store.Settings, budget int64) *document.Reader {
 	if set.Documents == 0 {
 		return nil
@@ -110,7 +113,8 @@ func DocumentsOf(set store.Settings, budget int64) *document.Reader {
 	return document.NewReader(document.Options{Memory: memory.Divide(budget).Reading / 2})
 }
 
-// StoredRule returns the rule by which a store was judged.
+// StoredRule returns the rule by which the pages of an existing store were judged. It fails if
+// another version of the program computed the store's values.
 func StoredRule(has store.Settings, name string) (dedup.Rule, error) {
 	if err := readable(has, name); err != nil {
 		return dedup.Rule{}, err
@@ -118,7 +122,7 @@ func StoredRule(has store.Settings, name string) (dedup.Rule, error) {
 	return RuleOf(has)
 }
 
-// RuleOf returns the rule of settings. It refuses values that make no sense.
+// RuleOf returns the rule that the settings describe. It fails if a value is invalid.
 func RuleOf(set store.Settings) (dedup.Rule, error) {
 	if err := ShinglingOf(set).Check(); err != nil {
 		return dedup.Rule{}, usagef("--unit %s --shingle %d: %w", set.Unit, set.Shingle, err)
@@ -143,7 +147,8 @@ func ShinglingOf(set store.Settings) dedup.Shingling {
 	return dedup.Shingling{Unit: dedup.Unit(set.Unit), K: set.Shingle}
 }
 
-// readable refuses a store whose values another version computed, because they are not comparable.
+// readable returns an error if another version of the program computed the values in a store,
+// because they cannot be compared with those of this version.
 func readable(has store.Settings, name string) error {
 	for _, v := range []struct {
 		what    string

@@ -14,12 +14,12 @@ import (
 	"skink/store"
 )
 
-// Seeds are the start of a crawl. The store keeps them, so that a crawl can be resumed without
-// naming them again.
+// Seeds are the URLs and folders at which a crawl starts. The store keeps them, so that a user can
+// resume the crawl without naming them again.
 type Seeds struct {
-	URLs    []string `json:"urls,omitempty"`    // canonical
-	Moved   []string `json:"moved,omitempty"`   // URLs to which the sites of seeds moved: they belong to the crawl, but the user did not name them
-	Folders []string `json:"folders,omitempty"` // absolute paths, in the given order
+	URLs    []string `json:"urls,omitempty"`    // canonical URLs that the user named
+	Moved   []string `json:"moved,omitempty"`   // URLs to which seeds redirected within their site: they count as seeds, but the user did not name them
+	Folders []string `json:"folders,omitempty"` // absolute paths, in the order in which the user named them
 }
 
 const seedsName = "seeds"
@@ -35,7 +35,8 @@ func readSeeds(ctx context.Context, s store.Store) (all Seeds, err error) {
 	return all, nil
 }
 
-// write adds seeds to those in the store. Other workers may add seeds at the same time.
+// write adds the seeds to those in the store, and returns all of them in the receiver. Other
+// workers may add seeds at the same time.
 func (all *Seeds) write(ctx context.Context, s store.Store) error {
 	for {
 		old, err := s.Meta(ctx, seedsName)
@@ -48,7 +49,7 @@ func (all *Seeds) write(ctx context.Context, s store.Store) error {
 				return fmt.Errorf("%w: %v", store.ErrCorrupt, err)
 			}
 		}
-		all.Add(Seeds{URLs: now.URLs, Moved: now.Moved}) // not folders: they may have moved
+		all.Add(Seeds{URLs: now.URLs, Moved: now.Moved}) // folders are not added: the user may have moved some of them
 		b, err := json.Marshal(all)
 		if err != nil {
 			return err
@@ -59,7 +60,7 @@ func (all *Seeds) write(ctx context.Context, s store.Store) error {
 	}
 }
 
-// Add appends other seeds that are new.
+// Add appends those of the other seeds that are not among these yet.
 func (all *Seeds) Add(other Seeds) {
 	for _, u := range other.URLs {
 		if !slices.Contains(all.URLs, u) {
@@ -78,13 +79,13 @@ func (all *Seeds) Add(other Seeds) {
 	}
 }
 
-// sharesWith reports whether any seed is in both.
+// sharesWith reports whether the two have any seed in common.
 func (all *Seeds) sharesWith(other Seeds) bool {
 	return slices.ContainsFunc(other.URLs, func(u string) bool { return slices.Contains(all.URLs, u) || slices.Contains(all.Moved, u) }) ||
 		slices.ContainsFunc(other.Folders, func(dir string) bool { return slices.Contains(all.Folders, dir) })
 }
 
-// name returns a short text for the seeds: the first, and how many more there are.
+// name returns a short text for the seeds: the first one, and the number of the others.
 func (all *Seeds) name() string {
 	items := all.Items()
 	switch len(items) {
@@ -108,18 +109,18 @@ func (all *Seeds) Items() []frontier.Item {
 	return items
 }
 
-// Special returns the hosts of seeds that may have private addresses because the user named them.
-// URLs to which sites moved do not count.
+// Special returns the hosts that the crawl may contact although their addresses are private,
+// because the user named them as seeds. URLs to which a seed redirected do not count.
 func (all *Seeds) Special() []string { return wire.SpecialHosts(all.URLs...) }
 
 // A lostFolder is a folder of an earlier crawl that no longer exists at its path.
 type lostFolder struct {
 	folder.Site
 	err   error
-	found string // folder that now has its host name; "": none
+	found string // another folder that now has this folder's host name; "": there is none
 }
 
-// lost returns the folders that cannot be read.
+// lost returns the folders among the seeds that cannot be opened.
 func (all *Seeds) lost() (lost []lostFolder) {
 	for _, f := range folder.Sites(all.Folders) {
 		root, err := os.OpenRoot(f.Dir)
@@ -127,14 +128,14 @@ func (all *Seeds) lost() (lost []lostFolder) {
 			lost = append(lost, lostFolder{Site: f, err: err})
 			continue
 		}
-		root.Close() // it was only opened as a test
+		root.Close() // it was opened only to see whether that works
 	}
 	return lost
 }
 
-// relocate replaces lost folders by given ones whose names differ by no more than a number: such a
-// folder is most likely the lost one, moved. It returns the folders that are still lost, and the
-// given ones that replaced none.
+// relocate replaces each folder that cannot be opened by a given folder with the same name, apart
+// from a number that was added to tell equal names apart. Such a folder is most likely the old one,
+// moved. It returns the folders that are still missing, and the given folders that replaced none.
 func (all *Seeds) relocate(given []string) (lost []lostFolder, others []string) {
 	lost = all.lost()
 	for _, dir := range given {
@@ -152,7 +153,7 @@ func (all *Seeds) relocate(given []string) (lost []lostFolder, others []string) 
 	return lost, others
 }
 
-// pendingLost returns the lost folders that have pending URLs.
+// pendingLost returns the paths of those missing folders that have pending URLs.
 func pendingLost(ctx context.Context, s store.Reader, lost []lostFolder) (dirs []string, err error) {
 	if len(lost) == 0 {
 		return nil, nil
@@ -169,7 +170,7 @@ func pendingLost(ctx context.Context, s store.Reader, lost []lostFolder) (dirs [
 	return dirs, nil
 }
 
-// hosts returns the hosts of the seeds that the user named, in order.
+// hosts returns the hosts of the URLs and folders that the user named, in the order of Seeds.
 func (all *Seeds) hosts() (hosts []string) {
 	for _, u := range all.URLs {
 		hosts = append(hosts, frontier.HostOf(u))

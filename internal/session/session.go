@@ -25,19 +25,19 @@ import (
 	"skink/store"
 )
 
-// A run is what lives as long as a run of a crawl. Nothing in it changes.
+// A run holds the values that all steps of one run of a crawl use. They do not change.
 type run struct {
 	opt      *Options
 	store    *NamedStore
 	out      Output
 	rule     dedup.Rule
-	settings store.Settings // of the store
+	settings store.Settings // the store's settings, which may differ from the wanted ones
 	began    time.Time
 }
 
-// Run crawls into a store until nothing is left to fetch, a limit is reached, or ctx ends. A run
-// that was interrupted returns no error but a summary that says so. The error of a run that fetched
-// nothing, although nothing failed, says why.
+// Run crawls into a store until nothing is left to fetch, a limit is reached, or ctx ends. If the
+// run was interrupted, it returns no error, and the summary says so. If the run fetched nothing, it
+// returns an error that says why, even if no step failed.
 func Run(ctx context.Context, s *NamedStore, opt Options, out Output) (sum Summary, err error) {
 	began := time.Now()
 	rule, settings, err := Agree(ctx, s, s.Name, opt.Wanted)
@@ -86,7 +86,7 @@ func Run(ctx context.Context, s *NamedStore, opt Options, out Output) (sum Summa
 	return sum, r.hint(err)
 }
 
-// hint adds a suggestion to an error of a crawl that has begun.
+// hint adds the command that continues the crawl to an error of the store that stopped it.
 func (r *run) hint(err error) error {
 	if errors.Is(err, store.ErrFull) || errors.Is(err, store.ErrAway) {
 		return fmt.Errorf("the crawl stopped: %w; continue with: %s", err, r.opt.resume(Ending{}))
@@ -94,15 +94,15 @@ func (r *run) hint(err error) error {
 	return err
 }
 
-// An outcome is how a crawl went.
+// An outcome is the result of the crawl itself, before it is summarized.
 type outcome struct {
 	*running       // nil: the crawl did not begin
-	stop     error // errMaxTime or context.Canceled; nil: no URL was left that it could fetch
-	unsent   bool  // the index did not get everything
-	refused  error // the index refused pages
+	stop     error // errMaxTime or context.Canceled; nil: the crawl ended because it could fetch nothing more
+	unsent   bool  // the search index did not get all pages
+	refused  error // set if the search index refused pages
 }
 
-// errMaxTime means that the time of this run is over.
+// errMaxTime means that the crawl has run for Options.MaxTime.
 var errMaxTime = errors.New("reached --max-time")
 
 // isStop reports whether a crawl ended because it was stopped.
@@ -160,6 +160,11 @@ func (r *run) crawl(ctx context.Context, p plan, order *precedence.Order, kept *
 			o.OnDated = func(ctx context.Context, listed []crawler.Dated) error { return p.again.dated(ctx, book, listed) }
 		}
 	}
+	if r.opt.StoreCookies {
+		if o.KeptCookies, err = keptCookies(ctx, r.store); err != nil {
+			return unstarted(errors.Join(err, meter.close()))
+		}
+	}
 	crawl, err := crawler.New(s, o, pipeline)
 	if err != nil {
 		return unstarted(errors.Join(err, meter.close()))
@@ -177,11 +182,14 @@ func (r *run) crawl(ctx context.Context, p plan, order *precedence.Order, kept *
 		w.Hosts, w.InFlight, w.Pages = crawl.Held(), crawl.InFlight(), added.Pages()
 	})
 	end, err = r.drive(ctx, v, following)
+	if r.opt.StoreCookies {
+		err = first(err, keepCookies(context.WithoutCancel(ctx), r.store, crawl.Cookies()))
+	}
 	return end, first(err, meter.close())
 }
 
-// first returns the first of two errors that is not nil. Both were computed before, so a function
-// that closes something is called even if there was an error.
+// first returns err, or later if err is nil. Because the arguments are computed before the call, a
+// function that closes something can be called in the second argument: it runs even if err is set.
 func first(err, later error) error {
 	if err != nil {
 		return err
@@ -189,7 +197,8 @@ func first(err, later error) error {
 	return later
 }
 
-// drive runs a crawl that is ready, with its consumers, its view and its progress.
+// drive runs a crawl that is ready to start, together with its consumers, its view and its progress
+// reports.
 func (r *run) drive(ctx context.Context, v *running, following consumers) (end outcome, err error) {
 	end.running = v
 	run, stopRun := context.WithCancel(ctx)
@@ -206,7 +215,7 @@ func (r *run) drive(ctx context.Context, v *running, following consumers) (end o
 	err = first(err, endView())
 	v.crawl.Close()
 	if err != nil && !errors.Is(err, errMaxTime) {
-		stopRun() // the grace period begins, if it has not begun
+		stopRun() // this starts the grace period, unless a stop has started it
 	}
 	closeErr := v.pipeline.Close()
 	unsent, followErr := following.close(late)
@@ -223,7 +232,8 @@ func (r *run) drive(ctx context.Context, v *running, following consumers) (end o
 	return end, nil
 }
 
-// runFor runs the crawl for at most some time. The error is errMaxTime when that has passed.
+// runFor runs the crawl for at most the time most, or without a limit if most is 0. It returns
+// errMaxTime if that time has passed.
 func runFor(ctx context.Context, crawl *crawler.Crawl, most time.Duration) error {
 	if most == 0 {
 		return crawl.Run(ctx)
@@ -231,13 +241,13 @@ func runFor(ctx context.Context, crawl *crawler.Crawl, most time.Duration) error
 	timed, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
 	err := crawl.Run(timed)
-	if errors.Is(err, context.DeadlineExceeded) { // ignore later errors of pages that were still in flight
+	if errors.Is(err, context.DeadlineExceeded) { // later errors of pages that were still being fetched are ignored
 		return errMaxTime
 	}
 	return err
 }
 
-// summarize counts what a crawl has done, and prints it.
+// summarize counts what a run did, and prints the summary.
 func (r *run) summarize(ctx context.Context, p plan, end outcome) (sum Summary, err error) {
 	ctx = context.WithoutCancel(ctx)
 	sum = Summary{
@@ -253,13 +263,13 @@ func (r *run) summarize(ctx context.Context, p plan, end outcome) (sum Summary, 
 	if sum.URLs, err = r.store.Counts(ctx); err != nil {
 		return sum, err
 	}
-	if sum.All, err = r.store.Tally(ctx); err != nil { // other workers may have added to it
+	if sum.All, err = r.store.Tally(ctx); err != nil { // other workers may have added records
 		return sum, err
 	}
 	if sum.End.Lost, err = pendingLost(ctx, r.store, p.lost); err != nil {
 		return sum, err
 	}
-	if sum.End.Over() { // the round is complete
+	if sum.End.Over() { // all URLs to visit again were visited
 		if err := writeRound(ctx, r.store, round{}); err != nil {
 			return sum, err
 		}
@@ -287,7 +297,7 @@ func (r *run) summarize(ctx context.Context, p plan, end outcome) (sum Summary, 
 	return sum, end.refused
 }
 
-// endOf returns why a crawl ended while URLs are pending.
+// endOf returns why a crawl ended although URLs are pending.
 func (r *run) endOf(end outcome) Ending {
 	o := &r.opt.Crawl
 	switch {
@@ -309,13 +319,14 @@ func (r *run) endOf(end outcome) Ending {
 	return e
 }
 
-// keptFiles is the number of open files reserved for the store and everything else except
-// connections under way.
+// keptFiles is how many of the files that the process may open are reserved for everything except
+// network connections.
 const keptFiles = 128
 
-// affordable returns how many of the requested connections may be under way within a limit of open
-// files; 0 files means no limit. Each connection is a file, and as many idle ones may be kept open.
-// If the system refused another file, the host would seem to be down.
+// affordable returns how many of the requested connections may be used at the same time if the
+// process may open so many files; 0 files means no limit. Each connection is an open file, and as
+// many idle connections may be kept open. If the system refused to open another file, the host
+// would seem to be down.
 func affordable(connections int, files int64) int {
 	if files == 0 {
 		return connections
@@ -323,8 +334,8 @@ func affordable(connections int, files int64) int {
 	return int(min(int64(connections), max((files-keptFiles)/2, 1)))
 }
 
-// spent returns what earlier runs fetched from each host, if hosts have a budget. It is skipped
-// otherwise, because it reads all records.
+// spent returns how much earlier runs fetched from each host, if the options limit it. Otherwise it
+// returns nil, without reading the records of the store.
 func spent(ctx context.Context, s store.Reader, o *crawler.Options) (map[string]crawler.Spent, error) {
 	if !o.HasHostBudgets() {
 		return nil, nil
@@ -346,8 +357,8 @@ func spent(ctx context.Context, s store.Reader, o *crawler.Options) (map[string]
 	return all, nil
 }
 
-// noteAlone writes to the store which hosts got no more requests. The pipeline may have done so
-// already.
+// noteAlone writes to the store the hosts to which the crawl stopped sending requests. The pipeline
+// may have written some already.
 func noteAlone(ctx context.Context, s store.Meta, alone []crawler.LeftHost) error {
 	if len(alone) == 0 {
 		return nil
@@ -361,8 +372,9 @@ func noteAlone(ctx context.Context, s store.Meta, alone []crawler.LeftHost) erro
 	})
 }
 
-// book returns the book of evidence about sites, or nil if the crawl must not learn. Folders are
-// exempt, because fetching their pages loads no server.
+// book returns the book in which the crawl collects what it learns about sites. It returns nil if
+// the options exclude learning. Folders on this machine are exempt, because reading their files
+// loads no server.
 func (r *run) book(folders []folder.Site) *learn.Book {
 	if !r.opt.Learn {
 		return nil

@@ -16,38 +16,39 @@ import (
 	"skink/store"
 )
 
-// A Summary says what a run did, and how its store is now.
+// A Summary says what a run did, and what its store contains now.
 type Summary struct {
-	Began      bool          // the seeds are in the store
-	Added, All store.Tally   // by this run, and in the store
-	Visits     ingest.Visits // to URLs that were visited before
+	Began      bool          // the seeds were written to the store
+	Added, All store.Tally   // records that this run added, and records in the store
+	Visits     ingest.Visits // results of this run's visits to URLs that were visited before
 	URLs       frontier.Counts
-	Later      int64 // number of blocked URLs that were postponed
+	Later      int64 // how many of the blocked URLs are postponed
 	Rule       dedup.Rule
-	Renders    bool // a browser renders pages
+	Renders    bool // a browser renders the pages
 	Took       time.Duration
 	Store      string
-	Bytes      int64  // of the store; 0: not known
-	Feed       string // "": none, or it lacks pages
+	Bytes      int64  // size of the store; 0: not known
+	Feed       string // where the feed was written; "": nowhere, or it lacks pages
 	Archive    string
 	Demanding  []crawler.Demand
 	Alone      []crawler.LeftHost
 	Postponed  []report.Postponed
-	Only       string // why the crawl found only one page; "": it found more
+	Only       string // why the crawl found only one page; "": it found another number
 	End        Ending
-	Again      string // command that continues the crawl; "": there is none
+	Again      string // command that continues the crawl; "": there is nothing to continue
 }
 
-// An Ending says why a crawl ended with URLs pending. The zero value means that they are on hosts
-// that do not answer.
+// An Ending says why a crawl ended although URLs are pending. The zero value means that all of
+// these URLs are on hosts that do not answer.
 type Ending struct {
 	Interrupted bool
-	Limit       string   // the limit that was reached, as a flag
-	Spent       int      // hosts whose budget is spent
-	Lost        []string // missing folders with pending URLs
+	Limit       string   // the limit that the crawl reached, as its flag; "": none
+	Spent       int      // number of hosts from which the crawl fetched as much as the options allow
+	Lost        []string // paths of missing folders that have pending URLs
 }
 
-// Over reports whether a crawl ended because no URL was left that it could fetch.
+// Over reports whether a crawl ended because it could fetch no more URLs, and not because it was
+// interrupted or reached a limit.
 func (e Ending) Over() bool { return !e.Interrupted && e.Limit == "" }
 
 func (s Summary) String() string {
@@ -62,7 +63,7 @@ func (s Summary) String() string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// pages writes the counts of judged pages.
+// pages writes how many pages were judged, and with which verdicts.
 func (s Summary) pages(b *strings.Builder) {
 	a, t := s.Added, s.All
 	visits := s.Visits.All()
@@ -74,11 +75,7 @@ func (s Summary) pages(b *strings.Builder) {
 		fmt.Fprintf(b, "%s in %s, %.1f a second\n", report.Counted(a.Pages(), unit), report.Duration(s.Took), float64(a.Pages())/max(s.Took.Seconds(), 1e-3))
 	}
 	if visits > 0 {
-		fmt.Fprintf(b, "revisited %s: %s", report.Counted(visits, "URL"), visitsText(s.Visits))
-		if a.Pages() == 0 {
-			fmt.Fprintf(b, "; it took %s", report.Duration(s.Took))
-		}
-		fmt.Fprintln(b)
+		fmt.Fprintf(b, "revisited %s: %s\n", report.Counted(visits, "URL"), visitsText(s.Visits))
 	}
 	if t.Pages() != a.Pages() {
 		fmt.Fprintf(b, "in the store now: %s\n", report.Counted(t.Pages(), "page"))
@@ -116,7 +113,7 @@ func needScripts(n int64) string {
 	return " need scripts"
 }
 
-// visitsText returns the results of visits to known URLs as a text.
+// visitsText returns a text that says how many visits to known URLs had which result.
 func visitsText(visits ingest.Visits) string {
 	var parts []string
 	for _, kind := range []store.VisitKind{store.NotModified, store.Same, store.Altered, ingest.Otherwise, store.Vanished, store.Failed, store.FirstVisit, ingest.StillNone} {
@@ -127,7 +124,7 @@ func visitsText(visits ingest.Visits) string {
 	return strings.Join(parts, ", ")
 }
 
-// ends writes the number of URLs in each state that is not empty.
+// ends writes how many URLs are in each state, except states without URLs.
 func (s Summary) ends(b *strings.Builder) {
 	rows, all := EndRows(s.URLs, s.Later, s.All)
 	fmt.Fprintln(b, report.Counted(all, "URL"))
@@ -138,10 +135,11 @@ func (s Summary) ends(b *strings.Builder) {
 	}
 }
 
-// patternsShown is how many patterns of postponed URLs a summary and a status show.
+// patternsShown is how many URL patterns are listed in a summary and a status if URLs were
+// postponed.
 const patternsShown = 5
 
-// patterns writes which URLs were postponed, why, and how to fetch them.
+// patterns writes which URLs were postponed, why, and the command that fetches them.
 func (s Summary) patterns(b *strings.Builder) {
 	if len(s.Postponed) == 0 {
 		return
@@ -167,7 +165,7 @@ func PrintPostponed(w io.Writer, all []report.Postponed) {
 	}
 }
 
-// saved writes the size of the store on disk, and what the duplicates would have added.
+// saved writes the size of the store on disk, and how much larger it would be with all duplicates.
 func (s Summary) saved(b *strings.Builder) {
 	t := s.All
 	if t.Pages() > 0 {
@@ -190,7 +188,7 @@ func (s Summary) saved(b *strings.Builder) {
 	}
 }
 
-// slowed writes the hosts that asked for a longer delay than they got.
+// slowed writes the hosts that asked for a longer delay between requests than the crawl kept.
 func (s Summary) slowed(b *strings.Builder) {
 	const most = 5
 	if len(s.Demanding) == 0 {
@@ -206,7 +204,7 @@ func (s Summary) slowed(b *strings.Builder) {
 	fmt.Fprintf(b, "these hosts asked for a longer delay than --max-delay: %s\n", strings.Join(names, ", "))
 }
 
-// leftAlone writes the hosts that got no more requests, and why.
+// leftAlone writes the hosts to which the crawl stopped sending requests, and why.
 func (s Summary) leftAlone(b *strings.Builder) {
 	for _, h := range s.Alone[:min(len(s.Alone), MostHosts)] {
 		fmt.Fprintf(b, "suspended until the end of the run: %s: %s\n", h.Host, h.Why)
@@ -216,7 +214,7 @@ func (s Summary) leftAlone(b *strings.Builder) {
 	}
 }
 
-// next writes how to continue.
+// next writes the command that continues the crawl, or what to do if it is finished.
 func (s Summary) next(b *strings.Builder) {
 	switch {
 	case s.Again == "":
@@ -238,7 +236,7 @@ func (s Summary) next(b *strings.Builder) {
 	}
 }
 
-// done writes what to do with a finished crawl.
+// done writes what the user can do with a finished crawl.
 func (s Summary) done(b *strings.Builder) {
 	if s.Only != "" {
 		fmt.Fprintf(b, "no other page was found: %s\n", s.Only)

@@ -31,7 +31,8 @@ func (r *run) openView(ctx context.Context, v *running, stop func()) (end func()
 	return server.Close, nil
 }
 
-// ours is a store that this process has open.
+// An ours is a store that this process itself has open, so that a view can distinguish it from a
+// store that it reads from another process.
 type ours struct{ store.Reader }
 
 func (o ours) Read(_ context.Context, do func(store.Reader) error) error { return do(o.Reader) }
@@ -39,12 +40,12 @@ func (o ours) Read(_ context.Context, do func(store.Reader) error) error { retur
 // A shownCrawl provides the data of a running crawl to a view.
 type shownCrawl struct {
 	*running
-	memory int64 // bytes of memory for pages
+	memory int64 // memory for pages in bytes
 	stop   func()
 
 	mu       sync.Mutex
 	stopping bool          // guarded by mu
-	sized    time.Time     // guarded by mu: time of the last slow counts
+	sized    time.Time     // guarded by mu: when size, free and left were computed
 	size     int64         // guarded by mu
 	free     int64         // guarded by mu
 	left     time.Duration // guarded by mu
@@ -65,7 +66,8 @@ func (s *shownCrawl) Stop() {
 	s.stop()
 }
 
-// Now returns the state of the crawl. It omits a count that fails: the crawl will report the error.
+// Now returns the current numbers of the crawl for a view. A number that cannot be read is omitted,
+// because the crawl itself will report the error.
 func (s *shownCrawl) Now() view.Moment {
 	now := time.Now()
 	tally := s.pipeline.Tally()
@@ -87,11 +89,13 @@ func (s *shownCrawl) Now() view.Moment {
 	return m
 }
 
-// sizedEvery is the interval for measuring the files of a store and listing its hosts.
+// sizedEvery is how often a view measures the files of the store and lists the hosts, because both
+// are slow.
 const sizedEvery = 10 * time.Second
 
-// timeLeft estimates how long the known URLs will take: all of them at the current rate or, if that
-// is longer, those of the slowest host at its own rate. It returns 0 while a rate is unknown.
+// timeLeft estimates how long fetching all pending URLs will take. It is the longer of two times:
+// all URLs at the crawl's current rate, and those of the slowest host at that host's rate. It
+// returns 0 while a rate is not known.
 func (s *shownCrawl) timeLeft(counts frontier.Counts, states []crawler.HostState, now time.Time) time.Duration {
 	took := now.Sub(s.started)
 	added := s.pipeline.Added()
@@ -112,7 +116,7 @@ func (s *shownCrawl) timeLeft(counts frontier.Counts, states []crawler.HostState
 	return left
 }
 
-// saved returns what the crawl did not need to fetch.
+// saved returns the reasons for which the crawl did not fetch URLs, with their numbers.
 func (s *shownCrawl) saved(tally store.Tally) (all []view.Saving) {
 	add := func(why string, n int64) {
 		if n > 0 {
@@ -147,7 +151,7 @@ func endsOf(counts frontier.Counts, postponed int64, tally store.Tally) (ends []
 	return ends
 }
 
-// MomentOf returns the state of a store without a crawl in this process.
+// MomentOf returns the numbers of a store for a view if no crawl runs in this process.
 func MomentOf(ctx context.Context, s store.Reader) (m view.Moment, err error) {
 	if m.Tally, err = s.Tally(ctx); err != nil {
 		return m, err
@@ -161,7 +165,8 @@ func MomentOf(ctx context.Context, s store.Reader) (m view.Moment, err error) {
 	return m, err
 }
 
-// processMemory returns how many bytes the Go runtime has from the system.
+// processMemory returns how many bytes of memory the Go runtime has obtained from the system and
+// not returned.
 func processMemory() int64 {
 	samples := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
 	metrics.Read(samples)

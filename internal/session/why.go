@@ -48,10 +48,11 @@ func whyOnlyOne(ctx context.Context, s store.Reader, t store.Tally, n frontier.C
 	return "", nil
 }
 
-// mostRedirects bounds the redirects that are searched for a circle.
+// mostRedirects is how many redirects redirectCircle reads at most.
 const mostRedirects = 10_000
 
-// redirectCircle returns a text with a circle of redirects, or "" if there is none.
+// redirectCircle returns a text that lists redirects which lead back to their start, or "" if there
+// are none.
 func redirectCircle(ctx context.Context, s store.Reader) (string, error) {
 	to := map[string]string{}
 	var froms []string
@@ -69,7 +70,7 @@ func redirectCircle(ctx context.Context, s store.Reader) (string, error) {
 		for url := to[from]; url != "" && len(way) <= crawler.MaxHops; url = to[url] {
 			way = append(way, url)
 			if url == from {
-				return fmt.Sprintf("redirect loop: %s; the site may require cookies: try --cookies", strings.Join(way, " -> ")), nil
+				return fmt.Sprintf("redirect loop: %s; the site may require cookies: try --cookies run", strings.Join(way, " -> ")), nil
 			}
 		}
 	}
@@ -79,9 +80,9 @@ func redirectCircle(ctx context.Context, s store.Reader) (string, error) {
 // fetchedNothing reports whether the store holds neither pages nor other files.
 func fetchedNothing(t store.Tally) bool { return t.Pages()+t.Other == 0 }
 
-// nothingFetched returns an error that says why a crawl has no page. It is the first that applies
-// of: the first problem, the first redirect out of the scope, a circle of redirects, a missing
-// folder, and the first host that got no more requests.
+// nothingFetched returns an error that says why a crawl has no page. If there are several reasons,
+// it names the first that applies of these: a problem of a URL, a redirect out of the scope, a
+// circle of redirects, a missing folder, and a host to which requests were suspended.
 func nothingFetched(ctx context.Context, s store.Reader, began time.Time, lost []lostFolder, alone ...crawler.LeftHost) error {
 	why := errors.New("no page was fetched")
 	if len(alone) > 0 {
@@ -128,7 +129,8 @@ func problemText(r *store.Record) string {
 	return text + AdviceOn(r.Problem)
 }
 
-// AdviceOn returns advice with the flag that avoids a problem, or "" if there is none.
+// AdviceOn returns the name of the flag that avoids a problem, as the end of an error message. It
+// returns "" if there is no such flag.
 func AdviceOn(problem string) string {
 	if problem == string(crawler.ProblemPrivate) {
 		return "; allow such hosts with --allow-private"
@@ -136,7 +138,8 @@ func AdviceOn(problem string) string {
 	return ""
 }
 
-// ago returns a text with the time of a URL's last visit, if that was before this run.
+// ago returns the time of a URL's last visit as the end of a message, or "" if that visit was in
+// this run.
 func ago(of *store.Record, began time.Time) string {
 	if at := of.Visited(); at.Before(began) {
 		return " (at " + at.UTC().Format(time.RFC3339) + ")"

@@ -26,20 +26,20 @@ import (
 type WorkerState struct {
 	Started   time.Time `json:"started"`
 	Seen      time.Time `json:"seen"`
-	Hosts     int       `json:"hosts"`      // hosts that it holds
-	InFlight  int       `json:"in_flight"`  // URLs being fetched or judged
-	Pages     int64     `json:"pages"`      // pages that it has judged
-	PerSecond float64   `json:"per_second"` // pages a second since it last wrote its line
+	Hosts     int       `json:"hosts"`      // hosts that the worker has claimed
+	InFlight  int       `json:"in_flight"`  // URLs that are being fetched or judged
+	Pages     int64     `json:"pages"`      // pages that the worker has judged since its start
+	PerSecond float64   `json:"per_second"` // pages per second since the worker last wrote its state
 }
 
-// workersName is the name under which a store keeps the states, by worker.
+// workersName is the key under which a store keeps the states of its workers.
 const workersName = "workers"
 
 const (
 	beatEvery   = 2 * time.Second
-	aliveFor    = 3 * beatEvery    // a worker without a heartbeat for this long counts as dead
-	forgetAfter = 10 * time.Minute // a worker without a heartbeat for this long is not listed
-	ClaimsLast  = 30 * time.Second // after this, the hosts of a dead worker are free
+	aliveFor    = 3 * beatEvery    // a worker that has not written its state for this long counts as dead
+	forgetAfter = 10 * time.Minute // a worker that has not written its state for this long is not listed
+	ClaimsLast  = 30 * time.Second // after this time without renewal, other workers may claim the hosts of a worker
 )
 
 // readWorkers reads the states of all workers.
@@ -60,7 +60,8 @@ func readWorkers(ctx context.Context, s interface {
 	return all, text, nil
 }
 
-// changeWorkers changes the states of all workers.
+// changeWorkers reads the states of all workers from the store, calls change on them, and writes
+// the result. If another worker wrote meanwhile, it tries again.
 func changeWorkers(ctx context.Context, m store.Meta, change func(map[string]WorkerState) error) error {
 	for {
 		all, old, err := readWorkers(ctx, m)
@@ -80,10 +81,10 @@ func changeWorkers(ctx context.Context, m store.Meta, change func(map[string]Wor
 	}
 }
 
-// A presence maintains this worker's line.
+// A presence keeps the state of this worker in the store up to date.
 type presence struct {
 	meta   store.Meta
-	shared bool // the store is shared; otherwise no line is written
+	shared bool // if false, nothing is written, because this process is the only worker
 	name   string
 	state  WorkerState
 	report func(*WorkerState)
@@ -91,8 +92,8 @@ type presence struct {
 	ended  sync.WaitGroup
 }
 
-// join adds this worker's line, and refuses a name that another worker has: the frontier could not
-// distinguish the two.
+// join writes the state of this worker to the store. It fails if a living worker has the same name,
+// because the frontier could not distinguish the two.
 func join(ctx context.Context, s *NamedStore, name string) (*presence, error) {
 	now := TimeAt(ctx, s)
 	p := &presence{meta: s, shared: s.Shared, name: name, state: WorkerState{Started: now, Seen: now}, report: func(*WorkerState) {}, stop: func() {}}
@@ -112,8 +113,8 @@ func join(ctx context.Context, s *NamedStore, name string) (*presence, error) {
 	return p, nil
 }
 
-// tell writes the worker's line every few seconds, until leave. It ignores errors: the crawl will
-// report a failure of the store.
+// tell writes the state of this worker every few seconds, until leave is called. It ignores errors,
+// because the crawl itself will report a failure of the store.
 func (p *presence) tell(ctx context.Context, report func(*WorkerState)) {
 	if !p.shared {
 		return
@@ -134,7 +135,7 @@ func (p *presence) tell(ctx context.Context, report func(*WorkerState)) {
 	})
 }
 
-// say writes the worker's line, and removes the lines of workers that died long ago.
+// say writes the state of this worker once, and removes the states of workers that died long ago.
 func (p *presence) say(ctx context.Context) error {
 	last := p.state
 	p.state.Seen = TimeAt(ctx, p.meta)
@@ -160,7 +161,7 @@ func TimeAt(ctx context.Context, s any) time.Time {
 	return time.Now()
 }
 
-// beneath returns a store without its wrappers.
+// beneath returns the innermost store, without the stores that wrap it.
 func beneath(s any) any {
 	switch s := s.(type) {
 	case *NamedStore:
@@ -171,7 +172,7 @@ func beneath(s any) any {
 	return s
 }
 
-// leave removes the worker's line.
+// leave removes the state of this worker from the store.
 func (p *presence) leave(ctx context.Context) error {
 	p.stop()
 	p.ended.Wait()
@@ -184,14 +185,14 @@ func (p *presence) leave(ctx context.Context) error {
 	})
 }
 
-// A WorkerStatus is a worker as skink status shows it.
+// A WorkerStatus is the state of a worker as skink status prints it.
 type WorkerStatus struct {
 	Name string `json:"name"`
 	WorkerState
-	Dead bool `json:"dead,omitempty"` // no heartbeat for aliveFor
+	Dead bool `json:"dead,omitempty"` // the worker has not written its state for aliveFor
 }
 
-// WorkersAt returns the workers, sorted by name.
+// WorkersAt returns the workers of a store and their states at the time now, sorted by name.
 func WorkersAt(ctx context.Context, s store.Reader, now time.Time) ([]WorkerStatus, error) {
 	all, _, err := readWorkers(ctx, s)
 	if err != nil {

@@ -1,25 +1,25 @@
 package extract
 
-// # What stands around an article
+// # Dates, tags and pointers around an article
 //
-// Three things stand around an article in every language, and can be told without knowing any
-// language: when it was written, what it is filed under, and where to go next. What this gets
-// wrong: a list of two to six sources that are links, at the end of an article, is dropped.
+// An article has three things around it that can be recognized in every language: a date, tags such
+// as "Filed under: News, Sport", and links to other pages. This file drops them. Weakness: a list
+// of two to six sources that are links, at the end of an article, is dropped too.
 
 const (
-	datedWords = 16 // words of a line with a date, beside a writer and a section
-	tagSpace   = 24 // bytes in front of links: "Filed under: ", "Lesen Sie auch: "
-	tagWords   = 5  // words of a tag, at most and on average
+	datedWords = 16 // most words of a line with a date; it may name the author and the section
+	tagSpace   = 24 // most bytes before the links of a line: "Filed under: "
+	tagWords   = 5  // most words of a tag on average
 
-	fewDates = 6 // lines of when it was written; where there are more, they are entries of a history
+	fewDates = 6 // most lines with dates that are dropped; more lines are a chronicle
 
-	fewLinks = 6 // links of a list of where to go next
-	fewLists = 3 // such lists, of which a text is not made
-	listPart = 5 // times as much as is in these lists that is taken
+	fewLinks = 6 // most links of a list that is dropped
+	fewLists = 3 // most such lists; on a page with more, they are the text
+	listPart = 5 // the text has at least this many times the bytes of these lists
 )
 
-// dropDates drops the lines above and below the text that say when it was written. Posts of a
-// thread have theirs amid the text.
+// dropDates drops short lines with a date above the first and below the last running paragraph. It
+// does nothing in a thread, where each post has its date.
 func (s *survey) dropDates(first, last int32) {
 	if s.thread {
 		return
@@ -44,7 +44,8 @@ func (s *survey) dropDates(first, last int32) {
 	}
 }
 
-// isDated reports a short line with a date in figures: a year, and a day, a month or an hour.
+// isDated reports a short line with a date in digits: a year, and another number from 0 to 31, as
+// in "25 November 2026".
 func (s *survey) isDated(b *block) bool {
 	if b.words > datedWords {
 		return false
@@ -63,7 +64,8 @@ func (s *survey) isDated(b *block) bool {
 	return year && day
 }
 
-// isTagLine reports a line of short links and what parts them.
+// isTagLine reports a line of at least three short links with little text between them, such as
+// tags.
 func isTagLine(b *block) bool {
 	if b.kind != group && b.kind != para || b.links < 3 || b.words > tagWords*(b.links+1) {
 		return false
@@ -72,15 +74,15 @@ func isTagLine(b *block) bool {
 	return 2*(b.links-1) <= between && between <= 3*b.links+tagSpace
 }
 
-// isPointer reports a line that is a link to somewhere else, and at most a word or two in front of
-// it.
+// isPointer reports a line that is one link with at most a few words beside it, such as "Read also:
+// ...".
 func isPointer(b *block) bool {
 	between := b.size() - b.link
 	return (b.kind == group || b.kind == para) && b.links == 1 && between <= tagSpace && 2*between < b.link
 }
 
-// dropLinkLists drops the short lists of an article of which every item is a link, unless there are
-// so many that the article is made of them.
+// dropLinkLists drops an article's short lists whose items are all links, unless such lists are a
+// large part of the article.
 func (s *survey) dropLinkLists(first, last int32) {
 	var lists []*elem
 	size := 0
@@ -102,7 +104,7 @@ func (s *survey) dropLinkLists(first, last int32) {
 func (s *survey) isLinkList(e *elem) bool {
 	n := 0
 	if e.last-e.first > 8*fewLinks {
-		return false // not short, whatever was dropped of it
+		return false // too long, even without its dropped blocks
 	}
 	for _, b := range s.blocks[e.first:e.last] {
 		switch {

@@ -1,0 +1,34 @@
+package session
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"skink/crawler"
+	"skink/store"
+)
+
+// cookiesName is the name under which a store keeps the cookies that hosts set, for later runs.
+const cookiesName = "cookies"
+
+// keptCookies returns the cookies of the last run that kept them.
+func keptCookies(ctx context.Context, s store.Reader) (all []crawler.KeptCookie, err error) {
+	text, err := s.Meta(ctx, cookiesName)
+	if err != nil || len(text) == 0 {
+		return nil, err
+	}
+	if err := json.Unmarshal(text, &all); err != nil {
+		return nil, fmt.Errorf("read the cookies of the store: %w", err)
+	}
+	return all, nil
+}
+
+// keepCookies stores the cookies that hosts set during a crawl.
+func keepCookies(ctx context.Context, s store.Store, all []crawler.KeptCookie) error {
+	text, err := json.Marshal(all)
+	if err != nil {
+		return err
+	}
+	return s.SetMeta(ctx, cookiesName, text)
+}
