@@ -144,7 +144,7 @@ type Entry struct {
 func Valid(entries []*Entry) error {
 	for _, e := range entries {
 		if e.State != frontier.Unknown && !e.State.Ends() {
-			return fmt.Errorf("commit %s: state %d is not an end", e.Record.URL, e.State)
+			return fmt.Errorf("commit %s: state %d is not a final state", e.Record.URL, e.State)
 		}
 	}
 	return nil

@@ -46,7 +46,7 @@ func ParseConditions(s string) (all []Condition, err error) {
 func parseCondition(s string) (Condition, error) {
 	at := strings.IndexAny(s, "<>=")
 	if at < 0 {
-		return Condition{}, fmt.Errorf("%q is no limit: try NAME>NUMBER, such as broken>0 or duplicates>5%%", s)
+		return Condition{}, fmt.Errorf("%q is not a limit: try NAME>NUMBER, such as broken>0 or duplicates>5%%", s)
 	}
 	c := Condition{Name: s[:at]}
 	rest := s[at:]
@@ -59,7 +59,7 @@ func parseCondition(s string) (Condition, error) {
 	number, percent := strings.CutSuffix(rest, "%")
 	bound, err := strconv.ParseFloat(number, 64)
 	if err != nil || !(bound >= 0) || percent && bound > 100 {
-		return c, fmt.Errorf("%q: %q is no number and no percentage: try %s%s0 or %s%s5%%", s, rest, c.Name, c.Op, c.Name, c.Op)
+		return c, fmt.Errorf("%q: %q is neither a number nor a percentage: try %s%s0 or %s%s5%%", s, rest, c.Name, c.Op, c.Name, c.Op)
 	}
 	c.Bound, c.Percent = bound, percent
 	if !slices.Contains(Names(), c.Name) {
