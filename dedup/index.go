@@ -64,7 +64,6 @@ func (x *Index) Add(id, text string) Verdict {
 }
 
 // Match returns the verdict that [Index.Add] would return for text, and does not add the text.
-
 func (x *Index) Match(text string) Verdict {
 	s := x.read(text)
 	x.mu.RLock()

@@ -12,14 +12,13 @@ import (
 // An About says what a report is about: the store, the time of its crawl, and the settings.
 type About struct {
 	Store    string         `json:"store"`                // name of the store; "": unknown
-	First    time.Time      `json:"first_visit,omitzero"` // the earliest visit of any URL, in UTC; zero: no URL was visited
-	Last     time.Time      `json:"last_visit,omitzero"`
-	Settings store.Settings `json:"settings"`           // the settings by which the crawl judged its pages
-	Whole    bool           `json:"complete,omitempty"` // whether each page was compared with all others after the crawl, instead of only with the pages before it
+	First    time.Time      `json:"first_visit,omitzero"` // earliest visit of any URL in the store
+	Last     time.Time      `json:"last_visit,omitzero"`  // latest visit of any URL in the store
+	Settings store.Settings `json:"settings"`             // settings by which the store's pages were judged
+	Whole    bool           `json:"complete,omitempty"`   // whether every page was compared with all others after the crawl
 }
 
-// See widens First and Last so that they include the visit of r. It ignores a record without a
-// time.
+// See extends the range from First to Last by the time at which the record's URL was last visited.
 func (a *About) See(r *store.Record) {
 	at := r.Visited().UTC()
 	if r.Visited().IsZero() {
@@ -33,8 +32,7 @@ func (a *About) See(r *store.Record) {
 	}
 }
 
-// Lines returns the times and the settings as sentences for people. The name of the store is not
-// among them, because each format shows it in its own place.
+// Lines returns the description as lines of text for people, without the name of the store.
 func (a *About) Lines() (lines []string) {
 	if !a.Last.IsZero() {
 		first, last := a.First.Format(time.DateTime), a.Last.Format(time.DateTime)
@@ -47,7 +45,8 @@ func (a *About) Lines() (lines []string) {
 	return append(lines, harmless.Line(a.settings()))
 }
 
-// settings returns on one line the settings by which pages were judged.
+// settings returns on one line the settings by which pages were judged, such as "similarity 0.8,
+// min-words 50, shingle 10, scheme bands".
 func (a *About) settings() string {
 	s := a.Settings
 	line := fmt.Sprintf("similarity %v, min-words %d, shingle %d, scheme %s", s.Similarity, s.MinWords, s.Shingle, s.Scheme)
@@ -60,12 +59,12 @@ func (a *About) settings() string {
 	return line
 }
 
-// aboutColumns are the names of the columns whose values [About.cells] returns.
+// aboutColumns are the names of the columns that [About.cells] fills.
 var aboutColumns = []string{"store", "first_visit", "last_visit", "settings"}
 
-// cells returns the values of aboutColumns for a CSV table. A table has no header for facts about
-// the whole report, so each row ends with them. A row thus still says which report it is from after
-// somebody has sorted or filtered the rows, or joined two tables.
+// cells returns the description as cells that a CSV file repeats at the end of each row. So a row
+// still shows its store when a spreadsheet sorts or filters rows, or mixes them with those of another
+// report.
 func (a *About) cells() (cells []string) {
 	for _, c := range []any{a.Store, moment(a.First), moment(a.Last), a.settings()} {
 		cells = append(cells, cellCSV(c))
@@ -73,8 +72,7 @@ func (a *About) cells() (cells []string) {
 	return cells
 }
 
-// moment returns t as the value of a table cell: nil, which is shown as an empty cell, if t is
-// zero.
+// moment returns t as a table cell, or nil for the zero time.
 func moment(t time.Time) any {
 	if t.IsZero() {
 		return nil

@@ -21,12 +21,11 @@ import (
 type Canonical struct {
 	Why    string `json:"why"`
 	Pages  int64  `json:"pages"`
-	URL    string `json:"url"`    // an example: the first such page that was read
-	Target string `json:"target"` // the canonical URL of the page at URL
+	URL    string `json:"url"`    // the first of these pages, as an example
+	Target string `json:"target"` // the canonical URL that the page at URL names
 }
 
-// Says returns Why with its verb in the number that fits Pages: "names …" for one page, else "name
-// …".
+// Says returns Why with its verb in the singular or plural, to fit the number of pages.
 func (c Canonical) Says() string {
 	if c.Pages == 1 {
 		return strings.Replace(c.Why, "name ", "names ", 1)
@@ -34,8 +33,7 @@ func (c Canonical) Says() string {
 	return c.Why
 }
 
-// sentence returns the end of a sentence whose beginning, such as "3 pages", the caller writes. It
-// contains the example.
+// sentence returns the end of a sentence that begins with the number of pages, including an example.
 func (c Canonical) sentence() string {
 	example := harmless.Line(c.URL) + " names " + harmless.Line(c.Target)
 	if c.Pages == 1 {
@@ -44,7 +42,7 @@ func (c Canonical) sentence() string {
 	return c.Says() + "; for example, " + example
 }
 
-// These are the values of Canonical.Why, in the order in which they are reported.
+// The values of [Canonical.Why], in the order in which reports show them.
 const (
 	canonicalOther    = "name a page with another text"
 	canonicalError    = "name a URL without a page"
@@ -54,17 +52,18 @@ const (
 
 var canonicalWays = []string{canonicalOther, canonicalError, canonicalRedirect, canonicalChain}
 
-// namedAtOnce is how many canonical URLs are looked up in the store with one call.
+// namedAtOnce is the number of canonical URLs that are looked up in the store with one call.
 const namedAtOnce = 256
 
-// canonicals compares the canonical URLs of pages with the records of these URLs in a store.
+// canonicals finds wrong canonical URLs. It collects records and compares their canonical URLs with the
+// crawled pages, several at once.
 type canonicals struct {
 	s       store.Reader
 	waiting []*store.Record
 	found   map[string]*Canonical // by Canonical.Why
 }
 
-// add queues r for [canonicals.check] if r is a page whose canonical URL is not its own URL.
+// add adds a record whose canonical URL is to be checked. It ignores records that name no other URL.
 func (c *canonicals) add(ctx context.Context, r *store.Record) error {
 	if r.Kind != store.Page || r.CanonicalURL == "" || r.CanonicalURL == r.URL {
 		return nil
@@ -76,7 +75,7 @@ func (c *canonicals) add(ctx context.Context, r *store.Record) error {
 	return c.check(ctx)
 }
 
-// check looks up the canonical URLs of all queued pages, and counts the wrong ones in found.
+// check looks up the canonical URLs of all waiting records and records the wrong ones in found.
 func (c *canonicals) check(ctx context.Context) error {
 	if len(c.waiting) == 0 {
 		return nil
@@ -103,8 +102,8 @@ func (c *canonicals) check(ctx context.Context) error {
 	return nil
 }
 
-// Canonicals returns the kinds of wrong canonical URLs, with their counts, among the records that
-// Hosts has read.
+// Canonicals implements [CanonicalSource]. It returns the wrong canonical URLs of the records that Hosts
+// has read.
 func (src stored) Canonicals(ctx context.Context) (all []Canonical, err error) {
 	if err := src.named.check(ctx); err != nil {
 		return nil, err
@@ -117,8 +116,9 @@ func (src stored) Canonicals(ctx context.Context) (all []Canonical, err error) {
 	return all, nil
 }
 
-// falseCanonical returns in which way the canonical URL of r is wrong. target is the page at that
-// URL; nil: it was not crawled. The result is "" if the URL is right, or if that cannot be known.
+// falseCanonical returns in which way the canonical URL of r is wrong, as one of the constants above.
+// target is the crawled page at that URL. It returns "" if the canonical URL is right, or if target is
+// nil because that URL was not crawled.
 func falseCanonical(r *store.Record, target *store.Content) string {
 	switch {
 	case target == nil:
@@ -137,8 +137,7 @@ func falseCanonical(r *store.Record, target *store.Content) string {
 	return ""
 }
 
-// clusterOf returns the ID of the page that leads r's cluster, which is r's own ID unless r is a
-// duplicate.
+// clusterOf returns the id of the leader of a record's cluster, which may be the record's own page.
 func clusterOf(r *store.Record) dedup.Hash {
 	if r.Follows() {
 		return r.Leader

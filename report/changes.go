@@ -17,18 +17,17 @@ import (
 	"skink/store"
 )
 
-// A Changed is a page whose text differs from its text at an earlier visit, or a page that is gone.
-// It describes the last such change.
+// A Changed is a page whose words changed between two visits, or that no longer exists.
 type Changed struct {
 	URL         string    `json:"url"`
 	Title       string    `json:"title,omitempty"`
-	Resemblance float64   `json:"resemblance"`       // of the text after the last change to the text before it, 0 to 1, computed exactly
+	Resemblance float64   `json:"resemblance"`       // exact, of the last two texts
 	At          time.Time `json:"at"`                // time of the visit that found the change
-	Before      time.Time `json:"before"`            // time of the last visit that found the text from before the change
-	Changes     int       `json:"changes,omitempty"` // how many changes of the text the record remembers, at least 1
-	Added       string    `json:"added,omitempty"`   // some of the text that the change added
-	Removed     string    `json:"removed,omitempty"` // some of the text that the change removed
-	Problem     string    `json:"problem,omitempty"` // for a page that is gone: the error, or where its URL redirects to now
+	Before      time.Time `json:"before"`            // time of the visit that found the previous text
+	Changes     int       `json:"changes,omitempty"` // number of changes of the text in the stored history
+	Added       string    `json:"added,omitempty"`   // excerpt of the added text
+	Removed     string    `json:"removed,omitempty"` // excerpt of the removed text
+	Problem     string    `json:"problem,omitempty"` // why the page is gone, such as "status 404"
 }
 
 // Changes lists how the pages of a store changed between visits.
@@ -36,25 +35,25 @@ type Changes struct {
 	Changed []Changed `json:"changed"` // pages that are gone, the latest first
 	Gone    []Changed `json:"gone"`    // the latest first
 
-	Restless []Restless `json:"restless,omitempty"`   // passages that change at every visit, and are ignored when texts are compared
-	Round    *Round     `json:"last_round,omitempty"` // changes since the last round began; nil: the crawl has visited each page only once
+	Restless []Restless `json:"restless,omitempty"`   // passages that change with every visit, and so do not count as changes
+	Round    *Round     `json:"last_round,omitempty"` // the last round of visits; nil: the crawl never revisited its pages
 }
 
-// A Round counts the changes found since the crawl last began to visit its known pages again.
+// A Round counts the changes that the last round of visits found.
 type Round struct {
 	Began   time.Time `json:"began"`
 	Changed int       `json:"changed"`
 	Gone    int       `json:"gone"`
 }
 
-// A Restless is a passage of a page whose text differs at every visit, such as a clock.
+// A Restless is a passage of a page that changes with every visit, such as a date.
 type Restless struct {
 	URL    string `json:"url"`
-	Text   string `json:"text"`   // some of the passage's text at the last visit
-	Visits int    `json:"visits"` // how many visits in a row found the passage changed
+	Text   string `json:"text"`   // excerpt of the passage at the last visit
+	Visits int    `json:"visits"` // number of successive visits that found the passage changed
 }
 
-// ReadChanges reads from s which pages changed. It holds the whole list in memory.
+// ReadChanges reads all records of a store and returns the changes. It holds all of them in memory.
 func ReadChanges(ctx context.Context, s store.Reader) (all Changes, err error) {
 	all = Changes{Changed: []Changed{}, Gone: []Changed{}}
 	began, err := store.LastRound(ctx, s)
@@ -95,7 +94,7 @@ func ReadChanges(ctx context.Context, s store.Reader) (all Changes, err error) {
 	return all, nil
 }
 
-// changeOf returns the last change of the text of r's page. ok is false if the text never changed.
+// changeOf returns the last change of a page's text. ok is false if the text never changed.
 func changeOf(r *store.Record) (c Changed, ok bool) {
 	c = Changed{URL: r.URL, Title: r.Title, Added: r.Added, Removed: r.Removed, At: r.FetchedAt}
 	if r.Kind != store.Page {
@@ -120,7 +119,7 @@ func changeOf(r *store.Record) (c Changed, ok bool) {
 	return c, c.Changes > 0
 }
 
-// WriteChanges writes all to w as text or as JSON.
+// WriteChanges writes changes as text or JSON.
 func WriteChanges(w io.Writer, all Changes, format Format) error {
 	switch format {
 	case JSON:

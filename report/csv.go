@@ -12,12 +12,12 @@ import (
 // begins with an apostrophe. With an [About], each row ends with its values.
 type Sheet struct {
 	w     *csv.Writer
-	about []string // cells at the end of each row, see [About.cells]
-	line  []string // buffer for the row being written
+	about []string // description of the report, the last cells of each line
+	line  []string // memory for the cells of a row, reused for each row
 }
 
-// NewSheet returns a Sheet on w and writes the row of column names. Unless about is nil, each row
-// ends with the values of about.
+// NewSheet begins a table and writes the names of its columns. If about is not nil, columns that
+// describe the report are added at the end.
 func NewSheet(w *bufio.Writer, about *About, columns ...string) (*Sheet, error) {
 	const byteOrderMark = "\uFEFF"
 	if _, err := w.WriteString(byteOrderMark); err != nil {
@@ -30,8 +30,7 @@ func NewSheet(w *bufio.Writer, about *About, columns ...string) (*Sheet, error) 
 	return s, s.w.Write(columns)
 }
 
-// Row writes one row. cells are in the order of the columns given to NewSheet, with the types of
-// [Table]'s cells.
+// Row writes one row, with the cells that describe the report at its end.
 func (s *Sheet) Row(cells ...any) error {
 	s.line = s.line[:0]
 	for _, c := range cells {
@@ -41,6 +40,7 @@ func (s *Sheet) Row(cells ...any) error {
 	return s.w.Write(s.line)
 }
 
+// End writes what is still buffered, and returns the first error of all writes.
 func (s *Sheet) End() error {
 	s.w.Flush()
 	return s.w.Error()

@@ -27,9 +27,8 @@ func ParseFormat(name string) (Format, error) {
 	return "", fmt.Errorf("unknown report format %q: try text, json, csv or html", name)
 }
 
-// Guard returns a writer to w that escapes dangerous characters, such as terminal control
-// sequences, as format f requires. Crawled strings in a report may contain them. The caller must
-// call Flush at the end.
+// Guard returns a writer to w that makes strings from crawled pages harmless for readers of format f,
+// such as control characters that a terminal would obey.
 func Guard(f Format, w io.Writer) *harmless.Guard {
 	switch f {
 	case JSON:

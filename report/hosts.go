@@ -14,10 +14,10 @@ type HostCount struct {
 	led    map[leading]int64
 }
 
-// A leading is a pair of hosts: pages of by lead clusters whose duplicates are on host.
+// A leading is a pair of hosts: pages of host by are the leaders of duplicates on host.
 type leading struct{ host, by string }
 
-// Add counts r by its verdict. It ignores a record that is not a page with a verdict.
+// Add counts a record, unless it is no page and so has no verdict.
 func (c *HostCount) Add(r *store.Record) {
 	if r.Kind != store.Page {
 		return
@@ -59,7 +59,7 @@ func (c *HostCount) host(name string) *Host {
 	return h
 }
 
-// Hosts returns the hosts with at least one judged page, most duplicates first.
+// Hosts returns the counts of each host, the hosts with most duplicates first.
 func (c *HostCount) Hosts() []Host {
 	for l, n := range c.led {
 		if h := c.byName[l.host]; 2*n > h.Pages {

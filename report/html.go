@@ -29,12 +29,12 @@ var page = template.Must(Templates().Funcs(template.FuncMap{
 }).New("report.html").Parse(pageSource))
 
 const (
-	hostsShown   = 12  // hosts listed in full; the rest is folded, so that the summary fits on one screen
-	membersShown = 500 // members shown of a cluster; a site with one template can have a cluster of 100,000
-	clustersOpen = 3   // the first clusters, shown unfolded as examples
-	blockShown   = 300 // columns shown, as [Clip] counts them, of a text block that was left out of the comparison
-	openRows     = 8   // one of the first clusters is still folded if it has more members than this
-	patternsHTML = 100 // URL patterns shown of each host, whose URLs were postponed
+	hostsShown   = 12  // hosts shown before the reader unfolds the rest, so that the summary fits on one screen
+	membersShown = 500 // members shown of a cluster; some clusters have 100,000
+	clustersOpen = 3   // clusters shown unfolded, as examples of what the others contain
+	blockShown   = 300 // runes shown of a block of text that was left out of the comparison
+	openRows     = 8   // a cluster with more members is never shown unfolded
+	patternsHTML = 100 // URL patterns shown of a host
 )
 
 type htmlPrinter struct {
@@ -43,7 +43,7 @@ type htmlPrinter struct {
 	rule     dedup.Rule
 	pages    int64
 	clusters int
-	rest     struct{ Clusters, Members int } // clusters and members beyond the limits, which are only counted
+	rest     struct{ Clusters, Members int } // how many clusters and members are not shown
 }
 
 func newHTMLPrinter(w *bufio.Writer, top int, rule dedup.Rule) *htmlPrinter {
@@ -53,15 +53,15 @@ func newHTMLPrinter(w *bufio.Writer, top int, rule dedup.Rule) *htmlPrinter {
 	return &htmlPrinter{w: w, top: top, rule: rule}
 }
 
-// A summary is the data for the part of the HTML report that stands before its clusters.
+// A summary is the data of the first part of the HTML page, before the clusters.
 type summary struct {
 	head
-	Heading     string // title of the browser window
+	Heading     string // title of the page
 	AboutLines  []string
 	Rule        dedup.Rule
-	HostCount   int // hosts in the report, except "", which stands for files
+	HostCount   int // number of hosts; files have no host and do not count
 	FoldedHosts []Host
-	Led         []Host // hosts of which another host leads more than half of the pages
+	Led         []Host // hosts most of whose pages have their leader on one other host
 
 	UncountedHosts, UncountedLeft, UncountedLearned int // how many hosts the three lists leave out because of their limits
 }
@@ -88,7 +88,7 @@ func (p *htmlPrinter) begin(h head) error {
 	return p.execute("begin", sum)
 }
 
-// first returns the first n elements of all, and how many elements follow them.
+// first returns the first n elements of a list, or all if there are fewer, and the number of the others.
 func first[T any](all []T, n int) ([]T, int) {
 	n = min(n, len(all))
 	return all[:n], len(all) - n

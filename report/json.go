@@ -10,13 +10,13 @@ import (
 	"strings"
 )
 
-// An ObjectWriter streams one JSON object to a writer without holding it in memory. Each element of
-// a list is on a line of its own, so that line tools such as grep can read the file. The first
-// error is returned by End.
+// An ObjectWriter writes one JSON object piece by piece, so that it is never in memory as a whole. Each
+// element of a list is on a line of its own, so that line tools such as grep can read the file. After an
+// error it writes nothing more, and End returns that error.
 type ObjectWriter struct {
 	w       *bufio.Writer
 	err     error
-	members int // elements written so far to the innermost open list
+	members int // number of elements written of the current list
 }
 
 // NewObjectWriter begins an object with the members of the struct head, each on a line.
@@ -44,10 +44,9 @@ func (o *ObjectWriter) Element(v any) {
 	o.value(v)
 }
 
-// Group adds an object to the open list. The object ends with a member, named by list, that holds
-// elements, each on its own line. Before that come the members of head, or, if member is not "",
-// one member of that name with head as its value. end is written before the bracket that closes the
-// elements, unless there are none.
+// Group writes an element that is an object with a list as its last member. The list has the name list.
+// If member is not "", the object's first member has that name and the value head. Otherwise head must
+// be a struct, whose fields become the first members.
 func (o *ObjectWriter) Group(member string, head any, list string, elements iter.Seq2[any, error], end string) error {
 	o.separate("\n    ")
 	b, err := compact(head)
@@ -75,7 +74,7 @@ func (o *ObjectWriter) Group(member string, head any, list string, elements iter
 	return cmp.Or(err, o.err)
 }
 
-// EndList closes the open list. The bracket is on a line of its own, unless the list is empty.
+// EndList ends a list. An empty list is written as [] on one line.
 func (o *ObjectWriter) EndList() { o.endList("\n  ") }
 
 func (o *ObjectWriter) endList(lead string) {
@@ -122,7 +121,7 @@ func (o *ObjectWriter) fields(all Fields) {
 	o.w.WriteString(strings.TrimPrefix(lead, ",") + "}")
 }
 
-// list writes a member of the object whose value is the list all.
+// list writes a whole list with its name and elements.
 func list[T any](o *ObjectWriter, name string, all []T) {
 	o.List(name)
 	for _, v := range all {
@@ -176,7 +175,7 @@ func (p *jsonPrinter) end() error {
 	return p.o.End()
 }
 
-// compact returns the JSON of v on one line. Unlike json.Marshal it does not escape &, so that URLs
+// compact returns the JSON of v on one line. It does not escape & as encoding/json does, so that URLs
 // stay readable.
 func compact(v any) ([]byte, error) {
 	var b bytes.Buffer

@@ -55,16 +55,16 @@ func Templates() *template.Template { return template.Must(look.Clone()) }
 
 // A PageLink is a crawled page as a template shows it.
 type PageLink struct {
-	Link string // where the link leads; "": the URL is shown without a link, because it is not http or https
-	URL  string
+	Link string // URL to which the link leads; "": URL is no http or https URL, and is shown without a link
+	URL  string // URL as it is shown
 }
 
-// LinkTo returns the link to a crawled URL.
+// LinkTo returns the link by which an HTML report shows a crawled URL.
 func LinkTo(rawURL string) PageLink { return PageLink{webLink(rawURL), plain(rawURL)} }
 
 func isWeb(u *url.URL) bool { return u.Scheme == "http" || u.Scheme == "https" }
 
-// webLink returns rawURL if it is a valid http or https URL, else "".
+// webLink returns rawURL if it is a valid http or https URL, to which a report may link, and "" otherwise.
 func webLink(rawURL string) string {
 	u, err := url.Parse(rawURL)
 	if err != nil || !isWeb(u) || u.Host == "" || !utf8.ValidString(rawURL) {
@@ -73,19 +73,16 @@ func webLink(rawURL string) string {
 	return rawURL
 }
 
-// plain returns s on one line, without surrounding spaces and control characters. The templates
-// escape it, and put it into a <bdi> element, so that right-to-left text does not reorder what
-// surrounds it.
+// plain returns s on one line without control characters. The template escapes it for HTML and puts it
+// into a <bdi> element, so that text in a right-to-left script does not reorder what follows.
 func plain(s string) string { return strings.TrimSpace(harmless.Plain(s)) }
 
-// A Segment is a coloured part of a bar. At is where the part begins, and Width how wide it is,
-// both in percent of the bar. Class is the name in the style sheet.
+// A Segment is a part of a bar chart: its CSS class, and its start and width in percent of the bar.
 type Segment struct{ Class, At, Width string }
 
-// bar returns the segments of a bar that stands for a total of the given size. pairs alternates
-// between a class of the style sheet and an int64, which says how much of the total is of that
-// class. Parts of zero are left out. The others are at least 0.3 % wide, because a narrower segment
-// could not be seen.
+// bar returns the segments of a bar that stands for the number of. Each of pairs is a CSS class and the
+// number for which its segment stands. A segment for a number above 0 is at least wide enough to be
+// seen.
 func bar(of int64, pairs ...any) (segments []Segment) {
 	const seen = 0.3
 	number := func(x float64) string { return strconv.FormatFloat(x, 'f', 2, 64) }

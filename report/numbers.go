@@ -10,9 +10,7 @@ import (
 	"strings"
 )
 
-// The functions in this file write numbers for people. Programs read JSON or CSV instead.
-
-// Grouped writes a whole number with a comma between thousands: 1,234,567. n must not be negative.
+// Grouped writes a whole number with a comma between thousands.
 func Grouped(n any) string {
 	s := fmt.Sprint(n)
 	for i := len(s) - 3; i > 0; i -= 3 {
@@ -21,7 +19,7 @@ func Grouped(n any) string {
 	return s
 }
 
-// Counted writes a number with its noun, in the plural unless n is 1: "1 page", "1,200 pages".
+// Counted returns a number with a noun, in the plural unless the number is 1: "2 pages".
 func Counted(n any, noun string) string {
 	if s := Grouped(n); s != "1" {
 		return s + " " + noun + "s"
@@ -29,8 +27,7 @@ func Counted(n any, noun string) string {
 	return "1 " + noun
 }
 
-// Share writes n as a percentage of the total of, with one decimal: "12.5 %". It writes "0.0 %" if
-// of is 0.
+// Share returns n as a share of the whole of, in percent with one decimal: "12.5 %".
 func Share(n, of int64) string {
 	return strconv.FormatFloat(percent(n, of), 'f', 1, 64) + " %"
 }
@@ -42,11 +39,11 @@ func percent(n, of int64) float64 {
 	return 100 * float64(n) / float64(of)
 }
 
-// resemblance writes a resemblance, 0 to 1, with three decimals.
+// resemblance formats a resemblance, 0 to 1, with three decimals.
 func resemblance(x float64) string { return Decimals(x, 3) }
 
-// Decimals writes x, 0 to 1, with n decimals. An x below 1 is never rounded up to 1: 0.9999 with
-// three decimals is 0.999.
+// Decimals formats a share x, 0 to 1, with n decimals. A share below 1 is never rounded up to 1: .9999
+// becomes 0.999.
 func Decimals(x float64, n int) string {
 	if x < 1 {
 		x = min(x, 1-math.Pow10(-n))
@@ -54,8 +51,7 @@ func Decimals(x float64, n int) string {
 	return strconv.FormatFloat(x, 'f', n, 64)
 }
 
-// Problems writes on one line how many errors there are of each kind, most frequent first:
-// "timeout: 12, refused: 3".
+// Problems formats counts of errors by kind on one line, the most frequent first.
 func Problems(byKind map[string]int64) string {
 	kinds := slices.SortedFunc(maps.Keys(byKind), func(a, b string) int {
 		return cmp.Or(cmp.Compare(byKind[b], byKind[a]), cmp.Compare(a, b))
@@ -67,7 +63,7 @@ func Problems(byKind map[string]int64) string {
 	return strings.Join(list, ", ")
 }
 
-// total returns the sum of all counts.
+// total returns the sum of the counts of all kinds.
 func total(byKind map[string]int64) (n int64) {
 	for _, v := range byKind {
 		n += v

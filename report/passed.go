@@ -8,14 +8,13 @@ import (
 	"sync"
 )
 
-// Passed counts skipped inputs by the kind of reason. Its zero value is empty. Several goroutines
-// may use it at the same time.
+// Passed counts skipped files by kind. Several goroutines may use it at once.
 type Passed struct {
 	mu     sync.Mutex
 	byKind map[string]int // skipped inputs by kind; guarded by mu
 }
 
-// Add counts one more skipped input of that kind.
+// Add counts one skipped file of a kind.
 func (p *Passed) Add(kind string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -25,8 +24,7 @@ func (p *Passed) Add(kind string) {
 	p.byKind[kind]++
 }
 
-// String returns on one line the total and the counts of the most frequent kinds, such as "12 (9
-// robots.txt, 3 too large)". It returns "" if nothing was skipped.
+// String returns the counts in words, the most frequent kinds first, or "" if nothing was skipped.
 func (p *Passed) String() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -17,14 +17,14 @@ type Postponed struct {
 	Rule    string `json:"rule"`
 	Pattern string `json:"pattern"`
 	URLs    int64  `json:"urls"`
-	Example string `json:"example"` // the first such URL that was read
-	New     int64  `json:"new"`     // fetched URLs of the pattern whose text no page before had
-	Copies  int64  `json:"copies"`  // fetched URLs of the pattern whose text was a duplicate
+	Example string `json:"example"` // the first postponed URL of the pattern
+	New     int64  `json:"new"`     // number of fetched URLs of the pattern that returned a new text
+	Copies  int64  `json:"copies"`  // number of fetched URLs of the pattern that returned a text known before
 }
 
-// PostponedIn counts the postponed URLs in s by host and pattern, largest count first. If host is
-// not "", only the URLs of that host count. It reads all records of the store, unless the store has
-// no postponed URLs.
+// PostponedIn counts the postponed URLs of a store by pattern, the pattern with most URLs first. If host
+// is not "", it counts only URLs of that host. It reads all records of the store, unless no URL is
+// postponed.
 func PostponedIn(ctx context.Context, s store.Reader, host string) (all []Postponed, err error) {
 	tally, err := s.Tally(ctx)
 	if err != nil || tally.Later == 0 {
@@ -70,7 +70,7 @@ func PostponedIn(ctx context.Context, s store.Reader, host string) (all []Postpo
 	return all, nil
 }
 
-// Why says in words why the URLs of the pattern were postponed.
+// Why returns in words why the URLs of the pattern were postponed.
 func (p *Postponed) Why() string {
 	switch learn.Rule(p.Rule) {
 	case learn.Copies:

@@ -1,5 +1,5 @@
-// Package report writes the duplicate report of a crawl: how many pages have a text of their own,
-// how many repeat another page, on which hosts, and which page repeats which.
+// Package report writes the duplicate report of a crawl: how many pages are unique, how many duplicate
+// another page, on which hosts, and the clusters of duplicates.
 //
 //	err := report.Write(ctx, os.Stdout, report.FromStore(s), report.Options{Format: report.Text})
 //
@@ -26,13 +26,13 @@ import (
 // never makes a Report, because it streams its output.
 type Report struct {
 	Totals
-	About   *About    `json:"about,omitempty"`    // which store and crawl; nil: the store has no name
-	Hosts   []Host    `json:"hosts"`              // most duplicates first
-	LeftOut []LeftOut `json:"left_out,omitempty"` // text blocks that were not compared, by host; most shortened pages first; nil: texts were compared whole
-	Learned []Learned `json:"learned,omitempty"`  // what the crawl learned about hosts; those with the most postponed URLs first
+	About   *About    `json:"about,omitempty"`    // description of the store; nil: the store has no name
+	Hosts   []Host    `json:"hosts"`              // by number of duplicates, the most first
+	LeftOut []LeftOut `json:"left_out,omitempty"` // by number of pages that were compared without a block, the most first; nil: texts were compared whole
+	Learned []Learned `json:"learned,omitempty"`  // by number of postponed URLs of the host, the most first
 
-	Canonicals []Canonical `json:"false_canonicals,omitempty"` // pages whose canonical URL is wrong, by the kind of mistake
-	Clusters   []Group     `json:"clusters"`                   // clusters of duplicates, largest first
+	Canonicals []Canonical `json:"false_canonicals,omitempty"` // wrong canonical URLs
+	Clusters   []Group     `json:"clusters"`                   // by size, the largest first
 }
 
 // Totals counts the URLs of a crawl. Pages is the sum of Unique, Exact, Near and Thin.
@@ -46,24 +46,24 @@ type Totals struct {
 	Redirects int64 `json:"redirects"`
 	Errors    int64 `json:"errors"`
 	Skipped   int64 `json:"skipped"`                // files and records without text, which have no verdict
-	Unkept    int64 `json:"unkept"`                 // duplicates whose text was not stored
-	Capped    int64 `json:"capped"`                 // pages that were compared with some of their candidates only, because there were too many
-	Scripts   int64 `json:"need_scripts,omitempty"` // pages whose text is only drawn by scripts, which the crawl did not run
+	Unkept    int64 `json:"unkept"`                 // duplicates whose text was not kept
+	Capped    int64 `json:"capped"`                 // pages not compared with every candidate
+	Scripts   int64 `json:"need_scripts,omitempty"` // pages that show their text only if their scripts run, which a crawl does not do
 	Blocked   int64 `json:"blocked"`                // URLs that robots.txt forbids to fetch
-	Sitemaps  int64 `json:"sitemaps,omitempty"`     // URLs that are sitemaps, which list other URLs for crawlers
-	Later     int64 `json:"postponed,omitempty"`    // URLs not fetched because other URLs of the same pattern kept returning duplicates
+	Sitemaps  int64 `json:"sitemaps,omitempty"`     // lists of URLs for crawlers
+	Later     int64 `json:"postponed,omitempty"`    // URLs not fetched: URLs of these patterns kept returning duplicates
 
-	Problems map[string]int64 `json:"problems,omitempty"` // how many errors there are of each kind
-	GivenUp  map[string]int64 `json:"given_up,omitempty"` // of Problems, the errors that were tried again until the crawl gave up
+	Problems map[string]int64 `json:"problems,omitempty"` // errors by kind
+	GivenUp  map[string]int64 `json:"given_up,omitempty"` // errors by kind, only those after which the URL was retried and then given up
 }
 
-// Failed counts by kind the errors that were not tried again: Problems without GivenUp.
+// Failed returns the number of errors by kind after which the URL was not retried.
 func (t Totals) Failed() map[string]int64 {
 	tally := store.Tally{Problems: t.Problems, GivenUp: t.GivenUp}
 	return tally.Failed()
 }
 
-// Duplicates returns how many pages repeat another page.
+// Duplicates returns the number of pages that are exact or near duplicates of another.
 func (t Totals) Duplicates() int64 { return t.Exact + t.Near }
 
 // A Host counts the judged pages of one host by their verdict.
@@ -75,34 +75,33 @@ type Host struct {
 	Near   int64  `json:"near"`
 	Thin   int64  `json:"thin"`
 
-	Alone string `json:"left_alone,omitempty"` // why the last run of the crawl stopped fetching from the host; "": it did not
+	Alone string `json:"left_alone,omitempty"` // why the last run left the host before all its URLs were fetched; "": it did not
 
-	LedBy string `json:"led_by,omitempty"` // another host, whose pages lead more than half of this host's pages; "": there is none
-	Led   int64  `json:"led,omitempty"`    // how many pages of this host are led by pages of LedBy
+	LedBy string `json:"led_by,omitempty"` // another host that leads more than half of the host's pages; "": none does
+	Led   int64  `json:"led,omitempty"`    // number of the host's pages whose leader is on host LedBy
 }
 
-// Duplicates returns how many of the host's pages repeat another page, on this or another host.
+// Duplicates returns the number of the host's pages that duplicate another page, on this or another host.
 func (h Host) Duplicates() int64 { return h.Exact + h.Near }
 
-// A LeftOut says which text blocks of a host, such as menus, were left out when pages were
-// compared. They are left out because they are on many pages of the host. A block of one host is
-// also left out on all other hosts, so a host may have shortened pages but no blocks of its own.
-// The stored texts still contain the blocks.
+// A LeftOut says which blocks of text of a host were left out of the comparison, because they recur on
+// many of its pages, such as a footer. A block is then left out on all hosts, so a host may have
+// shortened pages although none of its own blocks recur. The stored texts are not changed.
 type LeftOut struct {
-	Host      string  `json:"host"`      // name of the host, as in [Host]
-	Pages     int     `json:"pages"`     // pages with different texts on which blocks were counted
-	Blocks    int     `json:"blocks"`    // different blocks of this host that were left out
-	Shortened int     `json:"shortened"` // pages that were compared without at least one block
-	Top       []Block `json:"top"`       // some of the blocks, those on the most pages first
+	Host      string  `json:"host"`      // name of the host, as in Host.Host
+	Pages     int     `json:"pages"`     // number of different pages of the host in which blocks were counted
+	Blocks    int     `json:"blocks"`    // number of different blocks that recur on the host and are left out
+	Shortened int     `json:"shortened"` // number of the host's pages that were compared without some block
+	Top       []Block `json:"top"`       // some of the blocks, those on most pages first
 }
 
-// A Block is a line of text that is on many pages of a host.
+// A Block is a piece of text that recurs on many pages of a host.
 type Block struct {
 	Text  string `json:"text"`
-	Pages int    `json:"pages"` // pages with different texts that contain the line
+	Pages int    `json:"pages"` // number of different pages that have the block
 }
 
-// A Leader is the page that the members of a cluster repeat.
+// A Leader is the page of a cluster that its members duplicate.
 type Leader struct {
 	URL   string `json:"url"`
 	Title string `json:"title"`
@@ -111,13 +110,13 @@ type Leader struct {
 	Verdict string `json:"-"`
 }
 
-// A Member is a page that repeats its leader.
+// A Member is a page of a cluster that duplicates the cluster's leader.
 type Member struct {
 	URL         string  `json:"url"`
 	Verdict     string  `json:"verdict"`
-	Resemblance float64 `json:"resemblance"`           // to the leader, 0 to 1, computed exactly on the text that was compared
-	Translation string  `json:"translation,omitempty"` // language of the page if it names its leader as the same page in another language (hreflang), else ""
-	Doubtful    bool    `json:"doubtful,omitempty"`    // whether the verdict is doubtful because of text left out of the page, see [store.Record.Doubtful]
+	Resemblance float64 `json:"resemblance"`           // exact resemblance of the compared texts of member and leader, 0 to 1
+	Translation string  `json:"translation,omitempty"` // the member's language, if it declares the leader as its version in another language (hreflang); "": it does not
+	Doubtful    bool    `json:"doubtful,omitempty"`    // see [store.Record.Doubtful]
 
 	Title string `json:"-"`
 }
@@ -128,17 +127,16 @@ type Group struct {
 	Members []Member `json:"members"` // highest resemblance first
 }
 
-// A Cluster is a cluster whose members are read while they are iterated. Members can be iterated
-// once only, and only before the caller asks for the next cluster.
+// A Cluster is a cluster whose members are read from the store while the caller iterates over Members.
+// They can be read only once, and only before the next cluster is read.
 type Cluster struct {
 	Leader  Leader
-	Why     func() (string, error) // returns why the leader leads; nil: Leader.Why says it
-	Size    int                    // members, without the leader
+	Why     func() (string, error) // returns the value for Leader.Why; nil: it is set already
+	Size    int                    // number of members, without the leader
 	Members iter.Seq2[Member, error]
 }
 
-// leader returns c.Leader with its field Why set. It may be called before or after c.Members is
-// iterated.
+// leader returns the leader with its field Why set. It may be called before or after Members is read.
 func (c *Cluster) leader() (Leader, error) {
 	if c.Why == nil {
 		return c.Leader, nil
@@ -149,19 +147,19 @@ func (c *Cluster) leader() (Leader, error) {
 	return l, err
 }
 
-// These limit how much the formats for people, HTML and text, show by default.
+// The default numbers of clusters and pages that the formats for people show.
 const (
-	DefaultTop = 1000 // clusters in HTML: more than a person reads, and few enough for a browser to open the file at once
-	textTop    = 50   // clusters in text: a few screens
-	textPages  = 20   // members in text, of each cluster
+	DefaultTop = 1000 // clusters in HTML: more than a person reads, but few enough for a browser to open the page at once
+	textTop    = 50   // clusters in text, which fill a few screens
+	textPages  = 20   // pages of each cluster in text
 )
 
 // Options says how a report is written. The zero value writes text with default limits.
 type Options struct {
 	Format Format     // default Text
-	Top    int        // clusters shown; 0: all in JSON and CSV, DefaultTop in HTML, textTop in text
-	About  About      // store and settings that the report names; ignored if About.Store is ""; [Write] adds the times of the visits
-	Rule   dedup.Rule // rule by which pages were judged, which explains the verdicts to the reader; zero: the default
+	Top    int        // number of clusters to show, after which clusters are only counted; 0: all in JSON and CSV, 1,000 in HTML, 50 in text
+	About  About      // description of the store, shown if it has a name; the source adds the times of visits
+	Rule   dedup.Rule // rule by which pages were judged, needed to explain verdicts; zero: the default rule
 }
 
 // A printer writes one report in one format: begin, each cluster, end.
@@ -171,19 +169,19 @@ type printer interface {
 	end() error
 }
 
-// A head is what a report says before its clusters.
+// A head is the part of a report that comes before its clusters.
 type head struct {
 	Totals
-	About   *About    // nil: the store has no name
-	Hosts   []Host    // most duplicates first
-	LeftOut []LeftOut // most shortened pages first; nil: texts were compared whole
-	Learned []Learned // those with the most postponed URLs first
+	About   *About    // description of the store; nil: there is none
+	Hosts   []Host    // by number of duplicates, the most first
+	LeftOut []LeftOut // by number of shortened pages, the most first; nil: texts were compared whole
+	Learned []Learned // by number of postponed URLs, the most first
 
-	Canonicals []Canonical // pages whose canonical URL is wrong, by the kind of mistake
+	Canonicals []Canonical // wrong canonical URLs
 }
 
-// Write writes the report of src to w. It stops at the first error of src or w, or when ctx is
-// done. The output is incomplete then.
+// Write writes the report of src to w. If the source, the writer or the context fails, Write returns
+// the error, and what it has written to w until then is incomplete.
 func Write(ctx context.Context, w io.Writer, src Source, opt Options) error {
 	guard := Guard(opt.Format, w)
 	out := bufio.NewWriterSize(guard, 64<<10)
@@ -226,7 +224,7 @@ func stream(ctx context.Context, p printer, src Source, opt Options) error {
 			return err
 		}
 		if n++; opt.Top > 0 && n > opt.Top && (opt.Format == JSON || opt.Format == CSV) {
-			break // their totals say how many pages are duplicates
+			break // the totals already say how many pages are duplicates
 		}
 		if err := p.cluster(c); err != nil {
 			return err

@@ -19,43 +19,43 @@ type Source interface {
 	Clusters(ctx context.Context) iter.Seq2[Cluster, error]
 }
 
-// A LeftOutSource is a [Source] that left some text out when it compared pages.
+// A LeftOutSource is a Source whose texts may have been compared without recurring blocks.
 type LeftOutSource interface {
 	Source
-	// LeftOut returns for each host what was left out, in any order. It returns nil if texts were
-	// compared whole.
+	// LeftOut returns for each host the blocks that were left out, in any order. It returns nil if
+	// texts were compared whole.
 	LeftOut(ctx context.Context) ([]LeftOut, error)
 }
 
-// A LearnedSource is a [Source] that can tell what its crawl learned about hosts.
+// A LearnedSource is a Source that knows which URLs its crawl postponed, and which soft 404s it found.
 type LearnedSource interface {
 	Source
-	// Learned returns what was learned about hosts, those with the most postponed URLs first. It
-	// leaves out hosts about which nothing was learned.
+	// Learned returns an element for each of the hosts about which something was learned, the one with
+	// most postponed URLs first.
 	Learned(ctx context.Context, hosts []Host) ([]Learned, error)
 }
 
-// A CanonicalSource is a [Source] that can check the canonical URLs of its pages.
+// A CanonicalSource is a Source that knows the canonical URLs of its pages.
 type CanonicalSource interface {
 	Source
-	// Canonicals counts the pages whose canonical URL is wrong, by the kind of mistake. The caller
-	// must have called Hosts before, because Hosts reads the records.
+	// Canonicals returns the wrong canonical URLs. It must be called after Hosts, which reads the
+	// records.
 	Canonicals(ctx context.Context) ([]Canonical, error)
 }
 
-// FromStore returns a Source for the verdicts that the crawl stored in s. The reason why a leader
-// leads is the first criterion of package precedence by which it goes before all its members.
+// FromStore returns the source for a report of a store's verdicts. The reason why a page leads is the
+// criterion of package precedence by which it comes before the first of its members.
 func FromStore(s store.Reader) Source { return From(s, nil) }
 
-// From returns a Source for the verdicts stored in s. why returns the reason why a page leads its
-// cluster. With a nil why, the reason is that of [FromStore].
+// From returns the source for a report of a store's verdicts. why returns the reason why a page leads
+// its cluster; if why is nil, From is like [FromStore].
 func From(s store.Reader, why func(leader *store.Record) string) Source {
 	return stored{s, why, &canonicals{}, &About{}}
 }
 
 type stored struct {
 	s     store.Reader
-	why   func(leader *store.Record) string // returns why a page leads; nil: [batch.whyLeads] finds it by comparing the leader with its members
+	why   func(leader *store.Record) string // returns why a page leads; nil: compare it with its members
 	named *canonicals                       // canonical URLs of the records that Hosts has read
 
 	visits *About // first and last visit of the records that Hosts has read
@@ -97,7 +97,7 @@ func (src stored) Hosts(ctx context.Context) ([]Host, error) {
 	return hosts, nil
 }
 
-// TotalsOf converts the counts of a store to those of a report.
+// TotalsOf converts a store's tally to the totals of a report.
 func TotalsOf(t store.Tally) Totals {
 	return Totals{
 		Pages: t.Pages(), Unique: t.Unique, Exact: t.Exact, Near: t.Near, Thin: t.Thin,
@@ -107,14 +107,14 @@ func TotalsOf(t store.Tally) Totals {
 	}
 }
 
-// leaderOf describes r as the leader of a cluster.
+// leaderOf returns the report's form of record r, the leader of a cluster, without the reason.
 func leaderOf(r *store.Record) Leader {
 	return Leader{URL: r.URL, Title: r.Title, Verdict: string(r.Verdict)}
 }
 
-// translation returns the language of a page that names its leader as the same page in another
-// language (hreflang), or "" for other pages. The page is a duplicate for now, but intended,
-// because its text may be translated later.
+// translation returns the language of a page that declares its leader as its version in another language
+// (hreflang), and "" for all other pages. Such a page was made on purpose, although its text is not
+// translated yet.
 func translation(r *store.Record) string {
 	lang, named := r.Lang, false
 	for _, a := range r.Alternates {

@@ -18,33 +18,33 @@ import (
 // nil. Each format has one writer of tables: [Table.WriteText], [ObjectWriter] for JSON,
 // [Sheet] for CSV, and the template "table" for HTML.
 
-// A Table is a list with named columns.
+// A Table is a list of rows that can be written in every format.
 type Table struct {
 	Columns []Column
 	Rows    []Row
-	LinkTo  func(url string) PageLink // returns the link that HTML shows for a URL; nil: a link to the URL itself
+	LinkTo  func(url string) PageLink // returns the link that HTML shows for a URL; nil: HTML links to the URL itself
 }
 
-// A Column describes a column of a [Table].
+// A Column describes a column of a table.
 type Column struct {
 	Name  string // name in JSON and CSV
 	Title string // title in text and HTML
-	Brief bool   // whether text and HTML show the column; JSON and CSV show all columns
-	Width int    // columns in text; a longer cell shifts the rest of its row; 0: width of the longest cell, at most urlWidth
+	Brief bool   // whether text and HTML show the column; they have little room, so they omit others
+	Width int    // width in text, which longer cells exceed; 0: as wide as the widest cell, with long cells clipped
 }
 
 // A Row is the cells of a table, in the order of its columns.
 type Row struct {
 	Cells []any
-	Apart string // why the row does not count in the total, shown to people; "": it counts
+	Apart string // why the row does not count, in words; "": it counts
 	Notes []Note // lines that text and HTML show below the row
 }
 
 // A Note is a line below a row. It shows Lead, then URL, then Quote in quotation marks.
 type Note struct {
 	Lead  string
-	URL   string // "": no URL
-	Quote string // text from a crawled page; "": none
+	URL   string // "": the note has no URL
+	Quote string // words quoted from a page; "": the note has none
 }
 
 // A URL is a cell that HTML may show as a link.
@@ -61,12 +61,11 @@ type hostCell string
 
 const (
 	cellWidth = 60  // columns shown of a cell in text
-	urlWidth  = 80  // columns shown of a URL in text, if another column of the table follows
-	cellShown = 200 // columns shown of a string cell in HTML
+	urlWidth  = 80  // columns shown of a URL in text, if a column follows
+	cellShown = 200 // runes shown of a cell in HTML
 )
 
-// brief returns t with only the columns that text and HTML show: those that are Brief and have at
-// least one cell that is not nil.
+// brief returns the table without the columns that are not Brief and without empty columns.
 func (t Table) brief() Table {
 	var shown []int
 	for i, c := range t.Columns {
@@ -146,7 +145,7 @@ type line struct {
 	Text string
 }
 
-// writeLines writes a title, and the given lines below it.
+// writeLines writes a title and below it lines with aligned numbers.
 func writeLines(w io.Writer, title string, lines []line) {
 	fmt.Fprintln(w, title)
 	for _, l := range lines {
@@ -161,7 +160,7 @@ func writeLines(w io.Writer, title string, lines []line) {
 	}
 }
 
-// quoted returns s in quotation marks, shortened to at most the given number of columns.
+// quoted returns the first runes of a text from a page, on one line and in quotation marks.
 func quoted(s string, columns int) string {
 	return `"` + strings.ReplaceAll(harmless.Line(Clip(s, columns)), `"`, `\"`) + `"`
 }
@@ -174,7 +173,7 @@ func isNumber(cell any) bool {
 	return false
 }
 
-// cellText formats a cell for the text format. It clips long strings, but not URLs and hosts.
+// cellText returns a cell as the text format shows it.
 func cellText(cell any) string {
 	switch v := cell.(type) {
 	case string:
@@ -195,7 +194,7 @@ func cellText(cell any) string {
 	return ""
 }
 
-// cellCSV formats a cell for a spreadsheet.
+// cellCSV returns a cell as CSV has it. Strings that a spreadsheet would take for formulas are changed.
 func cellCSV(cell any) string {
 	switch v := cell.(type) {
 	case string:
@@ -222,7 +221,7 @@ type Field struct {
 	Value any
 }
 
-// AppendFields appends to all one field for each cell of a row, named by the cell's column.
+// AppendFields appends the cells of a row to the members of a JSON object.
 func (t Table) AppendFields(all Fields, cells []any) Fields {
 	for i, v := range cells {
 		if at, ok := v.(time.Time); ok {
@@ -235,20 +234,20 @@ func (t Table) AppendFields(all Fields, cells []any) Fields {
 
 // A cellHTML is the data for one cell of the template "table".
 type cellHTML struct {
-	Column string // title of the cell's column
+	Column string // title of the column
 	Class  string // "number", "text" or "page"
 	Text   string
-	URL    string // target of the link; "": the cell has none
-	Row    *Row   // the row, in the row's first URL cell, which is the page that the row is about; nil in all other cells
+	URL    string // URL to which the cell links; "": the cell has only text
+	Row    *Row   // the row, in its first cell with a URL, below which the notes are shown; nil: another cell
 }
 
-// A tableHTML is the data for the template "table".
+// A tableHTML is a table in the form that the HTML template "table" needs.
 type tableHTML struct {
 	Head []cellHTML
 	Rows [][]cellHTML
 }
 
-// HTML returns t as the data for the template "table".
+// HTML returns the table in the form that the HTML template "table" needs.
 func (t Table) HTML() (all tableHTML) {
 	t = t.brief()
 	for _, c := range t.Columns {
@@ -277,7 +276,7 @@ func (t Table) HTML() (all tableHTML) {
 	return all
 }
 
-// Link returns the link that HTML shows for a URL.
+// Link returns the link that HTML shows for a URL in the table.
 func (t Table) Link(url string) PageLink {
 	if t.LinkTo != nil {
 		return t.LinkTo(url)

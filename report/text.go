@@ -10,13 +10,13 @@ import (
 	"skink/store"
 )
 
-// textPrinter writes a report as text for a terminal: totals, hosts, then clusters.
+// textPrinter writes the report as text for a terminal: totals, hosts, clusters.
 type textPrinter struct {
 	w        *bufio.Writer
 	rule     dedup.Rule
 	totals   Totals
-	top      int // how many clusters are shown
-	most     int // how many members are shown of each cluster
+	top      int // number of clusters to show
+	most     int // number of members to show of each cluster
 	clusters int
 	members  int
 }
@@ -120,8 +120,7 @@ func (p *textPrinter) printHosts(hosts []Host) {
 	}
 }
 
-// printLists prints the hosts that are mostly led by another host, the wrong canonical URLs, and
-// what was learned about hosts.
+// printLists prints the short lists that only some reports have, such as wrong canonical URLs.
 func (p *textPrinter) printLists(h head) {
 	var led, canonicals []line
 	for _, h := range h.Hosts {
@@ -143,7 +142,7 @@ func (p *textPrinter) printLists(h head) {
 	}
 }
 
-// printLeftOut prints which text blocks of a host were left out of the comparison.
+// printLeftOut prints which recurring blocks of a host were left out of the comparison.
 func (p *textPrinter) printLeftOut(l LeftOut) {
 	said := "text repeated by other hosts"
 	if l.Blocks > 0 {
@@ -213,7 +212,7 @@ func (p *textPrinter) end() error {
 	return nil
 }
 
-// hostName returns the name of a host for people: "(files)" for "".
+// hostName returns the name of a host for people, "(files)" if it is "".
 func hostName(host string) string {
 	if host == "" {
 		return "(files)"

@@ -8,11 +8,11 @@ import (
 	"skink/store"
 )
 
-// A next finds, among the pages given to add, the one that goes first in the order of package
+// next finds, among the pages that are given to it, the one that comes first in the order of package
 // precedence.
 type next struct {
 	order *precedence.Order
-	page  *precedence.Standing // the first page so far; nil: add was not called
+	page  *precedence.Standing // the first page so far; nil: no page was given yet
 }
 
 func (n *next) add(r *store.Record) {
@@ -25,9 +25,8 @@ func (n *next) add(r *store.Record) {
 	n.page = &s
 }
 
-// whyLeads returns why leader leads its cluster: the first criterion of package precedence by which
-// it goes before all members. It adds a note for a noindex page, which may lead only noindex pages,
-// and for a thin page, which may lead only exact copies.
+// whyLeads returns why a page leads its cluster: the criterion of package precedence by which it comes
+// before the first of its members.
 func (b *batch) whyLeads(ctx context.Context, leader *store.Record) (string, error) {
 	if b.src.why != nil {
 		return b.src.why(leader), nil
@@ -47,8 +46,8 @@ func (b *batch) whyLeads(ctx context.Context, leader *store.Record) (string, err
 	return why, nil
 }
 
-// firstOf returns which member of the leader's cluster goes first in the order of package
-// precedence. For a large cluster it reads all members again, because a batch does not hold them.
+// firstOf finds the member of a leader's cluster that comes first in the order of package precedence. For
+// a large cluster, whose members are not in memory, it reads all members from the store.
 func (b *batch) firstOf(ctx context.Context, leader dedup.Hash) (*next, error) {
 	if !b.large {
 		if err := b.read(ctx); err != nil {

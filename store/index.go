@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
+	"slices"
 	"time"
 
 	"skink/dedup"
@@ -34,13 +35,15 @@ type Ask struct {
 }
 
 // Found is the answer to an Ask. If it has a copy, the store did not look for leaders. It has no more
-// than [dedup.MaxMet] leaders, which [dedup.Met] picks.
+// than [dedup.MaxMet] leaders, which [dedup.Met] picks. A store laid over another may return as many
+// of each.
 type Found struct {
 	Mark     Mark
 	Copy     *Record  // the earliest page posted under one of the hashes; nil: there is none
 	Followed *Record  // the leader that the copy follows; nil: it follows none, or that page is not in the store
 	Leaders  []Leader // leaders that share enough keys with the page, in the order of their commits
 	Full     []bool   // Full[i]: more than Ask.Limit leaders have key Ask.Keys[i], so some were not read
+	Unread   bool     // a store beneath has leaders that were not read; their keys are not in Full
 }
 
 // Basis returns the conditions under which a verdict still holds at its commit. f is the answer to
@@ -53,7 +56,7 @@ func (f *Found) Basis(ask Ask) Basis {
 		return b
 	}
 	b.Hashes = ask.Hashes
-	if !f.Capped() {
+	if !slices.Contains(f.Full, true) {
 		b.Keys = ask.Keys
 		return b
 	}
@@ -65,14 +68,9 @@ func (f *Found) Basis(ask Ask) Basis {
 	return b
 }
 
-// Capped reports whether some key had more leaders than [Ask.Limit], so that some were not read.
+// Capped reports whether a key had more leaders than were read, here or in a store beneath.
 func (f *Found) Capped() bool {
-	for _, full := range f.Full {
-		if full {
-			return true
-		}
-	}
-	return false
+	return f.Unread || slices.Contains(f.Full, true)
 }
 
 // A Leader is a page that has index keys in common with the page of an [Ask]. A crash may have come
@@ -146,7 +144,7 @@ type Entry struct {
 func Valid(entries []*Entry) error {
 	for _, e := range entries {
 		if e.State != frontier.Unknown && !e.State.Ends() {
-			return fmt.Errorf("commit %s: state %d is not an end", e.Record.URL, e.State)
+			return fmt.Errorf("commit %s: state %d is not a final state", e.Record.URL, e.State)
 		}
 	}
 	return nil

@@ -131,7 +131,6 @@ func (r *Record) Answers(it *frontier.Item) bool {
 // record: the state of before becomes the first of r.Earlier. resemblance is that of the two texts.
 // sketch is the sketch of the text of before, or nil. If both records have the same text, the sketch
 // is not kept.
-
 func (r *Record) Succeeds(before *Record, sketch *dedup.Sketch, resemblance float64) {
 	v := Visit{
 		At: before.Began(), Words: before.Words, Hash: before.Hash, Resemblance: resemblance,

@@ -1,4 +1,4 @@
-// The view works without this. With it, the page of a running crawl shows what happens as it happens.
+// The view works without this script. With it, the page "Now" updates its sections while a crawl runs.
 "use strict";
 
 const page = document.querySelector("[data-live]");
@@ -8,7 +8,7 @@ if (page) {
   source.onmessage = (event) => {
     for (const [id, html] of Object.entries(JSON.parse(event.data))) {
       const part = document.getElementById(id);
-      // What somebody is about to press stays where it is.
+      // Do not replace a section with a focused element, because the user may be about to press it.
       if (part && (part === state || !part.contains(document.activeElement))) part.innerHTML = html;
     }
   };

@@ -6,13 +6,14 @@ import (
 	"io"
 )
 
-// A block is the content of a record that is being read.
+// A block is the content of the record that the reader is at. Its bytes are read from the archive
+// while the caller reads them.
 type block struct {
 	r      *Reader
 	rec    *Record
-	left   int64 // bytes
-	begins int64 // where, in a file that is not packed
-	err    error // io.EOF: it was read to its end
+	left   int64 // bytes of the block that were not read yet, by the record's Content-Length
+	begins int64 // offset of the block in the file; meaningful only if the file is not compressed
+	err    error // error of all further reads; io.EOF: the block was read to its end
 }
 
 func (b *block) Read(p []byte) (int, error) {
@@ -32,8 +33,9 @@ func (b *block) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// broken handles an early end of the block. It returns nil if the block goes on: a block written in
-// several members goes on in the next.
+// broken handles err, which ended the input before the block was complete. It returns nil if the
+// block goes on in the next gzip member, because some tools write one record into several members.
+// Otherwise it returns the error of the block.
 func (b *block) broken(err error) error {
 	r := b.r
 	short := fmt.Errorf("%d bytes of its block are missing", b.left)
@@ -43,7 +45,7 @@ func (b *block) broken(err error) error {
 	case err != io.EOF:
 		return r.lost(b.rec, fmt.Errorf("%w: %w", short, err))
 	case r.member == nil:
-		r.src.back(b.begins) // its length may be wrong, and what it took for its block be other records
+		r.src.back(b.begins) // search for the next record from the beginning of this block, because its length may be wrong, and other records may lie inside it
 		return r.lost(b.rec, short)
 	}
 	if _, err := r.src.buf.Peek(1); err != nil {
@@ -61,8 +63,9 @@ func (b *block) broken(err error) error {
 
 var errNoEnd = errors.New("its block is not followed by the end of a record: its Content-Length may be wrong")
 
-// end reads the end of the record behind the block. It returns io.EOF if the end is correct. Line
-// ends may be missing before another record, or at the end of the file.
+// end reads the two empty lines that end a record, behind the block. It returns io.EOF if the
+// record ends correctly. It accepts missing line ends if another record or the end of the file
+// follows.
 func (b *block) end() error {
 	r, lines := b.r, 0
 	var err error
@@ -90,8 +93,9 @@ func (b *block) end() error {
 	return io.EOF
 }
 
-// endless returns the error of a block that does not end where its length says. The block may have
-// included other records.
+// endless returns the error of a block behind which neither the end of the record nor another
+// record follows. The length of the block may be too large, so endless continues the search for
+// records at the beginning of the block if the file is not compressed.
 func (b *block) endless() error {
 	r := b.r
 	if r.member != nil {

@@ -6,11 +6,11 @@ import (
 	"io"
 )
 
-// A Damage is a part of an archive that could not be read as a record, or only in part. The reader
-// goes on behind it.
+// A Damage is the error for a part of an archive that is not a readable record, or for a record
+// that is incomplete. After returning it, the reader continues behind that part.
 type Damage struct {
-	Offset int64  // where the record begins in the file, or the gzip member in which it should be
-	URI    string // what the record is about, if that could be read
+	Offset int64  // offset in bytes in the file, of the record or of the gzip member that should hold it
+	URI    string // the WARC-Target-URI of the damaged record; "": unknown
 	Err    error  // what is wrong
 }
 
@@ -23,7 +23,8 @@ func (d *Damage) Error() string {
 
 func (d *Damage) Unwrap() error { return d.Err }
 
-// unexpected turns io.EOF into io.ErrUnexpectedEOF, for a place where the input must not end.
+// unexpected returns err, but io.ErrUnexpectedEOF instead of io.EOF. It is used where the input
+// must not end.
 func unexpected(err error) error {
 	if err == io.EOF {
 		return io.ErrUnexpectedEOF
@@ -31,7 +32,8 @@ func unexpected(err error) error {
 	return err
 }
 
-// expected returns nil for io.ErrUnexpectedEOF, for a place where the input may end.
+// expected returns err, but nil instead of io.ErrUnexpectedEOF. It is used where the input may end
+// early.
 func expected(err error) error {
 	if err == io.ErrUnexpectedEOF {
 		return nil
@@ -39,10 +41,11 @@ func expected(err error) error {
 	return err
 }
 
-// tell passes a damage to damaged, and reports whether the error was one.
+// tell calls damaged with err if err is a [*Damage]. It does the same with any other error in
+// reading the message of rec, if rec is not nil. It reports whether it called damaged.
 func tell(err error, rec *Record, damaged func(*Damage)) bool {
 	lost, ok := errors.AsType[*Damage](err)
-	if !ok && rec != nil { // a message in it that makes no sense
+	if !ok && rec != nil { // the record is complete, but the HTTP message in it is malformed
 		lost, ok = &Damage{rec.Offset, rec.URI(), err}, true
 	}
 	if ok {

@@ -8,15 +8,15 @@ import (
 	"encoding/hex"
 )
 
-// A Digest is an algorithm for the digests of blocks and payloads.
+// A Digest is a hash algorithm for the digests of blocks and payloads in record headers.
 type Digest string
 
 const (
-	SHA256 Digest = "sha256" // in hex, as WACZ wants it
-	SHA1   Digest = "sha1"   // in base32, as most archives have it
+	SHA256 Digest = "sha256" // written in hex, as WACZ requires
+	SHA1   Digest = "sha1"   // written in base32, as most archives have it
 )
 
-// Of returns the digest of some bytes as a header contains it, such as
+// Of returns the digest of b in the form of a record header, such as
 // "sha1:3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ".
 func (d Digest) Of(b []byte) string {
 	if d == SHA1 {
@@ -27,8 +27,8 @@ func (d Digest) Of(b []byte) string {
 	return "sha256:" + hex.EncodeToString(sum[:])
 }
 
-// payload returns the part of an HTTP message that its payload digest covers: everything behind the
-// head, which ends with the first empty line.
+// payload returns the part of an HTTP message that the payload digest of its record covers:
+// everything behind the first empty line, which ends the head.
 func payload(message []byte) []byte {
 	for len(message) > 0 {
 		line, rest, _ := bytes.Cut(message, []byte("\n"))

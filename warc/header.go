@@ -9,14 +9,14 @@ import (
 	"strings"
 )
 
-// A Field is a line of a header.
+// A Field is a named value in the header of a record or of an HTTP message.
 type Field struct{ Name, Value string }
 
-// A Header holds the fields of a record, or of an HTTP message in one, in their order and with
-// their names as written. Lookup ignores case.
+// A Header holds the fields of a WARC record, or of the HTTP message in it. It keeps their order,
+// and the case of their names. Looking up a name ignores case.
 type Header []Field
 
-// Get returns the value of the first field of a name, or "" if there is none.
+// Get returns the value of the first field called name, or "" if there is none.
 func (h Header) Get(name string) string {
 	if i := h.index(name); i >= 0 {
 		return h[i].Value
@@ -24,14 +24,14 @@ func (h Header) Get(name string) string {
 	return ""
 }
 
-// Has reports whether there is a field of a name.
+// Has reports whether there is a field called name.
 func (h Header) Has(name string) bool { return h.index(name) >= 0 }
 
 func (h Header) index(name string) int {
 	return slices.IndexFunc(h, func(f Field) bool { return strings.EqualFold(f.Name, name) })
 }
 
-// Values returns the values of all fields of a name.
+// Values returns the values of all fields called name, in order.
 func (h Header) Values(name string) (all []string) {
 	for _, f := range h {
 		if strings.EqualFold(f.Name, name) {
@@ -44,7 +44,7 @@ func (h Header) Values(name string) (all []string) {
 // Add appends a field.
 func (h *Header) Add(name, value string) { *h = append(*h, Field{name, value}) }
 
-// Set gives the first field of a name its value, or appends one.
+// Set replaces the value of the first field called name, or appends a field if there is none.
 func (h *Header) Set(name, value string) {
 	if i := h.index(name); i >= 0 {
 		(*h)[i].Value = value
@@ -53,8 +53,9 @@ func (h *Header) Set(name, value string) {
 	h.Add(name, value)
 }
 
-// append writes the fields and the empty line behind them. It refuses a value with a line end,
-// which would make two fields.
+// append appends the fields to dst, one per line, and an empty line. It returns an error for an
+// invalid name, and for a value that contains a line end, because a reader would take that value
+// for two fields.
 func (h Header) append(dst []byte) ([]byte, error) {
 	for _, f := range h {
 		if f.Name == "" || strings.ContainsFunc(f.Name, notInName) {
@@ -71,29 +72,31 @@ func (h Header) append(dst []byte) ([]byte, error) {
 	return append(dst, "\r\n"...), nil
 }
 
-// notInName reports whether a name of a field cannot contain r: names are tokens of RFC 9110,
-// section 5.6.2.
+// notInName reports whether r is not allowed in the name of a field. Names consist of the token
+// characters of RFC 9110, section 5.6.2.
 func notInName(r rune) bool {
 	return r <= ' ' || r >= 0x7F || strings.ContainsRune(`"(),/:;<=>?@[\]{}`, r)
 }
 
-// blanks around a value are not part of it.
+// blanks are the characters around the value of a field that do not belong to the value.
 const blanks = " \t"
 
-// maxHead is the longest head of a record, or of an HTTP message, in bytes. Current servers stop at
-// 64 KB; URLs of tracking pixels in old archives are half as long.
+// maxHead is the greatest length in bytes of the head of a record or of an HTTP message; longer
+// ones are damage. It is far above what occurs: servers refuse requests with heads of more than
+// about 64 KB, and the longest URLs in old archives have about 32 KB.
 const maxHead = 1 << 20
 
 var errHeadTooLong = fmt.Errorf("its head is longer than %d bytes", maxHead)
 
-// A headReader reads the lines of a head, within a bound. Lines may end without a carriage return.
+// A headReader reads the lines of the head of a record or of an HTTP message, up to a limit in
+// bytes. A line may end with "\n" alone.
 type headReader struct {
 	in   *bufio.Reader
-	left int // bytes
+	left int // bytes that may still be read
 }
 
-// line returns the next line without its end. If the input ends before the line does, the error is
-// io.ErrUnexpectedEOF.
+// line returns the next line, without its line end. It returns io.ErrUnexpectedEOF if the input
+// ends within the line.
 func (h *headReader) line() (string, error) {
 	var long []byte
 	for {
@@ -114,8 +117,9 @@ func (h *headReader) line() (string, error) {
 	}
 }
 
-// fields reads the fields up to an empty line. A line that begins with a blank continues the field
-// before it. A line that is not a field is skipped if lenient, and is an error otherwise.
+// fields reads fields up to and including an empty line. A line that begins with a space or a tab
+// continues the value of the previous field. If lenient is true, a line that is not a field is
+// skipped; otherwise it is an error.
 func (h *headReader) fields(lenient bool) (all Header, err error) {
 	for {
 		line, err := h.line()
@@ -141,7 +145,7 @@ func (h *headReader) fields(lenient bool) (all Header, err error) {
 	}
 }
 
-// brief shortens a quotation for a message.
+// brief shortens a text that is quoted in an error message.
 func brief(s string) string {
 	const most = 60
 	if len(s) > most {

@@ -14,21 +14,23 @@ import (
 	"time"
 )
 
-// An Entry is a line of an index: the place of an answer and its description.
+// An Entry is a line of a CDXJ index: it says where an archive holds the answer for a URL, and
+// describes the answer.
 type Entry struct {
 	URL    string
 	Date   time.Time
-	MIME   string // media type of the payload; "warc/revisit" of a revisit
-	Status int    // HTTP status; 0: there is none
-	Digest string // of the payload
+	MIME   string // media type of the payload, or "warc/revisit" for a revisit record
+	Status int    // HTTP status; 0: the record has none
+	Digest string // digest of the payload, such as "sha1:…"
 	Offset int64
 	Length int64
-	File   string // name of the archive
+	File   string // name of the archive file that holds the record
 }
 
-// EntryOf returns the line of a record of an archive. ok is false if the record has none: only
-// responses, resources and revisits do. EntryOf reads the record's block to its end, to learn its
-// length. The error is that of the block, or of the head of an HTTP message in it.
+// EntryOf returns the index entry for a record of the archive called file. ok is false for a record
+// that is not indexed: only responses, resources and revisits are. EntryOf reads the record's block
+// to its end, because the length of the record is known only then. err is an error of reading the
+// block, or of the head of the HTTP message in it.
 func EntryOf(r *Record, file string) (e Entry, ok bool, err error) {
 	e = Entry{URL: r.URI(), Date: r.Date(), Digest: cmp.Or(r.Header.Get("WARC-Payload-Digest"), r.Header.Get("WARC-Block-Digest")), Offset: r.Offset, File: file}
 	kind := r.Header.Get("Content-Type")
@@ -56,7 +58,8 @@ func EntryOf(r *Record, file string) (e Entry, ok bool, err error) {
 	return e, e.URL != "", nil
 }
 
-// line returns the entry as CDXJ: key, time to the second, and a JSON object of strings.
+// line returns the entry as a line of CDXJ: the URL's [SURT] key, the time as 14 digits, and a JSON
+// object whose values are strings.
 func (e *Entry) line() ([]byte, error) {
 	fields := struct {
 		URL    string `json:"url"`
@@ -81,8 +84,8 @@ func (e *Entry) line() ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// WriteIndex writes an index of some archives as CDXJ. The index is sorted by bytes, so that it can
-// be searched by bisection.
+// WriteIndex writes entries as a CDXJ index. The lines are sorted by bytes, so that tools can find
+// a line by binary search.
 func WriteIndex(w io.Writer, entries []Entry) error {
 	lines := make([][]byte, len(entries))
 	for i := range entries {
@@ -105,8 +108,9 @@ func WriteIndex(w io.Writer, entries []Entry) error {
 	return nil
 }
 
-// IndexOf reads the entries of the archive of a name. It calls damaged for each damaged part, which
-// has no entry.
+// IndexOf reads an archive from r, and returns an index entry for each record that has one. name is
+// the name of the archive's file. IndexOf calls damaged for each part that is not a readable
+// record, and continues behind it.
 func IndexOf(r io.Reader, name string, damaged func(*Damage)) ([]Entry, error) {
 	var entries []Entry
 	archive := NewReader(r)

@@ -6,22 +6,23 @@ import (
 	"github.com/klauspost/compress/gzip"
 )
 
-// gzipMagic is how a member begins: the magic number and the method deflate (RFC 1952).
+// gzipMagic is how each gzip member begins: two magic bytes, and the byte for the compression
+// method deflate (RFC 1952).
 const gzipMagic = "\x1f\x8b\x08"
 
-// A member is one gzip member of a source, unpacked. At its end it returns io.EOF, and the source
-// is at the next byte.
+// A member reads the decompressed bytes of one gzip member of a source. At the end of the gzip
+// member it returns io.EOF, and the source is at the byte behind it.
 type member struct {
 	from *source
 	z    gzip.Reader
 
-	offset  int64 // where it begins
-	open    bool  // it has begun, and its end was not come across
-	records int   // that began in it
-	err     error // why it cannot be unpacked
+	offset  int64 // where the gzip member begins in the file
+	open    bool  // begin was called, and the end was not reached yet
+	records int   // number of records that begin in this gzip member
+	err     error // error of decompressing; nil: none so far
 }
 
-// begin starts to unpack the member at which the source is.
+// begin starts to decompress the gzip member that begins at the source's current position.
 func (m *member) begin() error {
 	m.offset, m.open, m.records, m.err = m.from.offset(), true, 0, nil
 	if err := m.z.Reset(m.from.buf); err != nil {

@@ -12,14 +12,15 @@ import (
 
 // A Message is the HTTP request or response that a record holds.
 type Message struct {
-	Start  string // its first line, such as "HTTP/1.1 200 OK"
-	Header Header // as received
+	Start  string // first line of the message, such as "HTTP/1.1 200 OK"
+	Header Header // the fields as they are in the archive
 	Body   io.Reader
 }
 
-// Message reads the head of the HTTP message in the record's block. The body it returns has no
-// transfer coding any more, even if the archive kept one. The server's content coding remains. A
-// body that claims to be chunked and is not is returned unchanged.
+// Message reads the head of the HTTP message in the record's block. The body that it returns is not
+// chunked, even if the archive stored it with chunked transfer coding. A content coding such as
+// gzip is not decoded. If the head says that the body is chunked but it is not, the body is
+// returned unchanged.
 func (r *Record) Message() (*Message, error) {
 	in := bufio.NewReader(r.Block)
 	head := headReader{in, maxHead}
@@ -29,7 +30,7 @@ func (r *Record) Message() (*Message, error) {
 	}
 	m := &Message{Start: start, Body: in}
 	m.Header, err = head.fields(true)
-	if err = expected(err); err != nil { // some have no body, nor the line before it
+	if err = expected(err); err != nil { // some archived messages end after the head, without the empty line
 		return nil, fmt.Errorf("read the head of a message: %w", err)
 	}
 	if strings.Contains(strings.ToLower(m.Header.Get("Transfer-Encoding")), "chunked") {
@@ -38,7 +39,7 @@ func (r *Record) Message() (*Message, error) {
 	return m, nil
 }
 
-// Status returns the status of a response, or 0 if the message has none.
+// Status returns the HTTP status of a response. It returns 0 if the message is not a response.
 func (m *Message) Status() int {
 	proto, rest, _ := strings.Cut(m.Start, " ")
 	code, _, _ := strings.Cut(strings.TrimLeft(rest, " "), " ")
@@ -49,12 +50,12 @@ func (m *Message) Status() int {
 	return status
 }
 
-// chunks reads a chunked body (RFC 9112, section 7.1).
+// chunks decodes an HTTP body with chunked transfer coding (RFC 9112, section 7.1).
 type chunks struct {
 	in    *bufio.Reader
-	begun bool
-	plain bool  // they are none
-	left  int64 // bytes of the chunk
+	begun bool  // the first bytes were examined
+	plain bool  // the body is not chunked, although the head says so: pass it on unchanged
+	left  int64 // bytes of the current chunk that were not read yet
 	err   error
 }
 
@@ -79,11 +80,11 @@ func (c *chunks) Read(p []byte) (int, error) {
 	return n, unexpected(err)
 }
 
-// maxChunkLine is the longest line before a chunk, including extensions that servers add to the
-// size.
+// maxChunkLine is the greatest length in bytes of the line with the size of a chunk. Servers may
+// write extensions behind the size.
 const maxChunkLine = 256
 
-// promise reports whether a chunk begins here.
+// promise reports whether the input begins with the size of a chunk.
 func (c *chunks) promise() bool {
 	start, _ := c.in.Peek(maxChunkLine)
 	end := bytes.IndexByte(start, '\n')
@@ -94,8 +95,8 @@ func (c *chunks) promise() bool {
 	return err == nil
 }
 
-// next reads the line before a chunk. After the last chunk it returns io.EOF; the rest is not part
-// of the body.
+// next reads the line with the size of the next chunk. It returns io.EOF at the last chunk, which
+// is empty, and does not read the trailer behind it.
 func (c *chunks) next() error {
 	head := headReader{c.in, maxChunkLine}
 	line, err := head.line()

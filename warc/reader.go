@@ -12,35 +12,37 @@ import (
 
 // # How a file is read
 //
-// A packed file is a row of gzip members. By the specification each record has its own member, so
-// that a record can be read by its offset. Other tools break this in both ways: one member over all
-// records, and one record over several members. So the reader unpacks members one after the other.
-// A record ends where its length says, or where a member ends behind which another record begins.
+// A compressed archive is a sequence of gzip members. By the specification each record is one
+// member, so that a reader can start at any record. Some tools write otherwise: all records in one
+// member, or one record in several members. So the reader decompresses member after member, and
+// takes the result as one stream. A record ends where its Content-Length says. It ends earlier if
+// its member ends there and another record follows.
 //
 // The reader loses as little as possible to damage. If a record does not end where its length says,
-// or its head makes no sense, the reader skips to the next line that begins like a record. If a
-// member cannot be unpacked, the reader looks for the next place where a member begins with a
-// record. It searches the bytes that the decoder has already read too, because a decoder notices an
-// error late. Known weakness: if a damaged record contains a copy of another unpacked archive, the
-// reader takes its records for records of this one.
+// or if its head is malformed, the reader skips to the next line that looks like the beginning of a
+// record. If a member cannot be decompressed, the reader looks for the next member that begins with
+// a record. It starts the search at the beginning of the damaged member, because a decompressor
+// notices an error late. Known weakness: a damaged record may contain a copy of another,
+// uncompressed archive. The reader then returns the records of that copy as records of this
+// archive.
 
-// A Reader reads the records of an archive in their order. It detects a packed file by the first
-// bytes.
+// A Reader reads the records of an archive in order. It finds out from the first bytes whether the
+// file is compressed.
 type Reader struct {
 	src    *source
-	member *member       // nil: the file is not packed
-	in     *bufio.Reader // the records, unpacked; nil: the first bytes were not looked at
-	block  *block        // of the record that was given last; nil: none is to be left
-	err    error         // nothing more can be had
+	member *member       // the current gzip member; nil: the file is not compressed
+	in     *bufio.Reader // the decompressed bytes; nil: nothing was read yet
+	block  *block        // block of the last record that Next returned; nil: none, or it was read to its end or skipped
+	err    error         // the error that all further calls of Next return; nil: more may follow
 }
 
-// NewReader returns a reader of an archive.
+// NewReader returns a Reader of the archive r, compressed or not.
 func NewReader(r io.Reader) *Reader { return &Reader{src: newSource(r)} }
 
-// Next returns the next record, whose block can be read until Next is called again. At the end of
-// the file the error is io.EOF. The error is a [*Damage] for a part that could not be read; the
-// next call goes on behind it. Each damage is reported once, here or by the record's block. Any
-// other error comes from reading the file, and is final.
+// Next returns the next record. The record's block can be read until Next is called again. At the
+// end of the file the error is io.EOF. A [*Damage] is returned for a part that could not be read,
+// and the next call continues behind that part. Each damage is returned once, by Next or by the
+// record's block. Any other error comes from reading the file, and all later calls return it.
 func (r *Reader) Next() (*Record, error) {
 	if r.err != nil {
 		return nil, r.err
@@ -78,7 +80,8 @@ func (r *Reader) next() (*Record, error) {
 	return rec, nil
 }
 
-// begin looks at the first bytes of the file.
+// begin examines the first bytes of the file, and prepares for decompression if the file is
+// compressed.
 func (r *Reader) begin() {
 	r.in = r.src.buf
 	if isPacked(r.src.buf) {
@@ -87,7 +90,8 @@ func (r *Reader) begin() {
 	}
 }
 
-// isPacked reports whether a file is packed, by its first bytes, of which one may be wrong.
+// isPacked reports whether a file is compressed with gzip. It compares the first three bytes with
+// gzipMagic, and accepts one wrong byte, because the file may be damaged there.
 func isPacked(in *bufio.Reader) bool {
 	start, _ := in.Peek(len(gzipMagic))
 	right := 0
@@ -99,17 +103,19 @@ func isPacked(in *bufio.Reader) bool {
 	return right >= 2
 }
 
-// leave skips the rest of the previous record.
+// leave reads the block of the previous record to its end, and drops what it reads.
 func (r *Reader) leave() error {
 	b := r.block
 	if r.block = nil; b == nil || b.err != nil {
-		return nil // what is wrong with it has been told
+		return nil // the block was read to its end, or its error was already returned
 	}
 	_, err := io.Copy(io.Discard, b)
 	return err
 }
 
-// toRecord goes to where a record begins, and returns its offset.
+// toRecord skips line ends, and opens the next gzip member if necessary, until the input is at a
+// record. It returns the record's offset in the file: for a compressed file, the offset of its gzip
+// member.
 func (r *Reader) toRecord() (int64, error) {
 	for {
 		if r.member != nil && !r.member.open {
@@ -137,12 +143,13 @@ func (r *Reader) toRecord() (int64, error) {
 	}
 }
 
-// ErrShared means that a gzip member holds more than one record. All of them are read, but only the
-// first has an offset of its own. It is the only [Damage] that costs no record.
+// ErrShared means that a gzip member holds more than one record. All of these records are returned,
+// but only the first can be found by its offset. ErrShared is the only error in a [Damage] that
+// does not mean a lost record.
 var ErrShared = errors.New("its gzip member contains more records: they are read, but have no offset of their own")
 
-// share counts a record of the open member. It returns an error for the second record, which should
-// not be there.
+// share counts the records that begin in the open gzip member. At the second one it returns a
+// [Damage] with ErrShared, because by the specification each record has a member of its own.
 func (r *Reader) share() error {
 	if r.member.records++; r.member.records == 2 {
 		return &Damage{Offset: r.member.offset, Err: ErrShared}
@@ -150,7 +157,8 @@ func (r *Reader) share() error {
 	return nil
 }
 
-// nextMember opens the member at which the source is. At the end of the source it returns io.EOF.
+// nextMember opens the gzip member that begins at the source's current position. At the end of the
+// file it returns io.EOF.
 func (r *Reader) nextMember() error {
 	if _, err := r.src.buf.Peek(1); err != nil {
 		return err
@@ -167,10 +175,10 @@ func (r *Reader) openMember() error {
 	return err
 }
 
-// version is how a record begins.
+// version is how the first line of each record begins, such as "WARC/1.1".
 const version = "WARC/"
 
-// head reads the head of a record, and returns the length of its block in bytes.
+// head reads the head of a record into rec, and returns the length of the record's block in bytes.
 func (r *Reader) head(rec *Record) (length int64, err error) {
 	lines := headReader{r.in, maxHead}
 	start, err := lines.line()
@@ -186,7 +194,8 @@ func (r *Reader) head(rec *Record) (length int64, err error) {
 	return rec.length()
 }
 
-// lost returns the damage of a record, and goes to where the next may begin.
+// lost moves the reader to the next place where a record may begin, and returns a [Damage] that
+// says why rec could not be read.
 func (r *Reader) lost(rec *Record, err error) *Damage {
 	if r.member != nil && r.member.err != nil {
 		r.findMember()
@@ -196,7 +205,8 @@ func (r *Reader) lost(rec *Record, err error) *Damage {
 	return &Damage{rec.Offset, rec.URI(), err}
 }
 
-// findRecord goes to the next place where a record may begin, or to the end of the member.
+// findRecord skips bytes of the decompressed input up to the next line that looks like the
+// beginning of a record, or to the end of the gzip member.
 func (r *Reader) findRecord() {
 	for {
 		ahead, err := r.in.Peek(4 << 10)
@@ -213,12 +223,13 @@ func (r *Reader) findRecord() {
 	}
 }
 
-// firstLine is the length of the first line of a record, such as "WARC/1.1\r\n".
+// firstLine is the length in bytes of the first line of a record, such as "WARC/1.1\r\n".
 const firstLine = len(version) + len("1.1\r\n")
 
 var beginning = regexp.MustCompile(version + `[0-9]\.[0-9]{1,2}\r?\n`)
 
-// recordIn returns where in some bytes a record may begin, or -1.
+// recordIn returns the index in b of the first line that looks like the beginning of a record, or
+// -1 if there is none.
 func recordIn(b []byte) int {
 	if at := beginning.FindIndex(b); at != nil {
 		return at[0]
@@ -226,9 +237,9 @@ func recordIn(b []byte) int {
 	return -1
 }
 
-// findMember goes to the next member that begins with a record. It searches from the beginning of
-// the damaged member, even if only a checksum is wrong: a decoder that has missed the end of a
-// member may have read to the end of the next.
+// findMember moves to the next gzip member that begins with a record. It starts one byte after the
+// beginning of the damaged member. It does so even if only a checksum was wrong, because a
+// decompressor that has missed the end of its member may have read far into the next one.
 func (r *Reader) findMember() {
 	m := r.member
 	r.src.back(m.offset + 1)
@@ -252,14 +263,14 @@ func (r *Reader) findMember() {
 	}
 }
 
-// atRecord reports whether a record begins here.
+// atRecord reports whether the decompressed input is at the beginning of a record.
 func (r *Reader) atRecord() bool {
 	start, _ := r.in.Peek(len(version))
 	return string(start) == version
 }
 
-// Begins reports whether a file that begins with some bytes is an archive: one that is not packed,
-// or whose first member begins with a record. Some kilobytes are enough.
+// Begins reports whether a file is a WARC archive, compressed or not. start holds the first bytes
+// of the file; some kilobytes are enough.
 func Begins(start []byte) bool {
 	r := NewReader(bytes.NewReader(start))
 	r.begin()
@@ -269,9 +280,10 @@ func Begins(start []byte) bool {
 	return r.atRecord()
 }
 
-// IsARC reports whether a file that begins with some bytes, unpacked, is in ARC, the format before
-// WARC.
+// IsARC reports whether a file is in ARC, the format that preceded WARC. start holds the first
+// bytes of the file, decompressed.
 func IsARC(start []byte) bool { return bytes.HasPrefix(start, []byte("filedesc://")) }
 
-// ErrARC means that the file is in ARC, which is not supported.
+// ErrARC means that a file is in ARC, the format that preceded WARC, which this package cannot
+// read.
 var ErrARC = errors.New("ARC, the format before WARC, is not supported: convert it, for example with: warcio recompress OLD.arc.gz NEW.warc.gz")

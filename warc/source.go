@@ -6,20 +6,20 @@ import (
 	"io"
 )
 
-// window is the least number of bytes that a source can go back. A decoder that reads damaged data
-// seldom reads that much of it.
+// window is how many bytes a source can at least go back. A decompressor that reads damaged data
+// seldom gets further than that before it notices the damage.
 const window = 256 << 10
 
-// A source is the bytes of a file as they are on disk. It knows how far they were read, and keeps
-// the last of them. So bytes that a decoder read by mistake can be read again, even from a pipe.
+// A source reads a file, and can go back over the last bytes that it read, even if the file is a
+// pipe. So bytes that a decompressor has consumed by mistake can be read again.
 type source struct {
-	buf *bufio.Reader // to read from
+	buf *bufio.Reader // callers read the source through this buffer
 
 	from io.Reader
-	err  error  // of from, never io.EOF: nothing more can be had
-	off  int64  // how much buf was given
-	base int64  // where kept begins
-	kept []byte // what from gave last
+	err  error  // the error of reading from, other than io.EOF; nothing can be read after it
+	off  int64  // offset in the file up to which buf was filled
+	base int64  // offset in the file of the first byte of kept
+	kept []byte // the last bytes that were read from the file, so that they can be read again
 }
 
 func newSource(from io.Reader) *source {
@@ -28,9 +28,10 @@ func newSource(from io.Reader) *source {
 	return s
 }
 
-// Read reads the file for buf.
+// Read fills buf. It first returns bytes that are kept behind the position to which back has gone,
+// and then reads the file.
 func (s *source) Read(p []byte) (int, error) {
-	if ahead := s.kept[s.off-s.base:]; len(ahead) > 0 { // it went back
+	if ahead := s.kept[s.off-s.base:]; len(ahead) > 0 { // back was called, so these bytes were read before
 		n := copy(p, ahead)
 		s.off += int64(n)
 		return n, nil
@@ -49,10 +50,11 @@ func (s *source) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// offset returns how far the source was read, in bytes.
+// offset returns the position in the file up to which callers have read, in bytes.
 func (s *source) offset() int64 { return s.off - int64(s.buf.Buffered()) }
 
-// back makes the next reads start at an offset, or as far back as possible.
+// back makes the next read start at the offset to. If that is further back than the kept bytes, it
+// goes back as far as they go.
 func (s *source) back(to int64) {
 	s.off = max(to, s.base)
 	s.buf.Reset(s)

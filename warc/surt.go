@@ -9,14 +9,14 @@ import (
 
 // # The key of an index
 //
-// An index is sorted so that the pages of a host, and the hosts of a domain, are adjacent. Its key
-// is the URL in Sort-friendly URI Reordering Transform, com,example)/path. Tools look pages up by
-// the key that they compute from a URL, so all must compute the same. This code computes the
-// default key of the Python package surt, which pywb and related tools use. Scheme, www, default
-// ports and user info are removed. Fragment, session ids and a slash at the end are removed too.
-// Everything is in lower case, query parameters are sorted, and bytes are escaped only where they
-// must be. Two rules of that package are missing here: those for URLs that are not of the web, and
-// for the session ids of ASP.NET.
+// A CDXJ index is sorted by a key that brings the pages of a host, and the hosts of a domain,
+// together. The key is the URL in Sort-friendly URI Reordering Transform, such as
+// com,example)/path. A tool finds a page by computing the key from its URL, so all tools must
+// compute the same key. This code follows the defaults of the Python package surt, which pywb and
+// related tools use. It removes the scheme, a leading www, the default port, the user info, the
+// fragment, session ids and a slash at the end. It writes everything in lower case, sorts the query
+// parameters, and escapes only the bytes that must be escaped. Two rules of that package are
+// missing here: those for URLs other than http and https, and for the session ids of ASP.NET.
 
 var (
 	www       = regexp.MustCompile(`^www\d*\.`)
@@ -25,11 +25,12 @@ var (
 	isSession = regexp.MustCompile(`^(?:(?:jsessionid|phpsessid|sid)=[0-9a-z]{32}|aspsessionid[a-z]{8}=[a-z]{24}|cfid=.+|cftoken=.+)$`)
 )
 
-// SURT returns the key of a URL in an index.
+// SURT returns the key under which a URL is sorted in an index, such as "com,example)/path" for
+// "https://www.example.com/path/".
 func SURT(url string) string {
 	scheme, rest, ok := strings.Cut(url, "://")
 	if !ok {
-		return strings.ToLower(url) // urn:…, dns:…
+		return strings.ToLower(url) // not a web URL, but for example urn:… or dns:…
 	}
 	rest, _, _ = strings.Cut(rest, "#")
 	end := strings.IndexAny(rest, "/?")
@@ -45,7 +46,8 @@ func SURT(url string) string {
 	return key
 }
 
-// surtHost reverses the labels of a host.
+// surtHost returns the host of a URL with its labels in reverse order: "com,example" for
+// "example.com". host may contain user info and a port.
 func surtHost(scheme, host string) string {
 	if at := strings.LastIndexByte(host, '@'); at >= 0 {
 		host = host[at+1:]
@@ -102,7 +104,8 @@ func surtQuery(query string) string {
 	return strings.Join(kept, "&")
 }
 
-// minimal decodes all escapes, including escaped escapes, and escapes only the necessary bytes.
+// minimal decodes all %XX of s again and again until none is left, so that "%2541" becomes "A".
+// Then it escapes only the bytes that must be escaped.
 func minimal(s string) string {
 	for {
 		once := unescaped(s)

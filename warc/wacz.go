@@ -16,39 +16,40 @@ import (
 
 // # WACZ
 //
-// Web Archive Collection Zipped, version 1.1.1: a ZIP file of archives, their index, a list of
-// pages to start from, and digests of all of it. The archives are stored and not deflated, so that
-// a player in a browser can fetch one record by its range. The index is one file, index.cdxj.
+// A WACZ file (Web Archive Collection Zipped, version 1.1.1) is a ZIP file. It contains WARC
+// archives, their index, a list of pages to start from, and digests of all these files. ZIP stores
+// the archives without compressing them again, so that a player in a browser can fetch one record
+// with a range request. The index is the file index.cdxj.
 
-// A Package is the content of a WACZ file.
+// A Package describes the WACZ file to be written.
 type Package struct {
 	Title       string
 	Description string
-	Software    string    // that makes the package
+	Software    string    // name of the program that makes the file
 	Created     time.Time // required
 	Archives    []Archive
-	Pages       iter.Seq2[StartPage, error] // nil: none
+	Pages       iter.Seq2[StartPage, error] // pages to start from; nil: none
 
-	Damaged func(archive string, d *Damage) // called for each part that cannot be indexed; nil: the first ends the writing
+	Damaged func(archive string, d *Damage) // called for each part of an archive that is not a readable record; nil: such a part makes WriteWACZ fail
 }
 
-// An Archive is one archive of a package.
+// An Archive is one WARC file to be put into a package.
 type Archive struct {
-	Name string // its base name, such as crawl-00000.warc.gz
+	Name string // file name without folder, such as crawl-00000.warc.gz
 	Open func() (io.ReadCloser, error)
 }
 
-// A StartPage is a page from which a reader of a package may start.
+// A StartPage is an archived page that a player offers its user to start from.
 type StartPage struct {
 	ID    string    `json:"id,omitempty"`
 	URL   string    `json:"url"`
 	Date  time.Time `json:"ts"`
 	Title string    `json:"title,omitempty"`
-	Text  string    `json:"text,omitempty"` // for a search in the package
-	Size  int64     `json:"size,omitempty"` // bytes
+	Text  string    `json:"text,omitempty"` // the page's text, so that a player can search it
+	Size  int64     `json:"size,omitempty"` // size of the page in bytes
 }
 
-// WriteWACZ writes a package. Each archive is read twice.
+// WriteWACZ writes a package as a WACZ file. It opens and reads each archive twice.
 func WriteWACZ(w io.Writer, p Package) error {
 	z := &packing{zip: zip.NewWriter(w), date: p.Created}
 	if err := z.all(p); err != nil {
@@ -57,14 +58,14 @@ func WriteWACZ(w io.Writer, p Package) error {
 	return nil
 }
 
-// A packing is a package that is being written.
+// A packing is a WACZ file that is being written.
 type packing struct {
 	zip       *zip.Writer
 	date      time.Time
 	resources []resource
 }
 
-// A resource is the entry of a file in the package's list.
+// A resource describes one file in datapackage.json, the list of all files in a WACZ file.
 type resource struct {
 	Name  string `json:"name"`
 	Path  string `json:"path"`
@@ -95,8 +96,9 @@ func (z *packing) all(p Package) error {
 	return z.zip.Close()
 }
 
-// archive stores an archive, and returns its entries. The head of a file in a ZIP contains the
-// length and checksum, so a first reading computes these and the index.
+// archive writes an archive into the ZIP file without compressing it, and returns the index entries
+// of its records. It reads the archive twice: ZIP writes the length and checksum of a file before
+// its content, so the first reading computes these and the index.
 func (z *packing) archive(a Archive, damaged func(string, *Damage)) (entries []Entry, err error) {
 	var first error
 	told := func(d *Damage) {
@@ -112,7 +114,7 @@ func (z *packing) archive(a Archive, damaged func(string, *Damage)) (entries []E
 		if entries, err = IndexOf(r, a.Name, told); err != nil {
 			return err
 		}
-		_, err := io.Copy(io.Discard, r) // what is behind the last record
+		_, err := io.Copy(io.Discard, r) // read the bytes behind the last record too, because they count for length and checksum
 		return err
 	})
 	if err == nil {
@@ -144,7 +146,7 @@ func (z *packing) archive(a Archive, damaged func(string, *Damage)) (entries []E
 	return entries, err
 }
 
-// read calls do with the opened archive, and closes it afterwards.
+// read opens the archive, calls do, and closes the archive.
 func (a Archive) read(do func(io.Reader) error) error {
 	f, err := a.Open()
 	if err != nil {
@@ -154,7 +156,7 @@ func (a Archive) read(do func(io.Reader) error) error {
 	return do(f)
 }
 
-// file writes a file, deflated.
+// file writes a compressed file into the ZIP file, and adds it to the list of resources.
 func (z *packing) file(name, path string, write func(io.Writer) error) error {
 	to, err := z.zip.CreateHeader(&zip.FileHeader{Name: path, Method: zip.Deflate, Modified: z.date})
 	if err != nil {
@@ -188,7 +190,8 @@ func writePages(w io.Writer, pages iter.Seq2[StartPage, error]) error {
 	return nil
 }
 
-// list writes the list of all files, and the digest of the list.
+// list writes datapackage.json, the list of all files in the WACZ file, and a file with the digest
+// of that list.
 func (z *packing) list(p Package) error {
 	list, err := json.MarshalIndent(struct {
 		Profile     string     `json:"profile"`
@@ -217,7 +220,8 @@ func (z *packing) list(p Package) error {
 	return z.file("", "datapackage-digest.json", write(digest))
 }
 
-// sums are the length and checksums of a file, for the ZIP and for the list.
+// sums computes the length and the checksums of a file that is written to it: CRC-32 for ZIP, and
+// SHA-256 for the list of files.
 type sums struct {
 	sha   hash.Hash
 	crc   hash.Hash32

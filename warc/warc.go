@@ -34,17 +34,17 @@ import (
 	"time"
 )
 
-// A Type is the type of a record.
+// A Type is the type of a record, which says what the record's block contains.
 type Type string
 
 const (
-	Info         Type = "warcinfo"     // about the file; its first record
-	Response     Type = "response"     // what a server answered
-	Request      Type = "request"      // what it was asked
-	Resource     Type = "resource"     // a file without the protocol it came by
-	Metadata     Type = "metadata"     // about another record
-	Revisit      Type = "revisit"      // an answer that is known from another record
-	Conversion   Type = "conversion"   // another form of a record's content, such as its text
+	Info         Type = "warcinfo"     // describes the file; should be its first record
+	Response     Type = "response"     // what a server answered, with the HTTP head
+	Request      Type = "request"      // the request to which a response is the answer
+	Resource     Type = "resource"     // a file without the head of the protocol by which it was fetched
+	Metadata     Type = "metadata"     // facts about another record
+	Revisit      Type = "revisit"      // an answer whose content is the same as that of another record, and not stored again
+	Conversion   Type = "conversion"   // the content of another record in another format, such as its text
 	Continuation Type = "continuation" // the rest of a record that began in another file
 )
 
@@ -55,8 +55,9 @@ const (
 	TypeFields   = "application/warc-fields"
 )
 
-// Profiles of revisit records. There cannot be one for pages that are nearly the same: replaying a
-// revisit returns the bytes of the record that it refers to.
+// Values of WARC-Profile, which says why a revisit record has no content of its own. There is no
+// profile for an answer that is only similar to another: a player that replays a revisit shows the
+// bytes of the other record.
 const (
 	ProfileIdentical   = "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest"
 	ProfileNotModified = "http://netpreserve.org/warc/1.1/revisit/server-not-modified"
@@ -64,17 +65,17 @@ const (
 
 // A Record is one record of an archive.
 type Record struct {
-	Header Header    // its named fields, in their order
-	Block  io.Reader // its content, Content-Length bytes
+	Header Header    // the named fields of the record, in order
+	Block  io.Reader // the content of the record: as many bytes as its Content-Length says
 
-	// Offset and Length are the place of the record in its file, in bytes. A record of a packed
-	// file begins and ends with its gzip member. Length is 0 until Block has returned io.EOF. It
-	// stays 0 for a record that shares its member with others, which can only be read in sequence.
+	// Offset and Length say where the record is in its file, in bytes. In a compressed file, they
+	// are those of the record's gzip member. Length is 0 until Block has returned io.EOF. If several
+	// records share one gzip member, Length stays 0, because such a record cannot be read by itself.
 	Offset, Length int64
 }
 
-// New returns a record to be written, with a block of a content type. The writer adds id, length
-// and digests if they are missing.
+// New returns a record to be written, whose block has the given content type. The [Writer] later
+// adds the record's id, length and digests. uri is what the record is about, or "".
 func New(t Type, uri string, date time.Time, contentType string, block []byte) *Record {
 	r := &Record{Block: &memory{bytes.NewReader(block), block}}
 	r.Header.Add("WARC-Type", string(t))
@@ -88,20 +89,21 @@ func New(t Type, uri string, date time.Time, contentType string, block []byte) *
 	return r
 }
 
-// A memory is a block in memory, which can be written without a copy.
+// A memory is a block whose bytes are all in memory, so that it can be written without copying.
 type memory struct {
 	*bytes.Reader
 	all []byte
 }
 
-// Type returns the type of the record. It may be one that this package has no constant for.
+// Type returns the type of the record, in lower case. It may be a type for which this package has
+// no constant.
 func (r *Record) Type() Type { return Type(strings.ToLower(r.Header.Get("WARC-Type"))) }
 
 // ID returns the record's id, such as <urn:uuid:f81d4fae-7dec-11d0-a765-00a0c91e6bf6>.
 func (r *Record) ID() string { return r.Header.Get("WARC-Record-ID") }
 
-// URI returns the URI that the record is about, or "" if the record does not say. Old tools wrote
-// it in angle brackets, which are left out.
+// URI returns the URI that the record is about, or "" if it has none. Old tools wrote the URI in
+// angle brackets; URI removes them.
 func (r *Record) URI() string {
 	uri := r.Header.Get("WARC-Target-URI")
 	if bare, ok := strings.CutPrefix(uri, "<"); ok {
@@ -110,7 +112,8 @@ func (r *Record) URI() string {
 	return uri
 }
 
-// Date returns when the content was captured, or the zero time if the record does not say.
+// Date returns when the record's content was captured, or the zero time if the record does not say
+// it.
 func (r *Record) Date() time.Time {
 	date, err := time.Parse(time.RFC3339Nano, r.Header.Get("WARC-Date"))
 	if err != nil {
@@ -119,7 +122,7 @@ func (r *Record) Date() time.Time {
 	return date
 }
 
-// length returns the length of the block by the record's own header, in bytes.
+// length returns the length of the block in bytes, as the record's Content-Length says.
 func (r *Record) length() (int64, error) {
 	text := r.Header.Get("Content-Length")
 	if text == "" {

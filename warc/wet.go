@@ -8,12 +8,13 @@ import (
 
 // # WET
 //
-// WET is Common Crawl's name for archives of texts. They have a warcinfo, and conversion records of
-// type text/plain, each with the main text of a page in UTF-8.
+// WET is the name that Common Crawl gives to WARC files of texts. A WET file begins with a warcinfo
+// record. Then it has a conversion record of type text/plain for each page, with the page's main
+// text in UTF-8.
 
-// NewText returns the conversion record of a page's main text. refersTo is the id of the record
-// with the page itself. language is the language of the text by ISO 639-3 or BCP 47, or "" if it is
-// not known.
+// NewText returns a conversion record with the main text of a page. refersTo is the id of the
+// record that holds the page itself, or "". language is the code of the text's language in ISO
+// 639-3 or BCP 47, or "" if unknown.
 func NewText(uri string, date time.Time, text, refersTo, language string) *Record {
 	r := New(Conversion, uri, date, "text/plain", []byte(text))
 	if refersTo != "" {
@@ -25,11 +26,12 @@ func NewText(uri string, date time.Time, text, refersTo, language string) *Recor
 	return r
 }
 
-// nameURN begins the URI of a text whose name is not a URL, such as the path of a file. The
-// namespace is not registered.
+// nameURN is the prefix that turns the name of a text into a URI if the name is not a URL, but for
+// example the path of a file. The URN namespace "skink" is not registered.
 const nameURN = "urn:skink:"
 
-// URIOf returns the URI of a text by its name: the name itself if it is a URL of the web.
+// URIOf returns the URI for a text called name: name itself if it is an http or https URL, and
+// otherwise a URN such as "urn:skink:folder/file.txt".
 func URIOf(name string) string {
 	if scheme, _, _ := strings.Cut(name, "://"); strings.EqualFold(scheme, "http") || strings.EqualFold(scheme, "https") {
 		return name
@@ -37,7 +39,8 @@ func URIOf(name string) string {
 	return nameURN + strings.ReplaceAll(url.PathEscape(name), "%2F", "/")
 }
 
-// NameOf returns the name for which [URIOf] gives a URI. ok reports whether the name is not a URL.
+// NameOf is the inverse of [URIOf]: it returns the name of the text with the given URI. ok is true
+// if the URI is a URN made by URIOf, and false if the name is the URI itself.
 func NameOf(uri string) (name string, ok bool) {
 	escaped, ok := strings.CutPrefix(uri, nameURN)
 	if !ok {

@@ -16,24 +16,29 @@ import (
 
 // # How a record is written
 //
-// A record with a Content-Length was read from an archive, and is written unchanged, field by
-// field. Any other record is new, and gets what the specification requires: an id, the length and
-// the digest of its block, and a payload digest if the block is an HTTP message or the payload
-// itself. Pass a response without transfer coding, with the Content-Length of its body, and with
-// its content coding. Then the payload is the same bytes for all readers. Some take the body of the
-// message for the payload, as RFC 9110 does, and some take everything behind the head.
+// A record that has a Content-Length was read from an archive. It is written unchanged. Any other
+// record is new, and gets what the specification requires: an id, and the length and the digest of
+// its block. A response that holds an HTTP message also gets a digest of the message's payload; in
+// a resource or conversion record the payload is the whole block.
+//
+// A response should be passed without chunked transfer coding, with the Content-Length of its body,
+// and with its content coding such as gzip. The reason is that readers disagree about what the
+// payload is: by RFC 9110 it is the body without chunked coding, but some take all bytes behind the
+// head. For such a response both are the same bytes.
 
-// Options says how records are written. The zero value is a good default.
+// Options says how records are written. The zero value writes compressed records with SHA-256
+// digests.
 type Options struct {
-	Digest Digest // default SHA256
-	Plain  bool   // do not pack
-	Level  int    // of packing, 1 to 9, as gzip has them; 0: 1, which takes a tenth more room than 6 and two thirds of its time
+	Digest Digest // hash algorithm for new records; "": SHA256
+	Plain  bool   // do not compress
+	Level  int    // gzip compression level, 1 to 9; 0: level 1, whose output is a tenth larger than that of level 6 and takes two thirds of the time
 
-	NewID func() string // names a record; nil: by a random UUID
+	NewID func() string // returns the id for a new record; nil: a random UUID
 }
 
-// Append appends a record to a file in memory, as a gzip member of its own. It reads the record's
-// block, and sets the missing fields of its header. Several goroutines may call it.
+// Append appends a record to dst, compressed as a gzip member of its own unless o.Plain is set. It
+// reads the record's block to its end, and adds the missing fields of a new record to its header.
+// Several goroutines may call Append with different records.
 func (o Options) Append(dst []byte, r *Record) ([]byte, error) {
 	block, err := readBlock(r.Block)
 	if err != nil {
@@ -56,7 +61,7 @@ func (o Options) Append(dst []byte, r *Record) ([]byte, error) {
 	return o.pack(dst, head, block, []byte("\r\n\r\n"))
 }
 
-// readBlock reads a block. Most callers know its length, which saves copies.
+// readBlock returns all bytes of a block. It does not copy a block that is already in memory.
 func readBlock(block io.Reader) ([]byte, error) {
 	if m, ok := block.(*memory); ok && m.Len() == len(m.all) {
 		_, _ = m.Seek(0, io.SeekEnd)
@@ -70,7 +75,8 @@ func readBlock(block io.Reader) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// complete sets the missing fields of a new record.
+// complete adds id, digests and length to the header of a new record whose content is block. It
+// returns an error if the type or the date is missing.
 func (o Options) complete(r *Record, block []byte) error {
 	h := &r.Header
 	if r.Type() == "" || r.Date().IsZero() {
@@ -106,7 +112,8 @@ func (o Options) complete(r *Record, block []byte) error {
 	return nil
 }
 
-// checkRevisit refuses a new revisit that cannot be replayed.
+// checkRevisit returns an error if r is a revisit record that lacks what a player needs to find the
+// record it refers to. It returns nil for records of other types.
 func checkRevisit(r *Record) error {
 	if r.Type() != Revisit {
 		return nil
@@ -123,7 +130,7 @@ func checkRevisit(r *Record) error {
 	return nil
 }
 
-// randomID returns a UUID of version 4 (RFC 9562).
+// randomID returns a new record id: a random UUID (version 4 of RFC 9562) as a URN.
 func randomID() string {
 	var b [16]byte
 	_, _ = rand.Read(b[:]) // never fails
@@ -132,15 +139,15 @@ func randomID() string {
 	return fmt.Sprintf("<urn:uuid:%x-%x-%x-%x-%x>", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 }
 
-// Unless a level is given, records of about a kilobyte, such as most requests, are stored in their
-// member uncompressed. Building a code for so few bytes takes longer than writing the rest of them,
-// and saves only a third.
+// If Options.Level is 0, records are compressed at defaultLevel, but records shorter than tooShort
+// bytes, such as most requests, are stored in their gzip member uncompressed. For so few bytes gzip
+// would spend most of its time on building a code, and save only a third.
 const (
 	defaultLevel = 1
-	tooShort     = 1 << 10 // bytes
+	tooShort     = 1 << 10 // in bytes
 )
 
-// packers holds a pool of packers for each level.
+// packers holds, for each compression level, a pool of gzip writers that are used again.
 var packers [gzip.BestCompression + 1]sync.Pool
 
 func (o Options) pack(dst []byte, parts ...[]byte) ([]byte, error) {
@@ -157,21 +164,21 @@ func (o Options) pack(dst []byte, parts ...[]byte) ([]byte, error) {
 	case level == 0:
 		level = defaultLevel
 	}
-	out := bytes.NewBuffer(slices.Grow(dst, size/3+len(parts[0]))) // as most pages need; a head shrinks little
+	out := bytes.NewBuffer(slices.Grow(dst, size/3+len(parts[0]))) // enough for most pages, which shrink to a third, and their heads, which shrink little
 	z, _ := packers[level].Get().(*gzip.Writer)
 	if z == nil {
-		z, _ = gzip.NewWriterLevel(nil, level) // an error is a level that is none
+		z, _ = gzip.NewWriterLevel(nil, level) // the only possible error is an invalid level
 	}
 	z.Reset(out)
 	for _, part := range parts {
-		_, _ = z.Write(part) // memory does not fail
+		_, _ = z.Write(part) // writing to memory does not fail
 	}
 	_ = z.Close()
 	packers[level].Put(z)
 	return out.Bytes(), nil
 }
 
-// A Writer writes an archive.
+// A Writer writes the records of an archive to an io.Writer.
 type Writer struct {
 	to   io.Writer
 	opt  Options
@@ -180,14 +187,14 @@ type Writer struct {
 	fail error
 }
 
-// NewWriter begins an archive.
+// NewWriter returns a Writer of a new archive, which is written to w.
 func NewWriter(w io.Writer, opt Options) *Writer { return &Writer{to: w, opt: opt} }
 
 var errNoInfo = errors.New("write an archive: its first record must be a warcinfo")
 
-// Write writes a record, and sets its Offset and Length. The first record should be a warcinfo.
-// Write holds the record in memory. After an error of the underlying writer, all further writes
-// fail.
+// Write writes a record, and sets its Offset and Length. The first record must be a warcinfo
+// record. Write holds the whole record in memory. After an error of the underlying io.Writer, all
+// further calls return that error.
 func (w *Writer) Write(r *Record) error {
 	switch {
 	case w.fail != nil:

@@ -98,9 +98,9 @@ type Drawing struct {
 
 // These are the reasons why a page was not drawn.
 var (
-	ErrCrashed = errors.New("the page ended its process in the browser, maybe by its need of memory")
+	ErrCrashed = errors.New("the browser's process for the page ended, perhaps because the page needs too much memory")
 	ErrHangs   = errors.New("the page does not answer")
-	ErrLarge   = errors.New("the drawn page is too large")
+	ErrLarge   = errors.New("the rendered page is too large")
 )
 
 // A Browser draws pages. Several goroutines may use it.

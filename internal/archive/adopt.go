@@ -16,34 +16,36 @@ import (
 
 // # Files of dead processes
 //
-// A killed process leaves its file open: without an index, and perhaps with answers that are not in
-// the store. It closes the file when it is started again. Otherwise another process may adopt the
-// file: it truncates and closes the file in the same way.
+// A killed process leaves its archive file open: without an index, and perhaps with answers that
+// the store does not have. If the process is started again, it completes that file. Another process
+// may also adopt the file, which means that it truncates and closes it.
 //
-// A process holds a lock on the file that it writes or adopts. So the file of a live process is not
-// adopted, even if that process is suspended, and no file is adopted twice. But a server may still
-// be busy with the last commit of a dead process. So the caller must not adopt before the process
-// has been silent for a while.
+// A process holds a lock on the file that it writes or adopts. So nobody adopts the file of a live
+// process, even of a suspended one, and no file is adopted twice. But after a process has died, the
+// database server may still be working on its last commit. So the caller must not adopt before the
+// process has been silent for a while.
 //
-// Adopting writes to the store only if answers are missing, so an export can do it. A worker that
-// comes back finds its file closed, and begins the next.
+// Adopting writes to the store only if answers are missing, so even an export can do it. A process
+// that comes back and finds its file closed begins a new file.
 
 var (
-	// ErrLocked means that another process has the file.
+	// ErrLocked means that another process has locked the archive file, because it is writing or
+	// adopting it.
 	ErrLocked = errors.New("another process is writing it")
-	// ErrLacking means that a file lacks answers of pages, as after a power cut.
+	// ErrLacking means that the store has pages whose answers are missing in the archive file, as
+	// after a power cut.
 	ErrLacking = errors.New("the archive file lacks answers of pages")
 )
 
-// A LeftOpen is a file that a process is writing, or left open.
+// A LeftOpen is an archive file that was not closed: a process is writing it, or was killed.
 type LeftOpen struct {
-	Worker string // name of the worker
-	Name   string // name of the file once it is closed
+	Worker string // name of the worker whose process writes or wrote the file
+	Name   string // name that the file gets when it is closed
 	mark   *mark
 }
 
-// Opened returns the files in a folder that the store records as being written, whether their
-// processes live or not.
+// Opened returns the files in dir that are not closed, according to the store s. It does not check
+// whether their processes are alive.
 func Opened(ctx context.Context, dir string, s metaReader) (all []LeftOpen, err error) {
 	err = eachMark(ctx, s, func(worker string, m *mark) error {
 		_, err := os.Stat(filepath.Join(dir, m.name()+opening))
@@ -57,10 +59,10 @@ func Opened(ctx context.Context, dir string, s metaReader) (all []LeftOpen, err 
 	return all, err
 }
 
-// Adopt closes a file that a dead process left open in a folder. lost is the number of answers of
-// pages that are missing. again puts their URLs back into the frontier; if it is nil, the error is
-// [ErrLacking]. closed is false if there was nothing to close: the file was empty, or another
-// process has closed it.
+// Adopt closes a file in dir that a killed process left open. lost is the number of pages of the
+// store whose answers are missing in the file. Adopt calls again to put the URLs of these pages
+// back into the frontier; if again is nil, it returns [ErrLacking] instead. closed is false if
+// there was nothing to close, because the file was empty or another process has closed it.
 func Adopt(ctx context.Context, dir string, s pages, l LeftOpen, again requeue) (closed bool, lost int, err error) {
 	defer func() {
 		if err != nil {
@@ -94,7 +96,7 @@ func Adopt(ctx context.Context, dir string, s pages, l LeftOpen, again requeue) 
 	if err != nil {
 		return false, len(gone), err
 	}
-	if end == 0 { // even its warcinfo is incomplete
+	if end == 0 { // not even its first record, the warcinfo, is complete
 		return false, len(gone), os.Remove(f.Name())
 	}
 	entries, err := t.index(end)
@@ -104,8 +106,8 @@ func Adopt(ctx context.Context, dir string, s pages, l LeftOpen, again requeue) 
 	return err == nil, len(gone), err
 }
 
-// openLocked opens a file that a process left open, and locks it. unlock is nil if the file system has
-// no locks.
+// openLocked opens a file that a killed process left open, and locks it. unlock is nil if the file
+// system does not support locks.
 func openLocked(path string) (f *os.File, unlock func(), err error) {
 	if f, err = os.OpenFile(path, os.O_RDWR, 0); err != nil {
 		return nil, nil, err
@@ -125,7 +127,7 @@ func openLocked(path string) (f *os.File, unlock func(), err error) {
 	if err == nil {
 		var named fs.FileInfo
 		if named, err = os.Stat(path); err == nil && !os.SameFile(opened, named) {
-			err = ErrLocked // the file was replaced just now
+			err = ErrLocked // another process replaced the file between the opening and the locking
 		}
 	}
 	if err != nil {
@@ -136,10 +138,11 @@ func openLocked(path string) (f *os.File, unlock func(), err error) {
 	return f, unlock, nil
 }
 
-// listName is the name under which a store keeps the names of the workers that have archives.
+// listName is the key under which a store keeps the list of workers that have archive files.
 const listName = "archives"
 
-// archivists returns the names of the workers that have archives of a store.
+// archivists returns the names of the workers that have archive files, as listed in the store s.
+// text is the list as it is stored.
 func archivists(ctx context.Context, s metaReader) (names []string, text []byte, err error) {
 	if text, err = s.Meta(ctx, listName); err != nil || text == nil {
 		return nil, nil, err
@@ -150,7 +153,7 @@ func archivists(ctx context.Context, s metaReader) (names []string, text []byte,
 	return names, text, nil
 }
 
-// enlist adds a worker to those that have archives.
+// enlist adds a worker to the stored list of workers that have archive files.
 func enlist(ctx context.Context, s RecordStore, worker string) error {
 	for {
 		names, old, err := archivists(ctx, s)
@@ -167,7 +170,8 @@ func enlist(ctx context.Context, s RecordStore, worker string) error {
 	}
 }
 
-// eachMark reads the marks of all archives of a store.
+// eachMark calls do for each worker that has archive files, with the worker's mark: the stored
+// state of its archive.
 func eachMark(ctx context.Context, s metaReader, do func(worker string, m *mark) error) error {
 	names, _, err := archivists(ctx, s)
 	if err != nil {
@@ -185,7 +189,7 @@ func eachMark(ctx context.Context, s metaReader, do func(worker string, m *mark)
 	return nil
 }
 
-// Folders returns the folders in which a store has archives.
+// Folders returns the folders that contain archive files of the crawl in the store s, each once.
 func Folders(ctx context.Context, s metaReader) (dirs []string, err error) {
 	err = eachMark(ctx, s, func(_ string, m *mark) error {
 		if !slices.Contains(dirs, m.Dir) {

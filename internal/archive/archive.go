@@ -29,17 +29,18 @@ import (
 
 // Options configures how an archive is written. The zero value works.
 type Options struct {
-	Size   int64       // bytes after which a file is closed and the next begun; 0: [DefaultSize]
-	Digest warc.Digest // default SHA256
-	Info   warc.Header // the warcinfo of each file: software, operator, user agent
-	Worker string      // name of this worker if several share the store; each has files of its own; "": only one
+	Size   int64       // bytes after which a file is closed and the next one begins; 0: [DefaultSize]
+	Digest warc.Digest // hash algorithm of the digests; "": SHA256
+	Info   warc.Header // fields for the warcinfo record of each file, such as software, operator and user agent
+	Worker string      // name of this worker if several share the store, because each writes its own files; "": there is only one
 }
 
-// DefaultSize is the size in bytes that most archives use for a file.
+// DefaultSize is the size in bytes after which a new file begins by default. Most web archives use
+// about this size.
 const DefaultSize = 1 << 30
 
-// mostEntries is the largest number of answers in a file. Their index is in memory until the file
-// is closed: some 60 MB.
+// mostEntries is the largest number of answers in one file. The index of the open file is in
+// memory, and takes some 60 MB for that many.
 const mostEntries = 250_000
 
 // A RecordStore is the part of a store that an archive needs.
@@ -66,23 +67,23 @@ type Archive struct {
 	line  line
 
 	mu      sync.Mutex
-	mark    mark         // guarded by mu: of the open file
-	file    *os.File     // guarded by mu; nil: closed
-	unlock  func()       // guarded by mu: releases the file's lock; nil: not locked
-	at      int64        // guarded by mu: offset of the next record
-	entries []warc.Entry // guarded by mu: index entries of the file
-	failed  error        // guarded by mu: the error that ended writing
+	mark    mark         // guarded by mu: the state of the archive as stored, which names the open file
+	file    *os.File     // guarded by mu: the open file; nil: none
+	unlock  func()       // guarded by mu: releases the lock of the open file; nil: it is not locked
+	at      int64        // guarded by mu: offset in the open file at which the next record is written
+	entries []warc.Entry // guarded by mu: index entries of the answers in the open file
+	failed  error        // guarded by mu: the error after which nothing more is written; nil: none
 }
 
-// A mark is the state of an archive that its store keeps.
+// A mark is the state of a worker's archive, as the store keeps it. It says which file is open.
 type mark struct {
 	Dir    string       `json:"dir"`
-	Crawl  string       `json:"crawl"`  // begins the names of its files
-	Serial int          `json:"serial"` // of the file that is open
-	Cursor store.Cursor `json:"cursor"` // answers committed up to here are in earlier files
+	Crawl  string       `json:"crawl"`  // the beginning of the names of all files
+	Serial int          `json:"serial"` // number of the open file, which is part of its name
+	Cursor store.Cursor `json:"cursor"` // position in the store's changes: answers of pages that were committed up to here are in earlier files
 }
 
-// markName returns the name under which a store keeps the mark of a worker.
+// markName returns the key under which a store keeps the mark of a worker's archive.
 func markName(worker string) string {
 	if worker == "" {
 		return "archive"
@@ -90,7 +91,8 @@ func markName(worker string) string {
 	return "archive/" + worker
 }
 
-// name returns the name of the open file once it is closed.
+// name returns the name that the open file will have once it is closed, such as
+// "skink-20261124093000-00003.warc.gz".
 func (m *mark) name() string { return fmt.Sprintf("%s-%05d.warc.gz", m.Crawl, m.Serial) }
 
 // path returns the path of a file of the archive.
@@ -98,8 +100,9 @@ func (a *Archive) path(name string) string { return filepath.Join(a.dir, name) }
 
 const opening = corpus.Opening
 
-// begin creates the file that the mark names. The mark is in the store before the file exists, so
-// that no unknown file is left behind.
+// begin creates the file that the mark names, and writes its first record. It writes the mark to
+// the store before it creates the file, so that a crash cannot leave a file that the store does not
+// know.
 func (a *Archive) begin(ctx context.Context) error {
 	if err := a.writeMark(ctx); err != nil {
 		return err
@@ -122,7 +125,7 @@ func (a *Archive) begin(ctx context.Context) error {
 	if err == nil && !free {
 		return fmt.Errorf("%s: %w", path, ErrLocked)
 	}
-	a.unlock = unlock // nil if the file system has no locks; then no process adopts the file
+	a.unlock = unlock // nil if the file system has no locks; other processes then never adopt the file
 	a.at, a.entries = 0, nil
 	if err := a.write(first); err != nil {
 		return err
@@ -131,8 +134,8 @@ func (a *Archive) begin(ctx context.Context) error {
 	return nil
 }
 
-// following begins the file after the one that the mark names. All committed answers are in earlier
-// files.
+// following begins the next file: the one with the next number. All answers that were committed so
+// far are in earlier files.
 func (a *Archive) following(ctx context.Context) error {
 	cursor, err := a.store.End(ctx)
 	if err != nil {
@@ -143,13 +146,13 @@ func (a *Archive) following(ctx context.Context) error {
 	return a.begin(ctx)
 }
 
-// write writes at the offset of the next record.
+// write writes b to the open file at offset a.at, and does not change a.at.
 func (a *Archive) write(b []byte) error {
 	_, err := a.file.WriteAt(b, a.at)
 	return err
 }
 
-// free releases the lock of the file that is or was open.
+// free releases the lock of the open or just closed file, if it has one.
 func (a *Archive) free() {
 	if a.unlock != nil {
 		a.unlock()
@@ -157,7 +160,7 @@ func (a *Archive) free() {
 	a.unlock = nil
 }
 
-// finish closes the open file.
+// finish closes the open file, and writes its index.
 func (a *Archive) finish() error {
 	f := a.file
 	a.file = nil
@@ -165,8 +168,8 @@ func (a *Archive) finish() error {
 	return finish(f, a.mark.name(), a.at, a.entries)
 }
 
-// finish truncates and closes a file. It writes the index first, so that no closed file is without
-// one.
+// finish truncates a file at the offset end and closes it. It writes the index before it renames
+// the file, so that each closed file has an index.
 func finish(f *os.File, name string, end int64, entries []warc.Entry) error {
 	err := errors.Join(f.Truncate(end), f.Sync(), f.Close())
 	if err != nil {
@@ -179,7 +182,8 @@ func finish(f *os.File, name string, end int64, entries []warc.Entry) error {
 	return os.Rename(f.Name(), whole)
 }
 
-// writeIndex writes the index of a file. It gets its final name only when it is complete.
+// writeIndex writes the index of an archive file to the path to. It writes to a temporary name
+// first, so that a file called to is always complete.
 func writeIndex(to string, entries []warc.Entry) error {
 	f, err := os.Create(to + opening)
 	if err != nil {
@@ -191,7 +195,7 @@ func writeIndex(to string, entries []warc.Entry) error {
 	return os.Rename(to+opening, to)
 }
 
-// next closes the open file and begins the next.
+// next closes the open file, and begins the next one.
 func (a *Archive) next(ctx context.Context) error {
 	if err := a.finish(); err != nil {
 		return err
@@ -199,12 +203,14 @@ func (a *Archive) next(ctx context.Context) error {
 	return a.following(ctx)
 }
 
-// full reports whether the next record belongs in another file.
+// full reports whether the open file is so large, or has so many answers, that the next answer must
+// go into another file.
 func (a *Archive) full() bool { return a.at >= a.size() || len(a.entries) >= mostEntries }
 
 func (a *Archive) size() int64 { return cmp.Or(a.opt.Size, DefaultSize) }
 
-// Keep writes an answer that is not a page of the store. The next commit returns its error.
+// Keep writes an answer that is not the answer of a page in the store, such as that for robots.txt.
+// If writing fails, the next commit returns the error.
 func (a *Archive) Keep(raw *wire.Raw) {
 	p, err := a.answer(raw, corpus.NotPage, "")
 	a.mu.Lock()
@@ -215,10 +221,10 @@ func (a *Archive) Keep(raw *wire.Raw) {
 	a.fail(err)
 }
 
-// append writes an answer.
+// append writes the records of an answer to the open file, or to the next one if it is full.
 func (a *Archive) append(p packed) error {
 	if a.full() {
-		if err := a.next(context.Background()); err != nil { // its writes are short
+		if err := a.next(context.Background()); err != nil { // not cancelled, because it writes only little to the store
 			return err
 		}
 	}
@@ -229,7 +235,7 @@ func (a *Archive) append(p packed) error {
 	return nil
 }
 
-// wrote counts an answer that was written.
+// wrote adds an answer that was just written to the index, and moves a.at behind it.
 func (a *Archive) wrote(p packed) {
 	if p.index.URL != "" {
 		p.index.Offset, p.index.File = a.at, a.mark.name()
@@ -238,7 +244,7 @@ func (a *Archive) wrote(p packed) {
 	a.at += int64(len(p.records))
 }
 
-// fail ends writing if err is not nil.
+// fail stores err, if it is not nil, so that nothing more is written to the archive.
 func (a *Archive) fail(err error) {
 	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
 		err = fmt.Errorf("%w: %w; make room and run the command again", store.ErrFull, err)
@@ -248,7 +254,8 @@ func (a *Archive) fail(err error) {
 	}
 }
 
-// Sync flushes the file to disk. Call it before that of the store.
+// Sync flushes the open file to disk. It must be called before the store is flushed, so that each
+// page on disk has its answer on disk.
 func (a *Archive) Sync() error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -258,7 +265,7 @@ func (a *Archive) Sync() error {
 	return a.failed
 }
 
-// Close closes the last file. The archive must not be used afterwards.
+// Close closes the open file, and writes its index. The archive must not be used afterwards.
 func (a *Archive) Close() error {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -14,21 +14,23 @@ import (
 
 // # Consistency with the store
 //
-// A page's answer is written before the page is committed, and its record has the position of the
-// answer. So each page in the store has its answer. A crash between the two leaves an answer that
-// is not in the store, and the page will be fetched again. The answers of pages are written in the
-// order of their commits. So on a resume, everything after the answer of the last committed page
-// can be cut off.
+// The answer of a page is written to the archive before the page is committed to the store, and the
+// page's record in the store has the position of the answer. So each page in the store has its
+// answer in the archive. If the process crashes in between, the archive has an answer of which the
+// store knows nothing, and the page will be fetched again. The answers are written in the order in
+// which their pages are committed. So after a crash, everything behind the answer of the last
+// committed page can be cut off.
 //
 // Pages are written and committed in groups, because committing many costs little more than
-// committing one. Pages that arrive during a commit wait in a queue. The first waiting call then
-// takes the whole queue: it writes the answers at once, and commits the entries in the same order.
-// The store refuses an entry with a stale verdict, and stops there. Its answer is removed, the
-// later answers are written again at its position and committed, and the stale page is judged
-// again.
+// committing one. A page that arrives during a commit waits in a queue. When the commit is done,
+// one of the waiting calls takes the whole queue: it writes all answers, and commits all pages in
+// the same order. If the verdict on a page is stale, the store refuses the page and those behind
+// it. Then the answers from that page on are removed from the file. The later pages are written and
+// committed again, and the stale page is judged again.
 //
-// A crash also loses the answers after the last page that are not pages: those for robots.txt, and
-// those of URLs that were tried again. The crawl requests robots.txt again when it resumes.
+// A crash also loses answers that do not belong to pages, if they are behind the answer of the last
+// committed page: answers for robots.txt, and failed attempts that were repeated. The crawl
+// requests robots.txt again when it resumes.
 
 // A line is the queue of pages that wait to be committed.
 type line struct {
@@ -36,11 +38,11 @@ type line struct {
 	waiting []*call // guarded by mu
 }
 
-// A call is a page to commit. The archive's lock guards its answer.
+// A call is a page that waits to be committed, with the records of its answer.
 type call struct {
 	entry *store.Entry
 	packed
-	kept bool // the visit does not change the record, or the earlier record is unknown
+	kept bool // the page's record keeps the position of an earlier answer, because this visit found the page unchanged
 
 	outcome store.Outcome
 	served  bool
@@ -61,7 +63,8 @@ func (l *line) take() []*call {
 	return all
 }
 
-// Answer returns a function that commits a page's entry together with the page's answer.
+// Answer returns a function that writes the answer of page to the archive, and commits the page's
+// entry to the store.
 func (a *Archive) Answer(page *crawler.Page) ingest.EntryWriter {
 	var answer packed
 	var failed error
@@ -70,7 +73,7 @@ func (a *Archive) Answer(page *crawler.Page) ingest.EntryWriter {
 	}
 	return func(ctx context.Context, e *store.Entry) (store.Outcome, error) {
 		all, err := answer, failed
-		if isFound(page, &e.Record) && a.idAt(e.Record.Archive) == "" { // lost in a power cut, or deleted
+		if isFound(page, &e.Record) && a.idAt(e.Record.Archive) == "" { // the earlier answer was lost in a power cut, or its file was deleted: this answer replaces it
 			e.Record.Archive, e.Record.Answered = store.Archived{}, store.Archived{}
 		}
 		if profile := repeats(answer, page, &e.Record); profile != "" && err == nil {
@@ -78,7 +81,7 @@ func (a *Archive) Answer(page *crawler.Page) ingest.EntryWriter {
 		} else if err == nil {
 			switch r := &e.Record; {
 			case page.Raw == nil || page.Problem != "":
-			case r.Visit == store.Failed: // there was an answer, but it does not count as the page
+			case r.Visit == store.Failed: // the server answered, but the visit counts as failed, for example for an error page
 				all, err = a.answer(page.Raw, corpus.NotPage, "")
 			case crawler.Problem(r.Problem).Answered():
 				all, err = a.answer(page.Raw, r.Problem, r.Detail)
@@ -94,17 +97,18 @@ func (a *Archive) Answer(page *crawler.Page) ingest.EntryWriter {
 	}
 }
 
-// isKept reports whether an entry leaves the record unchanged.
+// isKept reports whether the record e already has the position of an earlier answer, which then
+// stays its answer.
 func isKept(e *store.Record) bool { return e.Archive != store.Archived{} }
 
-// isFound reports whether an answer has the page that the record describes, so that it can replace
-// the answer that the record was made from.
+// isFound reports whether a visit received the whole unchanged page again, so that its answer can
+// replace the earlier one. A "304 Not Modified" has no page in it.
 func isFound(page *crawler.Page, e *store.Record) bool {
 	return isKept(e) && e.Visit == store.Same && page.Raw != nil && !page.NotModified && page.Problem == ""
 }
 
-// repeats returns the profile of the revisit record for an answer, or "" if it needs a response
-// record.
+// repeats returns the WARC-Profile of the revisit record for an answer that repeats an earlier one.
+// It returns "" if the answer must be stored as a whole.
 func repeats(answer packed, page *crawler.Page, r *store.Record) string {
 	switch {
 	case page.Raw == nil || !isKept(r):
@@ -117,7 +121,8 @@ func repeats(answer packed, page *crawler.Page, r *store.Record) string {
 	return ""
 }
 
-// commit commits a page, together with those in the queue.
+// commit puts a page into the queue. Then it commits all pages in the queue, unless another call
+// has committed this page meanwhile.
 func (a *Archive) commit(ctx context.Context, c *call) (store.Outcome, error) {
 	a.line.join(c)
 	a.mu.Lock()
@@ -128,7 +133,8 @@ func (a *Archive) commit(ctx context.Context, c *call) (store.Outcome, error) {
 	return c.outcome, c.err
 }
 
-// serve commits pages. An error is passed to all that remain.
+// serve writes and commits the pages of calls. If that fails, all pages that were not committed get
+// the error.
 func (a *Archive) serve(ctx context.Context, calls []*call) {
 	for len(calls) > 0 && a.failed == nil {
 		done, err := a.together(ctx, calls)
@@ -140,8 +146,9 @@ func (a *Archive) serve(ctx context.Context, calls []*call) {
 	}
 }
 
-// together commits pages up to the first stale one, or until the file is full, and returns how many
-// were served.
+// together writes and commits pages of calls as one group, which ends when the file is full. It
+// stops at the first page with a stale verdict. It returns how many pages got an outcome, including
+// the stale one.
 func (a *Archive) together(ctx context.Context, calls []*call) (served int, err error) {
 	if a.full() {
 		if err := a.next(ctx); err != nil {

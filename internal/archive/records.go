@@ -23,33 +23,34 @@ import (
 
 // # Records of an answer
 //
-// An answer becomes a response record and the record of its request. For a duplicate page, a
-// metadata record has the verdict; a revisit record would give its readers the bytes of the other
-// page. A URL without an answer, or one that was not requested, has only a metadata record with the
-// reason. So the archive has each URL that the store has.
+// An answer becomes a response record and a request record. For a duplicate page, a metadata record
+// with the verdict is added. The duplicate does not become a revisit record, because a player would
+// then show the other page. A URL without an answer has only a metadata record with the reason. So
+// the archive has a record for each URL of which the store has one.
 //
-// If a visit finds a page unchanged, the page's record still points to the first answer. The new
-// answer becomes a revisit record that refers to that one, if the server answered that nothing was
-// modified or sent the same bytes. Otherwise it becomes a response record.
+// If a visit finds a page unchanged, the page's record in the store still points to the first
+// answer. The new answer becomes a revisit record, which refers to the first answer, if the server
+// said "304 Not Modified" or sent the same bytes. Otherwise it becomes a response record.
 //
-// The response is the message without its transfer coding (RFC 9112): it has no Transfer-Encoding,
-// and its Content-Length is the length of the stored body. So every reader gets the same payload.
-// The other fields are stored as received.
+// A response is stored without chunked transfer coding (RFC 9112): the Transfer-Encoding field is
+// removed, and Content-Length is the length of the stored body. The reason is that readers of
+// archives disagree about the payload of a chunked message. All other fields are stored as
+// received.
 
-// A packed answer holds the compressed records of an answer.
+// A packed holds the records of one answer, compressed and ready to be written.
 type packed struct {
 	records []byte
-	index   warc.Entry // of the first record, without its position; without a URL if it has none
-	length  int64      // of the first record
-	id      string     // of the first record
-	digest  string     // of its payload
+	index   warc.Entry // index entry of the first record, without its offset and file; URL is "" if the record is not indexed
+	length  int64      // compressed length of the first record, in bytes
+	id      string     // WARC-Record-ID of the first record
+	digest  string     // payload digest of the first record
 }
 
 // blocks is a pool of buffers for record blocks.
 var blocks = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 
-// answer packs an answer of a kind that package replay defines; detail explains the kind, if
-// needed.
+// answer returns the records of an answer: the response and its request. kind says what the answer
+// is, such as [corpus.IsPage], and detail explains the kind or is "".
 func (a *Archive) answer(raw *wire.Raw, kind, detail string) (p packed, err error) {
 	block := blocks.Get().(*bytes.Buffer)
 	defer blocks.Put(block)
@@ -75,7 +76,8 @@ func (a *Archive) answer(raw *wire.Raw, kind, detail string) (p packed, err erro
 	return a.withRequest(p, response, raw)
 }
 
-// withRequest adds the request of an answer whose first record is packed.
+// withRequest completes p, which holds only the record first of an answer: it sets the facts about
+// that record, and appends the record of the request.
 func (a *Archive) withRequest(p packed, first *warc.Record, raw *wire.Raw) (packed, error) {
 	p.id, p.length, p.digest = first.ID(), int64(len(p.records)), first.Header.Get("WARC-Payload-Digest")
 	p.index.URL, p.index.Date, p.index.Digest, p.index.Length = raw.URL, raw.At, p.digest, p.length
@@ -86,8 +88,8 @@ func (a *Archive) withRequest(p packed, first *warc.Record, raw *wire.Raw) (pack
 	return p, err
 }
 
-// revisit packs an unchanged answer as a revisit record: its head, the profile, and a reference to
-// the record with the body.
+// revisit returns the records of an answer that repeats the answer of before. Its revisit record
+// has the head of the answer, the profile, and a reference to the record with the body.
 func (a *Archive) revisit(raw *wire.Raw, profile string, before *store.Record) (p packed, err error) {
 	rec := warc.New(warc.Revisit, raw.URL, raw.At, warc.TypeResponse, storedHead(raw))
 	h := &rec.Header
@@ -109,7 +111,8 @@ func (a *Archive) revisit(raw *wire.Raw, profile string, before *store.Record) (
 	return a.withRequest(p, rec, raw)
 }
 
-// idAt returns the id of a record of the archive, or "" if it cannot be read.
+// idAt returns the WARC-Record-ID of the record at a position in the archive, or "" if the record
+// cannot be read.
 func (a *Archive) idAt(at store.Archived) string {
 	f, err := os.Open(a.path(at.File))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -126,7 +129,8 @@ func (a *Archive) idAt(at store.Archived) string {
 	return rec.ID()
 }
 
-// with adds a metadata record with the verdict on a page to its answer.
+// with appends to p, the records of a page's answer, a metadata record with the verdict on the
+// page, or with the reason why there is no answer.
 func (a *Archive) with(p packed, page *crawler.Page, r *store.Record) (packed, error) {
 	var remark corpus.Remark
 	switch {
@@ -154,10 +158,12 @@ func (a *Archive) with(p packed, page *crawler.Page, r *store.Record) (packed, e
 	return p, err
 }
 
-// oneLine returns a text as the value of a header field.
+// oneLine replaces each run of white space in text by one space, because the value of a header
+// field must not contain line ends.
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-// storedHead returns the head of an answer as it is stored.
+// storedHead returns the head of an answer without Transfer-Encoding, and with the length of the
+// stored body as Content-Length.
 func storedHead(raw *wire.Raw) []byte {
 	length := "Content-Length: " + strconv.Itoa(len(raw.Body)) + "\r\n"
 	bodiless := len(raw.Body) == 0 && mayBeBodiless(raw.Head)
@@ -165,7 +171,7 @@ func storedHead(raw *wire.Raw) []byte {
 	dropped := false
 	for line := range bytes.Lines(raw.Head) {
 		if dropped && (line[0] == ' ' || line[0] == '\t') {
-			continue // a continuation line of a removed field
+			continue // this line continues the value of a removed field
 		}
 		name, _, _ := strings.Cut(string(line), ":")
 		name = strings.ToLower(strings.TrimRight(name, " \t"))
@@ -182,8 +188,9 @@ func storedHead(raw *wire.Raw) []byte {
 	return stored
 }
 
-// mayBeBodiless reports whether an answer never has a body (1xx, 204), or has a length although its
-// body was not sent (304).
+// mayBeBodiless reports whether an answer with this head has no body by its status: 1xx, 204, or
+// 304. The Content-Length of such an answer, if any, is kept, because a 304 gives the length of a
+// body that was not sent.
 func mayBeBodiless(head []byte) bool {
 	status, _ := statusAndType(head)
 	return status < 200 || status == 204 || status == 304

@@ -20,10 +20,11 @@ import (
 // ErrElsewhere means that the archive of the crawl is in another folder.
 var ErrElsewhere = errors.New("the archive of this crawl is in another folder")
 
-// Open creates the archive of a crawl in a folder, or resumes it: it truncates the open file after
-// the answer of the last committed page. It creates the folder if needed. lost is the number of
-// answers of pages that are missing, because of a power cut or because an open file was deleted.
-// Their URLs are put back into the frontier, and the new answers replace the missing ones.
+// Open creates the archive of a crawl in the folder dir, or continues it. It creates the folder if
+// needed. If a killed process has left a file open, Open truncates the file behind the answer of
+// the last committed page. lost is the number of committed pages whose answers are missing, because
+// of a power cut or because someone deleted the open file. Open puts their URLs back into the
+// frontier, so that new answers replace the missing ones.
 func Open(ctx context.Context, dir string, s RecordStore, opt Options) (a *Archive, lost int, err error) {
 	if dir, err = filepath.Abs(dir); err != nil {
 		return nil, 0, err
@@ -53,12 +54,13 @@ func Open(ctx context.Context, dir string, s RecordStore, opt Options) (a *Archi
 	return a, lost, nil
 }
 
-// A metaReader is the part of a store that is needed to find an archive.
+// A metaReader reads the named values of a store. One of these values says where the archive is.
 type metaReader interface {
 	Meta(ctx context.Context, name string) ([]byte, error)
 }
 
-// Where returns the folder of a worker's archive of a store, or "" if it has none.
+// Where returns the folder of the archive that a worker writes for the store s, or "" if there is
+// none.
 func Where(ctx context.Context, s metaReader, worker string) (dir string, err error) {
 	m, err := readMark(ctx, s, worker)
 	if err != nil || m == nil {
@@ -87,7 +89,7 @@ func (a *Archive) writeMark(ctx context.Context) error {
 	return a.store.SetMeta(ctx, markName(a.opt.Worker), text)
 }
 
-// first begins the first file. Its name is unique in the folder.
+// first begins the first file of an archive, with a name that no other file in the folder has.
 func (a *Archive) first(ctx context.Context) error {
 	stamp := "skink-" + time.Now().UTC().Format("20060102150405")
 	if worker := notInName.ReplaceAllString(a.opt.Worker, "_"); worker != "" {
@@ -107,7 +109,8 @@ func (a *Archive) first(ctx context.Context) error {
 // notInName matches the characters of a worker's name that do not belong in a file name.
 var notInName = regexp.MustCompile(`[^0-9A-Za-z._]`)
 
-// resume continues the archive of the mark in the store.
+// resume continues the archive whose stored state is m. lost is the number of committed pages whose
+// answers are missing.
 func (a *Archive) resume(ctx context.Context, m mark) (lost int, err error) {
 	moved := m.Dir != a.dir
 	m.Dir = a.dir
@@ -131,7 +134,7 @@ func (a *Archive) resume(ctx context.Context, m mark) (lost int, err error) {
 		return a.cut(ctx, all)
 	}
 	if _, err := os.Stat(a.path(m.name())); err == nil {
-		return 0, a.following(ctx) // the file was closed before the process ended, or another process adopted it
+		return 0, a.following(ctx) // the file is closed: its process did that before it ended, or another process has adopted the file
 	}
 	if len(all) > 0 {
 		if err := fetchAgain(ctx, a.store.Requeue, all); err != nil {
@@ -142,8 +145,8 @@ func (a *Archive) resume(ctx context.Context, m mark) (lost int, err error) {
 	return 0, a.begin(ctx)
 }
 
-// cut truncates the open file after the last committed answer, and returns how many answers of
-// pages are missing.
+// cut truncates the open file behind the answer of the last page in all. It returns how many of the
+// pages in all have no answer in the file.
 func (a *Archive) cut(ctx context.Context, all []answered) (lost int, err error) {
 	t := &tail{a.store, a.file, a.mark.name()}
 	end, gone, err := t.end(ctx, all)
@@ -154,7 +157,7 @@ func (a *Archive) cut(ctx context.Context, all []answered) (lost int, err error)
 	if err := fetchAgain(ctx, a.store.Requeue, gone); err != nil {
 		return lost, err
 	}
-	if a.at = end; end == 0 { // not even its warcinfo is whole
+	if a.at = end; end == 0 { // not even the first record, the warcinfo, is complete
 		name := a.file.Name()
 		err := errors.Join(a.file.Close(), os.Remove(name))
 		a.free()
@@ -170,13 +173,13 @@ func (a *Archive) cut(ctx context.Context, all []answered) (lost int, err error)
 	switch {
 	case err != nil:
 		return lost, err
-	case lost > 0: // the store has positions after the end, where no other record may be written
+	case lost > 0: // records in the store have positions behind the end of this file; a new record there would be taken for theirs
 		return lost, a.next(ctx)
 	}
 	return lost, a.writeMark(ctx)
 }
 
-// Unfinished reports whether a killed process left a file of a worker's archive open in a folder.
+// Unfinished reports whether a killed process of the worker left a file open in dir.
 func Unfinished(ctx context.Context, dir string, s metaReader, worker string) (bool, error) {
 	m, err := readMark(ctx, s, worker)
 	if err != nil || m == nil {
@@ -192,8 +195,9 @@ func Unfinished(ctx context.Context, dir string, s metaReader, worker string) (b
 // A requeue puts URLs back into the frontier.
 type requeue = func(ctx context.Context, items []frontier.Item) (int, error)
 
-// fetchAgain puts the URLs of missing answers back into the frontier. It is called before the mark
-// moves past their file, so that they are found again after another crash.
+// fetchAgain puts the URLs of pages whose answers are missing back into the frontier. It is called
+// before the stored mark moves to the next file. So if the process crashes in between, the missing
+// answers are found again.
 func fetchAgain(ctx context.Context, requeue requeue, gone []answered) error {
 	var items []frontier.Item
 	for _, g := range gone {
@@ -205,9 +209,9 @@ func fetchAgain(ctx context.Context, requeue requeue, gone []answered) error {
 	return nil
 }
 
-// has reports whether the folder has files of the crawl.
+// has reports whether the folder has a closed file of the crawl that the mark m names.
 func (a *Archive) has(m mark) bool {
-	found, _ := filepath.Glob(a.path(m.Crawl + "-*.warc.gz")) // a bad pattern matches none
+	found, _ := filepath.Glob(a.path(m.Crawl + "-*.warc.gz")) // the only possible error is a malformed pattern, which matches no file
 	return len(found) > 0
 }
 

@@ -17,23 +17,24 @@ import (
 
 // # The end of a file that a process left open
 //
-// The file is truncated after the last answer of a committed page. The store has the pages that
-// were committed with an answer in the file.
+// A killed process may have written answers whose pages were not committed to the store. So its
+// open file is truncated behind the last answer of a committed page. The store knows the committed
+// pages and the positions of their answers.
 
-// A pages is the part of a store that has the positions of answers.
+// A pages reads from a store the positions of the answers of pages.
 type pages interface {
 	Changes(ctx context.Context, after store.Cursor, want store.Want) iter.Seq2[*store.Change, error]
 	Pages(ctx context.Context, ids []dedup.Hash, want store.Want) ([]*store.Content, error)
 }
 
-// An answered page was committed with an answer in the open file.
+// An answered is a committed page whose answer should be in the open file.
 type answered struct {
 	at   store.Archived
-	item frontier.Item // fetches the page again, without validators
+	item frontier.Item // fetches the whole page again; without ETag, so that the server cannot answer "304 Not Modified"
 }
 
-// committed returns the pages that were committed with an answer in the file of a mark, in the
-// order of their commits.
+// committed returns the pages whose answers, by their records in the store, are in the open file of
+// the mark m. They are in the order of their commits.
 func committed(ctx context.Context, s pages, m *mark) (all []answered, err error) {
 	name, now := m.name(), time.Now().UTC()
 	for page, err := range s.Changes(ctx, m.Cursor, store.WantRecord) {
@@ -50,15 +51,16 @@ func committed(ctx context.Context, s pages, m *mark) (all []answered, err error
 	return all, nil
 }
 
-// A tail is a file that a process left open and that must be truncated.
+// A tail is an archive file that a killed process left open, and that must be truncated.
 type tail struct {
 	store pages
 	file  *os.File
-	name  string // name once it is closed
+	name  string // name that the file will have once it is closed
 }
 
-// end returns the offset at which to truncate the file: after the last answer of the pages in all.
-// It is 0 if even the first record is incomplete. gone are the pages whose answers are missing.
+// end returns the offset at which to truncate the file, which is behind the last answer of the
+// pages in all, or 0 if not even the first record is complete. gone are the pages in all whose
+// answers are not in the file.
 func (t *tail) end(ctx context.Context, all []answered) (end int64, gone []answered, err error) {
 	info, err := t.file.Stat()
 	if err != nil {
@@ -77,16 +79,15 @@ func (t *tail) end(ctx context.Context, all []answered) (end int64, gone []answe
 	return end, gone, err
 }
 
-// index computes the index of the file up to end.
+// index computes the index of the first end bytes of the file. It leaves out damaged records.
 func (t *tail) index(end int64) ([]warc.Entry, error) {
 	return warc.IndexOf(io.NewSectionReader(t.file, 0, end), t.name, func(*warc.Damage) {}) // damaged records are not in the index
 }
 
-// endOf returns the end of the last record that belongs to a page of the store. last is the last
-// answer whose position is in a record of the store. More answers may follow it: those of visits
-// that found a page unchanged, which refer to the answer in its record. If no record of the store
-// points to an answer in the file, endOf returns the end of the first record, or 0 if even that is
-// incomplete.
+// endOf returns the end of the last record in the file that belongs to a committed page. It starts
+// at last, the last answer whose position the store has. If last is the zero value, no such answer
+// is in the file, and endOf returns the end of the first record. It returns 0 if even that record
+// is incomplete.
 func (t *tail) endOf(ctx context.Context, last store.Archived) (int64, error) {
 	r := warc.NewReader(io.NewSectionReader(t.file, last.Offset, 1<<62))
 	end, about := int64(0), ""
@@ -117,7 +118,8 @@ func (t *tail) endOf(ctx context.Context, last store.Archived) (int64, error) {
 	}
 }
 
-// isSettled reports whether the store has a record of the open file as the answer of a page.
+// isSettled reports whether the record at offset in the open file is the answer of a page that was
+// committed to the store.
 func (t *tail) isSettled(ctx context.Context, rec *warc.Record, offset int64) (bool, error) {
 	if !rec.Header.Has(corpus.PageField) && rec.Type() != warc.Metadata {
 		return false, nil

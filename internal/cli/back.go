@@ -12,7 +12,8 @@ import (
 	"skink/internal/session"
 )
 
-// backFlags are the flags of skink crawl for URLs that have ended.
+// backFlags are the flags of skink crawl for URLs that an earlier run finished: --retry tries
+// failed, blocked or left-out URLs again, and --recrawl visits fetched pages again.
 type backFlags struct {
 	flags    *pflag.FlagSet
 	retry    string
@@ -33,8 +34,10 @@ func addBackFlags(flags *pflag.FlagSet, goneAfter *int) *backFlags {
 	return f
 }
 
-// heed returns the selection of the flags. If the word after a bare --retry names states, it is not
-// a seed: rest is args without it.
+// heed checks the flags and returns which URLs the crawl must fetch again. pflag cannot give
+// --retry an optional value as a separate word, so in "skink crawl --retry failed" the word failed
+// is in args. heed takes a word that lists states as the value of --retry. rest is args without
+// that word: the seeds.
 func (f *backFlags) heed(args []string) (b session.Again, rest []string, err error) {
 	b.Schedule = f.schedule
 	if f.retry == usualRetry {
@@ -78,7 +81,8 @@ func parseStates(text string) (states []frontier.State, err error) {
 	return states, nil
 }
 
-// parseAge parses a duration of 0 or more, which may be in days or weeks.
+// parseAge parses an age of 0 or more: a duration such as "36h", or a number of days or weeks such
+// as "7d" or "2w".
 func parseAge(text string) (time.Duration, error) {
 	age, err := time.ParseDuration(meantDuration(strings.ToLower(text)))
 	if err == nil && age < 0 {

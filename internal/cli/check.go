@@ -67,8 +67,8 @@ func printFinding(out io.Writer, dir string, f badger.Finding) error {
 	return err
 }
 
-// damageError returns the error that the output lacks data that the store lost, or nil if it lost
-// nothing.
+// damageError returns an error if opening the store in dir found damaged data, because the output
+// of a command then lacks that data. It returns nil if nothing is damaged.
 func damageError(dir string, l badger.Loss) error {
 	if len(l.Damage) == 0 {
 		return nil
@@ -76,8 +76,8 @@ func damageError(dir string, l badger.Loss) error {
 	return fmt.Errorf("%s: the output is incomplete. %s", dir, damageText(l))
 }
 
-// lossText describes the data that was found lost when a store was opened, or returns "" if nothing
-// was.
+// lossText describes, for the user, the data that opening a store found damaged or incomplete. It
+// returns "" if nothing was lost.
 func lossText(l badger.Loss) string {
 	switch {
 	case len(l.Damage) > 0:
@@ -98,7 +98,8 @@ func damageText(l badger.Loss) string {
 	return "Damaged: " + files + ": " + costText(l)
 }
 
-// costText describes the consequences of damage.
+// costText describes, for the user, what damage to a store costs: the answers that are lost, and
+// the URLs that the next crawl fetches again.
 func costText(l badger.Loss) string {
 	text := "no page is lost"
 	switch {
@@ -117,7 +118,8 @@ func costText(l badger.Loss) string {
 	return text
 }
 
-// mayGoOn refuses to add to a store that lost the settings by which its pages are judged.
+// mayGoOn returns an error if the store in dir has pages but no settings, because then it is
+// unknown how its pages were judged, and a crawl must not add pages judged in another way.
 func mayGoOn(ctx context.Context, dir string, s store.Store) error {
 	set, err := store.ReadSettings(ctx, s)
 	if err != nil || set != nil {

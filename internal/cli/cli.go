@@ -24,9 +24,9 @@ const (
 	exitDone    = 0
 	exitFailed  = 1
 	exitUsage   = 2
-	exitDiffers = 3   // compare --check: no duplicates
+	exitDiffers = 3   // compare --check: the pages are not duplicates
 	exitFound   = 4   // report --fail-on: a bound was exceeded
-	exitUnheard = 141 // the reader of the output has gone: the code that a shell uses for a process ended by SIGPIPE
+	exitUnheard = 141 // whoever reads the output has closed it, such as head in a pipe; a shell reports 141 for a process that SIGPIPE killed
 )
 
 // A Console holds the streams of a process, and whether they are terminals.
@@ -35,17 +35,18 @@ type Console struct {
 	Out, Err   io.Writer
 	Terminal   bool       // Err is a terminal
 	InTerminal bool       // In is a terminal
-	Columns    func() int // width of the terminal; used if Terminal
+	Columns    func() int // returns the width of the terminal in characters; called only if Terminal is true
 
-	screen io.Writer // Err without the guard: for the escape sequences of the status line
+	screen io.Writer // Err without the filter of guard, because the status line needs escape sequences
 }
 
-// guard keeps escape sequences in the output from reaching the terminal until end is called.
+// guard replaces Out and Err by writers that remove escape sequences, because text of a crawled
+// page could otherwise control the user's terminal. end flushes both writers.
 func (con *Console) guard() (end func()) {
 	out, err := harmless.Text(con.Out), harmless.Text(con.Err)
 	con.screen, con.Out, con.Err = con.Err, out, err
 	return func() {
-		_ = out.Flush() // writes the rest of a character; an earlier write has returned the error if the reader has gone
+		_ = out.Flush() // writes the beginning of an unfinished UTF-8 character; an error of the output was already returned by an earlier write
 		_ = err.Flush()
 	}
 }
@@ -53,26 +54,28 @@ func (con *Console) guard() (end func()) {
 // A command is a subcommand of skink.
 type command struct {
 	name  string
-	args  string // the arguments after the flags
-	short string // one line
-	long  string // what it does
-	more  string // details
+	args  string // the arguments as help shows them, such as "[flags] SEED..."
+	short string // what the command does, in one line
+	long  string // what the command does, as --help prints it
+	more  string // details that only --help --all prints
 	setup func(flags *pflag.FlagSet) runFunc
 }
 
-// A runFunc runs a command whose flags are set.
+// A runFunc runs a command after its flags were parsed. args are the arguments that are not flags.
 type runFunc = func(ctx context.Context, con Console, args []string) error
 
 func commands() []command {
 	return []command{crawlCommand, dedupCommand, compareCommand, extractCommand, reportCommand, exportCommand, statusCommand, checkCommand, viewCommand, configCommand(), tuneCommand, keyCommand, versionCommand, completionCommand(), manCommand()}
 }
 
-// A usageError is an invalid command line. The exit code is 2.
+// A usageError is an invalid command line. A command that returns one makes the process exit with
+// code 2.
 type usageError = session.UsageError
 
 func usagef(format string, args ...any) error { return usageError{Err: fmt.Errorf(format, args...)} }
 
-// An exitError ends the process with a code and without a message.
+// An exitError makes the process exit with the error's number as exit code, and without printing a
+// message.
 type exitError int
 
 func (e exitError) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
@@ -101,7 +104,8 @@ func Run(ctx context.Context, args []string, con Console) int {
 	return exitFailed
 }
 
-// interrupted replaces the error of a command that was stopped by one that users understand.
+// interrupted returns err, or the error "interrupted" if err only says that ctx was cancelled,
+// because users do not understand "context canceled".
 func interrupted(ctx context.Context, err error) error {
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
 		return errors.New("interrupted")
@@ -128,8 +132,9 @@ func run(ctx context.Context, args []string, con Console) error {
 	return noCommand(args[0])
 }
 
-// noCommand returns the error for a word that is not a command. It suggests the command that was
-// probably meant: skink crawl if the word is a seed.
+// noCommand returns the usage error for a first argument that is not a command. The error suggests
+// the command that the user probably meant: one with a similar name, or skink crawl if the word is
+// a URL or a file.
 func noCommand(word string) error {
 	names := []string{"help"}
 	for _, c := range commands() {
@@ -151,7 +156,7 @@ func (c command) run(ctx context.Context, args []string, con Console) error {
 		if err := flags.Parse(args); err != nil {
 			return usagef("%s: %w", c.name, flagError(err, c.name, flags))
 		}
-		asked, _ = flags.GetBool("help") // also -qh
+		asked, _ = flags.GetBool("help") // finds combined short flags such as -qh, which helpAsked does not see
 	}
 	if asked {
 		c.printHelp(con.Out, all)
@@ -165,7 +170,8 @@ func (c command) run(ctx context.Context, args []string, con Console) error {
 	return body(ctx, con, flags.Args())
 }
 
-// printError prints an error in one line. Each of joined errors gets a line of its own.
+// printError prints an error in one line. If the error is made by errors.Join, each of the joined
+// errors gets a line of its own.
 func printError(w io.Writer, err error) {
 	if joined, ok := err.(interface{ Unwrap() []error }); ok && err.Error() == errors.Join(joined.Unwrap()...).Error() {
 		for _, err := range joined.Unwrap() {

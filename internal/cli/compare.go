@@ -134,13 +134,13 @@ func (f *compareFlags) run(ctx context.Context, con Console, args []string) erro
 	return f.print(con, c)
 }
 
-// A pair is the two pages to compare.
+// A pair holds the two pages that skink compare compares.
 type pair struct {
 	names    [2]string
 	docs     [2]*extract.Document
-	settings store.Settings // for comparing the pages
+	settings store.Settings // how the pages are compared: those of the flags, or of the store that has the pages
 
-	records [2]*store.Record // of pages of a store, which does not keep text that was left out; else nil
+	records [2]*store.Record // the pages' records if a store has the pages, else nil; a record has only the hash and the number of words of the text that extraction left out
 }
 
 // readPages reads the files and URLs of a comparison.
@@ -157,8 +157,9 @@ func (f *compareFlags) readPages(ctx context.Context, con Console, args []string
 	return p, nil
 }
 
-// mayBeStored returns the error for a page that cannot be read. If it is a URL, and there is a store
-// in the default place, the page may be in it.
+// mayBeStored returns err, the error of reading the page called name. If name is a URL and there is
+// a store in the default folder, mayBeStored adds the hint that skink compare --store reads pages
+// of a crawl.
 func mayBeStored(name string, err error) error {
 	if _, missing := os.Stat(session.DefaultStore); missing != nil || !frontier.HasScheme(name) {
 		return err
@@ -192,7 +193,8 @@ func writeJSON(w io.Writer, v any) error {
 	return enc.Encode(v)
 }
 
-// printProfile compares the pages like a published system.
+// printProfile compares two pages as a published duplicate detector does, which p describes, and
+// prints the score.
 func (f *compareFlags) printProfile(w io.Writer, p dedup.Profile, docs [2]*extract.Document, s dedup.Shingling) error {
 	r := p.Score(docs[0].Text, docs[1].Text, dedup.ProfileInput{LangA: docs[0].Lang, LangB: docs[1].Lang, Shingling: s})
 	if f.json {
@@ -212,47 +214,48 @@ func (f *compareFlags) printProfile(w io.Writer, p dedup.Profile, docs [2]*extra
 	return nil
 }
 
-// A comparison is the output of skink compare. The names in JSON are stable.
+// A sideBySide is the output of skink compare: all measures of two pages A and B. The names of the
+// fields in JSON are stable.
 type sideBySide struct {
 	A             side              `json:"a"`
 	B             side              `json:"b"`
 	Form          string            `json:"form"`
 	Unit          dedup.Unit        `json:"unit"`
 	Shingle       int               `json:"shingle"`
-	Common        int               `json:"common"` // shingles
+	Common        int               `json:"common"` // number of different shingles that both pages have
 	Resemblance   float64           `json:"resemblance"`
 	Uniqueness    float64           `json:"uniqueness"`
 	Estimate      float64           `json:"estimate"`
 	AInB          float64           `json:"containment_a_in_b"`
 	BInA          float64           `json:"containment_b_in_a"`
-	ShareA        float64           `json:"share_of_a"` // share of its shingles, with repeats
-	ShareB        float64           `json:"share_of_b"`
+	ShareA        float64           `json:"share_of_a"` // share of A's shingles that B also has, 0 to 1; a shingle that occurs twice counts twice
+	ShareB        float64           `json:"share_of_b"` // share of B's shingles that A also has, likewise
 	Dice          float64           `json:"dice"`
 	SuperShingles int               `json:"super_shingles"`
 	MegaShingles  int               `json:"mega_shingles"`
 	Bands         int               `json:"bands"`
 	Similarity    float64           `json:"similarity"`
 	Verdict       dedup.VerdictKind `json:"verdict"`
-	Remark        string            `json:"remark,omitempty"`   // adds information that the verdict lacks
-	LeftDiffers   int               `json:"left_out_differs"`   // words of running text that were left out of one page only; an upper bound for pages of a store
-	Doubtful      bool              `json:"doubtful,omitempty"` // the verdict is exact or near, but more than --min-words such words differ
-	Passages      []passage         `json:"passages"`           // common to both, longest first
+	Remark        string            `json:"remark,omitempty"`   // one more observation in words, such as that one page is an excerpt of the other; "": none
+	LeftDiffers   int               `json:"left_out_differs"`   // number of words that extraction left out of only one of the pages; for pages of a store, an upper bound of it
+	Doubtful      bool              `json:"doubtful,omitempty"` // the verdict is exact or near, but LeftDiffers is more than --min-words
+	Passages      []passage         `json:"passages"`           // runs of words that both pages have, longest first
 
-	leftSays string // why the verdict is doubtful; "": it is not
+	leftSays string // sentence that says how the left-out texts differ, printed if the verdict is doubtful
 	scheme   dedup.Scheme
 	rule     dedup.Rule
 }
 
-// A side is one of the two pages.
+// A side describes one of the two pages that are compared.
 type side struct {
 	Name       string     `json:"name"`
 	Title      string     `json:"title"`
 	Lang       string     `json:"lang"`
-	Characters int        `json:"characters"` // of the canonical text
+	Characters int        `json:"characters"` // length of the canonical text in characters
 	Words      int        `json:"words"`
 	Shingles   int        `json:"shingles"` // number of different shingles
 	Hash       dedup.Hash `json:"hash"`
-	Without    string     `json:"form_without,omitempty"` // parts of the form without rules for its language
+	Without    string     `json:"form_without,omitempty"` // parts of the canonical form, such as stemming, for which the page's language has no rules
 
 	text  string
 	canon dedup.Text
@@ -260,10 +263,10 @@ type side struct {
 
 // A passage is a run of words that both pages have.
 type passage struct {
-	A     int    `json:"a"` // index of its first word in A
-	B     int    `json:"b"` // and in B
+	A     int    `json:"a"` // index of the passage's first word in page A, from 0
+	B     int    `json:"b"` // index of the passage's first word in page B
 	Words int    `json:"words"`
-	Text  string `json:"text"` // in the spelling of A
+	Text  string `json:"text"` // the passage as page A spells it
 }
 
 func compare(p pair, rule dedup.Rule) (*sideBySide, error) {
@@ -288,9 +291,9 @@ func compare(p pair, rule dedup.Rule) (*sideBySide, error) {
 	return c, nil
 }
 
-// left compares the text that was left out of the pages. A store has only its hash and its number
-// of words. If the hashes differ, the larger of the two numbers is the upper bound of differing
-// words.
+// left counts the words that extraction left out of only one of the pages. For pages of a store,
+// only the hash and the number of the left-out words are known. Then, if the hashes differ, the
+// larger number of words is an upper bound.
 func (c *sideBySide) left(p pair, rule dedup.Rule) {
 	a, b := p.records[0], p.records[1]
 	if a == nil || b == nil {
@@ -304,8 +307,8 @@ func (c *sideBySide) left(p pair, rule dedup.Rule) {
 	c.leftSays = fmt.Sprintf("the texts that were not extracted differ (%s and %s)", report.Grouped(a.LeftWords), report.Counted(b.LeftWords, "word"))
 }
 
-// leftDiffers counts the words of running text that were left out of only one of the pages. It
-// returns the larger of the counts of both pages.
+// leftDiffers returns how many of the words that extraction left out of one page were not left out
+// of the other page. It counts in both directions and returns the larger count.
 func leftDiffers(docs [2]*extract.Document, rule dedup.Rule) int {
 	var only [2]int
 	count := map[string]int{}
@@ -336,13 +339,14 @@ func (s *side) read(name string, doc *extract.Document, rule dedup.Rule) {
 	s.Characters, s.Words, s.Hash = utf8.RuneCount(s.canon.Bytes()), s.canon.Len(), s.canon.Hash()
 }
 
-// span returns the position of a run of words in the side's text.
+// span returns the bytes of the side's text that hold a run of words. first is the index of the
+// first word, and words is the number of words.
 func (s *side) span(first, words int) dedup.Span {
 	return dedup.Span{Start: s.canon.Span(first).Start, End: s.canon.Span(first + words - 1).End}
 }
 
-// passages returns the common runs of whole words. If shingles are characters, a run has at least
-// the default length of a shingle in words.
+// passages returns the runs of words that both pages have. The shortest run is as long as a
+// shingle, or [dedup.DefaultShingle] words if shingles are characters.
 func (c *sideBySide) passages(s dedup.Shingling) []passage {
 	k := s.K
 	if s.Unit == dedup.Chars {
@@ -370,7 +374,8 @@ func (c *sideBySide) verdict(rule dedup.Rule) dedup.VerdictKind {
 	return dedup.Unique
 }
 
-// losesText reports whether a rule keeps both pages because each has text that the other lacks.
+// losesText reports whether both pages are kept although they are similar, because each of them has
+// text that the other lacks. It is false for a rule that does not check this.
 func (c *sideBySide) losesText(rule dedup.Rule) bool {
 	if rule.Contained == 0 {
 		return false
@@ -380,9 +385,10 @@ func (c *sideBySide) losesText(rule dedup.Rule) bool {
 	return rule.Loses(a, b) && rule.Loses(b, a)
 }
 
-// remark returns information that the verdict lacks.
+// remark returns a sentence with an observation that the verdict does not express, such as that one
+// page is an excerpt of the other, or "" if there is none.
 func (c *sideBySide) remark() string {
-	const whole = 0.9 // share of a text in another that makes it an excerpt
+	const whole = 0.9 // least share of a page's text that the other page has, for the page to count as an excerpt of the other
 	switch {
 	case c.A.Words == 0 && c.B.Words == 0:
 		return "neither has any text"
@@ -393,7 +399,7 @@ func (c *sideBySide) remark() string {
 	case c.Verdict == dedup.Thin:
 		return "--min-words 0 compares them"
 	case c.Doubtful:
-		return "doubtful, for " + c.leftSays
+		return "doubtful, because " + c.leftSays
 	case c.Verdict != dedup.Unique:
 		return ""
 	case c.AInB >= whole && c.AInB > c.BInA:

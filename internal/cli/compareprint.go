@@ -41,7 +41,8 @@ func languageName(lang string) string {
 	return "language " + harmless.Line(lang)
 }
 
-// A row is one measure.
+// A row is a line in the printed table of measures: the name of a measure, its value, and what it
+// means.
 type row struct{ Name, Value, About string }
 
 func (c *sideBySide) rows() []row {
@@ -67,7 +68,7 @@ func (c *sideBySide) rows() []row {
 	}
 }
 
-// meaning explains the verdict.
+// meaning returns what the verdict says about the two pages, in a few words.
 func (c *sideBySide) meaning() string {
 	switch same := dedup.Percent(c.Similarity) + " the same"; c.Verdict {
 	case dedup.Unique:
@@ -80,7 +81,7 @@ func (c *sideBySide) meaning() string {
 	return c.rule.Explain(c.Verdict)
 }
 
-// shingles describes the shingles.
+// shingles returns a description of the shingles that were compared, for the printed table.
 func (c *sideBySide) shingles() string {
 	noun := "word"
 	if c.Unit == dedup.Chars {
@@ -93,7 +94,7 @@ func (c *sideBySide) shingles() string {
 	return text
 }
 
-// These bound how many passages are printed, and how much of each.
+// printPassages prints at most shownPassages passages, and at most shownText characters of each.
 const (
 	shownPassages = 5
 	shownText     = 60
@@ -122,8 +123,8 @@ var compareHTML string
 
 var compareTemplate = template.Must(report.Templates().New("compare").Parse(compareHTML))
 
-// printHTML writes one self-contained page: the measures, and both texts side by side, block by
-// block, with the differences marked.
+// printHTML writes one self-contained HTML page with the measures and both texts. The texts stand
+// side by side, divided into paragraphs, with their differences marked.
 func (c *sideBySide) printHTML(w io.Writer) error {
 	type shown struct {
 		*side

@@ -12,8 +12,9 @@ import (
 	"skink/store"
 )
 
-// readStored reads the two pages of a comparison from a store, as the crawl saw them. The pair has
-// the settings of the store, and the URLs that answered.
+// readStored reads the two pages of a comparison from a store, with the text that the crawl
+// extracted. The names in p are the URLs that answered, which differ from args after a redirect.
+// The settings in p are those of the store.
 func (f *compareFlags) readStored(ctx context.Context, con Console, args []string) (p pair, err error) {
 	s, err := openToRead(ctx, f.store, con.Err)
 	if err != nil {
@@ -37,8 +38,8 @@ func (f *compareFlags) readStored(ctx context.Context, con Console, args []strin
 	return p, nil
 }
 
-// storedPage returns the page of a store with a URL or id. For a URL that redirected, it returns
-// the target page.
+// storedPage returns the page that a store has under name, a URL or a page id. For a URL that
+// redirected, it returns the page to which the redirects lead.
 func storedPage(ctx context.Context, s store.Reader, dir, name string) (*store.Content, error) {
 	at := name
 	for range crawler.MaxHops + 1 {
@@ -64,8 +65,8 @@ func storedPage(ctx context.Context, s store.Reader, dir, name string) (*store.C
 	return nil, fmt.Errorf("%s redirects more than %d times", name, crawler.MaxHops)
 }
 
-// idsOf returns the ids that a name may refer to: that of a URL as written, that of its canonical
-// form, or an id itself.
+// idsOf returns the page ids that name may mean: the id of the URL as written, the id of its
+// canonical form, and name itself if it is an id in hex.
 func idsOf(name string) []dedup.Hash {
 	ids := []dedup.Hash{dedup.HashOf([]byte(name))}
 	if url, err := frontier.Canonical(name); err == nil {

@@ -15,8 +15,9 @@ import (
 
 // # Completion
 //
-// A completion script lists every command and flag with the values that it takes. It is made of the
-// flag sets, and it does not call skink.
+// A completion script lists all commands and flags, and the values that a flag accepts. writeBash,
+// writeZsh and writeFish generate it from the flag sets of the commands. The script contains all
+// words, so completing does not run skink.
 
 func completionCommand() command {
 	return command{
@@ -48,15 +49,15 @@ Examples: for the running bash; for zsh, in a folder of $fpath; for fish
 	}
 }
 
-// A suggestion is what may stand in one place of a command line. The zero value is something that
-// cannot be listed, such as a number.
+// A suggestion says what a shell offers in one place of a command line: some words, files, or
+// folders. The zero value offers nothing, because values such as numbers cannot be listed.
 type suggestion struct {
 	words   []string
 	files   bool
 	folders bool
 }
 
-// suggestions are the flags and arguments of a command.
+// suggestions says what a shell offers for one command: its flags, and its arguments.
 type suggestions struct {
 	command
 	flags []flagSuggestion
@@ -68,7 +69,8 @@ type flagSuggestion struct {
 	value suggestion
 }
 
-// takesNext reports whether the word after the flag is its value.
+// takesNext reports whether the value of the flag is the next word, as in "--top 5". A flag with an
+// optional value takes it only as "--name=value".
 func (f flagSuggestion) takesNext() bool { return f.NoOptDefVal == "" }
 
 func (f flagSuggestion) repeats() bool {
@@ -76,7 +78,7 @@ func (f flagSuggestion) repeats() bool {
 	return repeats
 }
 
-// allSuggestions returns the suggestions of all commands, and of help.
+// allSuggestions returns what a shell offers for each command, including help.
 func allSuggestions() (all []suggestions) {
 	helped := suggestion{words: append(commandNames(), topicNames()...)}
 	all = append(all, suggestions{command: command{name: "help", short: "print the manual, the help of a command, or a topic"}, args: helped})
@@ -103,7 +105,8 @@ func allSuggestions() (all []suggestions) {
 	return all
 }
 
-// suggestionOf returns the values of a flag by the name of its value.
+// suggestionOf returns what a shell offers as the value of a flag. value is the name of the value
+// in the help text, such as "FILE", or the accepted words, such as "text|json".
 func suggestionOf(value string) suggestion {
 	switch value {
 	case "FILE", "PATH":
@@ -218,7 +221,8 @@ complete -F _skink skink
 `)
 }
 
-// bash returns a command that sets the words or the files to complete.
+// bash returns a bash statement, for the generated script, that sets the variable with the words,
+// or the one that asks for files or folders.
 func (c suggestion) bash() string {
 	switch {
 	case c.files:
@@ -231,7 +235,7 @@ func (c suggestion) bash() string {
 	return ":"
 }
 
-// bashWords returns a literal with a word on each line.
+// bashWords returns a bash string literal that contains each of the words on a line of its own.
 func bashWords(words []string) string { return "$'" + strings.Join(words, `\n`) + "'" }
 
 func writeZsh(w io.Writer, all []suggestions) {
@@ -250,7 +254,7 @@ func writeZsh(w io.Writer, all []suggestions) {
 	fmt.Fprint(w, "\tesac\n}\n\nif [[ $zsh_eval_context[-1] == loadautofunc ]]; then\n\t_skink \"$@\"\nelse\n\tcompdef _skink skink\nfi\n")
 }
 
-// zsh returns the flag as an argument of _arguments.
+// zsh returns the specification of the flag for _arguments, the completion function of zsh.
 func (f flagSuggestion) zsh() string {
 	text := strings.NewReplacer(`\`, `\\`, "[", `\[`, "]", `\]`, ":", `\:`).Replace(flagText(f.Flag))
 	spec := "--" + f.Name
@@ -321,7 +325,7 @@ func (c suggestion) fish() string {
 	return ""
 }
 
-// shellQuoted returns a word in quotes that mean the same in bash, zsh and fish.
+// shellQuoted returns a word in single quotes that bash, zsh and fish read as that word.
 func shellQuoted(word string) string {
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }

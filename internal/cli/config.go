@@ -22,16 +22,18 @@ import (
 
 // # Configuration
 //
-// A configuration file sets flags that the command line does not set, and the settings of hosts. It
-// is the file of --config, or else skink.toml in the folder of the store, where a crawl keeps a copy.
+// A configuration file sets flags that the command line does not set, and settings of single hosts.
+// The file is the one that --config names. Without --config it is skink.toml in the folder of the
+// store, where skink crawl keeps a copy of the file it was started with.
 
 const configFile = "skink.toml"
 
-// A configFlag is the value of --config, with the file after it was read.
+// A configFlag is the value of --config, and holds the content of the configuration file after
+// configure read it.
 type configFlag struct {
 	name   string
-	file   *config.File // nil: there is none
-	stored bool         // it is in the folder of the store
+	file   *config.File // nil: no configuration file was read
+	stored bool         // the file is skink.toml in the folder of the store, not one named by --config
 }
 
 func (c *configFlag) String() string { return c.name }
@@ -45,7 +47,8 @@ func addConfigFlag(flags *pflag.FlagSet) {
 	flags.Var(&configFlag{}, "config", "`FILE` read flags and settings of hosts from this file (default: skink.toml in the store's folder, if there is one)")
 }
 
-// configOf returns the value of --config. A command without flags has none.
+// configOf returns the value of --config in flags. For a command without that flag, it returns an
+// empty value.
 func configOf(flags *pflag.FlagSet) *configFlag {
 	if f := flags.Lookup("config"); f != nil {
 		return f.Value.(*configFlag)
@@ -53,7 +56,7 @@ func configOf(flags *pflag.FlagSet) *configFlag {
 	return &configFlag{}
 }
 
-// hosts returns the settings of hosts.
+// hosts returns the settings of single hosts in the configuration file, or nil if there is no file.
 func (c *configFlag) hosts() access.Table {
 	if c.file == nil {
 		return nil
@@ -61,7 +64,8 @@ func (c *configFlag) hosts() access.Table {
 	return c.file.Hosts
 }
 
-// find returns the name of the file to read, or "".
+// find returns the name of the configuration file to read: the value of --config, or skink.toml in
+// the folder of --store if that file exists, or "".
 func (c *configFlag) find(flags *pflag.FlagSet) string {
 	if flags.Changed("config") {
 		return c.name
@@ -78,12 +82,13 @@ func (c *configFlag) find(flags *pflag.FlagSet) string {
 	return name
 }
 
-// configured is the annotation of a flag whose value comes from a file: its place, and "secret" if
-// the value must not be printed.
+// configured is the key of an annotation that marks a flag whose value comes from the configuration
+// file. The annotation's first string is the place, such as "skink.toml:12". A second string,
+// "secret", is there if the value must not be printed.
 const configured = "configured"
 
-// configure reads the configuration of a command and sets the flags that the command line does not
-// set.
+// configure reads the configuration file of a command, and sets in flags those that the command
+// line does not set.
 func (c command) configure(flags *pflag.FlagSet) error {
 	of := configOf(flags)
 	name := of.find(flags)
@@ -120,7 +125,8 @@ func (c command) configure(flags *pflag.FlagSet) error {
 	return nil
 }
 
-// applyFlag sets a flag to the values of a file.
+// applyFlag sets a flag of a command to the value, or each of the values, that a configuration file
+// gives it.
 func applyFlag(flags *pflag.FlagSet, command string, f config.Flag) error {
 	flag := flags.Lookup(f.Name)
 	if _, repeats := flag.Value.(pflag.SliceValue); f.List && !repeats {
@@ -146,7 +152,8 @@ func applyFlag(flags *pflag.FlagSet, command string, f config.Flag) error {
 	return nil
 }
 
-// flagNames returns the names of the flags of each command that a file may set.
+// flagNames returns, for each command that has --config, the names of the flags that a
+// configuration file may set. The keys of the map are the names of the commands.
 func flagNames() map[string][]string {
 	names := map[string][]string{}
 	for _, c := range commands() {
@@ -167,14 +174,15 @@ func suggestKey(word string, names []string) string {
 	return didYouMean(word, names, "", "see skink config --help")
 }
 
-// typed reports whether a flag is set on the command line, not by a file.
+// typed reports whether a flag was set on the command line, and not by a configuration file.
 func typed(flags *pflag.FlagSet, name string) bool {
 	f := flags.Lookup(name)
 	return f != nil && f.Changed && f.Annotations[configured] == nil
 }
 
-// keepIn writes a copy of the file of --config into the folder of a store, so that later commands
-// continue with it. Only its owner can read the copy, because a file may contain secrets.
+// keepIn writes a copy of the file of --config into the folder dir of a store, so that later
+// commands on that store use the same configuration. Only the file's owner may read the copy,
+// because the file may contain passwords.
 func (c *configFlag) keepIn(dir string) error {
 	if c.file == nil || c.stored {
 		return nil
@@ -200,7 +208,8 @@ func (c *configFlag) keepIn(dir string) error {
 	return nil
 }
 
-// hostFlags are the flags that a host's section may set.
+// hostFlags parses the settings in the section of one host in a configuration file. It has a flag
+// for each setting that such a section may contain.
 type hostFlags struct {
 	h                *access.Host
 	flags            *pflag.FlagSet
@@ -221,7 +230,7 @@ func newHostFlags(h *access.Host) *hostFlags {
 	return f
 }
 
-// Set sets a field of the host.
+// Set parses value as the flag called name, and stores the result in the host's settings.
 func (f *hostFlags) Set(name, value string) error {
 	if err := f.flags.Set(name, value); err != nil {
 		return flagError(err, "crawl", f.flags)
@@ -308,8 +317,8 @@ func runConfig(con Console, own *pflag.FlagSet, args []string) error {
 	return nil
 }
 
-// printSetting prints the value of a flag, and where it comes from. A flag without a value is left
-// out.
+// printSetting prints the value of a flag as a line of TOML, with a comment that says where the
+// value comes from. It prints nothing for a flag without a value.
 func printSetting(con Console, f *pflag.Flag) {
 	value := f.Value.String()
 	if f.Name == "store" {
@@ -343,7 +352,7 @@ func printSetting(con Console, f *pflag.Flag) {
 	}
 }
 
-// quoted returns a text as a string of TOML.
+// quoted returns text as a TOML string literal.
 func quoted(text string) string {
 	if !strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r == '\'' || r == 0x7f }) && strings.ContainsAny(text, `"\`) {
 		return "'" + text + "'"

@@ -20,7 +20,7 @@ type corpusFlags struct {
 	include, exclude expressions
 	fields           corpus.Fields
 	strict           bool
-	maxBad           int // -1: any number
+	maxBad           int // number of unreadable records that are skipped before the command fails; -1: no limit
 }
 
 func addCorpusFlags(flags *pflag.FlagSet) *corpusFlags {
@@ -34,22 +34,24 @@ func addCorpusFlags(flags *pflag.FlagSet) *corpusFlags {
 	return f
 }
 
-// inputs returns the files of a corpus.
+// inputs returns the files at paths, and below them, that the flags select. stdin is read for the
+// path "-".
 func (f *corpusFlags) inputs(paths []string, stdin io.Reader) *corpus.Inputs {
 	return &corpus.Inputs{Paths: paths, Stdin: stdin, Fields: f.fields, Include: f.include.compiled, Exclude: f.exclude.compiled}
 }
 
-// A reading counts the files and records of a corpus that are not judged, and reports them.
+// A reading counts the files and records of a corpus that were not judged, and prints errors about
+// them.
 type reading struct {
 	*corpusFlags
 	to     io.Writer
-	unread int           // files and folders inside folders that could not be read
-	bad    int           // records
-	passed report.Passed // skipped files, and skipped records of archives
+	unread int           // number of files and folders that could not be read, other than those named on the command line
+	bad    int           // number of records that could not be read
+	passed report.Passed // files that were skipped, and skipped records of web archives, by reason
 }
 
-// namedBad is how many bad records are printed. More would not help the user, because one wrong flag
-// makes all records bad in the same way.
+// namedBad is how many bad records are printed, each with its error. More would not help the user,
+// because one wrong flag makes all records bad in the same way.
 const namedBad = 3
 
 // missed counts a file or folder that cannot be read, and prints the error.
@@ -58,8 +60,9 @@ func (r *reading) missed(err error) {
 	r.unread++
 }
 
-// isBad counts a record that cannot be read, and prints it. It returns an error if there are too
-// many.
+// isBad counts a record that cannot be read, and prints its error if it is among the first namedBad
+// ones. isBad returns an error, which ends the command, with --strict or after more than maxBad bad
+// records.
 func (r *reading) isBad(bad *corpus.BadError) error {
 	r.bad++
 	switch {
@@ -76,7 +79,7 @@ func (r *reading) isBad(bad *corpus.BadError) error {
 	return nil
 }
 
-// help suggests what to do about a bad record.
+// help returns a suggestion of what to do about a bad record, to be appended to its error.
 func (r *reading) help(bad *corpus.BadError) string {
 	switch {
 	case errors.Is(bad, corpus.ErrNoText):
@@ -87,7 +90,8 @@ func (r *reading) help(bad *corpus.BadError) string {
 	return ""
 }
 
-// rest returns a text that counts what was not judged, to follow the counts of what was.
+// rest returns a text such as "; skipped: 3 pictures" that counts what was not judged. It is
+// appended to the summary of what was judged, and is "" if everything was.
 func (r *reading) rest() string {
 	var b strings.Builder
 	if passed := r.passed.String(); passed != "" {
@@ -102,7 +106,8 @@ func (r *reading) rest() string {
 	return b.String()
 }
 
-// nothing returns the error of a run that read no text, although some inputs should have held one.
+// nothing returns the error of a run that read no text although files or records were there.
+// withoutText is the number of records that were read but have no text.
 func (r *reading) nothing(withoutText int64) error {
 	switch passed := r.passed.String(); {
 	case withoutText > 0:
@@ -119,7 +124,7 @@ func (r *reading) nothing(withoutText int64) error {
 
 // corpusOutFlags are the flags for writing the records of a judged corpus.
 type corpusOutFlags struct {
-	unique, duplicates string // "": nowhere
+	unique, duplicates string // file names: "": not written, "-": standard output
 	annotate           bool
 }
 
@@ -131,13 +136,14 @@ func addCorpusOutFlags(flags *pflag.FlagSet) *corpusOutFlags {
 	return f
 }
 
-// given reports whether any records must be written.
+// given reports whether the flags ask for a file of records.
 func (f *corpusOutFlags) given() bool { return f.unique != "" || f.duplicates != "" }
 
-// toStdout reports whether records go to standard output, where the report would go.
+// toStdout reports whether the flags send records to standard output. The report, which usually
+// goes there, is then not printed there.
 func (f *corpusOutFlags) toStdout() bool { return f.unique == "-" || f.duplicates == "-" }
 
-// names returns the files that are written.
+// names returns the files, other than standard output, that the flags say to write.
 func (f *corpusOutFlags) names() (all []flagged) {
 	for _, one := range []flagged{{"--unique", f.unique}, {"--duplicates", f.duplicates}} {
 		if one.name != "" && one.name != "-" {
@@ -147,7 +153,8 @@ func (f *corpusOutFlags) names() (all []flagged) {
 	return all
 }
 
-// A flagged file is a file named by a flag.
+// A flagged is a file name together with the flag that was given with it, such as "--out", for
+// error messages.
 type flagged struct{ flag, name string }
 
 func (f *corpusOutFlags) check() error {
@@ -157,10 +164,12 @@ func (f *corpusOutFlags) check() error {
 	return nil
 }
 
-// A corpusOut writes the records of a corpus. A nil writer drops them.
+// A corpusOut writes the records of a judged corpus to two files: those to keep and the duplicates.
+// Records for a nil writer are dropped.
 type corpusOut struct{ unique, duplicates *corpus.Writer }
 
-// write calls do with the open writers, and keeps the files only if do succeeds.
+// write opens the output files, calls do with writers to them, and closes them. The files get their
+// names only if do succeeds, so a failed run leaves older files unchanged.
 func (f *corpusOutFlags) write(con Console, do func(*corpusOut) error) error {
 	out := &corpusOut{}
 	inner := func() error { return do(out) }
@@ -180,7 +189,8 @@ func (f *corpusOutFlags) write(con Console, do func(*corpusOut) error) error {
 	return inner()
 }
 
-// into returns a function that runs do while a writer to a file is open.
+// into returns a function that opens the file called name, stores a writer to it in *to, calls do,
+// and completes the file if do succeeded.
 func (f *corpusOutFlags) into(con Console, name string, annotate bool, to **corpus.Writer, do func() error) func() error {
 	fill := func(w io.Writer) error {
 		*to = corpus.NewWriter(w, name, annotate)
@@ -195,8 +205,8 @@ func (f *corpusOutFlags) into(con Console, name string, annotate bool, to **corp
 	return func() error { return writeFile(name, fill) }
 }
 
-// take writes a record to the file for its verdict. A record without a verdict counts as unique: it
-// was not found to be a copy.
+// take writes a record to the file of duplicates if the verdict on its page is exact or near, and
+// else to the file of unique records. So a record without a verdict is kept.
 func (o *corpusOut) take(r *corpus.Record, page *store.Record) error {
 	note, to := noteOf(page), o.unique
 	if page.Verdict == dedup.Exact || page.Verdict == dedup.Near {

@@ -60,7 +60,7 @@ evidence.`,
 
 // crawlFlags are the flags of skink crawl.
 type crawlFlags struct {
-	opt      session.Options // see settle
+	opt      session.Options // the options as the flags set them; settle completes them
 	store    *string
 	rule     *ruleFlags
 	learning *learnFlags
@@ -81,7 +81,7 @@ type crawlFlags struct {
 	quiet            bool
 }
 
-// noLimit is what to try instead of a limit below 0.
+// noLimit is the hint in the error of a flag whose limit was set below 0.
 const noLimit = "0 for no limit"
 
 func setupCrawl(flags *pflag.FlagSet) func(context.Context, Console, []string) error {
@@ -149,7 +149,7 @@ func newCrawlFlags(flags *pflag.FlagSet) *crawlFlags {
 	flags.Var(&f.metrics, "metrics", "`ADDR` serve Prometheus metrics and profiles at this address; a port alone is on loopback")
 	flags.Var(&f.view, "view", "`ADDR` show the crawl in a browser, as skink view does")
 	flags.Lookup("view").NoOptDefVal = viewAddress
-	flags.Lookup("max-time").DefValue = "0" // as of other limits
+	flags.Lookup("max-time").DefValue = "0" // help shows 0, as for the other limits without a default, instead of "0s"
 	flags.Var(oneOf(&f.logFormat, "text", "json"), "log-format", "format of progress and summary")
 	flags.BoolVar(&f.opt.LogURLs, "log-urls", false, "with --log-format json: one line per URL, with answer and verdict")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "print errors only")
@@ -200,7 +200,7 @@ func (f *crawlFlags) start(ctx context.Context, con Console, out session.Output,
 	return err
 }
 
-// crawl crawls into an open store, which other processes can read meanwhile.
+// crawl crawls into the open store s. Other processes can read the store while the crawl runs.
 func (f *crawlFlags) crawl(ctx context.Context, con Console, out session.Output, opt session.Options, s *writeStore, stdinIsSeeds bool) (sum session.Summary, err error) {
 	if text := lossText(s.loss()); text != "" {
 		out.Say("%s", text)
@@ -226,7 +226,7 @@ func (f *crawlFlags) crawl(ctx context.Context, con Console, out session.Output,
 	return sum, errors.Join(err, stop())
 }
 
-// replay runs skink crawl --from.
+// replay runs skink crawl --from, which reads pages from web archives instead of fetching them.
 func (f *crawlFlags) replay(ctx context.Context, out session.Output, opt session.Options, args []string) (err error) {
 	switch {
 	case len(args) > 0:
@@ -238,7 +238,7 @@ func (f *crawlFlags) replay(ctx context.Context, out session.Output, opt session
 	case opt.Archive.Dir != "":
 		return usagef("--from reads an archive and writes none: omit --warc")
 	case opt.Feed != "":
-		return usagef("--from and --feed: what is judged is printed by skink export when it is done")
+		return usagef("--from and --feed exclude each other: when the run has ended, skink export writes the pages")
 	}
 	var files []corpus.Archive
 	for _, path := range f.from {
@@ -264,11 +264,13 @@ func (f *crawlFlags) replay(ctx context.Context, out session.Output, opt session
 	return session.Replay(ctx, &s.NamedStore, opt, out, files)
 }
 
-// parallelShared is the number of pages processed at once if the store is on a server. Most of them
-// wait for the server, and look-ups and commits that wait at the same time are combined.
+// parallelShared is the number of pages that are processed at once if the store is on a database
+// server. It is high because most pages wait for the server, and because requests that wait at the
+// same time are sent together.
 const parallelShared = 128
 
-// settle completes the options of a run. It returns the arguments that are seeds.
+// settle checks the flags and returns the complete options of a run. seeds are those of args that
+// are seeds, and not a value of --retry.
 func (f *crawlFlags) settle(args []string) (opt session.Options, seeds []string, err error) {
 	opt = f.opt
 	o := &opt.Crawl
@@ -322,7 +324,8 @@ func (f *crawlFlags) settle(args []string) (opt session.Options, seeds []string,
 	return opt, args, err
 }
 
-// agent returns the user agent with the contact. It fails for text that cannot be sent in a header.
+// agent returns the User-Agent header to send, which includes the value of --contact. It returns an
+// error if either text cannot be sent in a header.
 func (f *crawlFlags) agent() (string, error) {
 	agent := f.opt.Crawl.UserAgent
 	if err := checkAgent(agent); err != nil {
@@ -337,7 +340,8 @@ func (f *crawlFlags) agent() (string, error) {
 	return agent + " (+" + f.contact + ")", nil
 }
 
-// checkAgent refuses a user agent that is empty or cannot be sent.
+// checkAgent returns an error if agent is empty or contains characters that cannot be sent in a
+// header.
 func checkAgent(agent string) error {
 	switch {
 	case agent == "":

@@ -21,7 +21,8 @@ import (
 	"skink/store/overlay"
 )
 
-// tempStore is the prefix of the names of temporary stores.
+// tempStore is the prefix of the folder names of temporary stores, which skink dedup makes without
+// --store.
 const tempStore = "skink-dedup-"
 
 var dedupCommand = command{
@@ -50,7 +51,7 @@ has under its name counts as known; a different text is a new visit.
 
 // dedupFlags are the flags of skink dedup.
 type dedupFlags struct {
-	store    string // "": a temporary one
+	store    string // "": a temporary store, deleted at the end
 	rule     *ruleFlags
 	corpus   *corpusFlags
 	records  *corpusOutFlags
@@ -97,11 +98,11 @@ func (f *dedupFlags) run(ctx context.Context, con Console, args []string) error 
 
 // A dedupRun is one run of skink dedup.
 type dedupRun struct {
-	*dedupFlags // of the command line: read only
+	*dedupFlags // the flags of the command line, not changed during the run
 	con         Console
 	report      report.Options
 	reading     *reading
-	whole       *complete.Whole // the comparison of all texts, with --keep longest
+	whole       *complete.Whole // the result of comparing all texts with each other; nil without --keep longest
 }
 
 func (d *dedupRun) run(ctx context.Context, args []string) (err error) {
@@ -146,7 +147,7 @@ func (d *dedupRun) run(ctx context.Context, args []string) (err error) {
 	if err := mayGoOn(ctx, s.Name, s); err != nil {
 		return err
 	}
-	if d.store != "" { // a temporary store cannot be inspected later
+	if d.store != "" { // other processes can read a store that the user named, while this one writes to it
 		stop := s.answer("skink dedup", func(err error) { fmt.Fprintf(d.con.Err, "skink: %v\n", err) })
 		defer func() { err = keepFirst(err, stop()) }()
 	}
@@ -161,7 +162,8 @@ func (d *dedupRun) run(ctx context.Context, args []string) (err error) {
 	return d.judge(ctx, overlay.New(s, known), s.Name, s.Shared, in, &set)
 }
 
-// checkOut refuses to overwrite an input, and other unsuitable outputs, before any work is done.
+// checkOut returns an error if an output file is also an input, or cannot be written. It is called
+// before any work is done.
 func (d *dedupRun) checkOut(in *corpus.Inputs) error {
 	files := d.records.names()
 	if d.out.out != "-" {
@@ -173,7 +175,7 @@ func (d *dedupRun) checkOut(in *corpus.Inputs) error {
 		}
 		info, err := os.Stat(f.name)
 		if err != nil || !info.Mode().IsRegular() {
-			continue // writing there loses nothing
+			continue // a new file, a device or a pipe: writing to it overwrites no input
 		}
 		read, err := in.Among(info)
 		if err != nil {
@@ -186,7 +188,8 @@ func (d *dedupRun) checkOut(in *corpus.Inputs) error {
 	return nil
 }
 
-// inputs returns the files in args. recordShare bounds the size of a record.
+// inputs returns the files that args name. Errors of unreadable files are counted in d.reading. A
+// record may have at most --memory / recordShare bytes.
 func (d *dedupRun) inputs(args []string) (*corpus.Inputs, error) {
 	in := d.corpus.inputs(args, d.con.In)
 	d.reading = &reading{corpusFlags: d.corpus, to: d.con.Err}
@@ -195,11 +198,12 @@ func (d *dedupRun) inputs(args []string) (*corpus.Inputs, error) {
 	return in, nil
 }
 
-// A record may have at most --memory divided by recordShare bytes. Judging it takes some twenty
-// times its size, and half of the memory is for that.
+// recordShare is the part of --memory that one record may have: at most 1/32 of its bytes. Judging
+// a record takes some twenty times its size, and half of the memory is for judging records.
 const recordShare = 32
 
-// judge judges the inputs into a store. If there is a store to judge against, its settings apply.
+// judge judges the inputs and writes the result to the store s. known holds the settings of the
+// store of --against, which then also apply to the inputs; it is nil without --against.
 func (d *dedupRun) judge(ctx context.Context, s store.Store, name string, shared bool, in *corpus.Inputs, known *store.Settings) error {
 	rule, set, err := d.agree(ctx, s, name, known)
 	if err != nil {
@@ -244,7 +248,8 @@ func (d *dedupRun) judge(ctx context.Context, s store.Store, name string, shared
 	})
 }
 
-// take judges the inputs, and calls judged for each record.
+// take judges the inputs in order. If records must be written, it calls judged with each record and
+// its page. names counts the names that occurred more than once.
 func (d *dedupRun) take(ctx context.Context, pipeline *ingest.Pipeline, in *corpus.Inputs, judged func(*corpus.Record, *store.Record) error) (names ingest.Names, err error) {
 	opt := ingest.FileOptions{Bad: d.reading.isBad, Passed: d.reading.passed.Add}
 	if d.records.given() {
@@ -261,7 +266,8 @@ func (d *dedupRun) take(ctx context.Context, pipeline *ingest.Pipeline, in *corp
 	return names, err
 }
 
-// takeLongest compares all inputs with each other.
+// takeLongest judges the inputs by comparing all texts with each other, so that the longest text of
+// each cluster is kept, and writes the records.
 func (d *dedupRun) takeLongest(ctx context.Context, s store.Reader, rule dedup.Rule, pipeline *ingest.Pipeline, in *corpus.Inputs, out *corpusOut) (err error) {
 	n, err := newNotes()
 	if err != nil {
@@ -282,7 +288,7 @@ func (d *dedupRun) takeLongest(ctx context.Context, s store.Reader, rule dedup.R
 	return err
 }
 
-// show runs do and shows its progress.
+// show calls do, and shows progress on the terminal while do runs.
 func (d *dedupRun) show(pipeline *ingest.Pipeline, in *corpus.Inputs, do func() error) error {
 	if d.quiet || !d.con.Terminal {
 		return do()
@@ -291,7 +297,7 @@ func (d *dedupRun) show(pipeline *ingest.Pipeline, in *corpus.Inputs, do func() 
 	return showWhile(d.con, func() judging { return judging{in.Read(), size, pipeline.Added(), time.Since(began)} }, do)
 }
 
-// summarize prints the results.
+// summarize prints the counts of each verdict to standard error.
 func (d *dedupRun) summarize(t store.Tally, names ingest.Names) {
 	fmt.Fprintf(d.con.Err, "%s: %s unique, %s exact, %s near, %s thin; repeated names: %s",
 		report.Counted(t.Pages(), "text"), report.Grouped(t.Unique), report.Grouped(t.Exact), report.Grouped(t.Near), report.Grouped(t.Thin), report.Grouped(names.Repeated))

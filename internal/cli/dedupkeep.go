@@ -49,8 +49,8 @@ func addKeepFlags(flags *pflag.FlagSet) *keepFlags {
 	return f
 }
 
-// longest reports whether all texts are compared with each other, and the longest of each cluster
-// leads.
+// longest reports whether --keep asks for the longest text of each cluster. Then all texts are
+// compared with each other.
 func (f *keepFlags) longest() bool { return f.keep == keepLongestText }
 
 func (f *keepFlags) check(d *dedupFlags) error {
@@ -71,7 +71,8 @@ func (f *keepFlags) check(d *dedupFlags) error {
 	return nil
 }
 
-// contained returns the share of a dropped text that must be in the kept one.
+// contained returns the share, from 0 to 1, of a text's words that must be in the kept text before
+// the text may be dropped. 0 means that this is not checked.
 func (f *keepFlags) contained() float64 {
 	if f.rule == byContainment {
 		return f.containment
@@ -79,7 +80,8 @@ func (f *keepFlags) contained() float64 {
 	return 0
 }
 
-// openKnown opens the store to judge against. Its rule applies to the new texts too.
+// openKnown opens the store of --against, which has the texts with which the inputs are compared.
+// It returns the settings of that store, because the inputs are judged by the same rule.
 func (d *dedupRun) openKnown(ctx context.Context) (*badger.Store, store.Settings, error) {
 	s, err := open(d.keep.against, badger.Options{ReadOnly: true})
 	if err != nil {
@@ -93,7 +95,9 @@ func (d *dedupRun) openKnown(ctx context.Context) (*badger.Store, store.Settings
 	return s, set, nil
 }
 
-// settingsOf returns the settings of the store to judge against. It fails if flags contradict them.
+// settingsOf returns the settings for judging the inputs against s, the store of --against. They
+// are the settings of s, except for what concerns only the inputs. settingsOf returns an error if
+// flags contradict the settings of s.
 func (d *dedupRun) settingsOf(ctx context.Context, s store.Reader) (store.Settings, error) {
 	set, err := storedSettings(ctx, s)
 	if err != nil {
@@ -104,16 +108,17 @@ func (d *dedupRun) settingsOf(ctx context.Context, s store.Reader) (store.Settin
 	if err := wanted.Fits(set, d.keep.against); err != nil {
 		return set, err
 	}
-	set.Documents = wanted.Documents                      // which files are read does not depend on the store
-	set.Markdown, set.SkipTexts = store.NoMarkdown, false // new texts are not kept
+	set.Documents = wanted.Documents                      // the flag says which kinds of input files are read, whatever s contains
+	set.Markdown, set.SkipTexts = store.NoMarkdown, false // the texts of the inputs are not stored as Markdown
 	if d.keep.contained() > 0 {
 		set.Contained = d.keep.contained()
 	}
 	return set, nil
 }
 
-// agree returns the rule and the settings of a store: those of the store it is judged against, if
-// known is not nil, else those of [session.Agree].
+// agree returns the rule and settings by which the inputs are judged into the store s, and writes
+// the settings to s. known holds the settings of the store of --against; if it is nil, the settings
+// come from the flags and from s, see [session.Agree].
 func (d *dedupRun) agree(ctx context.Context, s store.Store, name string, known *store.Settings) (dedup.Rule, store.Settings, error) {
 	if known == nil {
 		return session.Agree(ctx, s, name, d.rule.wanted())
@@ -128,17 +133,19 @@ func (d *dedupRun) agree(ctx context.Context, s store.Store, name string, known 
 // # Keeping the longest text
 //
 // The longest text of a cluster is known only after all texts were read. So if records must be
-// written, the corpus is read twice: once to judge it, and once to write it. A temporary file maps
-// records to pages in between. It has some bytes for each record, which would be too much memory
-// for a large corpus.
+// written, the corpus is read twice: first to judge the records, then to write them. Between the
+// two readings, a temporary file keeps for each record the number of the record and the id of its
+// page. A file is used because a large corpus has too many records to keep this in memory.
 
-// A noted record is the number of a judged record with the id of its page.
+// A noted is an entry of the temporary file that maps records to pages: the number of a judged
+// record and the id of its page.
 type noted struct {
 	Num  uint64
 	Page dedup.Hash
 }
 
-// notes is a temporary file of the noted records, in order.
+// notes is the temporary file that maps records to pages, in the order in which the records were
+// read.
 type notes struct {
 	file *os.File
 	done func() error // closes and removes the file
@@ -159,7 +166,7 @@ func (n *notes) take(r *corpus.Record, page *store.Record) error {
 	return binary.Write(n.out, binary.LittleEndian, noted{uint64(r.Num), page.ID})
 }
 
-// each calls do for each of the notes.
+// each reads the temporary file from its beginning, and calls do with each entry.
 func (n *notes) each(do func(noted) error) error {
 	if err := n.out.Flush(); err != nil {
 		return err
@@ -182,7 +189,9 @@ func (n *notes) each(do func(noted) error) error {
 	}
 }
 
-// keepLongest compares all texts with each other, and writes their records.
+// keepLongest compares all texts of s with each other. If the flags ask for records, it reads the
+// inputs again, with the pages of the records from n, and writes each record to the file for its
+// verdict.
 func (d *dedupRun) keepLongest(ctx context.Context, s store.Reader, rule dedup.Rule, in *corpus.Inputs, n *notes, out *corpusOut) (err error) {
 	d.whole, err = complete.Judge(ctx, s, complete.Options{Rule: rule, WholeText: true, Longest: true})
 	if err != nil || !d.records.given() {
@@ -200,7 +209,7 @@ func (d *dedupRun) keepLongest(ctx context.Context, s store.Reader, rule dedup.R
 			if !more || uint64(r.Num) > one.Num {
 				return errors.New("read the files again: they have changed; do not change them while skink dedup runs")
 			}
-			if uint64(r.Num) == one.Num { // the records in between were bad
+			if uint64(r.Num) == one.Num { // skipped records with smaller numbers were bad in the first reading, and have no entry
 				return again.take(r, one.Page)
 			}
 		}
@@ -211,7 +220,8 @@ func (d *dedupRun) keepLongest(ctx context.Context, s store.Reader, rule dedup.R
 	return again.flush()
 }
 
-// A secondReading writes records that are read again, and looks up the pages of many at once.
+// A secondReading writes the records of the second reading of a corpus. It collects 64 records and
+// then looks up the verdicts on all of their pages at once, because that is faster than one by one.
 type secondReading struct {
 	ctx     context.Context
 	whole   *complete.Whole
@@ -245,7 +255,8 @@ func (s *secondReading) flush() error {
 	return nil
 }
 
-// readTwice refuses inputs that can be read only once.
+// readTwice returns an error if one of paths can be read only once, such as standard input or a
+// pipe.
 func readTwice(paths []string) error {
 	if slices.Contains(paths, "-") {
 		return usagef("--keep longest reads its input twice: name files instead of -")

@@ -73,7 +73,7 @@ type exportFlags struct {
 	mapping  bool
 	markdown bool
 	strip    bool   // remove from each text the blocks that its host repeats
-	archive  string // folder of the store's web archive; "": that of the crawl
+	archive  string // folder of the web archive to export; "": the folder that the store records
 }
 
 func setupExport(flags *pflag.FlagSet) func(context.Context, Console, []string) error {
@@ -142,7 +142,7 @@ func (f *exportFlags) run(ctx context.Context, con Console, args []string) error
 	})
 }
 
-// options returns the options of the feed.
+// options checks the flags and returns which pages to export, and in which format.
 func (f *exportFlags) options() (feed.Options, error) {
 	opt := feed.Options{Include: f.include, MinWords: f.minWords, Markdown: f.markdown, Private: f.private}
 	if f.format != formatWACZ {
@@ -158,7 +158,7 @@ func (f *exportFlags) options() (feed.Options, error) {
 			return opt, usagef("--without %q: try thin, or a content signal such as ai-train=no", what)
 		}
 	}
-	if opt.Format == feed.WET && strings.HasSuffix(f.out.out, ".gz") { // WET files have a gzip member for each record
+	if opt.Format == feed.WET && strings.HasSuffix(f.out.out, ".gz") { // compress each record as a gzip member of its own, as readers of WET files expect, instead of the file as a whole
 		opt.Packed, f.out.asItIs = true, true
 	}
 	switch {
@@ -184,7 +184,8 @@ func (f *exportFlags) options() (feed.Options, error) {
 	return opt, nil
 }
 
-// formatWACZ is the format of skink export that holds raw answers instead of documents.
+// formatWACZ is the value of --format for a WACZ file, which contains the servers' raw answers
+// instead of extracted texts.
 const formatWACZ = "wacz"
 
 func (f *exportFlags) checkWACZ() error {
@@ -199,7 +200,7 @@ func (f *exportFlags) checkWACZ() error {
 	return nil
 }
 
-// toWACZ writes the web archive of a store as one file.
+// toWACZ writes the web archive of the store s, made with crawl --warc, as one WACZ file.
 func (f *exportFlags) toWACZ(ctx context.Context, con Console, s store.Reader, opt feed.Options) error {
 	dir := f.archive
 	if dir == "" {

@@ -51,10 +51,10 @@ type extracted struct {
 	Title string `json:"title"`
 	Lang  string `json:"lang"`
 	Text  string `json:"text"`
-	Words int    `json:"words"` // tokens of the canonical text
+	Words int    `json:"words"` // number of words of the canonical text
 
-	Root        string              `json:"root"` // how the text was found
-	Sure        float64             `json:"sure"` // share of the text among all candidate text of the page
+	Root        string              `json:"root"` // which rule found the element of the page that contains the main text
+	Sure        float64             `json:"sure"` // the main text's share, 0 to 1, of all text in the page that could be main text
 	SiteName    string              `json:"site_name,omitempty"`
 	Description string              `json:"description,omitempty"`
 	Author      string              `json:"author,omitempty"`
@@ -174,11 +174,13 @@ func (f *extractFlags) print(w io.Writer, name string, doc *extract.Document) er
 	})
 }
 
-// archiveStart is how many bytes of a file are read to detect a web archive.
+// archiveStart is how many bytes at the beginning of a file are examined to find out whether the
+// file is a web archive.
 const archiveStart = 64 << 10
 
-// archiveOf opens a file if it is a web archive, and returns nil if it is not. The bytes of
-// standard input that it reads for that can be read again.
+// archiveOf opens the file called name if it is a web archive, and returns nil if it is not. If
+// name is "-", it examines the first bytes of standard input, and changes con.In so that these
+// bytes can be read again.
 func archiveOf(con *Console, name string) (io.ReadCloser, error) {
 	if frontier.HasScheme(name) {
 		return nil, nil
@@ -192,7 +194,7 @@ func archiveOf(con *Console, name string) (io.ReadCloser, error) {
 		return nil, nil
 	}
 	if info, err := os.Stat(name); err != nil || !info.Mode().IsRegular() {
-		return nil, nil // reading the file will return the error
+		return nil, nil // not a regular file, or none: the caller then reads it as a page, and gets the error
 	}
 	f, err := os.Open(name)
 	if err != nil {
@@ -207,7 +209,8 @@ func archiveOf(con *Console, name string) (io.ReadCloser, error) {
 	return f, nil
 }
 
-// archived prints the main text of the pages of a web archive, and the records that it cannot read.
+// archived prints the main text of each page in the web archive in, and the errors of records that
+// cannot be read. failed is the number of these errors.
 func (f *extractFlags) archived(ctx context.Context, con Console, documents *document.Reader, out io.Writer, in io.ReadCloser, name string) (failed int, err error) {
 	defer in.Close()
 	if f.html {
@@ -231,7 +234,7 @@ func (f *extractFlags) archived(ctx context.Context, con Console, documents *doc
 			failed++
 			return nil
 		case err != nil:
-			return nil // skip pictures and the like, which are frequent in archives
+			return nil // archives contain many files without text, such as pictures: skip them without an error
 		}
 		return f.print(out, p.Item.URL, doc)
 	})

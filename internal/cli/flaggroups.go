@@ -6,16 +6,16 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// A flagGroup is a heading of a command's help with its flags.
+// A flagGroup is a section of a command's help: a heading, an example, and some flags.
 type flagGroup struct {
 	heading string
-	example string // a command line
+	example string // a command line that uses flags of the section
 	common  string // names of the flags that the short help lists, separated by spaces
 	rare    string // names of the flags that only --help --all lists
 }
 
-// flagGroups are the headings of each command that has many flags. Each flag of such a command is
-// in one group.
+// flagGroups holds the sections in the help of each command that has many flags, by the command's
+// name. Each flag of such a command is in exactly one section.
 var flagGroups = map[string][]flagGroup{
 	"crawl": {
 		{
@@ -123,7 +123,8 @@ var flagGroups = map[string][]flagGroup{
 	},
 }
 
-// groups returns the headings of the command with its flags. A command with few flags has one.
+// groups returns the sections of the command's help. A command that is not in flagGroups gets one
+// section with all of its flags.
 func (c command) groups(flags *pflag.FlagSet) []flagGroup {
 	if groups, ok := flagGroups[c.name]; ok {
 		return groups

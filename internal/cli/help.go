@@ -17,11 +17,12 @@ import (
 
 // # Help
 //
-// The help of a command, the man pages and the completion scripts are made of the same parts: the
-// command, its flag set, and the headings in flagGroups. The usage text of a flag may begin with the
-// name of its value in back quotes, such as `FILE` or `text|json`.
+// The help of a command, the man pages and the completion scripts are generated from the command,
+// its flag set and the headings in flagGroups. The usage text of a flag may begin with the name of
+// its value in back quotes, such as `FILE` or `text|json`.
 
-// helpAsked reports whether the arguments of a command ask for its help, and for all of it.
+// helpAsked reports whether the arguments of a command contain --help or -h, and whether they ask
+// for all details with --all.
 func helpAsked(args []string) (asked, all bool) {
 	if end := slices.Index(args, "--"); end >= 0 {
 		args = args[:end]
@@ -30,7 +31,8 @@ func helpAsked(args []string) (asked, all bool) {
 	return asked, asked && slices.Contains(args, "--all")
 }
 
-// newFlags returns the flag set of a command, and the function that runs it.
+// newFlags returns a new flag set of the command. The function it returns runs the command with the
+// values that were parsed into that flag set.
 func (c command) newFlags() (*pflag.FlagSet, runFunc) {
 	flags := pflag.NewFlagSet(c.name, pflag.ContinueOnError)
 	flags.SortFlags = false
@@ -43,10 +45,11 @@ func (c command) newFlags() (*pflag.FlagSet, runFunc) {
 	return flags, body
 }
 
-// usageLine returns how the command is called.
+// usageLine returns the command line of the command, such as "skink view [flags]".
 func (c command) usageLine() string { return strings.TrimSpace("skink " + c.name + " " + c.args) }
 
-// printHelp prints what the command does and its common flags, or all flags and details.
+// printHelp prints what the command does, and its most used flags. If all is true, it prints the
+// details and all flags.
 func (c command) printHelp(w io.Writer, all bool) {
 	flags, _ := c.newFlags()
 	fmt.Fprintf(w, "%s\n\n%s\n", c.usageLine(), strings.TrimSpace(c.long))
@@ -87,7 +90,8 @@ func countFlags(flags *pflag.FlagSet) (n int) {
 	return n
 }
 
-// shown returns the flags of the group that the short help lists, or all of them.
+// shown returns the flags of the section that help prints: all of them, or only the most used ones
+// if all is false.
 func (g flagGroup) shown(flags *pflag.FlagSet, all bool) (shown []*pflag.Flag) {
 	names := strings.Fields(g.common)
 	if all {
@@ -101,7 +105,8 @@ func (g flagGroup) shown(flags *pflag.FlagSet, all bool) (shown []*pflag.Flag) {
 	return shown
 }
 
-// flagColumn returns how a flag is written, with the name of its value.
+// flagColumn returns a flag as help shows it in the first column, such as "-q, --quiet" or "--store
+// STORE".
 func flagColumn(f *pflag.Flag) string {
 	short := "    "
 	if f.Shorthand != "" {
@@ -117,8 +122,8 @@ func flagColumn(f *pflag.Flag) string {
 	return "  " + short + "--" + f.Name + " " + value
 }
 
-// valueName returns the name of a flag's value: "" if the flag takes none. Values that are the only
-// ones are joined with |.
+// valueName returns the name of a flag's value for help, such as "FILE", or "" if the flag takes no
+// value. If only some words are accepted, it returns them joined with |, such as "text|json".
 func valueName(f *pflag.Flag) string {
 	name, _ := pflag.UnquoteUsage(f)
 	switch name {
@@ -132,7 +137,7 @@ func valueName(f *pflag.Flag) string {
 	return name
 }
 
-// flagText returns what a flag does, with its default.
+// flagText returns the description of a flag for help, with its default value.
 func flagText(f *pflag.Flag) string {
 	name, text := pflag.UnquoteUsage(f)
 	if strings.HasPrefix(f.Usage, "`") {
@@ -145,7 +150,8 @@ func flagText(f *pflag.Flag) string {
 	return fmt.Sprintf("%s (default %s)", text, strings.Trim(f.DefValue, "[]"))
 }
 
-// printManual prints the commands, the topics and the exit codes.
+// printManual prints the overview that skink help shows: the commands, the topics and the exit
+// codes.
 func printManual(w io.Writer) {
 	fmt.Fprint(w, "skink crawls web sites and finds duplicate and near-duplicate pages.\n\nCommands:\n\n")
 	for _, c := range commands() {
@@ -162,7 +168,7 @@ func printManual(w io.Writer) {
 	fmt.Fprint(w, "\nThe first interrupt (Ctrl-C) ends a crawl after the pages in flight, the second one at once. In both\ncases the same command continues it. A first crawl, of a folder of HTML files, needs no network:\n\n  skink crawl testdata/site\n")
 }
 
-// exitCodes are the exit codes of skink.
+// exitCodes lists the exit codes of skink with their meanings, for the manual.
 var exitCodes = []struct {
 	code    int
 	meaning string
@@ -175,12 +181,12 @@ var exitCodes = []struct {
 	{exitUnheard, "the reader of the output is gone"},
 }
 
-// A topic is a page of the manual.
+// A topic is a page of the manual that skink help NAME prints.
 type topic struct{ name, title string }
 
-// topics returns the pages of the manual.
+// topics returns the topics of the manual: one for each file in docs, and those that are generated.
 func topics() (all []topic) {
-	names, _ := fs.Glob(docs.Pages, "*.md") // the pattern is valid, which is the only thing that can fail
+	names, _ := fs.Glob(docs.Pages, "*.md") // the only possible error is a malformed pattern
 	for _, name := range names {
 		text, _ := fs.ReadFile(docs.Pages, name)
 		first, _, _ := strings.Cut(string(text), "\n")
@@ -189,13 +195,14 @@ func topics() (all []topic) {
 	return append(all, topic{glossary, "Words for the states of URLs and pages"}, topic{schema, "The fields of a feed"})
 }
 
-// glossary is the name of the topic that is made of the terms of package store.
+// glossary is the name of the topic that explains the words for states of URLs and pages. It is
+// generated from the terms in package store.
 const glossary = "glossary"
 
-// schema is the name of the topic that describes the fields of a feed.
+// schema is the name of the topic that describes the fields of the pages that skink export writes.
 const schema = "schema"
 
-// A glossaryPart is a table of the glossary.
+// A glossaryPart is a section of the glossary: a heading, and terms with their meanings.
 type glossaryPart struct {
 	heading string
 	terms   []store.Term
@@ -217,7 +224,7 @@ func printGlossary(w io.Writer) {
 	fmt.Fprint(w, "A cluster is a set of pages with the same or nearly the same text. Its leader is the page that an\nindex should keep; the others are its duplicates.\n")
 }
 
-// termLines returns a line for each term.
+// termLines returns a text with one line for each term: its name and its meaning, in two columns.
 func termLines(terms []store.Term) string {
 	width := 12
 	for _, t := range terms {
@@ -230,7 +237,8 @@ func termLines(terms []store.Term) string {
 	return strings.Join(lines, "\n")
 }
 
-// picture finds the pictures of a page of the manual. A terminal cannot show them.
+// picture matches a Markdown image in a page of the manual. Images are removed before printing,
+// because a terminal cannot show them.
 var picture = regexp.MustCompile(`(?m)^!\[.*\]\(.*\)\n\n?`)
 
 // help runs skink help: the manual, the help of a command, or a topic.

@@ -9,7 +9,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// didYouMean returns a question with the most likely intended name, or otherwise if none is near.
+// didYouMean returns "did you mean NAME?" with the one of names that is most similar to word, or
+// otherwise if none is similar. It writes dashes, which is "--" for flags, before the name.
 func didYouMean(word string, names []string, dashes, otherwise string) string {
 	if name := nearest(word, names); name != "" {
 		return "did you mean " + dashes + name + "?"
@@ -17,9 +18,9 @@ func didYouMean(word string, names []string, dashes, otherwise string) string {
 	return otherwise
 }
 
-// nearest returns the name that differs from a word by one or two typing errors. If there is none,
-// it returns the shortest name with a part that equals the word or begins with it, such as
-// --max-pages for --pages, or "".
+// nearest returns the one of names that word is probably a misspelling of. If there is none, it
+// returns the shortest of names of which one part, between dashes, begins with word: max-pages for
+// the word pages. Otherwise it returns "".
 func nearest(word string, names []string) string {
 	word = strings.ToLower(word)
 	best, fewest := "", max(1, len(word)/3)+1
@@ -40,9 +41,8 @@ func nearest(word string, names []string) string {
 	return best
 }
 
-// slips returns how many letters must be inserted, deleted, changed or swapped with their neighbour
-// to turn one word into another (the Damerau–Levenshtein distance, with each pair swapped at most
-// once).
+// slips returns how many bytes must be inserted, deleted, changed or swapped with their neighbour
+// to turn a into b. This is the Damerau–Levenshtein distance, with each pair swapped at most once.
 func slips(a, b string) int {
 	rows := make([][]int, len(a)+1)
 	for i := range rows {
@@ -69,8 +69,8 @@ func slips(a, b string) int {
 	return rows[len(a)][len(b)]
 }
 
-// flagError returns an error with the values that a flag accepts; pflag only names the parser that
-// failed.
+// flagError returns an error that says which values a flag accepts. err is the error of pflag,
+// which names only the function that failed to parse the value.
 func flagError(err error, command string, flags *pflag.FlagSet) error {
 	more := "try skink " + command + " --help"
 	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok {

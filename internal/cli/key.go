@@ -83,7 +83,7 @@ func newKeyFile(name string) (key signature.Key, err error) {
 	}
 	_, err = f.Write(key.PEM())
 	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
-		_ = os.Remove(name) // half a key is no key
+		_ = os.Remove(name) // an incomplete key is useless
 		return key, fmt.Errorf("write the key: %w", err)
 	}
 	return key, nil
@@ -102,7 +102,7 @@ func readKeyFile(name string) (signature.Key, error) {
 	return key, nil
 }
 
-// signFlags are the flags for signed requests.
+// signFlags are the flags for signing the requests of a crawl with HTTP message signatures.
 type signFlags struct{ key, agent string }
 
 func addSignFlags(flags *pflag.FlagSet) *signFlags {
@@ -112,7 +112,7 @@ func addSignFlags(flags *pflag.FlagSet) *signFlags {
 	return f
 }
 
-// signer returns what signs the requests of a crawl, or nil.
+// signer returns the signer of the crawl's requests, or nil if the flags do not ask for signatures.
 func (f *signFlags) signer() (*signature.Signer, error) {
 	switch {
 	case f.key == "" && f.agent == "":

@@ -13,7 +13,8 @@ import (
 	"skink/store"
 )
 
-// learnFlags are the flags for learning about sites.
+// learnFlags are the flags that say whether a crawl learns which URLs of a site lead to duplicates,
+// and uses what it learned.
 type learnFlags struct {
 	learn, budget, sitemaps onOff
 
@@ -28,7 +29,8 @@ func addLearnFlags(flags *pflag.FlagSet) *learnFlags {
 	return f
 }
 
-// given returns one of these flags that is on the command line, or "" if none is.
+// given returns the name of a flag of learnFlags that was set, such as "--budget", or "" if none
+// was.
 func (f *learnFlags) given() string {
 	for _, name := range []string{"learn", "budget", "sitemaps"} {
 		if f.flags.Changed(name) {
@@ -38,7 +40,7 @@ func (f *learnFlags) given() string {
 	return ""
 }
 
-// printLearned prints what was learned about a host, with the evidence.
+// printLearned prints what crawls have learned about a host, with the evidence for it.
 func printLearned(ctx context.Context, out io.Writer, s store.Reader, host string, asJSON bool) error {
 	if !asJSON {
 		l, err := report.LearnedOf(ctx, s, host)
@@ -57,7 +59,7 @@ func printLearned(ctx context.Context, out io.Writer, s store.Reader, host strin
 	return writeLine(out, site.Brief())
 }
 
-// hostNamed returns a host as given, or that of a URL.
+// hostNamed returns the host of a URL. If given is not a URL, hostNamed returns it as a host.
 func hostNamed(given string) string {
 	if url, err := frontier.Canonical(given); err == nil && frontier.HasScheme(given) {
 		return frontier.HostOf(url)
@@ -65,8 +67,8 @@ func hostNamed(given string) string {
 	return given
 }
 
-// forget deletes what was learned about a host from a store. Postponed URLs stay postponed until a
-// later run checks them again.
+// forget deletes from the store in dir what crawls have learned about a host. URLs that were
+// postponed because of it stay postponed until a later crawl decides about them again.
 func forget(ctx context.Context, dir, host string) error {
 	s, err := openStore(ctx, dir, false, 16)
 	if err != nil {

@@ -10,38 +10,40 @@ import (
 	"skink/store/remote"
 )
 
-// A lender gives short reads access to a store, and keeps the store open between them. A reader of
-// a running crawl sees a snapshot, so it is reopened after renewAfter. A store without a writer is
-// closed after freeAfter without a read, because no crawl can begin while the store is open for
-// reading.
+// A lender keeps a store open for many short reads. If a crawl is writing to the store, a read sees
+// a snapshot, so the lender opens a new one after renewAfter. If no process is writing to it, the
+// lender closes the store after freeAfter without a read, because a crawl cannot start while the
+// store is open for reading.
 type lender struct {
 	name string
 	say  io.Writer
 
 	mu   sync.Mutex
-	has  *loan // guarded by mu; nil: the store is closed
-	free bool  // guarded by mu: a timer for closing the store is running
-	said bool  // guarded by mu: the writer of the store was printed
+	has  *loan // guarded by mu: the open store; nil: the store is closed
+	free bool  // guarded by mu: a timer that calls giveFree is running
+	said bool  // guarded by mu: messages about opening the store were printed, and are not repeated
 	done bool  // guarded by mu: the lender is closed
 }
 
-// A loan is an open store with the number of its readers.
+// A loan is an open store, with the number of its current readers. used is when the last of them
+// ended.
 type loan struct {
 	*readStore
 	users  int
 	opened time.Time
 	used   time.Time
-	old    bool // close it after its last reader
+	old    bool // the lender no longer hands the store out; the last reader closes it
 }
 
 const (
-	renewAfter = 2 * time.Second // for a reader that sees a snapshot of a running crawl
-	freeAfter  = time.Minute     // without a read
+	renewAfter = 2 * time.Second // age at which a snapshot of a running crawl is replaced by a new one
+	freeAfter  = time.Minute     // time without a read after which the store is closed
 )
 
 func newLender(name string, say io.Writer) *lender { return &lender{name: name, say: say} }
 
-// Read calls do with the store.
+// Read opens the store if necessary, and calls do with it. If do fails, the next Read opens the
+// store again.
 func (l *lender) Read(ctx context.Context, do func(store.Reader) error) error {
 	s, err := l.take(ctx)
 	if err != nil {
@@ -49,13 +51,14 @@ func (l *lender) Read(ctx context.Context, do func(store.Reader) error) error {
 	}
 	defer l.giveBack(s)
 	err = do(s.Reader)
-	if err != nil { // the process that has the store may have ended: try to open it again
+	if err != nil { // the snapshot came from another process, which may have ended: open the store again for the next read
 		l.drop(s)
 	}
 	return err
 }
 
-// take opens the store if it is not open, or if its snapshot is old.
+// take returns the open store and counts a reader of it. It opens the store if it is closed or if
+// its snapshot is older than renewAfter.
 func (l *lender) take(ctx context.Context) (*loan, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -100,7 +103,7 @@ func (l *lender) giveBack(s *loan) {
 	}
 }
 
-// drop makes the next read open the store again.
+// drop makes the lender open the store again for the next read, unless it has already replaced s.
 func (l *lender) drop(s *loan) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -109,7 +112,8 @@ func (l *lender) drop(s *loan) {
 	}
 }
 
-// retire closes the store when it has no readers. The caller holds mu.
+// retire hands the open store out no more. It closes the store at once if nobody is reading it;
+// otherwise the last reader closes it. The caller holds mu.
 func (l *lender) retire() {
 	s := l.has
 	l.has, s.old = nil, true
@@ -118,7 +122,8 @@ func (l *lender) retire() {
 	}
 }
 
-// giveFree closes the store if there was no read for freeAfter.
+// giveFree is called by a timer. It closes the store if nobody has read it for freeAfter, and
+// otherwise starts the timer again.
 func (l *lender) giveFree() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -130,7 +135,7 @@ func (l *lender) giveFree() {
 	}
 }
 
-// close closes the store after its last read, and refuses new reads.
+// close closes the store as soon as nobody reads it, and makes later calls of Read fail.
 func (l *lender) close() {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -18,8 +18,9 @@ import (
 	"skink/warc"
 )
 
-// inArchive writes a page with its main text marked. It reads the page from the web archive of the
-// store's crawl, and extracts the text with the current extractor.
+// inArchive writes the HTML page of a record to w, with its main text marked. It reads the page
+// from the web archive of the crawl, and extracts the main text again. The result differs from the
+// stored text if the extractor has changed since the crawl.
 func inArchive(ctx context.Context, s store.Reader, r *store.Record, w io.Writer) error {
 	if r.Archive.File == "" {
 		return errors.New("the store has only its text: crawl with --warc to keep pages")
@@ -59,8 +60,9 @@ func inArchive(ctx context.Context, s store.Reader, r *store.Record, w io.Writer
 	return doc.WriteHTML(w)
 }
 
-// openArchived opens a file of an archive, also one that is being written, in the first of some folders
-// that has it. If none has it, the error names the file in the first folder.
+// openArchived opens the file called name in the first of dirs that has it. While a crawl writes
+// the file, its name ends with [corpus.Opening], so openArchived looks for that name too. If no
+// folder has the file, the error is that of the first folder.
 func openArchived(dirs []string, name string) (*os.File, error) {
 	var missing error
 	for _, dir := range dirs {

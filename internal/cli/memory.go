@@ -9,7 +9,8 @@ import (
 	"skink/internal/memory"
 )
 
-// leastMemory is enough for the store, the program itself and one page.
+// leastMemory is the least value of --memory, in bytes. It is enough for the program, the store and
+// one page.
 const leastMemory = 64 << 20
 
 func addMemoryFlag(flags *pflag.FlagSet) *int64 {
@@ -18,17 +19,19 @@ func addMemoryFlag(flags *pflag.FlagSet) *int64 {
 	return &m
 }
 
-// collectSeldom makes garbage collection less frequent, for a process whose store is on a server.
-// Its own heap is some ten megabytes, and collecting each time it doubles takes a twelfth of its
-// time. So it collects only when the heap has tripled. The memory limit still applies.
+// collectSeldom makes garbage collection less frequent, for a crawl whose store is on a database
+// server. Such a process has a heap of only some ten megabytes, and with the default of Go,
+// collecting garbage would take a twelfth of its time. So the heap may triple before a collection,
+// instead of double. The memory limit still applies.
 func collectSeldom() {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(200)
 	}
 }
 
-// limitMemory bounds the memory of the whole process. The shares of the pages enforce the bound. The
-// garbage collector gets it as its limit too, so that it does not wait until the heap has doubled.
+// limitMemory tells the garbage collector the limit of --memory, in bytes, so that it collects
+// earlier when the heap comes near the limit. It does not enforce the limit: that is done by making
+// pages wait for memory. An environment variable GOMEMLIMIT has priority.
 func limitMemory(bytes int64) {
 	if os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(bytes)

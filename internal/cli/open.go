@@ -29,11 +29,12 @@ func addStoreFlag(flags *pflag.FlagSet) *string {
 // A writeStore is a store that is open for writing.
 type writeStore struct {
 	session.NamedStore
-	folder *badger.Store // nil: it is on a server
+	folder *badger.Store // the store, if it is in a folder; nil if it is on a database server
 }
 
-// openStore opens a store for writing. files is the number of other files that the process will
-// have open if the store is in a folder. Its errors suggest what to try.
+// openStore opens a store for writing. If create is true, a missing store is created. If the store
+// is in a folder, files is the number of other files that the process will have open, so that the
+// store leaves room for them. The errors tell the user what to try.
 func openStore(ctx context.Context, name string, create bool, files int) (*writeStore, error) {
 	if postgres.IsAddress(name) {
 		s, at, err := openPostgres(ctx, name, postgres.Options{Create: create})
@@ -51,7 +52,8 @@ func openStore(ctx context.Context, name string, create bool, files int) (*write
 	return &writeStore{session.NamedStore{Store: s, Name: name, Disk: size}, s}, nil
 }
 
-// isShared reports whether a store is on a server, so that several workers can share it.
+// isShared reports whether name is the address of a store on a PostgreSQL server. Several workers
+// can use such a store at the same time.
 func isShared(name string) bool { return postgres.IsAddress(name) }
 
 // openPostgres opens a store on a PostgreSQL server.
@@ -67,7 +69,8 @@ func openPostgres(ctx context.Context, name string, opt postgres.Options) (*post
 	return s, at, nil
 }
 
-// withoutPassword returns the name of a store for messages.
+// withoutPassword returns the name of a store for printing: a folder as it is, and an address of a
+// database server without its password.
 func withoutPassword(name string) string {
 	if at, err := postgres.ParseAddress(name); err == nil {
 		return at.String()
@@ -75,7 +78,8 @@ func withoutPassword(name string) string {
 	return name
 }
 
-// loss returns the data that was found lost when the store was opened.
+// loss returns the damage that opening the store found. It is empty for a store on a database
+// server.
 func (s *writeStore) loss() badger.Loss {
 	if s.folder == nil {
 		return badger.Loss{}
@@ -83,8 +87,8 @@ func (s *writeStore) loss() badger.Loss {
 	return s.folder.Loss()
 }
 
-// answer lets other processes read a store in a folder while this one writes to it. A store on a
-// server does not need that.
+// answer starts a server through which other processes can read the store while this process writes
+// to it. A store on a database server needs none. say is called with errors.
 func (s *writeStore) answer(command string, say func(error)) (stop func() error) {
 	if s.folder == nil {
 		return func() error { return nil }
@@ -105,7 +109,8 @@ func open(dir string, opt badger.Options) (*badger.Store, error) {
 	return s, nil
 }
 
-// isFolder refuses a path that cannot be the folder of a store.
+// isFolder returns an error if name, the value of --store, is empty or a URL, and thus not a
+// folder.
 func isFolder(name string) error {
 	switch {
 	case name == "":
@@ -116,8 +121,8 @@ func isFolder(name string) error {
 	return nil
 }
 
-// outsideFolders refuses a store inside a folder that is crawled: the crawl would read its own
-// output.
+// outsideFolders returns an error if the store called name would be inside one of folders, which
+// are crawled: the crawl would read the files of its own store.
 func outsideFolders(name string, folders []string) error {
 	if isShared(name) || name == "" || frontier.HasScheme(name) {
 		return nil
@@ -134,22 +139,23 @@ func outsideFolders(name string, folders []string) error {
 	return nil
 }
 
-// A newStore is a path where a command is about to create a store.
+// A newStore remembers what existed at a path before a command opened a store there, so that
+// discard can remove exactly what the command has created.
 type newStore struct {
 	dir      string
-	born     bool // there was no store
-	madeByUs bool // there was no folder
+	born     bool // there was no store in dir before
+	madeByUs bool // the folder dir did not exist before
 }
 
 func aboutToOpen(dir string) newStore {
-	if isShared(dir) { // other workers may have begun to use it
+	if isShared(dir) { // never remove a store on a server: other workers may have begun to use it
 		return newStore{}
 	}
 	_, err := os.Stat(dir)
 	return newStore{dir: dir, born: !badger.IsStore(dir), madeByUs: errors.Is(err, fs.ErrNotExist)}
 }
 
-// discard removes a new store without useful content.
+// discard removes a store that the command has just created. It leaves a store that existed before.
 func (n newStore) discard() error {
 	if !n.born {
 		return nil
@@ -164,7 +170,8 @@ func (n newStore) discard() error {
 	return err
 }
 
-// openError adds a suggestion to the error of opening a store.
+// openError returns err, the error of opening the store in dir, with a suggestion for the user.
+// toRead says whether the store was opened for reading.
 func openError(dir string, err error, toRead bool) error {
 	switch {
 	case errors.Is(err, store.ErrNotExist):
@@ -185,29 +192,31 @@ func openError(dir string, err error, toRead bool) error {
 	return err
 }
 
-// warn prints the data that was found lost when a store was opened.
+// warn prints a line about the damage that opening a store found. It prints nothing if there was
+// none.
 func warn(to io.Writer, l badger.Loss) {
 	if text := lossText(l); text != "" {
 		fmt.Fprintf(to, "skink: %s\n", text)
 	}
 }
 
-// A readStore is a store that is open for reading. If no process has the store open, its files are
-// read. Otherwise that process answers.
+// A readStore is a store that is open for reading. If another process has the store open, reads go
+// through that process; otherwise they go to the files of the store.
 type readStore struct {
 	store.Reader
-	loss  badger.Loss // found in the files; a process that has the store has already reported and repaired its losses
+	loss  badger.Loss // damage found in the files; empty if another process has the store open, because that process has reported the damage
 	close func() error
 }
 
-// waitForAnswer is how long a reader waits for a process that has the store but does not answer,
-// because it may be starting or ending. Opening a large store takes longer; the reader does not
-// wait for that.
+// waitForAnswer is how long openToRead tries to open a store that another process has locked but
+// does not serve yet or any more, because that process is just starting or ending. A process that
+// needs longer to open a large store is not waited for.
 const waitForAnswer = time.Second
 
-// openToRead opens a store without changing it. If another process has it, that process answers,
-// and the time of its snapshot is printed to say. A process that answers holds the lock of the
-// store, so openToRead tries to connect to one first.
+// openToRead opens a store for reading, and does not change it. If another process is writing to
+// the store, the reader gets a snapshot from that process, and openToRead prints the time of the
+// snapshot to say. It first tries to connect to such a process, because the process has locked the
+// store's files.
 func openToRead(ctx context.Context, dir string, say io.Writer) (*readStore, error) {
 	if isShared(dir) {
 		s, _, err := openPostgres(ctx, dir, postgres.Options{ReadOnly: true})
@@ -241,8 +250,9 @@ func openToRead(ctx context.Context, dir string, say io.Writer) (*readStore, err
 	}
 }
 
-// answerReaders lets other processes read a store that this one writes to. If that fails, the
-// process continues without it.
+// answerReaders starts a server through which other processes can read the store s in dir, which
+// this process is writing to. If the server cannot be started, answerReaders passes the error to
+// say, and the process works without it.
 func answerReaders(s *badger.Store, dir, command string, say func(error)) (stop func() error) {
 	server, err := remote.Serve(dir, command, func() (remote.Snapshot, error) { return s.Snapshot() })
 	if err != nil {
@@ -252,7 +262,8 @@ func answerReaders(s *badger.Store, dir, command string, say func(error)) (stop 
 	return server.Close
 }
 
-// keepFirst returns the first error: a later error that it caused would only hide it.
+// keepFirst returns first, or second if first is nil. It is used when closing something after an
+// error, because the error of closing often only follows from the first one.
 func keepFirst(first, second error) error {
 	if first != nil {
 		return first

@@ -18,7 +18,7 @@ import (
 // outFlags are the flags for the output of a command.
 type outFlags struct {
 	out    string
-	asItIs bool // the data is already compressed
+	asItIs bool // do not compress by the name of the file, because the data is already compressed
 }
 
 func addOutFlags(flags *pflag.FlagSet) *outFlags {
@@ -27,7 +27,8 @@ func addOutFlags(flags *pflag.FlagSet) *outFlags {
 	return f
 }
 
-// write writes to standard output, or to a file that appears only when it is complete.
+// write calls its argument write with a writer to the file of --out, or to standard output. The
+// file gets its name only when it is complete.
 func (f *outFlags) write(con Console, write func(w io.Writer) error) error {
 	switch info, err := os.Stat(f.out); {
 	case f.out == "-":
@@ -48,11 +49,12 @@ func (f *outFlags) write(con Console, write func(w io.Writer) error) error {
 	return err
 }
 
-// errNothing means that an existing file would have been replaced by an empty one.
+// errNothing means that the output is empty and would have replaced an existing file. The existing
+// file is kept.
 var errNothing = errors.New("nothing to write")
 
-// writeSome writes a file, compressed as its name says. It refuses to replace an existing file by
-// an empty one.
+// writeSome calls write with a writer that compresses into w if the name of the output file ends
+// with .gz or .zst. It returns errNothing if nothing was written and the output file exists.
 func (f *outFlags) writeSome(w io.Writer, write func(w io.Writer) error) error {
 	name := f.out
 	if f.asItIs {
@@ -72,7 +74,7 @@ func (f *outFlags) writeSome(w io.Writer, write func(w io.Writer) error) error {
 	return pack.Close()
 }
 
-// A countingWriter counts the bytes written.
+// A countingWriter passes bytes to another writer, and counts them in n.
 type countingWriter struct {
 	to io.Writer
 	n  int64
@@ -84,9 +86,10 @@ func (c *countingWriter) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// writeFile writes a temporary file in the same folder and then renames it, so that an interrupted
-// write leaves the old file. A device or a pipe is written to directly, because a rename would
-// replace it by a file. A link stays a link, and an existing file keeps its permissions.
+// writeFile writes a file by way of a temporary file in the same folder that is renamed at the end,
+// so that an interrupted write leaves the old file. A device or a named pipe is written to
+// directly, because the rename would replace it by a file. If name is a symbolic link, its target
+// is written. An existing file keeps its permissions.
 func writeFile(name string, write func(w io.Writer) error) (err error) {
 	if to, err := filepath.EvalSymlinks(name); err == nil {
 		name = to
@@ -112,7 +115,7 @@ func writeFile(name string, write func(w io.Writer) error) (err error) {
 			os.Remove(f.Name())
 		}
 	}()
-	if release, _, err := lock.Try(f.Name()); err == nil { // so that no other process removes it as stale
+	if release, _, err := lock.Try(f.Name()); err == nil { // the lock shows other processes that the temporary file is in use; they remove unlocked ones as left over
 		defer release()
 	}
 	if err := write(f); err != nil {
@@ -127,7 +130,8 @@ func writeFile(name string, write func(w io.Writer) error) (err error) {
 	return os.Rename(f.Name(), name)
 }
 
-// tempPrefix returns the prefix of the names of temporary files for a file.
+// tempPrefix returns how the names of the temporary files begin that writeFile makes when it writes
+// the file called name.
 func tempPrefix(name string) string { return "." + filepath.Base(name) + ".skink-" }
 
 func writeInto(name string, write func(w io.Writer) error) error {
@@ -141,8 +145,8 @@ func writeInto(name string, write func(w io.Writer) error) error {
 	return nil
 }
 
-// mayWrite refuses to overwrite an input, and to write into the folder of a store, where every file
-// is needed. It is called before anything is written.
+// mayWrite returns an error if the file called name, which is the value of flag, is one of inputs
+// or is inside the folder of a store. It is called before anything is written.
 func mayWrite(flag, name string, inputs []string) error {
 	for at := filepath.Dir(landing(name)); ; at = filepath.Dir(at) {
 		if badger.IsStore(at) {
@@ -164,12 +168,12 @@ func mayWrite(flag, name string, inputs []string) error {
 	return nil
 }
 
-// landing returns the path, with links resolved, of the file that writing to a name creates or
-// changes.
+// landing returns the absolute path, without symbolic links, of the file that writing to name
+// creates or changes. The file need not exist.
 func landing(name string) string {
-	const most = 40 // links in a row, as many as Linux follows
+	const most = 40 // symbolic links that are followed before giving up, as many as Linux follows
 	for range most {
-		name, _ = filepath.Abs(name) // fails only without a working folder
+		name, _ = filepath.Abs(name) // the only possible error is that the working folder is gone
 		if dir, err := filepath.EvalSymlinks(filepath.Dir(name)); err == nil {
 			name = filepath.Join(dir, filepath.Base(name))
 		}

@@ -17,7 +17,8 @@ import (
 	"skink/internal/session"
 )
 
-// Main runs skink with the arguments and the streams of the process, and ends the process.
+// Main runs skink with the arguments and streams of the process, and exits with the command's exit
+// code.
 func Main() {
 	ctx, unheard := context.WithCancelCause(context.Background())
 	go obey(ctx, endings(), unheard)
@@ -26,7 +27,7 @@ func Main() {
 		In:         os.Stdin,
 		Out:        listener{os.Stdout, unheard},
 		Err:        listener{os.Stderr, unheard},
-		Terminal:   term.IsTerminal(fd) && os.Getenv("TERM") != "dumb", // which knows no escape sequences
+		Terminal:   term.IsTerminal(fd) && os.Getenv("TERM") != "dumb", // a dumb terminal has no escape sequences
 		InTerminal: term.IsTerminal(int(os.Stdin.Fd())),
 		Columns: func() int {
 			if width, _, err := term.GetSize(fd); err == nil {
@@ -37,11 +38,11 @@ func Main() {
 	}))
 }
 
-// endings receives the signals that end a command in order. A terminal that closes may send SIGHUP
-// more than once. A process that was started with nohup gets none. SIGPIPE is caught too: by default
-// it would end the process at the first write that nobody reads.
+// endings returns a channel of the signals that end a command: SIGINT, SIGTERM and SIGHUP. SIGHUP
+// is left out if it is ignored, as it is for a process started with nohup. endings also catches
+// SIGPIPE, because by default that signal kills the process when it writes to a closed pipe.
 func endings() <-chan os.Signal {
-	ignored := make(chan os.Signal, 1) // never read
+	ignored := make(chan os.Signal, 1) // nothing reads this channel: catching SIGPIPE is enough, because the write then returns EPIPE
 	signal.Notify(ignored, syscall.SIGPIPE)
 	heard := make(chan os.Signal, 8)
 	signal.Notify(heard, os.Interrupt, syscall.SIGTERM)
@@ -51,8 +52,10 @@ func endings() <-chan os.Signal {
 	return heard
 }
 
-// obey ends the context at the first signal, and the process at the next one. A process that a
-// shell started in the background ignores SIGINT by default, so the default is not relied on.
+// obey cancels the context at the first signal, so that the command can finish in order. At the
+// next signal it ends the process at once, with the default action of that signal. A second SIGHUP
+// is ignored, because a terminal that closes may send several. If the default action is to ignore
+// the signal, as a shell sets SIGINT for a background process, obey exits by itself.
 func obey(ctx context.Context, signals <-chan os.Signal, end context.CancelCauseFunc) {
 	for got := range signals {
 		if ctx.Err() == nil {
@@ -65,16 +68,18 @@ func obey(ctx context.Context, signals <-chan os.Signal, end context.CancelCause
 		signal.Reset(got)
 		if self, err := os.FindProcess(os.Getpid()); err == nil && !signal.Ignored(got) {
 			_ = self.Signal(got)
-			time.Sleep(time.Second) // the signal ends the process
+			time.Sleep(time.Second) // enough time for the signal to end the process
 		}
 		os.Exit(exitKilled)
 	}
 }
 
-// exitKilled is the exit code of a process that a second signal could not end by its default.
+// exitKilled is the exit code after a second signal whose default action did not end the process.
+// It is the code that a shell reports for SIGINT.
 const exitKilled = 130
 
-// A listener is a stream that tells when nobody is at its other end any more.
+// A listener writes to a file, and calls gone when a write fails with EPIPE, because then nobody
+// reads the output any more.
 type listener struct {
 	to   *os.File
 	gone context.CancelCauseFunc
@@ -88,7 +93,8 @@ func (l listener) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// output returns where a run of a crawl writes.
+// output returns the streams and formats to which a crawl writes its messages. If json is true,
+// messages are written as lines of JSON.
 func (con Console) output(json, quiet bool) session.Output {
 	out := session.Output{Out: con.Out, Err: con.Err, Quiet: quiet, Columns: con.Columns}
 	if con.Terminal {
@@ -100,8 +106,8 @@ func (con Console) output(json, quiet bool) session.Output {
 	return out
 }
 
-// logged logs an error for programs, and returns only its exit code. Without a log it returns the
-// error, which the caller prints.
+// logged writes err to a log of JSON lines, and returns an error that only sets the exit code, so
+// that err is not printed again as text. If log is nil, it returns err.
 func logged(log *slog.Logger, err error) error {
 	if log == nil || err == nil {
 		return err
@@ -116,8 +122,9 @@ func logged(log *slog.Logger, err error) error {
 	return exitError(exitFailed)
 }
 
-// asked returns a channel that receives a value each time the user asks for the hosts, by a signal
-// or by Enter at a terminal.
+// asked returns a channel that receives a value each time the user asks to see what the crawl is
+// doing on each host: by the signal in askSignals, or by pressing Enter in a terminal. release
+// stops watching for the signal.
 func (con Console) asked(stdinIsSeeds bool) (asked <-chan struct{}, release func()) {
 	ask := make(chan struct{}, 1)
 	tell := func() {
@@ -135,7 +142,7 @@ func (con Console) asked(stdinIsSeeds bool) (asked <-chan struct{}, release func
 	}()
 	if con.InTerminal && !stdinIsSeeds {
 		ignoreBackground()
-		go func() { // ends with the process: a read from a terminal cannot be cancelled
+		go func() { // this goroutine ends only with the process, because a read from a terminal cannot be cancelled
 			for lines := bufio.NewScanner(con.In); lines.Scan(); {
 				tell()
 			}

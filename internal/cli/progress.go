@@ -12,12 +12,13 @@ import (
 // statusEvery is the interval between two updates of a status line.
 const statusEvery = 200 * time.Millisecond
 
-// clearLine erases the status line.
+// clearLine is the escape sequence that moves to the beginning of the terminal's line and erases
+// it. The status line is printed there.
 const clearLine = "\r\x1b[K"
 
-// A judging is the progress of a running dedup.
+// A judging is the progress of a running skink dedup, for its status line.
 type judging struct {
-	read, size int64 // bytes of the files before decompression; size -1: unknown
+	read, size int64 // bytes read so far and in total, as they are on disk, so before decompression; size is -1 if unknown
 	found      store.Tally
 	took       time.Duration
 }
@@ -35,8 +36,9 @@ func (j judging) line() string {
 		report.Bytes(j.read), of, report.Bytes(int64(rate)), report.Grouped(j.found.Unique), report.Grouped(j.found.Exact), report.Grouped(j.found.Near), report.Grouped(j.found.Thin), left)
 }
 
-// showWhile runs do, and updates a status line on a terminal until do returns. Then it clears the
-// line. Errors that are printed meanwhile get lines of their own.
+// showWhile calls do. If standard error is a terminal, it shows the progress that now returns in a
+// status line, which it updates until do returns and then erases. Errors printed by do appear on
+// lines of their own.
 func showWhile(con Console, now func() judging, do func() error) error {
 	if !con.Terminal {
 		return do()

@@ -100,10 +100,11 @@ func (f *reportFlags) run(ctx context.Context, con Console, args []string) error
 	})
 }
 
-// aboutAll is the name under which an audit is printed as a whole.
+// aboutAll is the value of --about that prints all findings of an audit instead of one.
 const aboutAll = "audit"
 
-// conditions parses --fail-on and --about.
+// conditions parses the values of --fail-on into conditions under which the command fails, and
+// checks the value of --about.
 func (f *reportFlags) conditions() (all []audit.Condition, err error) {
 	if f.about != "" && f.about != aboutAll {
 		if err := audit.CheckName(f.about); err != nil {
@@ -119,7 +120,8 @@ func (f *reportFlags) conditions() (all []audit.Condition, err error) {
 	return all, nil
 }
 
-// audit audits a store.
+// audit audits the store s. It lists almost-duplicates only if the store is small enough, or if
+// about or conditions ask for them.
 func (f *reportFlags) audit(ctx context.Context, s store.Reader, settings store.Settings, about report.About, conditions []audit.Condition) (*audit.Audit, error) {
 	rule, err := session.StoredRule(settings, *f.store)
 	if err != nil {
@@ -140,15 +142,16 @@ func (f *reportFlags) audit(ctx context.Context, s store.Reader, settings store.
 	return audit.Read(ctx, s, opt)
 }
 
-// nearlyList is the list that needs a comparison of all pages with all others. That takes some
-// seconds for every ten thousand pages. So an audit makes it by default only if the store has at
-// most nearlyUnasked pages, and otherwise if the user asks for the list.
+// nearlyList is the name of the list of pages that are almost duplicates. To make it, an audit
+// compares all pages with each other, which takes some seconds for every ten thousand pages. So an
+// audit of a store with more than nearlyUnasked pages makes the list only if the user asks for it.
 const (
 	nearlyList    = "nearly"
 	nearlyUnasked = 20_000
 )
 
-// nearly finds the pages that are almost duplicates.
+// nearly returns the pairs of pages that are almost duplicates: their similarity is a little too
+// small for the rule.
 func nearly(ctx context.Context, s store.Reader, rule dedup.Rule) (*audit.Nearly, error) {
 	if rule.Similarity <= complete.LeastAlike {
 		return &audit.Nearly{From: rule.Similarity}, nil
@@ -168,8 +171,9 @@ func nearly(ctx context.Context, s store.Reader, rule dedup.Rule) (*audit.Nearly
 	return n, nil
 }
 
-// nearlyUpTo returns a function that finds them, or returns nil if the store has more than
-// nearlyUnasked pages.
+// nearlyUpTo returns a function that finds the pages that are almost duplicates by rule. The
+// function returns nil for a store with more than nearlyUnasked pages, because comparing so many
+// pages takes too long.
 func nearlyUpTo(rule dedup.Rule) func(context.Context, store.Reader) (*audit.Nearly, error) {
 	return func(ctx context.Context, s store.Reader) (*audit.Nearly, error) {
 		tally, err := s.Tally(ctx)
@@ -191,7 +195,8 @@ func (f *reportFlags) auditOutput(opt report.Options) audit.Output {
 	return o
 }
 
-// failed prints which bounds were exceeded, and returns an error with an exit code of its own.
+// failed prints each condition of --fail-on that was met. If there is any, it returns an error that
+// makes the process exit with code 4.
 func failed(con Console, why []string) error {
 	for _, w := range why {
 		fmt.Fprintf(con.Err, "skink: --fail-on %s\n", w)
@@ -224,12 +229,13 @@ func addFormFlags(flags *pflag.FlagSet) *formFlags {
 	return f
 }
 
-// given reports whether one of these flags is set.
+// given reports whether --format or --top is on the command line.
 func (f *formFlags) given() bool { return typed(f.flags, "format") || typed(f.flags, "top") }
 
 func (f *formFlags) options() report.Options { return report.Options{Format: f.format, Top: f.top} }
 
-// completeFlags are the flags for comparing all pages of a store with each other.
+// completeFlags are the flags for comparing all pages of a store with each other, instead of using
+// the verdicts of the crawl.
 type completeFlags struct {
 	flags               *pflag.FlagSet
 	complete, wholeText bool
@@ -244,7 +250,7 @@ func addCompleteFlags(flags *pflag.FlagSet) *completeFlags {
 	return c
 }
 
-// over returns the settings of a store, with the similarity from the flags.
+// over returns the settings of a store, in which --similarity, if given, replaces the similarity.
 func (c *completeFlags) over(settings store.Settings) store.Settings {
 	if c.flags.Changed("similarity") {
 		settings.Similarity = c.similarity
@@ -252,8 +258,9 @@ func (c *completeFlags) over(settings store.Settings) store.Settings {
 	return settings
 }
 
-// withStore opens a store for reading, compares all its pages if the flags ask for that, calls do
-// and closes the store. whole is nil without that comparison.
+// withStore opens the store in dir for reading, calls do, and closes the store. With --complete it
+// first compares all pages with each other, and passes the result to do as whole, which is nil
+// otherwise.
 func withStore(ctx context.Context, con Console, dir string, args []string, how *completeFlags, do func(s store.Reader, settings store.Settings, whole *complete.Whole) error) (err error) {
 	if len(args) > 0 {
 		return usagef("unexpected argument %q: name a store with --store", args[0])
@@ -292,7 +299,8 @@ func withStore(ctx context.Context, con Console, dir string, args []string, how 
 	return do(whole, settings, whole)
 }
 
-// storedSettings returns the settings of a store, or the defaults for a new store.
+// storedSettings returns the settings of a store. For a new store, which has none, it returns the
+// defaults.
 func storedSettings(ctx context.Context, s store.Reader) (store.Settings, error) {
 	set, err := store.ReadSettings(ctx, s)
 	switch {
@@ -304,7 +312,8 @@ func storedSettings(ctx context.Context, s store.Reader) (store.Settings, error)
 	return *set, nil
 }
 
-// ofWhole returns the source of a report on pages that were compared with all others.
+// ofWhole returns a source from which a report is made whose verdicts come from comparing all pages
+// with each other.
 func ofWhole(w *complete.Whole) report.Source { return wholeReport{report.From(w, w.WhyLeads), w} }
 
 type wholeReport struct {
@@ -312,7 +321,8 @@ type wholeReport struct {
 	w *complete.Whole
 }
 
-// LeftOut returns the blocks of hosts that were left out of the comparison.
+// LeftOut returns the blocks of text, such as menus, that were ignored in the comparison because
+// their host repeats them on many pages.
 func (r wholeReport) LeftOut(context.Context) ([]report.LeftOut, error) {
 	left := r.w.LeftOut()
 	if left == nil {

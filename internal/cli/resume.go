@@ -10,15 +10,16 @@ import (
 	"skink/internal/session"
 )
 
-// A givenFlag is a flag of the command line in the form in which it can be typed again.
+// A givenFlag is a flag that was set on the command line. text is the flag with its value as a user
+// would type it in a shell.
 type givenFlag struct{ name, text string }
 
-// givenFlags returns the flags of a command line, in order. Those of a configuration file are left
-// out.
+// givenFlags returns the flags that were set on the command line, but not those from a
+// configuration file.
 func givenFlags(flags *pflag.FlagSet) (all []givenFlag) {
 	flags.Visit(func(f *pflag.Flag) {
 		if !typed(flags, f.Name) {
-			return // of the configuration, which is read again
+			return // set by the configuration file, which the next command reads too
 		}
 		values := []string{f.Value.String()}
 		if list, ok := f.Value.(pflag.SliceValue); ok {
@@ -41,10 +42,10 @@ func givenFlags(flags *pflag.FlagSet) (all []givenFlag) {
 	return all
 }
 
-// resume returns the command that continues a crawl. The store keeps the seeds and the rule. It
-// does not keep the scope, the politeness and the outputs, so these flags are repeated: without
-// them the crawl would differ. The flag that stopped the crawl is omitted. So are the flags that
-// put URLs back, after all of them were put back.
+// resume returns a command line that continues a crawl. It repeats the flags of the command line,
+// such as those for scope, politeness and output, because the store does not keep these. It omits
+// seeds and rule, which the store keeps, and the limit that stopped the crawl. --retry and
+// --recrawl are omitted too once the URLs they selected are in the frontier again.
 func (f *crawlFlags) resume(end session.Ending) string {
 	words := []string{"skink crawl"}
 	for _, g := range givenFlags(f.rule.flags) {

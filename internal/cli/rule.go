@@ -13,37 +13,39 @@ import (
 	"skink/store"
 )
 
-// ruleFlags are the flags for judging pages. A new store gets their values, and keeps them.
+// ruleFlags are the flags that say how pages are judged and stored. A store keeps their values from
+// its first run, and uses them in all later runs.
 type ruleFlags struct {
 	flags       *pflag.FlagSet
 	set         store.Settings
 	shingle     shingleSize
-	markdown    bool   // of skink crawl
-	pictures    bool   // the same
-	links       onOff  // the same
-	onDuplicate string // the same
-	documents   onOff  // of skink crawl and skink dedup
+	markdown    bool   // only skink crawl has this flag
+	pictures    bool   // only skink crawl has this flag
+	links       onOff  // only skink crawl has this flag
+	onDuplicate string // only skink crawl has this flag
+	documents   onOff  // only skink crawl and skink dedup have this flag
 }
 
-// addOnDuplicateFlag adds --on-duplicate, which a store keeps too.
+// addOnDuplicateFlag adds --on-duplicate, whose value the store keeps for later runs.
 func (r *ruleFlags) addOnDuplicateFlag(flags *pflag.FlagSet) {
 	r.onDuplicate = session.Tag
 	flags.Var(oneOf(&r.onDuplicate, session.Tag, session.Skip), "on-duplicate", "keep a duplicate's text and follow its links (tag), or keep only its record (skip)")
 }
 
-// addLinksFlag adds --links, which is not part of the rule but which a store keeps too.
+// addLinksFlag adds --links. The flag does not change verdicts, but the store keeps its value for
+// later runs.
 func (r *ruleFlags) addLinksFlag(flags *pflag.FlagSet) {
 	flags.Var(&r.links, "links", "store the links of pages, so that a report can say what links to a URL")
 }
 
-// addDocumentsFlag adds --documents, which a store keeps too.
+// addDocumentsFlag adds --documents, whose value the store keeps for later runs. on is the default.
 func (r *ruleFlags) addDocumentsFlag(flags *pflag.FlagSet, on bool) {
 	r.documents = onOff(on)
 	flags.Var(&r.documents, "documents", "read the text of PDF, DOCX, ODT and EPUB files")
 }
 
-// ruleFlagNames are the flags that addRuleFlags, addMarkdownFlags, addLinksFlag, addDocumentsFlag and
-// addOnDuplicateFlag add: a store keeps their values.
+// ruleFlagNames are the names of all flags in ruleFlags. A store keeps their values, so that the
+// command that continues a crawl need not repeat them.
 var ruleFlagNames = []string{"similarity", "shingle", "unit", "form", "scheme", "min-words", "markdown", "pictures", "links", "documents", "on-duplicate"}
 
 func addRuleFlags(flags *pflag.FlagSet) *ruleFlags {
@@ -66,7 +68,7 @@ func (r *ruleFlags) addMarkdownFlags() {
 	r.flags.BoolVar(&r.pictures, "pictures", false, "with --markdown: keep pictures")
 }
 
-// keeps returns in which form texts are kept as Markdown.
+// keeps returns whether the store keeps each text also as Markdown, with or without pictures.
 func (r *ruleFlags) keeps() store.Markdown {
 	switch {
 	case r.markdown && r.pictures:
@@ -77,7 +79,7 @@ func (r *ruleFlags) keeps() store.Markdown {
 	return store.NoMarkdown
 }
 
-// settings returns the settings of the flags.
+// settings returns the settings that a new store gets from the flags and their defaults.
 func (r *ruleFlags) settings() store.Settings {
 	set := r.set
 	set.Shingle, set.Markdown, set.NoLinks, set.SkipTexts = r.shingle.units, r.keeps(), !bool(r.links), r.onDuplicate == session.Skip
@@ -87,8 +89,8 @@ func (r *ruleFlags) settings() store.Settings {
 	return set
 }
 
-// A shingleSize is a number of units. For a comparison of two texts it may be auto, which chooses
-// it by their length.
+// A shingleSize is the value of --shingle: the length of a shingle in words or characters. In skink
+// compare it may also be "auto", which chooses the length by the lengths of both texts.
 type shingleSize struct {
 	units     int
 	mayBeAuto bool
@@ -113,14 +115,15 @@ func (s *shingleSize) Set(text string) error {
 
 func (s *shingleSize) Type() string { return "int" }
 
-// wanted returns the settings of the flags, and which of them are on the command line.
+// wanted returns the settings of the flags, and the names of the flags that were set. A store with
+// other values of those flags is refused.
 func (r *ruleFlags) wanted() session.Wanted {
 	w := session.Wanted{Settings: r.settings()}
 	r.flags.Visit(func(f *pflag.Flag) { w.Insist = append(w.Insist, f.Name) })
 	return w
 }
 
-// over returns the settings of a store, overridden by the given flags.
+// over returns has, the settings of a store, with those settings replaced for which a flag was set.
 func (r *ruleFlags) over(has store.Settings) store.Settings {
 	given := r.settings()
 	for flag, take := range map[string]func(){

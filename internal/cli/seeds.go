@@ -72,7 +72,8 @@ func parseSeed(all *session.Seeds, arg string, in io.Reader) error {
 	return readList(all, arg, f)
 }
 
-// addSeed adds the canonical form of a URL to seeds.
+// addSeed adds the canonical form of the URL raw to all. It returns an error if raw is not a URL
+// that can be crawled.
 func addSeed(all *session.Seeds, raw string) error {
 	u, err := frontier.Canonical(raw)
 	if err != nil {
@@ -85,7 +86,8 @@ func addSeed(all *session.Seeds, raw string) error {
 	return nil
 }
 
-// namesUser reports whether a URL has user info, which its canonical form drops.
+// namesUser reports whether a URL contains a user name, as in https://user@example.org/. Its
+// canonical form would lack the name.
 func namesUser(raw string) bool {
 	_, rest, _ := strings.Cut(raw, ":")
 	rest = strings.TrimLeft(rest, `/\`)
@@ -95,12 +97,12 @@ func namesUser(raw string) bool {
 	return strings.Contains(rest, "@")
 }
 
-// readList reads a list with one URL on each line. A # at the beginning of a line or after a space
-// begins a comment. A list is in UTF-8, or in UTF-16 with a byte order mark, as some editors write
-// it.
+// readList adds the URLs in a list to all. The list has one URL on each line. A # at the beginning
+// of a line or after a space begins a comment. The list is in UTF-8, or in UTF-16 with a byte order
+// mark, which some editors write.
 func readList(all *session.Seeds, name string, r io.Reader) error {
 	in := bufio.NewReaderSize(transform.NewReader(r, xunicode.BOMOverride(encoding.Nop.NewDecoder())), listHead)
-	head, _ := in.Peek(listHead) // reading the lines returns the same error
+	head, _ := in.Peek(listHead) // an error comes again when the lines are read
 	if err := checkList(name, head); err != nil {
 		return err
 	}
@@ -132,11 +134,13 @@ func readList(all *session.Seeds, name string, r io.Reader) error {
 	return nil
 }
 
-// listHead is how many bytes of a file are read to check that it is a list.
+// listHead is how many bytes at the beginning of a file are examined to check that it is a list of
+// URLs.
 const listHead = 4096
 
-// checkList refuses a file that is not a list of URLs. The error names the kind of file, because a
-// quote of its first line would not help.
+// checkList returns an error if the file called name is not a list of URLs; head holds the first
+// bytes of the file. The error says which kind of file it is, such as JSON, instead of complaining
+// about its first line.
 func checkList(name string, head []byte) error {
 	kind := extract.MediaType(head, "")
 	switch {
@@ -152,15 +156,15 @@ func checkList(name string, head []byte) error {
 	return usagef("%s is not text (%s): a list of seeds has one URL per line", name, kind)
 }
 
-// brief quotes a text, shortened to fit on a line.
+// brief returns s in quotes, without a password in a URL and with at most 80 characters.
 func brief(s string) string {
 	const most = 80
-	s = harmless.WithoutUser(s) // before the text is shortened
+	s = harmless.WithoutUser(s) // first, because a shortened URL may no longer show where its password ends
 	shown := []rune(s[:min(len(s), most*utf8.UTFMax)])
 	more := len(shown) > most || len(s) > most*utf8.UTFMax
 	shown = shown[:min(len(shown), most)]
 	for i, r := range shown {
-		if !unicode.IsPrint(r) { // it would be quoted as six characters
+		if !unicode.IsPrint(r) { // strconv.Quote would write up to ten characters for this one
 			shown[i] = utf8.RuneError
 		}
 	}
@@ -170,8 +174,8 @@ func brief(s string) string {
 	return strconv.Quote(string(shown))
 }
 
-// urlHint suggests a replacement for a word that is not a URL: the word with a scheme, if that is
-// the URL of a host that may exist.
+// urlHint returns a hint for a word that should be a URL and has no scheme. If the word looks like
+// a host, such as www.example.com, the hint is that word with https:// before it.
 func urlHint(word string) string {
 	if u := withScheme(word); u != "" {
 		return "did you mean " + u + "?"
@@ -191,12 +195,12 @@ func withScheme(word string) string {
 	}
 	scheme, name := "https://", u.Hostname()
 	switch _, ipErr := netip.ParseAddr(name); {
-	case wire.IsSpecialHost(name): // such hosts seldom have a certificate
+	case wire.IsSpecialHost(name): // a host such as localhost seldom has a certificate
 		scheme = "http://"
 	case ipErr == nil:
 	default:
 		suffix, icann := publicsuffix.PublicSuffix(strings.ToLower(name))
-		if suffix == name || !icann && !strings.Contains(suffix, ".") { // probably the name of a file, such as missing.txt
+		if suffix == name || !icann && !strings.Contains(suffix, ".") { // no known top-level domain: probably a file name, such as missing.txt
 			return ""
 		}
 	}

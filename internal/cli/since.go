@@ -19,11 +19,12 @@ import (
 	"skink/store"
 )
 
-// sinceFlags are the flags for the start of an export of changes.
+// sinceFlags are the flags that make an export write only what changed since a time or since an
+// earlier export.
 type sinceFlags struct {
 	since  string
-	cursor string // a file
-	held   string // content of the cursor's file when it was last read or written; "": no file
+	cursor string // name of the file that keeps the position after the last export; "": none
+	held   string // content of the file named cursor when this process last read or wrote it; "": the file does not exist
 }
 
 func addSinceFlags(flags *pflag.FlagSet) *sinceFlags {
@@ -37,7 +38,7 @@ const sinceStart = "start"
 
 func (f *sinceFlags) given() bool { return f.since != "" || f.cursor != "" }
 
-// heed sets the options that select the changes.
+// heed checks the flags, and sets in opt from where on changes are exported.
 func (f *sinceFlags) heed(opt *feed.Options) error {
 	switch {
 	case !f.given():
@@ -64,7 +65,7 @@ func (f *sinceFlags) heed(opt *feed.Options) error {
 		opt.Since = at
 		return nil
 	}
-	if f.cursor == "" && strings.ContainsFunc(from, func(r rune) bool { return r < '0' || r > '9' }) { // cursors are numbers
+	if f.cursor == "" && strings.ContainsFunc(from, func(r rune) bool { return r < '0' || r > '9' }) { // a text of digits only is a cursor, and anything else an age
 		age, err := parseAge(from)
 		if err != nil {
 			return usagef("--since %q: try a time (2026-11-24, 2026-11-24T09:30:00Z), an age (36h, 7d), a cursor that an export printed, or start", from)
@@ -86,14 +87,14 @@ func parseTime(text string) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// check refuses a cursor beyond the last change of s. Such a cursor belongs to another store, or
-// this store was restored to an earlier state: an export from that cursor would never write some
-// pages.
+// check returns an error if the cursor after lies beyond the last change of the store s. Such a
+// cursor belongs to another store, or the store was replaced by an older copy. An export that
+// starts there would miss pages.
 func (f *sinceFlags) check(ctx context.Context, s store.Reader, storeName string, after store.Cursor) error {
 	if after == "" {
 		return nil
 	}
-	end, err := s.End(ctx) // read it before the changes, because a crawl may add some
+	end, err := s.End(ctx) // before the changes are read: a running crawl may add changes after this
 	if err != nil || end == after {
 		return err
 	}
@@ -101,7 +102,7 @@ func (f *sinceFlags) check(ctx context.Context, s store.Reader, storeName string
 		if err != nil && f.cursor != "" {
 			err = fmt.Errorf("--cursor %s: %w", f.cursor, err)
 		}
-		return err // there is one
+		return err // a change after the cursor exists (err is nil), or reading it failed
 	}
 	what, anew := "--since "+string(after), "--since "+sinceStart
 	if f.cursor != "" {
@@ -110,7 +111,8 @@ func (f *sinceFlags) check(ctx context.Context, s store.Reader, storeName string
 	return fmt.Errorf("%s is after the last change of %s, which is at %s: it belongs to another store, or the store was restored; to export all pages again, try %s", what, storeName, end, anew)
 }
 
-// A followed store records the last change that it returned.
+// A followed is a store that records, in last, the position of the last change that was read from
+// it.
 type followed struct {
 	store.Reader
 	last store.Cursor
@@ -129,9 +131,9 @@ func (r *followed) Changes(ctx context.Context, after store.Cursor, want store.W
 	}
 }
 
-// keep prints the cursor for the next export, and writes it to the cursor's file if there is one.
-// The cursor is the last change that this export read, not the end of the store, so the next export
-// continues exactly there.
+// keep prints the cursor from which the next export must start, and writes it to the file of
+// --cursor if given. The cursor is the last change that this export read, and not the end of the
+// store, because a running crawl may have added changes since.
 func (f *sinceFlags) keep(con Console, storeName string, last store.Cursor) error {
 	if !f.given() {
 		return nil
@@ -147,11 +149,11 @@ func (f *sinceFlags) keep(con Console, storeName string, last store.Cursor) erro
 	return f.write(last)
 }
 
-// mostCursor bounds the bytes of a file with a cursor.
+// mostCursor is the largest size of a cursor's file, in bytes. A larger file is not a cursor.
 const mostCursor = 1 << 10
 
-// read returns the cursor in the file, or "" if there is no file. It fails for a device, because
-// keep would replace it by a file.
+// read returns the content of the file of --cursor, or "" if the file does not exist. It returns an
+// error for a device or a pipe, because write would replace it by a file.
 func (f *sinceFlags) read() (string, error) {
 	info, err := os.Stat(f.cursor)
 	switch {
@@ -169,8 +171,8 @@ func (f *sinceFlags) read() (string, error) {
 	return string(bytes.TrimSpace(b)), nil
 }
 
-// write writes a cursor to its file. It refuses to replace a cursor that another export wrote
-// meanwhile, because that one may be later.
+// write writes the cursor at to the file of --cursor. It returns an error if the file has changed
+// since this process read it, because another export may have written a later cursor.
 func (f *sinceFlags) write(at store.Cursor) error {
 	switch now, err := f.read(); {
 	case err != nil:

@@ -91,18 +91,18 @@ func (f *statusFlags) run(ctx context.Context, con Console, args []string) (err 
 // A status is the output of skink status.
 type status struct {
 	URLs     map[string]int64       `json:"urls"`
-	Pages    int64                  `json:"pages"`              // pages fetched
-	Other    int64                  `json:"other"`              // files that are not text
-	Problems map[string]int64       `json:"problems,omitempty"` // by kind, of the URLs failed and given up
+	Pages    int64                  `json:"pages"`              // number of pages fetched
+	Other    int64                  `json:"other"`              // number of files fetched that have no text, such as pictures
+	Problems map[string]int64       `json:"problems,omitempty"` // number of URLs that failed or were given up, by kind of problem
 	GivenUp  map[string]int64       `json:"given_up,omitempty"`
-	Hosts    []hostStatus           `json:"hosts,omitempty"` // hosts with pending URLs, most first
+	Hosts    []hostStatus           `json:"hosts,omitempty"` // hosts with pending URLs, those with the most URLs first
 	Workers  []session.WorkerStatus `json:"workers,omitempty"`
 
-	Postponed []report.Postponed `json:"postponed,omitempty"` // by pattern, most URLs first
+	Postponed []report.Postponed `json:"postponed,omitempty"` // URL patterns whose URLs are postponed, those with the most URLs first
 
 	rows []session.EndRow
 	all  int64
-	at   time.Time // by the clock of the store's servers
+	at   time.Time // the present time by the clock of the store: that of the database server, if it is on one
 }
 
 type hostStatus struct {
@@ -110,11 +110,11 @@ type hostStatus struct {
 	Pending int        `json:"pending"`
 	Until   *time.Time `json:"blocked_until,omitempty"`
 	Delay   float64    `json:"delay_seconds,omitempty"`
-	Alone   string     `json:"left_alone,omitempty"` // why the last run sent it no more requests
+	Alone   string     `json:"left_alone,omitempty"` // why the last run stopped sending requests to this host; "": it did not
 }
 
-func printStatus(ctx context.Context, out io.Writer, s store.Reader, asJSON bool) error {
-	st, err := readStatus(ctx, s, time.Now())
+func printStatus(ctx context.Context, out io.Writer, s *readStore, asJSON bool) error {
+	st, err := readStatus(ctx, s.Reader, time.Now()) // only the reader itself may have a clock
 	if err != nil {
 		return err
 	}
@@ -196,7 +196,8 @@ func readStatus(ctx context.Context, s store.Reader, now time.Time) (st status, 
 	return st, nil
 }
 
-// statesNamed returns the states in a list of names, separated by commas. It returns none for "".
+// statesNamed returns the states of URLs that list names, separated by commas. For "" it returns
+// none, and for "all" all of them.
 func statesNamed(list string) ([]session.NamedState, error) {
 	switch list {
 	case "":
@@ -225,15 +226,16 @@ type urlStatus struct {
 	Tries    int    `json:"tries,omitempty"`
 	Location string `json:"location,omitempty"`
 
-	At time.Time `json:"at,omitzero"` // of the last visit
+	At time.Time `json:"at,omitzero"` // time of the last visit; zero for a URL that was not visited
 }
 
-// outsideDetail says why a URL is in the state outside. The store does not keep which of the flags
-// leaves a URL out.
+// outsideDetail is the reason that is printed for a URL outside the crawl. It names four flags,
+// because the store does not record which of them excluded the URL.
 const outsideDetail = "left out by --scope, --include, --exclude or --max-depth"
 
-// listURLs lists the URLs in some states, with the reasons from their records. A line of text names
-// the state if several were asked for.
+// listURLs prints the URLs that are in one of the states asked, each with the reason for its state.
+// Without asJSON it prints a line of text for each URL, which names the state only if several
+// states were asked for.
 func listURLs(ctx context.Context, out io.Writer, s store.Reader, asked []session.NamedState, asJSON bool) error {
 	print := func(u urlStatus) error {
 		if asJSON {
@@ -246,7 +248,7 @@ func listURLs(ctx context.Context, out io.Writer, s store.Reader, asked []sessio
 		_, err := fmt.Fprintln(out, strings.TrimRight(strings.Join(columns, "\t"), "\t"))
 		return err
 	}
-	var recorded []session.NamedState // states whose URLs have records
+	var recorded []session.NamedState // those of asked whose URLs have records in the store; pending URLs and those outside have none
 	for _, state := range asked {
 		line := urlStatus{State: state.Name}
 		switch state.State {
@@ -306,14 +308,15 @@ func (u urlStatus) why() string {
 	return strings.Join(why, "; ")
 }
 
-// writeLine writes a value as one line of JSON.
+// writeLine writes v as one line of JSON.
 func writeLine(out io.Writer, v any) error {
 	enc := json.NewEncoder(harmless.JSON(out))
 	enc.SetEscapeHTML(false)
 	return enc.Encode(v)
 }
 
-// printWorkers writes the workers as a text for users.
+// printWorkers prints, as text, the workers that share a store. now is the time from which the ages
+// of their last messages are computed.
 func printWorkers(out io.Writer, list []session.WorkerStatus, now time.Time) error {
 	if len(list) == 0 {
 		return nil

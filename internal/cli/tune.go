@@ -55,8 +55,9 @@ type tuneFlags struct {
 	similarity float64
 }
 
-// These are the default values to try. A word has five or six characters, so the lengths in
-// characters cover about the same range as those in words.
+// triedForms and triedShingles are the forms and the shingle lengths that skink tune tries by
+// default. A word has five or six characters, so the lengths in characters cover about the same
+// range as those in words.
 var (
 	triedForms    = []string{"plain", "nofunction", "noadjectives", "singular", "stem", "nofunction,stem"}
 	triedShingles = map[dedup.Unit][]int{
@@ -78,9 +79,10 @@ func setupTune(flags *pflag.FlagSet) func(context.Context, Console, []string) er
 	return f.run
 }
 
-// measures are the scores to try, by name, each from 0 to 1. For scores with two directions the
-// greater value counts, so that an excerpt scores high; "lesser" is the other value. Uniqueness is
-// the inverse of the resemblance, and gives the same decisions.
+// measures are the similarity scores that skink tune tries, each from 0 to 1. A score such as
+// containment has two directions: of A in B, and of B in A. The plain name stands for the larger
+// value, which is high for an excerpt, and "lesser" for the smaller one. Uniqueness is not tried,
+// because it is 1 minus the resemblance, and so gives the same decisions.
 var measures = []struct {
 	name  string
 	score func(dedup.Comparison) float64
@@ -170,7 +172,8 @@ func (f *tuneFlags) check() error {
 	return nil
 }
 
-// A labelled is a line of the file: a pair and its label.
+// A labelled is a line of the input file in JSON: two pages, each as a path or a text, and whether
+// they are duplicates.
 type labelled struct {
 	APath     *string `json:"a_path"`
 	AText     *string `json:"a_text"`
@@ -179,7 +182,7 @@ type labelled struct {
 	Duplicate *bool   `json:"duplicate"`
 }
 
-// A labelledPair is a labelled pair with its texts.
+// A labelledPair is two pages with their texts, and whether a person labelled them as duplicates.
 type labelledPair struct {
 	A, B      *extract.Document
 	Duplicate bool
@@ -248,7 +251,7 @@ func readSide(con Console, side string, path, text *string, dir string) (*extrac
 	return nil, fmt.Errorf(`give either "%s_path" or "%s_text"`, side, side)
 }
 
-// ways returns all combinations of a form, a shingling and a measure.
+// ways returns all combinations of a form, a shingling and a measure that the flags ask for.
 func (f *tuneFlags) ways() (ways []dedup.Way) {
 	for _, form := range f.forms {
 		for _, s := range f.shinglings() {
@@ -273,7 +276,8 @@ func (f *tuneFlags) shinglings() (all []dedup.Shingling) {
 	return all
 }
 
-// score measures every pair in every way, as many pairs at once as there are processors.
+// score computes the score of each pair by each of ways. It works on as many pairs at once as there
+// are processors.
 func (f *tuneFlags) score(ctx context.Context, pairs []labelledPair, ways []dedup.Way) ([][]dedup.Scored, error) {
 	bands, err := dedup.BandsFor(dedup.DefaultSimilarity)
 	if err != nil {
@@ -300,7 +304,8 @@ func (f *tuneFlags) score(ctx context.Context, pairs []labelledPair, ways []dedu
 	return scores, workers.Wait()
 }
 
-// compare compares a pair in each form by each shingling, until ctx ends.
+// compare compares the two texts of a pair once for each form and shingling, forms in the outer
+// loop. It returns nil if ctx ends.
 func (f *tuneFlags) compare(ctx context.Context, p labelledPair, bands dedup.Scheme) (all []dedup.Comparison) {
 	var a, b dedup.Text
 	for _, name := range f.forms {
@@ -326,8 +331,8 @@ func measured(c dedup.Comparison, name string) float64 {
 	panic("no measure is called " + name) // the names were checked before
 }
 
-// notKnown returns, for each form, the number of pairs with a text whose language has no rules for
-// some part of the form, so that its words were not changed.
+// notKnown returns the number of pairs, by the name of a form, in which the language of a text has
+// no rules for a part of that form. The form leaves the words of such a text unchanged.
 func (f *tuneFlags) notKnown(pairs []labelledPair) map[string]int {
 	missing := map[string]int{}
 	for _, name := range f.forms {
@@ -346,12 +351,12 @@ type tuning struct {
 	Pairs          int                 `json:"pairs"`
 	Duplicates     int                 `json:"duplicates"`
 	Recommendation dedup.Tuned         `json:"recommendation"`
-	Tried          []dedup.Tuned       `json:"tried"` // best first, each with its best threshold
+	Tried          []dedup.Tuned       `json:"tried"` // all combinations with their best thresholds, the best combination first
 	Combinations   []dedup.Combination `json:"combinations,omitempty"`
-	NotKnown       map[string]int      `json:"form_without_rules,omitempty"` // pairs, by form
+	NotKnown       map[string]int      `json:"form_without_rules,omitempty"` // number of pairs by form, see notKnown
 }
 
-// shownWays is how many ways the text output shows by default.
+// shownWays is how many combinations the text output shows without --all.
 const shownWays = 20
 
 func (t *tuning) print(w io.Writer) error {
@@ -360,7 +365,7 @@ func (t *tuning) print(w io.Writer) error {
 	fmt.Fprintf(w, "recommended: --form %s --unit %s --shingle %d, duplicates from a %s of %.2f: F1 %.3f (95 %%: %.3f to %.3f), cross-validated\n",
 		r.Form, r.Unit, r.Shingle, r.Measure, r.Threshold, r.CrossValidated.F1, r.CrossValidated.F1I[0], r.CrossValidated.F1I[1])
 	for _, form := range slices.Sorted(maps.Keys(t.NotKnown)) {
-		fmt.Fprintf(w, "form %s: %s in a language without rules for all of it\n", form, report.Counted(t.NotKnown[form], "pair"))
+		fmt.Fprintf(w, "form %s: %s in a language for which the form has no complete rules\n", form, report.Counted(t.NotKnown[form], "pair"))
 	}
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "\nform\tunit\tshingle\tmeasure\tthreshold\tprecision\trecall\tF1\tcross-validated: precision\trecall\tF1")
@@ -385,20 +390,22 @@ func (t *tuning) print(w io.Writer) error {
 	return nil
 }
 
-// columns returns the three figures of a quality, each with its 95 % interval.
+// columns returns the table columns of a quality: precision, recall and F1, each followed by its 95
+// % confidence interval.
 func columns(q dedup.Quality) string {
 	return fmt.Sprintf("%.3f (%.3f–%.3f)\t%.3f (%.3f–%.3f)\t%.3f (%.3f–%.3f)", q.Precision, q.PrecisionI[0], q.PrecisionI[1],
 		q.Recall, q.RecallI[0], q.RecallI[1], q.F1, q.F1I[0], q.F1I[1])
 }
 
-// A point is a point of the curves.
+// A point is a point of the curves of --curve: how probably each scheme finds two pages with a
+// given resemblance.
 type point struct {
 	Resemblance float64            `json:"resemblance"`
-	Found       map[string]float64 `json:"found"` // probability, by scheme
+	Found       map[string]float64 `json:"found"` // probability from 0 to 1, by the scheme's name
 }
 
-// printCurve prints, for each resemblance, the probability with which each scheme finds two pages
-// as candidates.
+// printCurve prints a table that shows, for each resemblance of two pages, the probability that
+// each scheme finds the pages as candidates for duplicates.
 func (f *tuneFlags) printCurve(w io.Writer) error {
 	var schemes []dedup.Scheme
 	for _, name := range []string{"bands", "super", "mega"} {

@@ -22,18 +22,19 @@ import (
 
 // # Values of flags
 //
-// The type of a flag says which values it accepts. The error of another value says what to try.
+// Each type in this file implements pflag.Value, and says which values a flag accepts. If the user
+// gives another value, the error says what to try instead.
 
-// A number is the value of a flag with a number that has bounds.
+// A number is the value of a flag that accepts a number between least and most.
 type number[T int | int64 | float64 | time.Duration] struct {
 	to          *T
-	kind        string // in help
+	kind        string // name of the type, which help uses
 	parse       func(string) (T, error)
 	format      func(T) string
-	meant       func(string) string // a valid spelling of a text that is no number, or ""
-	wants       string              // what to try without one
+	meant       func(string) string // returns a valid spelling of a text that parse refuses, such as "2h" for "2hours", or ""
+	wants       string              // what the error tells the user to try if meant returns ""
 	least, most T
-	outside     func(T) string // the error of a number outside the bounds
+	outside     func(T) string // returns the error message for a number below least or above most
 }
 
 func (n *number[T]) String() string { return n.format(*n.to) }
@@ -44,40 +45,44 @@ func (n *number[T]) Set(text string) error {
 	switch {
 	case err != nil:
 		return errors.New("try " + cmp.Or(n.meant(unspaced(text)), n.wants))
-	case !(n.least <= v && v <= n.most): // also a float that is no number
+	case !(n.least <= v && v <= n.most): // written so that it is also true for NaN
 		return errors.New(n.outside(v))
 	}
 	*n.to = v
 	return nil
 }
 
-// whole returns the value of a flag with a whole number. try is what to try instead of one that is
-// too small.
+// whole returns the value of a flag that accepts an integer of at least least. The error for a
+// smaller one tells the user to try the text in try.
 func whole[T int | int64](to *T, least T, try string) *number[T] {
 	return &number[T]{to, "int", parseWhole[T], func(n T) string { return fmt.Sprint(n) }, meantWhole, "a whole number", least, math.MaxInt, trying[T](try)}
 }
 
-// lasting returns the value of a flag with a duration.
+// lasting returns the value of a flag that accepts a duration of at least least. The error for a
+// shorter one tells the user to try the text in try.
 func lasting(to *time.Duration, least time.Duration, try string) *number[time.Duration] {
 	return &number[time.Duration]{to, "duration", time.ParseDuration, time.Duration.String, meantDuration, "a duration, such as 500ms or 2s", least, math.MaxInt64, trying[time.Duration](try)}
 }
 
-// size returns the value of a flag with a number of bytes: 500, 64KB, 10MB, 1GB. The units are
-// powers of 1024.
+// size returns the value of a flag that accepts a number of bytes, such as 500, 64KB, 10MB or 1GB,
+// of at least least. 1KB is 1024 bytes. The error for a smaller number tells the user to try the
+// text in try.
 func size(to *int64, least int64, try string) *number[int64] {
 	return &number[int64]{to, "size", parseSize, report.Size, meantSize, trySize, least, math.MaxInt64, trying[int64](try)}
 }
 
 const trySize = "a size, such as 500KB or 10MB"
 
-// ratio returns the value of a flag with a share of 1. outside returns the error of another number.
+// ratio returns the value of a flag that accepts a number from least to 1. outside returns the
+// error message for other numbers.
 func ratio(to *float64, least float64, outside func(float64) string) *number[float64] {
 	format := func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 	parse := func(text string) (float64, error) { return strconv.ParseFloat(text, 64) }
 	return &number[float64]{to, "float64", parse, format, meantRatio, "a number, such as 0.8", least, 1, outside}
 }
 
-// similarity returns the value of a flag with a resemblance. Some users write a percentage.
+// similarity returns the value of a flag that accepts a resemblance, up to 1. Some users write a
+// percentage, so the error for 90 suggests 0.9.
 func similarity(to *float64) *number[float64] {
 	least := dedup.LeastSimilarity()
 	return ratio(to, least, func(v float64) string {
@@ -157,7 +162,9 @@ func meantSize(value string) string {
 	return report.Size(n)
 }
 
-// meantDuration reads a bare number as seconds, and also accepts days.
+// meantDuration returns a text that time.ParseDuration accepts, for a text that it does not accept:
+// "30s" for "30", "48h" for "2d" or "2days", "5m" for "5min". It returns "" if it cannot guess the
+// meaning.
 func meantDuration(value string) string {
 	for _, text := range []string{value, value + "s"} {
 		if _, err := time.ParseDuration(text); err == nil {
@@ -183,7 +190,7 @@ func meantDuration(value string) string {
 	return ""
 }
 
-// A choice is the value of a flag that is one of some words.
+// A choice is the value of a flag that accepts one of the words in of.
 type choice[T ~string] struct {
 	to *T
 	of []T
@@ -231,7 +238,8 @@ func (o *onOff) Set(text string) error {
 	return nil
 }
 
-// A list is the part of a value that may be given several times. It implements [pflag.SliceValue].
+// A list collects the values of a flag that may be given several times. It implements most of
+// [pflag.SliceValue], so that other types can embed it.
 type list []string
 
 func (l *list) String() string           { return strings.Join(*l, " ") }
@@ -243,7 +251,8 @@ func (l *list) Replace(all []string) error {
 }
 func (l *list) GetSlice() []string { return *l }
 
-// expressions is the value of a flag with regular expressions.
+// expressions is the value of a flag that accepts regular expressions, and may be given several
+// times.
 type expressions struct {
 	list
 	compiled []*regexp.Regexp
@@ -258,8 +267,8 @@ func (e *expressions) Set(text string) error {
 	return e.Append(text)
 }
 
-// privateHosts is the value of a flag with private hosts and networks to which connections are
-// allowed.
+// privateHosts is the value of a flag that names private hosts and networks, such as localhost or
+// 10.0.0.0/8. Only the named ones may be connected to.
 type privateHosts struct {
 	list
 	hosts []string
@@ -285,12 +294,13 @@ func addPrivateFlag(flags *pflag.FlagSet) *privateHosts {
 	return p
 }
 
-// allow adds the hosts and networks to the options of a crawl.
+// allow permits the crawl with the options o to connect to the private hosts and networks in p.
 func (p *privateHosts) allow(o *crawler.Options) {
 	o.AllowHosts, o.AllowNets = append(o.AllowHosts, p.hosts...), append(o.AllowNets, p.nets...)
 }
 
-// An address is the value of a flag with an address to listen at. A port alone is one of loopback.
+// An address is the value of a flag that accepts an address to listen at. given is what the user
+// typed, and full is HOST:PORT. A port alone means that port on the loopback interface.
 type address struct{ given, full string }
 
 func (a *address) String() string { return a.given }

@@ -12,7 +12,8 @@ import (
 	"skink/internal/monitor"
 )
 
-// version is the version of a release. The build sets it:
+// version is the version of a release, or "" for other builds. The linker sets it when a release is
+// built:
 //
 //	go build -ldflags "-X skink/internal/cli.version=v1.2.3"
 var version string
@@ -38,7 +39,8 @@ Example: what to say when you report a problem
 	},
 }
 
-// readBuild reads the build information in the program.
+// readBuild returns the version of the program, and other information that the Go linker stored in
+// it.
 func readBuild() monitor.Build {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

@@ -14,7 +14,7 @@ import (
 	"skink/view"
 )
 
-// viewAddress is the default address of a view.
+// viewAddress is the default address at which skink view listens.
 const viewAddress = "127.0.0.1:8465"
 
 var viewCommand = command{
@@ -83,12 +83,14 @@ func (f *viewFlags) run(ctx context.Context, con Console, args []string) error {
 	return server.Close()
 }
 
-// viewOf returns how to show a store that is judged by a rule. The caller adds the store.
+// viewOf returns the options for showing a store in a browser at address. rule is the rule by which
+// the store's pages were judged. The caller must still set the store.
 func viewOf(address string, rule dedup.Rule) view.Options {
 	return view.Options{Rule: rule, Address: address, Alike: alikeBy(rule), Nearly: nearlyUpTo(rule), Marked: inArchive}
 }
 
-// alikeBy returns a function that compares all pages of a store with all others by a rule.
+// alikeBy returns a function that compares all pages of a store with each other by rule. The
+// function passes its progress, from 0 to 1, to tell.
 func alikeBy(rule dedup.Rule) func(context.Context, store.Reader, func(float64)) (view.Alike, error) {
 	return func(ctx context.Context, s store.Reader, tell func(float64)) (view.Alike, error) {
 		a, err := complete.FindAlike(ctx, s, complete.Options{Rule: rule, Keep: true, Sparing: true, Progress: tell}, complete.EachTwentieth(rule.Similarity)...)
@@ -103,7 +105,8 @@ func alikeBy(rule dedup.Rule) func(context.Context, store.Reader, func(float64))
 	}
 }
 
-// foundAlike provides the similarities of pages to a view.
+// A foundAlike is the result of comparing all pages with each other, in the form in which package
+// view expects it.
 type foundAlike struct {
 	alike *complete.Alike
 	steps []view.Step

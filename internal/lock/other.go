@@ -4,10 +4,10 @@ package lock
 
 const hasLocks = false
 
-// Try always succeeds, because there are no such locks on this system. Badger itself detects if
-// another process has the store open.
+// Try takes no lock on this system, and always succeeds. That is safe, because the database badger
+// itself refuses to open a store that another process has open.
 func Try(string) (release func(), ok bool, err error) { return func() {}, true, nil }
 
-// TryShared always succeeds, because there are no such locks on this system, so it does not stop
-// writers.
+// TryShared takes no lock on this system, and always succeeds. So a process that reads a store cannot
+// keep another process from writing to it.
 func TryShared(string) (release func(), ok bool, err error) { return func() {}, true, nil }

@@ -5,16 +5,16 @@ import (
 	"skink/store"
 )
 
-// resemblances computes exact resemblances of texts. It keeps the set of shingles (short word
-// sequences) of the last other page, because many calls in a row compare with the same page.
+// resemblances computes exact resemblances of pages. Successive calls often compare many pages with
+// the same leader, so the shingles of that leader are kept until a call names another one.
 type resemblances struct {
 	rule dedup.Rule
 	of   dedup.Hash
 	set  dedup.Set
 }
 
-// compare returns the resemblance of two pages, 0 to 1, as a cell of a table. It returns nil if the
-// resemblance cannot be computed, because a page or its stored text is missing or empty.
+// compare returns the resemblance of two pages as a table cell, or nil if the store does not keep the
+// text of one of them.
 func (m *resemblances) compare(page, other *store.Content) any {
 	switch {
 	case page == nil || other == nil:

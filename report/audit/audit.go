@@ -1,5 +1,5 @@
-// Package audit lists what the owner of a site would fix, from the records of a crawl: links that
-// lead nowhere, titles that repeat, wrong canonical URLs, pages to which no page links.
+// Package audit lists problems of a crawled site for its owner: broken links, repeated titles, wrong
+// canonical URLs, pages to which no page links.
 //
 //	a, err := audit.Read(ctx, store, audit.Options{Rule: rule})
 //	for _, f := range a.Findings() { fmt.Println(f.FullName(), f.Count()) }
@@ -29,18 +29,17 @@ import (
 	"skink/store"
 )
 
-// Options says what an audit needs to know in addition to its store. The zero value works for a
-// store whose crawl had the default settings.
+// Options configures [Read]. The zero value suits a store that was made with default settings.
 type Options struct {
-	About report.About // store and settings that reports name; [Read] adds the times of the visits
-	Rule  dedup.Rule   // rule by which the store's pages were judged; zero: the default
+	About report.About // description of the report; Read adds the times of the first and last visit
+	Rule  dedup.Rule   // rule by which the store's pages were judged; zero: the default rule
 
-	// Nearly finds the pages that are almost duplicates. With nil, reports say that the list of
-	// these pages is unknown.
+	// Nearly finds the pages that are almost duplicates. If it is nil, the list of these pages is
+	// reported as unknown.
 	Nearly func(ctx context.Context) (*Nearly, error)
 }
 
-// An Audit holds what [Read] found in a store.
+// An Audit is the result of [Read]: all findings about the pages of a store.
 type Audit struct {
 	About
 	Lists []*List // all lists in a fixed order, including empty ones
@@ -49,18 +48,18 @@ type Audit struct {
 	site *site
 	rule dedup.Rule
 
-	nearly *Nearly // almost duplicates; nil: they were not looked for
+	nearly *Nearly // pages that are almost duplicates; nil: not computed
 }
 
-// About says what an audit covers. Every format shows it.
+// About describes an audit: its store, how many URLs it covers, and whether links are known.
 type About struct {
 	report.About
-	URLs  int64 `json:"urls"`            // URLs with a record
-	Pages int64 `json:"pages"`           // of URLs, the pages with a verdict
+	URLs  int64 `json:"urls"`            // number of URLs that have a record
+	Pages int64 `json:"pages"`           // number of URLs whose record has a verdict
 	Links bool  `json:"links_are_known"` // whether the store keeps the links of its pages
 }
 
-// Read audits a store: it reads all records and links, and fills the lists.
+// Read reads all records and links of a store and returns everything that an audit can find in them.
 func Read(ctx context.Context, s store.Reader, opt Options) (*Audit, error) {
 	if opt.Rule.Similarity == 0 {
 		rule, err := dedup.NewRule(dedup.DefaultSimilarity, "bands", dedup.DefaultMinWords)
@@ -98,7 +97,7 @@ func Read(ctx context.Context, s store.Reader, opt Options) (*Audit, error) {
 	return a, nil
 }
 
-// lists returns the lists of an audit, still empty, in the order in which reports show them.
+// lists returns new, empty lists for an audit, in the order in which reports show them.
 func lists(a *Audit) []*List {
 	all := []*List{
 		broken(a), redirects(a), canonicals(a), hreflang(a),
@@ -118,7 +117,7 @@ func lists(a *Audit) []*List {
 	return all
 }
 
-// readRecords passes every record of the store to every list.
+// readRecords reads all records of the store and passes each to the see function of every list.
 func (a *Audit) readRecords(ctx context.Context) error {
 	for change, err := range a.s.Changes(ctx, "", store.WantRecord) {
 		if err == nil {
@@ -130,7 +129,7 @@ func (a *Audit) readRecords(ctx context.Context) error {
 		r := &change.Record
 		at, isNew := a.site.add(r)
 		if !isNew {
-			continue // a second record of a URL, because a crawl that is still running visited it again
+			continue // the record was already read; a running crawl has just visited its URL again
 		}
 		a.count(r)
 		for _, l := range a.Lists {
@@ -163,14 +162,14 @@ func (a *Audit) readLinks(ctx context.Context) error {
 		}
 		var known bool
 		if at, known = a.site.at[change.Record.ID]; !known || len(change.Links) == 0 {
-			continue // the page was added after the records were read, or has no links
+			continue // the page was first visited after readRecords, or has no links
 		}
 		a.site.link(at, change.Links)
 	}
 	return nil
 }
 
-// List returns the list with that name, or nil if there is none.
+// List returns the list with a name, or nil if there is none.
 func (a *Audit) List(name string) *List {
 	for _, l := range a.Lists {
 		if l.Name == name {
@@ -180,7 +179,7 @@ func (a *Audit) List(name string) *List {
 	return nil
 }
 
-// Find returns the finding with that full name, or nil if there is none.
+// Find returns the finding with a full name, such as "titles.missing", or nil if there is none.
 func (a *Audit) Find(name string) *Finding {
 	for _, l := range a.Lists {
 		for _, f := range l.Findings {
@@ -192,8 +191,8 @@ func (a *Audit) Find(name string) *Finding {
 	return nil
 }
 
-// Findings returns the findings that have entries, without the list of all URLs. The most important
-// comes first: by severity, then by the number of pages plus the number of links into them.
+// Findings returns all findings that are not empty. They are ordered by weight, errors first, then by
+// number of pages and by number of links to these pages, the largest first.
 func (a *Audit) Findings() (all []*Finding) {
 	for _, l := range a.Lists {
 		for _, f := range l.Findings {
@@ -208,7 +207,8 @@ func (a *Audit) Findings() (all []*Finding) {
 	return all
 }
 
-// Names returns the names of all lists and findings, each list before its findings.
+// Names returns the names of all lists and the full names of all findings, each list before its
+// findings.
 func Names() (names []string) {
 	for _, l := range lists(&Audit{site: newSite()}) {
 		names = append(names, l.Name)

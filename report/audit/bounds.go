@@ -6,14 +6,14 @@ import (
 	"time"
 )
 
-// A page beyond one of these bounds is listed in a finding. Each bound has a reason, written above
-// it. A page slightly beyond a bound is hardly worse than one within it.
+// The limits beyond which an audit lists a page. A page beyond a limit is not necessarily bad; each
+// comment gives the reason for the limit below it. Lengths are in characters.
 const (
 	// In characters. Search results show a title on one line of about 600 pixels, which is some 60
 	// characters. They show a description on two lines, which is some 160 characters.
 	longTitle       = 60
 	longDescription = 160
-	// In characters. One or two words name the site or the kind of page, but not the page.
+	// A title or heading of one word, such as "Home", does not tell what the single page is about.
 	shortTitle   = 10
 	shortHeading = 3
 	// In characters. Search engines write their own description if the page's is less than half as
@@ -24,16 +24,15 @@ const (
 
 	// After one second, people notice that they wait (J. Nielsen, Usability Engineering, 1993).
 	slowAnswer = time.Second
-	// In bytes. A phone with a poor connection of 1.6 Mbit/s needs five seconds to load that much,
-	// without pictures.
+	// A phone with a slow connection of 1.6 Mbit/s needs five seconds to load so many bytes, without
+	// any pictures.
 	largePage = 1_000_000
-	// In links from the start of the crawl. Crawlers and visitors reach pages that deep last, or
-	// never.
+	// Crawlers and visitors hardly reach a page to which the shortest way from the start is so many
+	// links.
 	deepPage = 5
 )
 
-// limits replaces names in braces in the texts of findings, such as {long title}, with these
-// bounds.
+// limits replaces placeholders such as "{long title}" in the texts of findings by the limits above.
 var limits = strings.NewReplacer(
 	"{short title}", fmt.Sprint(shortTitle), "{long title}", fmt.Sprint(longTitle),
 	"{short description}", fmt.Sprint(shortDescription), "{long description}", fmt.Sprint(longDescription),

@@ -47,8 +47,8 @@ func blocked(*Audit) *List {
 	return l.all(store.Blocked, func(*store.Record) bool { return true })
 }
 
-// postponed lists the URLs that the crawl has not fetched, because URLs like them kept returning
-// duplicates or were useless otherwise.
+// postponed lists the URLs that the crawl did not fetch, because it learned that URLs of the same
+// pattern return duplicates.
 func postponed(*Audit) *List {
 	l := &List{
 		Name: "postponed", Of: "URLs", Linked: true,

@@ -5,8 +5,8 @@ import (
 	"skink/store"
 )
 
-// canonicals lists the canonical URLs of pages (rel=canonical, RFC 6596) and compares each with the
-// crawled page at that URL. Many templates name a wrong one, such as the home page.
+// canonicals lists pages by their canonical URL (rel=canonical, RFC 6596), and compares that with the
+// pages that were crawled. The wrong ones matter, because many site templates name a wrong URL.
 func canonicals(a *Audit) *List {
 	l := &List{
 		Name: "canonicals", Of: "pages",
@@ -19,7 +19,7 @@ func canonicals(a *Audit) *List {
 		),
 		Findings: []*Finding{{Name: "error"}, {Name: "redirect"}, {Name: "other", want: store.WantText}, {Name: "several"}, {Name: "chain"}, {Name: "host"}, {Name: "missing"}, {Name: "unseen"}, {Name: "agreed"}, {Name: "self"}},
 	}
-	elsewhere := map[int32]bool{} // places of the pages whose canonical URL is on another host
+	elsewhere := map[int32]bool{} // pages whose canonical URL is on another host
 	l.see = func(at int32, r *store.Record) {
 		if !isHTML(r) {
 			return
@@ -28,7 +28,7 @@ func canonicals(a *Audit) *List {
 			l.found("several", at, nobody)
 		}
 		switch {
-		case r.CanonicalURL == "" && r.NoIndex: // a noindex page needs no canonical URL, because it is not to be found under any URL
+		case r.CanonicalURL == "" && r.NoIndex: // needs no canonical URL, because search engines do not list it anyway
 		case r.CanonicalURL == "":
 			l.found("missing", at, nobody)
 		case r.CanonicalURL == r.URL:
@@ -47,8 +47,7 @@ func canonicals(a *Audit) *List {
 	return l
 }
 
-// canonicalIs returns what was found at the canonical URL of r, in words; nil: r has no canonical
-// URL.
+// canonicalIs returns as a table cell what the page's canonical URL is, or nil if it has none.
 func canonicalIs(s *subject, r *store.Record) any {
 	switch {
 	case r.CanonicalURL == "":
@@ -61,8 +60,8 @@ func canonicalIs(s *subject, r *store.Record) any {
 	return "not crawled"
 }
 
-// canonicalFault returns the name of the finding for p, whose canonical URL is that of another
-// page. elsewhere says that this URL is on another host.
+// canonicalFault returns the name of the finding to which a page belongs whose canonical URL is not
+// its own. elsewhere says that the canonical URL is on another host.
 func (s *site) canonicalFault(p *page, elsewhere bool) string {
 	if p.to == nobody {
 		if elsewhere {
@@ -88,9 +87,9 @@ func (s *site) canonicalFault(p *page, elsewhere bool) string {
 	return "agreed"
 }
 
-// hreflang lists pages that name another page as their translation (hreflang), although that page
-// does not name them in return. Search engines ignore such a statement unless both pages make it.
-// It also lists translations that are broken or redirected.
+// hreflang lists pages that declare another page to be their version in another language (hreflang),
+// while that page does not declare them in return. Search engines ignore such a declaration unless
+// both pages have it.
 func hreflang(a *Audit) *List {
 	l := &List{
 		Name: "hreflang", Of: "pages",
@@ -149,8 +148,8 @@ func hreflang(a *Audit) *List {
 	return l
 }
 
-// languageOfOther returns the languages that the subject's page states for the other page of the
-// entry.
+// languageOfOther returns as a table cell the languages under which a page declares the entry's other
+// page.
 func languageOfOther(s *subject, r *store.Record) any {
 	var langs []string
 	for _, alt := range r.Alternates {

@@ -10,14 +10,14 @@ import (
 	"skink/store"
 )
 
-// A Column is a column of a [List], with the function that computes its cells. The types of cells
-// are those of [report.Table].
+// A Column is a column of a list with the function that computes its cells. [report.Table] lists the
+// types of cells.
 type Column struct {
 	report.Column
 	of func(s *subject, r *store.Record) any // returns the cell of a subject, given the record r of the subject's page
 }
 
-// URL and Share are the types of cells that package report calls URL and Ratio.
+// URL and Share are types of table cells, see [report.Table].
 type (
 	URL   = report.URL
 	Share = report.Ratio
@@ -27,7 +27,7 @@ func column(name, title string, of func(s *subject, r *store.Record) any) Column
 	return Column{report.Column{Name: name, Title: title}, of}
 }
 
-// where returns the column with nil cells for the subjects for which holds returns false.
+// where returns the column with empty cells for all subjects for which holds returns false.
 func (c Column) where(holds func(s *subject) bool) Column {
 	of := c.of
 	c.of = func(s *subject, r *store.Record) any {
@@ -39,17 +39,16 @@ func (c Column) where(holds func(s *subject) bool) Column {
 	return c
 }
 
-// titled returns the column with another title.
+// titled returns the column with another title for people.
 func (c Column) titled(title string) Column {
 	c.Title = title
 	return c
 }
 
-// columns are the columns of a list, in their order.
+// columns are the columns of a list, in order.
 type columns []Column
 
-// brief marks columns as Brief, which text and HTML show too, and returns them as the first columns
-// of a list.
+// brief returns columns that are shown in all formats, also in text and HTML, which have little room.
 func brief(all ...Column) columns {
 	for i := range all {
 		all[i].Brief = true
@@ -57,12 +56,12 @@ func brief(all ...Column) columns {
 	return all
 }
 
-// more appends columns that only JSON and CSV show.
+// more returns the columns followed by others, which only JSON and CSV show.
 func (all columns) more(others ...Column) columns { return append(all, others...) }
 
 // More than one list has these columns.
 var (
-	// Number of pages that link to the URL; nil if the store keeps no links.
+	// linksColumn is the number of pages that link to the URL. It is empty if the store keeps no links.
 	linksColumn     = column("links", "Linked from", func(s *subject, _ *store.Record) any { return int64(s.site().links) }).where((*subject).linksKnown)
 	urlColumn       = column("url", "URL", func(_ *subject, r *store.Record) any { return URL(r.URL) })
 	titleColumn     = column("title", "Title", func(_ *subject, r *store.Record) any { return text(r.Title) })
@@ -78,13 +77,13 @@ var (
 	tookColumn      = column("milliseconds", "Milliseconds", func(_ *subject, r *store.Record) any { return number(r.Took) })
 	visitedColumn   = column("visited", "Visited", func(_ *subject, r *store.Record) any { return moment(r.Visited()) })
 
-	// Resemblance of a duplicate to the leader of its cluster, 0 to 1.
+	// alikeColumn is the resemblance of a duplicate to its leader.
 	alikeColumn = column("resemblance", "Resemblance", func(_ *subject, r *store.Record) any { return Share(r.Resemblance) }).where(func(s *subject) bool { return s.page.Record.Follows() })
 )
 
 const pagesName = "pages"
 
-// pages lists every URL with all that the audit knows of it, for a spreadsheet.
+// pages lists every URL of the store with many columns, for use in a spreadsheet.
 func pages(*Audit) *List {
 	l := &List{
 		Name: pagesName, Of: "URLs",
@@ -123,20 +122,20 @@ func pages(*Audit) *List {
 
 func (s *subject) audit() *Audit { return s.finding.list.audit }
 
-// site returns the counts that the audit keeps in memory for the subject's page.
+// site returns the data that the audit keeps in memory about the subject's page.
 func (s *subject) site() *page { return &s.audit().site.pages[s.entry.page] }
 
-// alike returns the resemblance of the subject's page to the other page of its entry.
+// alike returns as a table cell the resemblance of the subject's page and the other page of its entry.
 func alike(s *subject, _ *store.Record) any { return s.sets.compare(s.page, s.other) }
 
-// otherURL returns the URL of the other page of the subject's entry.
+// otherURL returns as a table cell the URL of the other page of the subject's entry.
 func otherURL(s *subject, _ *store.Record) any { return URL(s.other.Record.URL) }
 
 func (s *subject) hasOther() bool   { return s.other != nil }
 func (s *subject) isPage() bool     { return s.page.Record.Kind == store.Page }
 func (s *subject) linksKnown() bool { return s.audit().Links }
 
-// number returns n as a cell; nil, which is shown as an empty cell, for 0.
+// number returns n as a table cell, or an empty cell for 0.
 func number[N ~int | ~int64](n N) any {
 	if n == 0 {
 		return nil
@@ -144,11 +143,11 @@ func number[N ~int | ~int64](n N) any {
 	return int64(n)
 }
 
-// characters counts the characters of s. A wide character, such as a Chinese one, counts as two,
-// because it says as much and is as wide as two Latin letters. A combining mark counts as none.
+// characters returns the number of characters of s, of which wide ones count as two. A wide character,
+// such as a Chinese one, says as much as two others and takes as much room.
 func characters(s string) int64 { return int64(report.Width(s)) }
 
-// text returns s as a cell on one line; nil, which is shown as an empty cell, if s is blank.
+// text returns s on one line as a table cell, or an empty cell if s is blank.
 func text(s string) any {
 	if s = strings.Join(strings.Fields(s), " "); s == "" {
 		return nil
@@ -180,7 +179,7 @@ func listed(all []string) any {
 	return text(strings.Join(said, ", "))
 }
 
-// languages returns the languages of the translations that the page names with hreflang.
+// languages returns as a table cell the languages in which the page says that it also exists.
 func languages(r *store.Record) any {
 	var all []string
 	for _, alt := range r.Alternates {
@@ -189,7 +188,7 @@ func languages(r *store.Record) any {
 	return listed(all)
 }
 
-// indexed says in words whether search engines may index the page, and why not.
+// indexed returns as a table cell whether search engines may list the page, and if not, why.
 func indexed(r *store.Record) any {
 	switch {
 	case r.NoIndex:
@@ -200,7 +199,8 @@ func indexed(r *store.Record) any {
 	return "yes"
 }
 
-// addFrom adds to each row the pages that link to its URL. entries[i] is the entry of rows[i].
+// addFrom sets From of each row: the pages that link to the row's URL. rows[i] must be the row of
+// entries[i].
 func (a *Audit) addFrom(ctx context.Context, entries []entry, rows []Row) error {
 	var ids []dedup.Hash
 	for _, e := range entries {

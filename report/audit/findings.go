@@ -12,16 +12,16 @@ import (
 //go:embed findings.txt
 var findingsFile string
 
-// texts returns the parsed findings.txt as a map from the full name of a finding to its text.
+// texts returns the parsed findings.txt: the text of each finding by its full name.
 var texts = sync.OnceValues(func() (map[string]Text, error) { return parseTexts(findingsFile) })
 
-// A Text describes a finding to people.
+// A Text explains a finding in reports.
 type Text struct {
 	Weight   Weight
 	Title    string
-	Means    string // one sentence
-	Fix      string // one sentence
-	measured string // the title to use if almost duplicates were looked for; "": Title stays
+	Means    string // what the finding means, in one sentence
+	Fix      string // how to fix the problem, in one sentence
+	measured string // title to use instead if all pages were compared with each other; "": use Title
 }
 
 // parseTexts parses a file in the format that the comment at the top of findings.txt describes.
@@ -65,7 +65,7 @@ func parseTexts(file string) (map[string]Text, error) {
 	return all, nil
 }
 
-// addTexts sets the Text of each finding from findings.txt.
+// addTexts sets the Text of each finding in the lists.
 func addTexts(all []*List) {
 	known, err := texts()
 	if err != nil {

@@ -24,13 +24,14 @@ func Templates(t *template.Template) (*template.Template, error) {
 	return t.New("audit.html").Parse(source)
 }
 
-// rowsOpen is how many rows of a finding an HTML page shows unfolded.
+// rowsOpen is the number of rows of a finding that an HTML page shows at first. The reader can unfold
+// the others.
 const rowsOpen = 5
 
-// fromShown is how many of the pages that link to a URL are shown in text and HTML.
+// fromShown is the number of linking pages that text and HTML name for a URL.
 const fromShown = 3
 
-// Table returns a table with the columns of l and the given rows.
+// Table returns a table with the list's columns and the given rows of its findings.
 func (l *List) Table(rows []Row) (t report.Table) {
 	for _, c := range l.Columns {
 		t.Columns = append(t.Columns, c.Column)
@@ -48,7 +49,7 @@ func (l *List) Table(rows []Row) (t report.Table) {
 	return t
 }
 
-// overviewHTML is the data for the part of the HTML page before the findings.
+// overviewHTML is the data for the first part of an audit's HTML page, before the single findings.
 type overviewHTML struct {
 	Heading string
 	About   []string
@@ -57,7 +58,7 @@ type overviewHTML struct {
 	Unknown []string
 }
 
-// A group holds the findings of one severity, with a title for them.
+// A group is the findings of one weight, such as all errors, with a title.
 type group struct {
 	Title    string
 	Findings []*Finding
@@ -70,7 +71,7 @@ var weightTitles = map[Weight]string{
 	OK:      "OK",
 }
 
-// byWeight groups findings by severity, most severe first.
+// byWeight groups findings by weight, errors first. Weights without findings are left out.
 func byWeight(findings []*Finding) (all []group) {
 	for w := Error; w <= OK; w++ {
 		g := group{Title: weightTitles[w]}

@@ -21,12 +21,12 @@ type findingJSON struct {
 	Means  string `json:"means"`
 	Fix    string `json:"fix"`
 	Count  int    `json:"count"`
-	Of     string `json:"of"`    // what Count counts: pages or URLs
-	Apart  int    `json:"apart"` // entries that are not in Count, because they ask not to be indexed or name another page as canonical
-	Links  int64  `json:"links"` // links into the entries of Count
+	Of     string `json:"of"`    // what Count counts: "pages" or "URLs"
+	Apart  int    `json:"apart"` // pages with the problem that are not in Count, see Finding.Apart
+	Links  int64  `json:"links"` // links to the pages in Count
 }
 
-// listJSON is the JSON form of the size of a list.
+// listJSON is a list without its findings.
 type listJSON struct {
 	Name    string `json:"name"`
 	Count   int    `json:"count"`
@@ -52,7 +52,7 @@ func writeJSON(ctx context.Context, out *bufio.Writer, a *Audit, chosen []*Findi
 	return w.End()
 }
 
-// fields yields the first n rows of a finding, each as a JSON object; all rows if n is negative.
+// fields yields the first n rows of a finding as JSON objects, or all rows if n is negative.
 func (f *Finding) fields(ctx context.Context, n int) iter.Seq2[any, error] {
 	return func(yield func(any, error) bool) {
 		t := f.list.Table(nil)

@@ -12,60 +12,57 @@ import (
 	"skink/store"
 )
 
-// A Weight says how severe a finding is for the visitors of the site.
+// A Weight says how much a finding matters to visitors and search engines.
 type Weight int
 
 const (
-	Error   Weight = iota + 1 // visitors or search engines are misled
-	Warning                   // it has a cost, or may be unintended
-	Note                      // good to know
-	OK                        // as it should be
+	Error   Weight = iota + 1 // the problem misleads visitors or search engines
+	Warning                   // the finding has a cost, or may be unintended
+	Note                      // the finding is no problem, but worth knowing
+	OK                        // the finding lists pages without the problem
 )
 
 var weightNames = []string{"", "error", "warning", "note", "ok"}
 
-// String returns the name of the weight, such as "error".
+// String returns "error", "warning", "note" or "ok".
 func (w Weight) String() string { return weightNames[w] }
 
-// weightNamed returns the weight with that name, or 0 if there is none.
+// weightNamed returns the weight with a name, or 0 if there is none.
 func weightNamed(name string) Weight { return Weight(max(slices.Index(weightNames, name), 0)) }
 
-// A List holds findings on one subject, such as titles. All its findings have the same columns.
+// A List is a group of findings about one subject, such as titles. Its findings have the same columns.
 type List struct {
 	Name     string
-	Of       string // what the list is a part of, for percentages: "pages" or "URLs"
+	Of       string // what the list counts, and is a share of: "pages" or "URLs"
 	Columns  columns
-	Linked   bool       // whether each row names the pages that link to its URL
-	Unknown  string     // why this store cannot tell what belongs into the list; "": it can
-	Findings []*Finding // nil: [lists] adds a single finding without a name
+	Linked   bool       // whether each row also names pages that link to its URL
+	Unknown  string     // why the list cannot be computed from this store; "": it can
+	Findings []*Finding // a list that is not divided has one finding, of the list's name
 
 	audit     *Audit
-	aside     func(s *site, p *page) bool // whether a page is apart: listed, but not counted; nil: no page is
-	asideIs   string                      // why pages are apart, in words; "": they ask not to be indexed or name another page as canonical
-	elsewhere func() string               // says in words which pages are in another list instead; nil or "": none
-	// see is called for each record, with the place of its URL in site.pages; nil: nothing.
-	see      func(at int32, r *store.Record)
-	conclude func()                                      // called after all records and links were read; nil: see found everything
-	prepare  func(ctx context.Context, s *subject) error // looks up what the columns need besides the two pages of the entry; nil: nothing
+	aside     func(s *site, p *page) bool                 // whether a page is listed but not counted; nil: all are counted
+	asideIs   string                                      // why such pages are not counted; "": they have noindex, or another canonical URL
+	elsewhere func() string                               // says which pages are in another list instead of this; nil or "": none
+	see       func(at int32, r *store.Record)             // called for each record, at being its index in site.pages
+	conclude  func()                                      // called after all records and links; nil: see finds everything
+	prepare   func(ctx context.Context, s *subject) error // reads further data for the columns of a row; nil: there is none
 }
 
-// A Finding lists the pages that have one problem.
+// A Finding is one problem, such as a missing title, with the pages that have it.
 type Finding struct {
-	Name string // name within its list, such as "missing"; "": the list has only this finding
+	Name string // name within the list; "": the finding is the only one of its list
 	Text
 
 	list    *List
-	want    store.Want // what to read from the store for the pages of each entry
-	groups  bool       // whether entries with the same other page form a group and stay together
-	entries []entry    // the entries that count, followed by those that are apart
-	// number of entries that are apart: listed, but not counted
-	apart int
-	// links into the entries that count; one page counts as one link to another page
-	links int64
+	want    store.Want // parts of an entry's two pages that the columns need
+	groups  bool       // whether entries with the same other page are shown together
+	entries []entry    // first the entries that count, then those that do not
+	apart   int        // number of entries that do not count
+	links   int64      // see Links
 }
 
-// An entry is a page in a finding, with another page that it is related to, such as its canonical
-// URL. Both are places in site.pages.
+// An entry is a page in a finding, and possibly a second page to which the problem relates, such as the
+// page that it duplicates. Both are indexes of site.pages.
 type entry struct {
 	page  int32
 	other int32 // nobody: the page is related to no other
@@ -73,7 +70,7 @@ type entry struct {
 
 const nobody = -1
 
-// FullName returns the name by which users select the finding, such as titles.missing.
+// FullName returns the name by which users ask for a finding, such as "titles.missing".
 func (f *Finding) FullName() string {
 	if f.Name == "" {
 		return f.list.Name
@@ -81,18 +78,18 @@ func (f *Finding) FullName() string {
 	return f.list.Name + "." + f.Name
 }
 
-// List is the list that holds the finding.
+// List returns the list to which the finding belongs.
 func (f *Finding) List() *List { return f.list }
 
-// Count returns how many entries count. Entries that are apart do not.
+// Count returns the number of entries without those that [Finding.Apart] counts.
 func (f *Finding) Count() int { return len(f.entries) - f.apart }
 
-// Apart returns how many entries are listed but not counted. Their pages ask not to be indexed, or
-// name another page as canonical, or the problem is handled otherwise.
+// Apart returns the number of pages that have the problem but do not count, because search engines do
+// not list them: they ask not to be indexed, or have another page as their canonical URL.
 func (f *Finding) Apart() int { return f.apart }
 
-// Besides says in words which pages one could expect in the finding although they do not count. It
-// returns "" if there are none.
+// Besides returns a text about pages that one could expect in the count but that are left out, or "" if
+// there are none.
 func (f *Finding) Besides() string {
 	return besides(int64(f.apart), f.list)
 }
@@ -108,7 +105,7 @@ func besides(apart int64, l *List) string {
 	return strings.Join(all, "; ")
 }
 
-// apart returns how many pages of the list are listed but not counted.
+// apart returns the number of pages in the list's findings that do not count.
 func (l *List) apart() int64 {
 	all := map[int32]bool{}
 	for _, f := range l.Findings {
@@ -119,15 +116,14 @@ func (l *List) apart() int64 {
 	return int64(len(all))
 }
 
-// Links returns how many links lead into the pages that count. All links from one page to another
-// count as one.
+// Links returns the number of links to the pages that count. Several links from one page to another
+// are counted once.
 func (f *Finding) Links() int64 { return f.links }
 
 func (f *Finding) matters() int64 { return int64(f.Count()) + f.links }
 
-// Count returns how many URLs are in findings of the list that are an error, a warning or a note.
-// Each URL counts once. A list that has only findings with weight OK counts the URLs of all of
-// them.
+// Count returns the number of URLs that are in at least one finding of the list that is an error, a
+// warning or a note. If all findings of the list are OK, it returns the number of all their URLs.
 func (l *List) Count() int {
 	var all []int32
 	for _, f := range l.Findings {
@@ -145,8 +141,8 @@ func (l *List) isOK() bool {
 	return !slices.ContainsFunc(l.Findings, func(f *Finding) bool { return f.Weight < OK })
 }
 
-// pick makes the list call name for each record of that kind. If ok, the record is added to the
-// finding that name returns.
+// pick makes the list put each record of a kind into the finding that name returns for it, or into
+// none if ok is false.
 func (l *List) pick(kind store.RecordKind, name func(r *store.Record) (finding string, ok bool)) *List {
 	l.see = func(at int32, r *store.Record) {
 		if r.Kind != kind {
@@ -159,14 +155,13 @@ func (l *List) pick(kind store.RecordKind, name func(r *store.Record) (finding s
 	return l
 }
 
-// all makes the list add each record of that kind for which is returns true. The list must have
-// only one finding.
+// all makes the list put each record of a kind for which is returns true into the list's only finding.
 func (l *List) all(kind store.RecordKind, is func(r *store.Record) bool) *List {
 	return l.pick(kind, func(r *store.Record) (string, bool) { return "", is(r) })
 }
 
-// found adds a page to the finding with that name, which the list must have. other is the page that
-// it is related to, or nobody.
+// found adds an entry to the finding with a name. page and other are indexes of site.pages; other is
+// nobody if there is no second page.
 func (l *List) found(name string, page, other int32) {
 	for _, f := range l.Findings {
 		if f.Name == name {
@@ -177,22 +172,21 @@ func (l *List) found(name string, page, other int32) {
 	panic("audit: list " + l.Name + " has no finding " + name)
 }
 
-// isApart reports whether a page is listed but not counted in l.
+// isApart reports whether a page in the list does not count.
 func (l *List) isApart(p *page) bool { return l.aside != nil && l.aside(l.audit.site, p) }
 
-// notMeant reports whether a page asks not to be indexed, or names another page as canonical. Lists
-// use it as [List.aside].
+// notMeant is a value for List.aside: pages do not count if they ask not to be indexed, or have another
+// page as their canonical URL.
 func notMeant(_ *site, p *page) bool { return p.aside() }
 
-// handled reports whether a duplicate is dealt with already: it asks not to be indexed, or its
-// canonical URL is a page of its own cluster. Lists of duplicates use it as [List.aside].
+// handled is a value for List.aside in lists of copies: a copy does not count if it asks not to be
+// indexed, or if its canonical URL is a page of its own cluster.
 func handled(s *site, p *page) bool {
 	return p.noIndex || p.names && p.to != nobody && s.pages[p.to].cluster == p.cluster
 }
 
-// sort orders the entries of each finding: the pages with most links into them first, and the pages
-// that are apart last. In a finding with groups, the largest group comes first. sort also counts
-// the pages apart and the links.
+// sort sorts the entries of each finding: pages with the most links to them come first, and pages that
+// do not count come last. If entries are grouped by their other page, the largest group comes first.
 func (l *List) sort() {
 	pages := l.audit.site.pages
 	for _, f := range l.Findings {
@@ -232,13 +226,13 @@ func (l *List) sort() {
 	}
 }
 
-// A Row is an entry of a finding with its table cells.
+// A Row is an entry of a finding in the form in which reports show it.
 type Row struct {
 	Finding *Finding
-	Cells   []any  // in the order of the list's columns, with the types of [report.Table]
-	Apart   string // why the page is not counted; "": it is
-	From    []From // some of the pages that link to the URL, if the list is Linked
-	Links   int    // number of pages that link to the URL
+	Cells   []any  // one for each of the list's columns, see [report.Table]
+	Apart   string // why the page does not count; "": it counts
+	From    []From // some of the pages that link to the page, if List.Linked
+	Links   int    // number of all pages that link to the page
 }
 
 // A From is a page that links to the URL of a row.
@@ -248,30 +242,30 @@ type From struct {
 	Kind store.LinkKind `json:"kind"`
 }
 
-// A subject is an entry with the contents of its pages, from which columns compute the cells of a
-// row.
+// A subject is an entry together with the data from which its row is made.
 type subject struct {
 	entry
 	finding *Finding
 	page    *store.Content
-	other   *store.Content // nil: the entry has no other page, or the store has lost it
+	other   *store.Content // the entry's other page; nil: there is none
 	sets    *resemblances
 
-	// For a redirect: the URLs it passes through, the last of them, and in words what is there.
+	// For a redirect: the URLs through which it leads, the last of them, and what was found there.
 	way           []string
 	end, endsWith string
-	differs       any // for almost duplicates: the words that differ, as a cell
+	differs       any // for a page that is almost a duplicate: cell with the words in which it differs
 }
 
-// These are how many rows are read from the store at once. If texts must be compared, fewer are
-// read, because each row then takes some milliseconds and a caller may stop early.
+// rowsAtOnce is the number of rows that are read from the store together, and textsAtOnce the same for
+// rows for which texts are compared. Comparing texts takes some milliseconds a row, which is wasted if
+// the caller stops early, so fewer of these rows are read at once.
 const (
 	rowsAtOnce  = 128
 	textsAtOnce = 4
 )
 
-// Rows yields the rows of the finding from index from on. It skips pages that are no longer in the
-// store.
+// Rows yields the rows of a finding from index from on, counted from 0. It skips pages that are no
+// longer in the store.
 func (f *Finding) Rows(ctx context.Context, from int) iter.Seq2[Row, error] {
 	return func(yield func(Row, error) bool) {
 		atOnce := rowsAtOnce
@@ -296,7 +290,7 @@ func (f *Finding) Rows(ctx context.Context, from int) iter.Seq2[Row, error] {
 	}
 }
 
-// first yields the first n rows of the finding; all rows if n is negative.
+// first yields the first n rows of a finding, or all if n is negative.
 func (f *Finding) first(ctx context.Context, n int) iter.Seq2[Row, error] {
 	return func(yield func(Row, error) bool) {
 		for row, err := range f.Rows(ctx, 0) {
@@ -310,7 +304,7 @@ func (f *Finding) first(ctx context.Context, n int) iter.Seq2[Row, error] {
 	}
 }
 
-// rows returns the first n rows of the finding; all rows if n is negative.
+// rows returns the first n rows of a finding, or all if n is negative.
 func (f *Finding) rows(ctx context.Context, n int) (all []Row, err error) {
 	for row, err := range f.first(ctx, n) {
 		if err != nil {
@@ -334,7 +328,7 @@ func (f *Finding) rowsOf(ctx context.Context, entries []entry, sets *resemblance
 	if err != nil {
 		return nil, err
 	}
-	var kept []entry // entries whose page is still in the store
+	var kept []entry // the entries whose pages are still in the store, and so have a row
 	for _, e := range entries {
 		s := &subject{entry: e, finding: f, page: contents[0], sets: sets}
 		if contents = contents[1:]; e.other != nobody {

@@ -20,7 +20,7 @@ func duplicates(*Audit) *List {
 	})
 }
 
-// thin lists the pages with too few words to be compared with others.
+// thin lists the pages with too few words to be compared.
 func thin(*Audit) *List {
 	l := &List{Name: "thin", Of: "pages", aside: notMeant, Columns: brief(linksColumn, wordsColumn, urlColumn, titleColumn)}
 	var noText int64
@@ -42,9 +42,9 @@ func thin(*Audit) *List {
 	})
 }
 
-// noText lists the pages whose HTML has no text. On a host where most pages do have a text, a page
-// with links but no text is taken for a navigation page, because its server does not rely on
-// scripts to fill in texts. Elsewhere scripts may add its text.
+// noText lists the pages and documents in which no text was found, by cause. A page that has links but
+// no text is taken for a mere list of links if most other pages of its host have text. If they have
+// none either, the host probably sends text to browsers that run scripts only.
 func noText(a *Audit) *List {
 	l := &List{
 		Name: "no-text", Of: "pages", aside: notMeant,
@@ -55,8 +55,8 @@ func noText(a *Audit) *List {
 		),
 		Findings: []*Finding{{Name: "empty"}, {Name: "scripts"}, {Name: "unseen", want: store.WantLinks}, {Name: "documents"}, {Name: "links", want: store.WantLinks}},
 	}
-	unseen := map[int32]string{} // place of a page without text → its host
-	texts := map[string]int{}    // host → its pages with text minus those without
+	unseen := map[int32]string{} // pages without text, each with its host
+	texts := map[string]int{}    // by host, the number of pages with text minus the number of pages without
 	l.see = func(at int32, r *store.Record) {
 		switch host := store.HostOf(r.URL); {
 		case r.Kind == store.Other && r.Detail != "":
@@ -89,14 +89,14 @@ func noText(a *Audit) *List {
 	return l
 }
 
-// needs translates the NeedsScripts of a record into words.
+// needs explains to people why a page needs scripts. The keys are the reasons in records.
 var needs = map[string]string{
 	"root":     "the element that scripts fill is empty",
 	"data":     "its text is in JSON that scripts read",
 	"noscript": "it asks for JavaScript",
 }
 
-// whyNoText says in words why the crawl found no text on a page.
+// whyNoText returns a table cell that says why a page has no text, judged by its record and links.
 func whyNoText(c *store.Content) any {
 	r := &c.Record
 	scripts, ways := 0, 0
@@ -149,14 +149,14 @@ func deep(*Audit) *List {
 	return l.all(store.Page, func(r *store.Record) bool { return r.Depth >= deepPage })
 }
 
-// orphans lists the pages to which no page links. It leaves out hosts that the crawl did not
-// finish, because a page not yet fetched may link there.
+// orphans lists the pages to which no page links. It lists only pages of hosts that were crawled
+// completely, because on other hosts a page that was not fetched may have the link.
 func orphans(a *Audit) *List {
 	l := &List{
 		Name: "orphans", Of: "pages",
 		Columns: brief(wordsColumn, urlColumn, titleColumn).more(indexedColumn),
 	}
-	hosts := map[int32]string{} // place of a page that may be an orphan → its host
+	hosts := map[int32]string{} // pages that may be orphans, each with its host
 	l.see = func(at int32, r *store.Record) {
 		if r.Kind == store.Page && r.Depth > 0 && r.Hops == 0 {
 			hosts[at] = store.HostOf(r.URL)
@@ -188,7 +188,8 @@ func orphans(a *Audit) *List {
 	return l
 }
 
-// followRedirects marks the pages that a redirect leads to, if some page links to the redirect.
+// followRedirects marks the pages to which a redirect leads that some page links to, so that they are
+// not taken for orphans.
 func (s *site) followRedirects() {
 	for at := range int32(len(s.pages)) {
 		if s.pages[at].kind == store.Redirect && s.pages[at].links > 0 {

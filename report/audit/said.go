@@ -10,20 +10,20 @@ import (
 	"skink/store"
 )
 
-// A saying is a line in which a page describes itself: its title, its description or its main
-// heading.
+// A saying is a line by which a page describes itself: its title, its description or a heading. The
+// struct says how the audit checks it.
 type saying struct {
-	name        string // of the list: titles, descriptions or headings
-	of          func(r *store.Record) []string
-	short, long int64 // bounds in characters for the findings "short" and "long"
-	ofText      bool  // whether a page without text may lack the line
-	logo        bool  // whether a line on most pages may be the name of the site instead, see isLogo
+	name        string                         // name of the list, a plural such as "titles"
+	of          func(r *store.Record) []string // returns the lines of a page
+	short, long int64                          // a line with fewer or more characters than these is listed
+	ofText      bool                           // whether a page without text may lack the line
+	logo        bool                           // whether most pages may have the same line, because it is the site's name, see isLogo
 }
 
 func titles(a *Audit) *List {
 	return saying{name: "titles", short: shortTitle, long: longTitle, of: func(r *store.Record) []string {
 		if r.TitleFrom != "" {
-			return nil // another text was used as title, because the page has none
+			return nil // Title was taken from another element, because the page has no <title>
 		}
 		return []string{r.Title}
 	}}.list(a)
@@ -32,7 +32,7 @@ func titles(a *Audit) *List {
 func descriptions(a *Audit) *List {
 	return saying{name: "descriptions", short: shortDescription, long: longDescription, of: func(r *store.Record) []string {
 		if r.SharedOnly {
-			return nil // the description is meant for links in social networks (Open Graph), and search engines ignore it
+			return nil // og:description is for links on other sites, and search engines do not read it
 		}
 		return []string{r.Description}
 	}}.list(a)
@@ -50,9 +50,9 @@ func headings(a *Audit) *List {
 	return l
 }
 
-// list returns the list of problems with a saying. A line that several pages share is one of two
-// problems. If the pages are copies of each other, they need a canonical URL (finding "copied"). If
-// they are different pages, they need different lines (finding "repeated").
+// list returns the list of problems with this line: missing, short, long, repeated. Repetition is
+// one finding if the pages are copies of each other, because these need a canonical URL. It is another
+// finding if they are different pages, because these need different lines.
 func (s saying) list(a *Audit) *List {
 	one := strings.TrimSuffix(s.name, "s")
 	l := &List{Name: s.name, Of: "pages", aside: notMeant}
@@ -112,13 +112,13 @@ func (s saying) list(a *Audit) *List {
 	return l
 }
 
-// isHTML reports whether a record is of an HTML page that is not empty. Other pages cannot have a
+// isHTML reports whether a record is of an HTML page that is not empty. Only such a page can have a
 // title.
 func isHTML(r *store.Record) bool {
 	return r.Kind == store.Page && r.Size > 0 && (r.ContentType == "" || strings.Contains(strings.ToLower(r.ContentType), "html"))
 }
 
-// firstOf returns the first line that is not blank, or "".
+// firstOf returns the first of some lines that is not blank, on one line, or "" if all are blank.
 func firstOf(lines []string) string {
 	for _, line := range lines {
 		if s, ok := text(line).(string); ok {
@@ -128,17 +128,16 @@ func firstOf(lines []string) string {
 	return ""
 }
 
-// repeats finds lines that several pages of a host share. It ignores pages that ask not to be
-// indexed or name another page as canonical, because a print view may have the title of its page.
+// repeats finds lines, such as titles, that more than one page of a host has. It ignores pages that
+// search engines do not list anyway, because a print view may have the title of its page.
 type repeats struct {
-	site *site
-	seed maphash.Seed
-	at   map[uint64]int32 // hash of host and line → index in groups; the seed is secret, so that 64 bits suffice even if a site tries to cause collisions
-	said map[string]int32 // host → its pages that have a line
-	// one for each host and line
-	groups []repeated
-	pages  []grouped       // by place of the page
-	counts map[int32]int32 // place of a page → number of pages that share its line
+	site   *site
+	seed   maphash.Seed
+	at     map[uint64]int32 // by the hash of host and line, the index in groups; the seed is secret, so that no site can cause collisions
+	said   map[string]int32 // by host, the number of pages that have such a line
+	groups []repeated       // one for each line of each host
+	pages  []grouped        // the pages that have such a line, in the order of site.pages
+	counts map[int32]int32  // by index of a page, the number of pages that have its line
 }
 
 // A grouped is a page, by its place, in the group of pages that share its line.
@@ -147,23 +146,23 @@ type grouped struct {
 	further   bool // whether the URL is that of page 2 or later of a list, see furtherPage
 }
 
-// A repeated is a line of a host, with the pages that have it. A further page is page 2 or later of
-// a list.
+// A repeated counts the pages of a host that have one line. Pages are indexes of site.pages. A further
+// page is one such as ?page=2 of a list, which may repeat the line of the list's first page.
 type repeated struct {
 	host    string
-	first   int32 // first page with the line, further pages excepted; nobody: there is none
-	further int32 // first further page with the line; nobody: there is none
-	pages   int32 // number of pages with the line, without further pages
-	all     int32 // number of pages with the line
-	differ  bool  // whether the pages are in more than one cluster of duplicates
+	first   int32 // the first page that is no further page; nobody: all are
+	further int32 // the first page that is a further page; nobody: none is
+	pages   int32 // number of pages without further pages
+	all     int32 // number of all pages
+	differ  bool  // whether two of the pages are in different clusters, and so are no copies
 }
 
-// leastLogo is how many pages of a host must share a heading before it can be taken for the site's
-// logo.
+// leastLogo is the number of pages of a host that must have the same heading for it to count as the
+// site's logo.
 const leastLogo = 10
 
-// isLogo reports whether a line is on most pages of its host, and thus names the site instead of
-// the page.
+// isLogo reports whether a line is the name of the site rather than of a page: at least leastLogo pages
+// have it, and more than half of the pages of the host that have such a line at all.
 func (r *repeats) isLogo(g repeated) bool {
 	return g.pages >= leastLogo && 2*g.all > r.said[g.host]
 }
@@ -206,8 +205,8 @@ func (r *repeats) add(at int32, url, line string) {
 	r.pages = append(r.pages, grouped{at, group, further})
 }
 
-// original returns the place of the leader of p's page, if p's page is a duplicate and its leader
-// has the same line; otherwise nobody.
+// original returns the index of the page that p duplicates, if that page has the same line, and nobody
+// otherwise.
 func (r *repeats) original(p grouped) int32 {
 	if p.further || !r.site.pages[p.at].follows() {
 		return nobody
@@ -223,8 +222,8 @@ func (r *repeats) original(p grouped) int32 {
 	return leader
 }
 
-// leaveOutCopies sets the first page of each group to a page that is not a duplicate of another one
-// in the group.
+// leaveOutCopies sets the first page of each group to a page that is no copy of another page in the
+// group.
 func (r *repeats) leaveOutCopies() {
 	for _, p := range slices.Backward(r.pages) {
 		if !p.further && r.original(p) == nobody {
@@ -233,7 +232,7 @@ func (r *repeats) leaveOutCopies() {
 	}
 }
 
-// keepCounts sets counts and releases the memory of everything else.
+// keepCounts fills counts and frees the memory of the other fields, which are not needed any more.
 func (r *repeats) keepCounts() {
 	r.counts = map[int32]int32{}
 	for _, p := range r.pages {

@@ -8,21 +8,22 @@ import (
 	"skink/store"
 )
 
-// A site holds what an audit keeps in memory of all URLs. A place is the index of a URL in pages.
+// A site holds in memory what the audit needs of all URLs of a store. Elsewhere a URL is denoted by its
+// index in pages.
 type site struct {
 	pages []page
-	at    map[dedup.Hash]int32 // page ID → place
-	named map[int32]dedup.Hash // place → ID of the URL that it redirects to or names as canonical; nil after resolve
-	from  map[int32][]inLink   // place of an error, redirect or blocked URL → some of the pages that link to it
-	links int                  // total number of links in from
+	at    map[dedup.Hash]int32 // by id of a URL, its index in pages
+	named map[int32]dedup.Hash // by index of a URL, the id of its redirect target or canonical URL; resolve turns it into page.to
+	from  map[int32][]inLink   // by index of a URL that has no page, such as a broken one, some links to it
+	links int                  // number of links in from
 
-	unfinished map[string]bool // names of hosts with URLs that the crawl knows and has not fetched
+	unfinished map[string]bool // hosts that still have URLs to fetch
 }
 
-// A page holds what an audit keeps in memory of one URL.
+// A page holds in memory what the audit needs of one URL, whether or not that is a page with text.
 type page struct {
 	id      dedup.Hash
-	cluster dedup.Hash // ID of the page that leads its cluster; its own ID unless it is a duplicate
+	cluster dedup.Hash // id of the leader of its cluster, or its own id
 	kind    store.RecordKind
 	to      int32 // place of the URL that it redirects to or names as canonical; nobody: none, or one that was not crawled
 	links   int32 // number of pages that link to it
@@ -36,10 +37,11 @@ type page struct {
 	reached bool // whether a redirect leads here to which some page links
 }
 
-// follows reports whether the page is a duplicate of another.
+// follows reports whether the page is a duplicate of another page.
 func (p *page) follows() bool { return p.cluster != p.id }
 
-// aside reports whether the page asks not to be indexed, or names another page as canonical.
+// aside reports whether search engines do not list the page, because it has noindex or names another
+// page as its canonical URL.
 func (p *page) aside() bool { return p.noIndex || p.names }
 
 func (p *page) apart() string {
@@ -60,18 +62,18 @@ type inLink struct {
 	text string
 }
 
-// These limit how many links site.from keeps.
+// Limits of the links that a site keeps in memory.
 const (
-	mostFrom  = 100     // pages kept that link to one URL
-	mostLinks = 1 << 20 // links kept of all URLs, which need some hundred megabytes
+	mostFrom  = 100     // links to one URL
+	mostLinks = 1 << 20 // links to all URLs, which take some hundred megabytes
 )
 
 func newSite() *site {
 	return &site{at: map[dedup.Hash]int32{}, named: map[int32]dedup.Hash{}, from: map[int32][]inLink{}, unfinished: map[string]bool{}}
 }
 
-// add adds a record. It returns the place of its URL, and whether this is the first record of that
-// URL.
+// add adds the URL of a record and returns its index in pages. If the URL was added before, add changes
+// nothing and isNew is false.
 func (s *site) add(r *store.Record) (at int32, isNew bool) {
 	if at, known := s.at[r.ID]; known {
 		return at, false
@@ -104,8 +106,7 @@ func kindOf(k store.RecordKind) store.RecordKind {
 	return k
 }
 
-// clusterOf returns the ID of the page that leads r's cluster, which is r's own ID unless r is a
-// duplicate.
+// clusterOf returns the id of the leader of a record's cluster, which may be the record's own page.
 func clusterOf(r *store.Record) dedup.Hash {
 	if r.Follows() {
 		return r.Leader
@@ -115,7 +116,7 @@ func clusterOf(r *store.Record) dedup.Hash {
 
 func namesAnother(r *store.Record) bool { return r.CanonicalURL != "" && r.CanonicalURL != r.URL }
 
-// resolve sets page.to from named, now that the places of all URLs are known.
+// resolve sets page.to of each URL that redirects or has another canonical URL, once all URLs are known.
 func (s *site) resolve() {
 	for at, id := range s.named {
 		if to, known := s.at[id]; known {
@@ -125,7 +126,7 @@ func (s *site) resolve() {
 	s.named = nil
 }
 
-// link counts the links of the page at a place. It needs the places of all URLs.
+// link counts the links of the page at an index of pages, for that page and for the linked URLs.
 func (s *site) link(at int32, links []store.Link) {
 	s.pages[at].out = int32(len(links))
 	for _, l := range links {
@@ -148,8 +149,8 @@ func (s *site) link(at int32, links []store.Link) {
 	}
 }
 
-// way returns the places that a redirect leads to, one for each hop, without the redirect itself.
-// loops reports whether the last of them was passed before.
+// way returns the URLs to which the redirect at an index leads, one after another, without the first.
+// loops is true if the redirects come back to an earlier URL.
 func (s *site) way(at int32) (hops []int32, loops bool) {
 	been := map[int32]bool{at: true}
 	for s.pages[at].kind == store.Redirect && s.pages[at].to != nobody {
@@ -163,7 +164,7 @@ func (s *site) way(at int32) (hops []int32, loops bool) {
 	return hops, false
 }
 
-// findBounds finds the hosts that have URLs which the crawl did not fetch.
+// findBounds fills unfinished with the hosts that still have URLs to fetch.
 func (s *site) findBounds(ctx context.Context, r store.Reader) error {
 	for h, err := range r.Hosts(ctx) {
 		if err != nil {

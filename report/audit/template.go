@@ -36,7 +36,8 @@ const (
 	templateWords = 600
 )
 
-// TemplateOf compares the first templateTexts texts, and of each its first templateWords words.
+// TemplateOf returns the template of some texts. It compares at most templateTexts of them, and at most
+// the first templateWords words of each.
 func TemplateOf(texts []string) Template {
 	if len(texts) == 0 {
 		return Template{}
@@ -47,7 +48,7 @@ func TemplateOf(texts []string) Template {
 		words = append(words, all[:min(len(all), templateWords)])
 	}
 	first := words[0]
-	matches := make([][]int, len(words)) // for each text and each word of the first text: the index of that word in the text; -1: not in it
+	matches := make([][]int, len(words)) // matches[k][i] is where text k has word i of the first text; -1: it does not
 	common := make([]bool, len(first))
 	for i := range common {
 		common[i] = true
@@ -61,10 +62,10 @@ func TemplateOf(texts []string) Template {
 	return assemble(words, matches, common)
 }
 
-// assemble returns the Template of the texts. matches are the results of match for each text, and
-// common says which words of the first text match in all of them.
+// assemble makes the parts of a template. words are the words of each text. matches[k][i] is the place
+// in text k of word i of the first text, if common[i] says that all texts have that word.
 func assemble(words [][]string, matches [][]int, common []bool) (t Template) {
-	ends := make([]int, len(words)) // for each text: the number of its words that are in a part already
+	ends := make([]int, len(words)) // for each text, the index behind its last word that is already in a part
 	slot := func(until func(text int) int) {
 		var values []string
 		for k := range words {
@@ -96,8 +97,7 @@ func assemble(words [][]string, matches [][]int, common []bool) (t Template) {
 	return t
 }
 
-// follows reports whether, in all texts, the words that match words i and i+1 of the first text are
-// adjacent.
+// follows reports whether words i and i+1 of the first text are next to each other in all texts.
 func follows(matches [][]int, i int) bool {
 	for _, m := range matches {
 		if m[i+1] != m[i]+1 {
@@ -126,7 +126,7 @@ func match(a, b []string) []int {
 	}
 	x, y := a[begin:len(a)-end], b[begin:len(b)-end]
 	width := len(y) + 1
-	longest := make([]uint16, (len(x)+1)*width) // at [i*width+j]: length of the longest common subsequence of x[i:] and y[j:]
+	longest := make([]uint16, (len(x)+1)*width) // longest[i*width+j] is the length for x[i:] and y[j:]
 	for i := len(x) - 1; i >= 0; i-- {
 		for j := len(y) - 1; j >= 0; j-- {
 			if x[i] == y[j] {
@@ -150,12 +150,12 @@ func match(a, b []string) []int {
 	return places
 }
 
-// These limit what [Template.String] shows.
+// Limits of the text that [Template.String] returns. A place is a slot, in which texts differ.
 const (
-	shownSlots  = 3  // slots
-	shownValues = 4  // different values of a slot
-	shownWords  = 2  // shared words before and after a slot
-	shownValue  = 60 // bytes of each value
+	shownSlots  = 3  // places shown of a template
+	shownValues = 4  // different values shown of a place
+	shownWords  = 2  // common words shown before and after a place
+	shownValue  = 60 // bytes shown of a value
 )
 
 // String shows the first slots with some of their values and the words around them, as in "house in
@@ -193,7 +193,7 @@ func (t Template) String() string {
 	return strings.TrimSpace(b.String())
 }
 
-// values returns the different values of a slot, separated by bars.
+// values returns the different values of a slot, separated by "|", as many as shownValues allows.
 func values(slot []string) string {
 	var all []string
 	for _, v := range slot {
@@ -213,7 +213,7 @@ func values(slot []string) string {
 	return strings.Join(all, " | ")
 }
 
-// head returns the first words of a text, and "…" for the others.
+// head returns the first words of a text, with "…" if it has more.
 func head(text string) string {
 	words := strings.Fields(text)
 	if len(words) <= shownWords+1 {
@@ -222,8 +222,8 @@ func head(text string) string {
 	return strings.Join(words[:shownWords], " ") + " …"
 }
 
-// around returns the words of a shared text that are next to a slot. before and after say on which
-// side of the text there is one.
+// around shortens the common text between two places to the words next to them. before and after say
+// whether there is a place before and after the text.
 func around(text string, before, after bool) string {
 	words := strings.Fields(text)
 	switch {

@@ -28,7 +28,7 @@ func writeText(ctx context.Context, out *bufio.Writer, a *Audit, chosen []*Findi
 	return nil
 }
 
-// aboutLines returns sentences about the audit: its size, the times of the crawl and the settings.
+// aboutLines returns the description of an audit as lines of text: its counts and its store.
 func (a *Audit) aboutLines() []string {
 	counts := fmt.Sprintf("%s, %s", report.Counted(a.URLs, "URL"), report.Counted(a.Pages, "page"))
 	return append([]string{counts}, a.About.Lines()...)
@@ -62,8 +62,8 @@ func inBrackets(s string) string {
 	return " (" + s + ")"
 }
 
-// wrapped breaks s into lines of at most 100 characters. Lines after the first begin with indent
-// spaces.
+// wrapped breaks s into lines of at most 100 characters, if its words allow it. Each line after the
+// first begins with indent spaces; the first is expected to be written behind as many characters.
 func wrapped(s string, indent int) string {
 	const most = 100
 	var b strings.Builder

@@ -11,22 +11,22 @@ import (
 	"skink/report"
 )
 
-// Output says how an audit is written. The zero value writes the whole audit as text.
+// Output says how an audit is written. The zero value writes all of it as text.
 type Output struct {
 	Format report.Format // default Text
-	About  string        // name of the list or finding to write; "": the whole audit
-	Top    int           // rows shown of each finding; 0: a default for the format
+	About  string        // name of the only list or finding to write; "": write the whole audit
+	Top    int           // rows shown of each finding; 0: the default of the format
 }
 
-// These are the default limits on the rows shown of each finding. JSON and CSV are for programs,
-// and have no limit.
+// The default numbers of rows shown of each finding. JSON and CSV show all rows, because programs
+// read them.
 const (
-	textRows  = 3   // in text; all findings of a large site then fit on a few screens
-	aboutRows = 20  // in text, if only one list or finding is written
-	htmlRows  = 100 // in HTML; a person reads few of them
+	textRows  = 3   // text of a whole audit, so that all findings fit on a few screens
+	aboutRows = 20  // text of a single list or finding
+	htmlRows  = 100 // HTML
 )
 
-// top returns how many rows are shown of each finding; negative: all.
+// top returns the number of rows to show of each finding; it is negative for all rows.
 func (o Output) top() int {
 	switch {
 	case o.Top > 0:
@@ -68,8 +68,8 @@ func Write(ctx context.Context, w io.Writer, a *Audit, o Output) error {
 	return nil
 }
 
-// chosen returns the findings that a name selects, including empty ones. For "" it returns all
-// findings that have entries, without the list of all URLs.
+// chosen returns the findings with a name: all findings of a list, including empty ones, or a single
+// finding. For "" it returns [Audit.Findings].
 func (a *Audit) chosen(name string) (all []*Finding, err error) {
 	if name == "" {
 		return a.Findings(), nil
@@ -83,7 +83,7 @@ func (a *Audit) chosen(name string) (all []*Finding, err error) {
 	return nil, unknownName(name)
 }
 
-// clean returns the names of the findings that found no problem.
+// clean returns the names of the findings about problems that were looked for and not found.
 func (a *Audit) clean() (names []string) {
 	for _, l := range a.Lists {
 		for _, f := range l.Findings {
@@ -95,7 +95,8 @@ func (a *Audit) clean() (names []string) {
 	return names
 }
 
-// Unknown says for each list that is incomplete or unknown why that is so.
+// Unknown returns a line for each list that cannot be computed, or not completely, from this store. It
+// gives the list's name and the reason.
 func (a *Audit) Unknown() (all []string) {
 	for _, l := range a.Lists {
 		if l.Unknown != "" {
@@ -105,7 +106,7 @@ func (a *Audit) Unknown() (all []string) {
 	return all
 }
 
-// heading returns the title of the audit.
+// heading returns the title of the written audit, with the name of its store if that is known.
 func (a *Audit) heading() string {
 	if a.Store == "" {
 		return "Audit"

@@ -204,7 +204,6 @@ func (b *batch) ripened(it frontier.Item, p place, now time.Time) error {
 
 // openHost adds a host to the queue in memory, unless it is there. It reads from disk what an earlier
 // process stored about the host, such as until when it must not be asked.
-
 func (b *batch) openHost(name string) error {
 	if b.s.queue.hosts[name] != nil {
 		return nil

@@ -20,7 +20,6 @@ func (s *Store) Keep(ctx context.Context, name string, value []byte) error {
 }
 
 // Kept returns the value cached under a name now, not at the reader's moment.
-
 func (r reader) Kept(ctx context.Context, name string) ([]byte, error) { return r.s.Kept(ctx, name) }
 
 // Keep caches a value.

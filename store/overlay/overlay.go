@@ -27,9 +27,10 @@ type Store struct {
 // New combines own, an empty store for the new pages, with the known store.
 func New(own store.Store, known Known) *Store { return &Store{own, known} }
 
-// Lookup returns what both stores find. A copy in the known store counts as the earliest. The mark,
-// which says up to which commit the result is valid, is that of the store for new pages, because
-// the known store does not change.
+// Lookup returns what both stores find. A copy in the known store counts as the earliest. Only the
+// store for new pages changes, so Mark and Full of a result are those of that store. Unread reports
+// whether leaders of the known store were not read. The leaders are up to [dedup.MaxMet] of each
+// store, those of the known store first.
 func (s *Store) Lookup(ctx context.Context, asks []store.Ask) ([]store.Found, error) {
 	elsewhere := make([]store.Ask, len(asks))
 	for i, ask := range asks {
@@ -56,7 +57,7 @@ func (s *Store) Lookup(ctx context.Context, asks []store.Ask) ([]store.Found, er
 			l.ID = otherForm(l.ID)
 			leaders = append(leaders, l)
 		}
-		f.Leaders = append(leaders, f.Leaders...)
+		f.Leaders, f.Unread = append(leaders, f.Leaders...), k.Capped()
 	}
 	return all, nil
 }
