@@ -102,7 +102,7 @@ type Host struct {
 // A Rest is what the next worker that claims a host must know to be polite. In the zero value
 // nothing is known about the host.
 type Rest struct {
-	Next    time.Time     // not to be asked before; the host cannot be claimed before
+	Next    time.Time     // no request and no claim before this time
 	Idle    bool          // a crawl may end although URLs of this host are pending
 	Blocked time.Time     // no request before this time, because the host asked for that; see MostBlocked
 	Delay   time.Duration // least time between two requests, as the host asked; 0: it did not ask
