@@ -165,7 +165,7 @@ type Grant struct {
 	Hosts   []Held
 	Others  int       // number of hosts that other workers hold
 	Waiting int       // number of hosts that nobody holds and that have URLs to fetch now; idle ones do not count
-	Next    time.Time // when the first unclaimed host is due, now if one is; zero: no unclaimed host has URLs
+	Next    time.Time // when the first host that nobody holds can be claimed, now if one can be; zero: no such host has URLs
 
 	// Workers is how many workers asked for hosts within the last [Present], including the caller.
 	Workers int
