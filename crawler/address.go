@@ -11,26 +11,29 @@ import "net/netip"
 // A name may have several addresses: [wire.Transport.Lookup] returns the one that represents them
 // all. Loopback has no bound: it is this machine, or a test.
 
-// An address is one IP address with the hosts that share it. The schedule's lock guards it.
+// An address is the state of one IP address and the hosts that share it. The schedule's mutex
+// guards it.
 type address struct {
 	key     netip.Addr
 	hosts   int     // hosts known to have this address
-	open    int     // requests in flight to it
-	waiting []*host // hosts that are due and wait for a free request, in order of arrival
-	crowded bool    // connections to its hosts are not kept open
+	open    int     // requests to the address that have begun and not ended
+	waiting []*host // hosts that are due but must wait until a request to the address ends, in order of arrival
+	crowded bool    // many hosts share the address, so connections to it are closed after each answer
 }
 
-// full reports whether most requests to an address are in flight.
+// full reports whether as many requests to the address are in flight as are allowed (most; 0: any
+// number). The limit applies only if several hosts share the address.
 func (a *address) full(most int) bool {
 	return a != nil && most > 0 && a.hosts > 1 && a.open >= most
 }
 
-// locate sets the address of a turn's host, unless the turn knew that. If all requests to the address
-// are in flight, it undoes the turn and returns false: the URL waits.
+// locate records the address of a turn's host, unless it was looked up before. If the address has
+// as many requests in flight as Options.PerIP allows, locate undoes the turn and returns ok false,
+// and the URL waits.
 //
 // brief reports whether the connection must be closed after the answer, because otherwise each of
-// the many hosts at the address would keep one open. newly reports that this is the first such
-// answer for the address: idle connections may exist already.
+// the many hosts at the address would keep a connection open. newly reports that this is the first
+// such turn for the address, so that open idle connections should be closed, too.
 func (s *schedule) locate(t *turn, at netip.Addr, known bool) (brief, newly, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -65,7 +68,7 @@ func (s *schedule) setAddress(h *host, at netip.Addr) {
 	h.at = a
 }
 
-// park puts a host into the queue for a free request at its address.
+// park makes a host wait until one of the requests to its address ends.
 func (h *host) park() {
 	h.spot.Leave()
 	if !h.parked {
@@ -74,8 +77,9 @@ func (h *host) park() {
 	}
 }
 
-// vacate ends a request to an address and lets the host that has waited longest be asked. A host
-// without URLs in memory may turn out to have none, so vacate lets the next host through as well.
+// vacate records that a request to an address has ended, and lets the host go on that has waited
+// longest. That host may turn out to have no URLs, so vacate also lets the next ones go on until
+// one has URLs in memory.
 func (s *schedule) vacate(a *address) {
 	if a == nil {
 		return

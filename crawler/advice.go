@@ -8,28 +8,32 @@ import (
 	"skink/frontier"
 )
 
-// An Advisor knows rules learned about sites. A [learn.Book] is one.
+// An Advisor knows what was learned about the URLs of sites, for example which lead only to
+// duplicates. A [learn.Book] is one.
 type Advisor interface {
-	// Clean returns a URL without the query parameters that change no page on any site.
+	// Clean returns a URL without the query parameters that never change a page, such as
+	// utm_source.
 	Clean(url string) string
-	// Look returns whether a URL is worth a fetch now, and the rule if not.
+	// Look returns whether a URL should be fetched now. If not, the advice names the rule that
+	// postpones it.
 	Look(ctx context.Context, url string, now time.Time) (learn.Advice, error)
-	// HandOver is called before a host is returned, so that its next holder has what was learned about
-	// it.
+	// HandOver is called before this worker gives up a host. It stores what was learned about the
+	// host, for the worker that crawls the host next.
 	HandOver(ctx context.Context, host string) error
 }
 
-// Postponed URLs are queued again with one of two priorities. A URL with AskedPriority may be
-// postponed once more. A URL with PutBackPriority is fetched in any case, after all others of its host.
+// Postponed URLs that are queued again have one of these priorities. A URL with AskedPriority may
+// be postponed once more. A URL with PutBackPriority is fetched in any case, after all other URLs
+// of its host.
 const (
 	AskedPriority   = 1
 	PutBackPriority = 64
 )
 
-// postponed returns the page of a URL that a learned rule postpones, or nil if the URL must be
-// fetched now. Seeds, pages that are visited again, and URLs with PutBackPriority are always
-// fetched. So are targets of redirects, because a host may redirect each visitor to a URL with a
-// session id.
+// postponed returns a page that says why a URL is postponed by a learned rule, or nil if the URL
+// must be fetched now. Always fetched are seeds, pages that are visited again, and URLs with
+// PutBackPriority. So are targets of redirects, because a host may redirect each visitor to a URL
+// with a new session id.
 func (c *Crawl) postponed(ctx context.Context, item frontier.Item) (*Page, error) {
 	revisit := !item.Due.IsZero() && item.Priority != AskedPriority
 	if c.opt.Learned == nil || item.Kind != frontier.Page || item.Depth == 0 || item.Hops > 0 || item.Tries > 0 || revisit {

@@ -16,15 +16,16 @@ import (
 // result is an arrival, which a worker passes to hand. hand gives the page to the handler, and ends
 // the turn. They tell the schedule four things, in this order: locate, admit, fetched and done.
 
-// An arrival is the result of a turn.
+// An arrival is what the turn of a URL has produced: a page, and whether a request was made for it.
 type arrival struct {
 	turn   *turn
 	page   *Page
-	asked  bool        // the URL was requested; false: the page only says why not
-	bodies *wire.Share // must be given back
+	asked  bool        // the URL was requested; false: page only says why it was not
+	bodies *wire.Share // memory reserved for the body; must be given back
 }
 
-// fetchTurn fetches the URL of a turn. It returns nil if the URL must have another turn.
+// fetchTurn fetches the URL of a turn. It returns nil if the turn was undone, so that the URL gets
+// another turn later.
 func (c *Crawl) fetchTurn(ctx context.Context, t *turn) (*arrival, error) {
 	ctx, ok := c.locate(c.schedule.watch(ctx, t), t)
 	if !ok {
@@ -62,8 +63,9 @@ func (c *Crawl) fetchTurn(ctx context.Context, t *turn) (*arrival, error) {
 	return a, nil
 }
 
-// locate looks up the address of a turn's host, if there is a limit for each address, and reports
-// whether the turn may go on. The turn goes on with the returned context.
+// locate looks up the IP address of a turn's host, if the options limit the requests to one
+// address. It returns false if the turn was undone because the address is busy. The caller must use
+// the returned context for the turn.
 func (c *Crawl) locate(ctx context.Context, t *turn) (context.Context, bool) {
 	if c.lookup == nil || t.host.folder {
 		return ctx, true
@@ -83,7 +85,8 @@ func (c *Crawl) locate(ctx context.Context, t *turn) (context.Context, bool) {
 	return ctx, ok
 }
 
-// tryLater gives the URL of a transient problem back to the frontier, to be tried again.
+// tryLater puts the URL of an arrival with a transient problem back into the frontier, to be
+// fetched again.
 func (c *Crawl) tryLater(ctx context.Context, a *arrival) error {
 	item := a.turn.item
 	item.Tries++
@@ -95,8 +98,8 @@ func (c *Crawl) tryLater(ctx context.Context, a *arrival) error {
 	return nil
 }
 
-// release gives the URL of a turn back to the frontier as item. It reports whether the claim of the
-// host was lost.
+// release puts the URL of a turn back into the frontier as item. lost reports that this worker no
+// longer holds the host.
 func (c *Crawl) release(ctx context.Context, a *arrival, item frontier.Item) (lost bool, err error) {
 	c.keepRaw(a.page)
 	err = c.front.Release(ctx, a.turn.claim, item)
@@ -106,15 +109,16 @@ func (c *Crawl) release(ctx context.Context, a *arrival, item frontier.Item) (lo
 	return false, fmt.Errorf("release %s: %w", item.URL, err)
 }
 
-// keepRaw calls OnAnswer for a page that does not reach the handler.
+// keepRaw passes the raw answer of a page to OnAnswer. It is for pages that the handler does not
+// get.
 func (c *Crawl) keepRaw(page *Page) {
 	if c.opt.OnAnswer != nil && page.Raw != nil {
 		c.opt.OnAnswer(page.Raw)
 	}
 }
 
-// hand passes an arrival to the handler, and ends its turn. If a browser must draw the page first, that
-// is started, and hand returns.
+// hand passes an arrival to the handler, and ends its turn. If a browser must render the page
+// first, hand starts that with start and returns at once.
 func (c *Crawl) hand(ctx context.Context, a *arrival, start func(func() error)) error {
 	when := c.drawn(a.page)
 	a.page.MayRender = when == RenderAuto
@@ -139,7 +143,7 @@ func (c *Crawl) hand(ctx context.Context, a *arrival, start func(func() error)) 
 	return nil
 }
 
-// handle passes a page to the handler.
+// handle passes a page to the handler, or queues the URLs of a sitemap.
 func (c *Crawl) handle(ctx context.Context, a *arrival) (o outcome, err error) {
 	if err := c.readSitemap(ctx, a.page); err != nil {
 		return o, err

@@ -62,8 +62,8 @@ const (
 	patience      = 10 * time.Minute // longer than a restart of a server
 )
 
-// failed counts a transient problem of a request that started at began, and starts the back-off. It
-// reports whether to give up the URL.
+// failed counts a transient problem of a request that started at began, and makes the host wait. It
+// returns whether the URL must not be tried again.
 func (s *standing) failed(page *Page, began time.Time) (giveUp bool) {
 	now, before, asked := time.Now(), s.fails, retryAfter(page.Header, page.FetchedAt)
 	if s.blameless(page) {
@@ -77,12 +77,13 @@ func (s *standing) failed(page *Page, began time.Time) (giveUp bool) {
 	}
 	s.alone = cmp.Or(s.alone, s.tooBusy(page, s.fails > before))
 	if s.alone != "" && !s.hopeless {
-		return false // the URL is not to blame
+		return false // the host could not be reached at all, so the URL is not the cause
 	}
 	return s.hopeless || page.Item.Tries >= s.opt.Retries && !(unreachable(page) && s.fails > 1)
 }
 
-// fail counts a failure of a request that started at began.
+// fail counts a failure of a request that started at began. Failures of requests that were in
+// flight together count once.
 func (s *standing) fail(began, now time.Time) {
 	if s.fails == 0 {
 		s.since = now
@@ -94,7 +95,9 @@ func (s *standing) fail(began, now time.Time) {
 	s.hopeless = s.beyondHope(now)
 }
 
-// beyondHope reports whether the crawl should not wait for the host.
+// beyondHope reports whether the crawl should no longer wait for the host: it has failed more than
+// Options.Retries times in a row, and has either never answered in this crawl or failed for longer
+// than patience.
 func (s *standing) beyondHope(at time.Time) bool {
 	return s.fails > s.opt.Retries && (!s.answered || at.Sub(s.since) > patience)
 }
@@ -103,8 +106,8 @@ func (s *standing) backOff() time.Duration {
 	return min(firstBackOff<<min(max(s.fails-1, 0), backOffDouble), longestOff)
 }
 
-// blameless reports whether a transient problem concerns only its page, not the host. A host
-// without current failures has answered since any of its URLs failed.
+// blameless reports whether a transient problem concerns only this page and not the host: it is a
+// status 500, or the host has answered other URLs since the URL failed before.
 func (s *standing) blameless(page *Page) bool {
 	switch {
 	case page.Status == http.StatusInternalServerError:
@@ -115,8 +118,9 @@ func (s *standing) blameless(page *Page) bool {
 	return page.Item.Tries > 0 && s.answered && s.fails == 0
 }
 
-// tooBusy counts a failure. It returns why the host must get no more requests, or "" if it may.
-// counted says whether the failure increases the number of failures in a row.
+// tooBusy counts an answer that says that the host is busy. It returns why the host must get no
+// more requests, or "" if it may get some. counted says whether the failure counts as one more in a
+// row; it does not if another request was in flight with it.
 func (s *standing) tooBusy(page *Page, counted bool) (why string) {
 	busy := page.Status == http.StatusTooManyRequests || page.Status == http.StatusServiceUnavailable || page.Problem == ProblemUnrobots
 	if page.Status != 0 && !busy {

@@ -45,40 +45,41 @@ import (
 // arrives in that time. Then the context of all turns ends. The next run fetches the unfinished
 // URLs again.
 
-// A pace is how soon a host is expected to answer.
+// A pace is a class of hosts by how soon they are expected to answer.
 type pace int
 
 const (
 	quick pace = iota
 	slow
 	failing
-	paces // how many there are
+	paces // number of classes
 )
 
-// slowAnswer is the longest time that a quick host takes for an answer. A quarter of the connections
-// is for quick hosts alone. With the default options that quarter yields more than a hundred answers a
-// second, about as many as one processor can process.
+// slowAnswer is the longest time in which a quick host answers. A quarter of the connections is
+// reserved for quick hosts. With the default options that is enough for more than a hundred answers
+// a second, about as many as one processor can process.
 const slowAnswer = 2 * time.Second
 
-// shares are the quarters of all connections that hosts of a pace and slower ones may have together;
-// at least one connection.
+// shares says for each pace how many quarters of all connections hosts of this pace and of slower
+// paces may use together. They may always use at least one connection.
 var shares = [paces]int{quick: 4, slow: 3, failing: 1}
 
-// A capacity counts the turns under way against the bounds of a crawl.
+// A capacity counts the turns that have begun and not ended, and compares them with the limits of a
+// crawl.
 type capacity struct {
-	connections int        // bound of begun
-	ahead       int        // bound of arrived: no turn begins while it is reached
-	begun       int        // turns begun and not ended
-	arrived     int        // of them, those whose page waits for a worker or has one
-	asking      [paces]int // of them, those whose request has not ended, by pace
+	connections int        // largest value of begun
+	ahead       int        // largest value of arrived: no turn begins while it is reached
+	begun       int        // turns that have begun and not ended
+	arrived     int        // turns among begun whose page waits for a worker or is being processed
+	asking      [paces]int // turns among begun whose request has not ended, by pace of the host
 }
 
 func newCapacity(opt *Options) capacity {
 	return capacity{connections: positive(opt.Connections, Defaults().Connections), ahead: 2 * max(opt.Parallel, 1)}
 }
 
-// free reports whether a turn of a host of that pace may begin. most is the bound of all turns
-// under way.
+// free reports whether a turn of a host with this pace may begin. most is an additional limit of
+// all turns that have begun and not ended.
 func (c *capacity) free(of pace, most int) bool {
 	most = min(most, c.connections)
 	if c.begun >= most || c.arrived >= c.ahead {

@@ -22,7 +22,8 @@ import (
 // A checked file may turn out to be a page of the crawl. It is then fetched as one: the frontier
 // keeps each URL only once, so a later link to it would not fetch it.
 
-// checkLimit is how many bytes are read of the answer to a GET that replaces a HEAD.
+// checkLimit is how many bytes of a body are read if a URL is checked by GET, because the server
+// refuses HEAD.
 const checkLimit = 4 << 10
 
 // check requests a URL by HEAD, then by GET if the server refuses HEAD or the URL is a page of the
@@ -39,7 +40,8 @@ func (f *fetcher) check(ctx context.Context, item frontier.Item) *Page {
 	return page
 }
 
-// refusesHead reports whether a status of a HEAD request may differ for GET.
+// refusesHead reports whether a server that answers HEAD with this status may answer GET with
+// another.
 func refusesHead(status int) bool {
 	switch status {
 	case http.StatusBadRequest, http.StatusForbidden, http.StatusMethodNotAllowed, http.StatusNotImplemented:
@@ -48,7 +50,7 @@ func refusesHead(status int) bool {
 	return false
 }
 
-// isPage reports whether a checked URL is a page of the crawl.
+// isPage reports whether a URL that was only checked should be fetched as a page of the crawl.
 func (f *fetcher) isPage(page *Page) bool {
 	o := &f.opt
 	return page.Problem == "" && page.Location == "" && o.Scope != nil && o.Scope.Contains(page.Item.URL) &&
@@ -56,8 +58,8 @@ func (f *fetcher) isPage(page *Page) bool {
 		isHTML(page.Header.Get("Content-Type"))
 }
 
-// ask requests a URL by the given method, and keeps the status and header of the answer but not its
-// body.
+// ask makes one request for a URL, and records the status and header of the answer. The body is
+// dropped.
 func (f *fetcher) ask(ctx context.Context, item frontier.Item, method string) *Page {
 	page := &Page{Item: item, FetchedAt: time.Now()}
 	ctx, clock, cancel := wire.StartClock(ctx, f.opt.Timeout, f.opt.Timeout)

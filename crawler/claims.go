@@ -72,29 +72,30 @@ const (
 // returnedAtOnce is how many hosts are returned at the same time.
 const returnedAtOnce = 64
 
-// never is the rest of a host to which this crawl sends no more requests.
+// never is the delay that is recorded for a host that must get no more requests in this crawl.
 const never = 100 * 365 * 24 * time.Hour
 
-// claims is what a schedule knows of the hosts that it holds, and of those that it does not.
+// claims says which hosts this schedule has claimed in the frontier, and what it knows of other
+// hosts.
 type claims struct {
-	worker  string         // under which hosts are claimed
-	held    map[*host]bool // by this schedule
-	doubted map[*host]bool // of them, those that may have to be returned
+	worker  string         // name of this worker, under which hosts are claimed
+	held    map[*host]bool // hosts that this schedule has claimed
+	doubted map[*host]bool // hosts among held that may have to be returned
 	unheld
 }
 
-// unheld is what a schedule knows of hosts that it does not hold.
+// unheld is the frontier's last report on the hosts that this schedule has not claimed.
 type unheld struct {
 	asked   time.Time // when the frontier was asked
 	stale   bool      // something has changed since then
-	others  int       // hosts that other workers hold
-	waiting int       // hosts without a holder that have URLs to fetch
-	next    time.Time // when the first host without a holder is due; zero: not before something changes
-	share   int       // the number of hosts to hold; 0: as many as possible
+	others  int       // hosts that other workers have claimed
+	waiting int       // unclaimed hosts that have URLs to fetch
+	next    time.Time // when the first unclaimed host is due; zero: none is due until something changes
+	share   int       // how many hosts this worker should claim; 0: as many as possible
 	workers int       // workers that share the hosts, including this one; 0: not yet known
 }
 
-// vacant returns how many more hosts the schedule may claim.
+// vacant returns how many more hosts this schedule may claim.
 func (c *claims) vacant() int {
 	most := mostHeld
 	if c.share > 0 {
@@ -103,8 +104,8 @@ func (c *claims) vacant() int {
 	return max(most-len(c.held), 0)
 }
 
-// wanted reports whether to ask the frontier for hosts now, and for how many. busy says that the
-// caller may have turns to begin instead.
+// wanted returns whether to ask the frontier for hosts now, and for how many. busy says that turns
+// can begin on hosts already claimed; then the frontier is asked less often.
 func (c *claims) wanted(busy bool, now time.Time) (n int, ask bool) {
 	if !c.next.IsZero() && !c.next.After(now) {
 		c.stale = true
@@ -119,17 +120,17 @@ func (c *claims) wanted(busy bool, now time.Time) (n int, ask bool) {
 		least = claimEvery
 	case c.stale && n > 0:
 		least = 0
-	case c.stale && c.share > 0: // the change may have made the share larger
+	case c.stale && c.share > 0: // the share may have grown
 		least = shareEvery
 	}
 	return n, now.Sub(c.asked) >= least
 }
 
-// nothingLeft reports whether, as of the last answer of the frontier, no other worker holds a host
-// and no host waits for a holder.
+// nothingLeft reports whether the frontier's last report said that no other worker has claimed a
+// host and no unclaimed host has URLs to fetch.
 func (c *claims) nothingLeft() bool { return !c.stale && c.others == 0 && c.waiting == 0 }
 
-// askAgain returns the time until the frontier should be asked again.
+// askAgain returns how long to wait before the frontier should be asked again.
 func (c *claims) askAgain(now time.Time) time.Duration {
 	at := c.asked.Add(pollOthers)
 	if !c.next.IsZero() && c.next.Before(at) && c.vacant() > 0 {
@@ -138,13 +139,15 @@ func (c *claims) askAgain(now time.Time) time.Duration {
 	return max(at.Sub(now), 1)
 }
 
-// othersDue reports whether, as of the last answer of the frontier, a host without a holder is due
-// and has no room here. If there are other workers, they have room for it.
+// othersDue reports whether an unclaimed host is due that this schedule has no room for, as of the
+// frontier's last report. If there are other workers, it returns false, because they can claim that
+// host.
 func (c *claims) othersDue(now time.Time) bool {
 	return c.waiting > 0 && !c.next.IsZero() && !c.next.After(now) && (c.share == 0 || len(c.held) >= mostHeld)
 }
 
-// surplus returns the hosts above the share, those without turns first.
+// surplus returns the hosts that this schedule has claimed beyond its share, those without a turn
+// that is under way first.
 func (c *claims) surplus() []*host {
 	if c.share == 0 || len(c.held) <= c.share+c.share/shareSlack {
 		return nil
@@ -157,7 +160,7 @@ func (c *claims) surplus() []*host {
 	return staying[:max(len(staying)-c.share, 0)]
 }
 
-// doubt makes the next step check whether a host must be returned.
+// doubt makes the next step of the schedule check whether a host must be returned to the frontier.
 func (c *claims) doubt(h *host) {
 	if h.held() {
 		c.doubted[h] = true
@@ -192,8 +195,9 @@ func (s *schedule) claim(n int) action {
 	}
 }
 
-// granted adds the hosts of a grant, and marks those above the share as leaving: each is returned as
-// soon as none of its turns is under way.
+// granted adds the hosts that the frontier has granted. If there are now more hosts than this
+// worker's share, it marks the surplus as leaving: these are returned when none of their turns is
+// under way.
 func (s *schedule) granted(grant frontier.Grant) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -218,7 +222,8 @@ func (s *schedule) hold(held frontier.Held) {
 	s.offer(h)
 }
 
-// letGo removes a host from those that are held. The caller must pass the result to the frontier.
+// letGo removes a host from the claimed ones. The caller must then return it to the frontier with
+// the result.
 func (s *schedule) letGo(h *host) returning {
 	r := returning{h.claim, h.pass()}
 	if h.finished() {
@@ -231,8 +236,9 @@ func (s *schedule) letGo(h *host) returning {
 	return r
 }
 
-// add counts a host that is no longer held here. If none of its URLs were in memory, only the
-// frontier knows whether it has any.
+// add updates the report on unclaimed hosts when this schedule returns a host. If none of its URLs
+// were in memory, the report becomes stale, because only the frontier knows whether the host has
+// URLs.
 func (u *unheld) add(hasURLs bool, rest frontier.Rest) {
 	if !hasURLs {
 		u.stale = true
@@ -246,14 +252,15 @@ func (u *unheld) add(hasURLs bool, rest frontier.Rest) {
 	}
 }
 
-// A returning host is on its way back to the frontier.
+// A returning is a claimed host that must be returned to the frontier, with what its next holder
+// must know.
 type returning struct {
 	claim frontier.Claim
 	rest  frontier.Rest
 }
 
-// giveBack returns an action that returns hosts to the frontier, several at a time because each call
-// may be slow. It ignores hosts whose claim was lost.
+// giveBack returns an action that returns hosts to the frontier. It makes several calls at the same
+// time, because each may be slow. It ignores hosts whose claim was lost.
 func (s *schedule) giveBack(hosts ...returning) action {
 	return func(ctx context.Context) error {
 		var group errgroup.Group
@@ -275,7 +282,7 @@ func (s *schedule) giveBack(hosts ...returning) action {
 	}
 }
 
-// giveAllBack returns all hosts that are held to the frontier, when the crawl has ended.
+// giveAllBack returns all claimed hosts to the frontier. It is called when the crawl has ended.
 func (s *schedule) giveAllBack(ctx context.Context) error {
 	s.mu.Lock()
 	var all []returning
@@ -286,7 +293,7 @@ func (s *schedule) giveAllBack(ctx context.Context) error {
 	return s.giveBack(all...)(ctx)
 }
 
-// keep renews the claims until ctx ends.
+// keep renews the claims every claimTime/3 until ctx ends.
 func (s *schedule) keep(ctx context.Context) error {
 	tick := time.NewTicker(claimTime / 3)
 	defer tick.Stop()
@@ -318,7 +325,8 @@ func (s *schedule) claimed() (all []frontier.Claim) {
 	return all
 }
 
-// lose forgets a host whose claim was lost: another worker may hold it by now.
+// lose removes the URLs and the claim of a host whose claim was lost, because another worker may
+// have claimed it.
 func (s *schedule) lose(c frontier.Claim) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

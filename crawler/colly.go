@@ -33,13 +33,13 @@ const (
 	collyURL = "http://exchange.invalid/"
 )
 
-// A shell makes exchanges through Colly. It is also Colly's http.RoundTripper.
+// A shell makes HTTP exchanges through Colly. It is also the http.RoundTripper that Colly calls.
 type shell struct {
 	collector *colly.Collector
 	wire      *wire.Transport
 
 	last atomic.Uint64
-	open sync.Map // of *wire.Exchange, by number as text
+	open sync.Map // key: number of an exchange as text; value: *wire.Exchange
 }
 
 func newShell(t *wire.Transport) *shell {
@@ -48,8 +48,9 @@ func newShell(t *wire.Transport) *shell {
 	return s
 }
 
-// newCollector returns a collector that only passes a request to t, and its answer to the callback.
-// It calls Init because NewCollector would read settings from COLLY_ environment variables.
+// newCollector returns a Colly collector that passes each request to t, and the answer to the
+// callback, and does nothing else. It calls Init because NewCollector would read settings from
+// environment variables.
 func newCollector(t http.RoundTripper) *colly.Collector {
 	c := new(colly.Collector)
 	c.Init()

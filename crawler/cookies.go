@@ -30,19 +30,19 @@ import (
 // requested again with the cookies. If they lead elsewhere, the page is a redirect like any other.
 
 const (
-	wallHops   = 5        // redirects that are followed from a page to see whether they lead back to it
-	wallRounds = 2        // further requests for a page after its redirects led back to it
-	wallMisses = 20       // redirects of a host that led elsewhere, after which no more are followed
-	wallLimit  = 64 << 10 // bytes of a body on the way
+	wallHops   = 5        // redirects that are followed from a page to see whether they lead back to the page
+	wallRounds = 2        // how often a page is requested again after its redirects led back to it
+	wallMisses = 20       // after so many redirects of a host that did not lead back, no more are followed
+	wallLimit  = 64 << 10 // bytes that are read of the body of each such redirect's target
 )
 
-// A cookieStore holds the cookies of a crawl. A nil one holds none.
+// A cookieStore holds the cookies of a crawl. A nil *cookieStore holds none.
 type cookieStore struct {
 	opt *Options
 	jar *cookiejar.Jar
 
 	mu     sync.Mutex
-	misses map[string]int        // guarded by mu: by host, redirects that did not lead back
+	misses map[string]int        // guarded by mu: key: host; value: number of redirects that did not lead back to their page
 	set    map[string]KeptCookie // guarded by mu: the cookies that hosts set, by host, domain, path and name
 }
 
@@ -53,7 +53,8 @@ type KeptCookie struct {
 	At     time.Time `json:"at"`     // when it was set
 }
 
-// newCookieStore returns the cookies that a crawl begins with, or nil if it keeps none.
+// newCookieStore returns a store with the cookies from the settings of hosts. It returns nil if the
+// options keep no cookies for any host.
 func newCookieStore(opt *Options) (*cookieStore, error) {
 	s := &cookieStore{opt: opt, misses: make(map[string]int), set: make(map[string]KeptCookie)}
 	wanted := opt.Cookies
@@ -155,7 +156,7 @@ func (s *cookieStore) add(r *http.Request) *http.Request {
 	return r
 }
 
-// keep keeps the cookies of an answer.
+// keep stores the cookies that an answer sets, if cookies of its host are kept.
 func (s *cookieStore) keep(x *wire.Exchange) {
 	if x.Header["Set-Cookie"] == nil || !s.keeps(x.Request.Host) {
 		return
@@ -167,20 +168,22 @@ func (s *cookieStore) keep(x *wire.Exchange) {
 	}
 }
 
-// jarURL returns the URL of a request with its path, which net/http may hold elsewhere.
+// jarURL returns the URL under which the jar looks up cookies for a request. The path comes from
+// RequestURI, because net/http may hold it in URL.Opaque.
 func jarURL(r *http.Request) *url.URL {
 	path, _, _ := strings.Cut(r.URL.RequestURI(), "?")
 	return &url.URL{Scheme: r.URL.Scheme, Host: r.Host, Path: path}
 }
 
-// missed counts a redirect of a host that did not lead back to its page.
+// missed counts a redirect of a page that did not lead back to the page.
 func (s *cookieStore) missed(host string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.misses[host]++
 }
 
-// follows reports whether redirects of a host are followed to see whether they lead back.
+// follows reports whether the crawl follows redirects of a host to see whether they lead back to
+// their page.
 func (s *cookieStore) follows(host string) bool {
 	if !s.keeps(host) {
 		return false
@@ -223,15 +226,15 @@ func (f *fetcher) fetchPast(ctx context.Context, item frontier.Item) *Page {
 	return page
 }
 
-// leadsBack follows the redirects from a URL within its host, and reports whether they lead back to
-// it. It obeys robots.txt and the delay of the host.
+// leadsBack follows redirects that begin at the URL from, within its host, and reports whether they
+// lead back to from. It obeys robots.txt and the delay of the host.
 func (f *fetcher) leadsBack(ctx context.Context, from, to string) bool {
 	host := frontier.HostOf(from)
 	for range wallHops {
 		switch {
 		case to == from:
 			return true
-		case frontier.HostOf(to) != host, f.mayAsk != nil && !f.mayAsk(ctx, to), f.waitFor(ctx, to) != nil:
+		case frontier.HostOf(to) != host, f.opt.logsOut(to), f.mayAsk != nil && !f.mayAsk(ctx, to), f.waitFor(ctx, to) != nil:
 			return false
 		}
 		x, err := f.hopTo(ctx, to)
@@ -254,7 +257,7 @@ func (c *Crawl) mayAsk(ctx context.Context, url string) bool {
 	return err == nil && rules.Allowed(c.opt.agentFor(frontier.HostOf(url)), url)
 }
 
-// hopTo requests a URL that is not a page of the crawl.
+// hopTo requests a URL on the way of redirects. The answer does not become a page of the crawl.
 func (f *fetcher) hopTo(ctx context.Context, url string) (*wire.Exchange, error) {
 	ctx, clock, cancel := wire.StartClock(ctx, f.opt.Timeout, f.opt.Timeout)
 	defer cancel()

@@ -139,6 +139,7 @@ func TestCookiesOfAFile(t *testing.T) {
 		case r.URL.Path == "/away":
 			http.Redirect(w, r, "http://"+otherName+"/", http.StatusFound)
 		default:
+			http.SetCookie(w, &http.Cookie{Name: "new", Value: "secret-10", Path: "/nowhere"})
 			w.Header().Set("Content-Type", "text/html")
 			fmt.Fprint(w, `<a href=/away>`)
 		}
@@ -162,7 +163,7 @@ func TestCookiesOfAFile(t *testing.T) {
 	err := Walk(t.Context(), []string{"http://" + site}, opt, func(p *Page) (Links, error) {
 		private[p.Item.URL] = p.Private
 		if p.Raw != nil {
-			raw = append(raw, p.Raw.Request)
+			raw = append(raw, p.Raw.Request, p.Raw.Head)
 		}
 		if p.Item.URL == "http://"+site+"/" && p.Status != http.StatusOK {
 			t.Errorf("%s: status %d", p.Item.URL, p.Status)
@@ -175,14 +176,15 @@ func TestCookiesOfAFile(t *testing.T) {
 	if !private["http://"+site+"/"] || private["http://"+otherName+"/"] || len(private) < 3 {
 		t.Errorf("private pages: %v", private)
 	}
-	masked := false
+	masked, maskedNew := false, false
 	for _, r := range raw {
 		if bytes.Contains(r, []byte("secret-")) {
 			t.Errorf("a raw request holds a cookie:\n%s", r)
 		}
-		masked = masked || bytes.Contains(r, []byte("Cookie: ***"))
+		masked = masked || bytes.Contains(r, []byte("\nCookie: ***"))
+		maskedNew = maskedNew || bytes.Contains(r, []byte("Set-Cookie: ***"))
 	}
-	if !masked {
-		t.Errorf("no raw request says that there was a cookie: %q", raw)
+	if !masked || !maskedNew {
+		t.Errorf("no raw request or answer says that there was a cookie: %q", raw)
 	}
 }

@@ -37,7 +37,7 @@ import (
 	"skink/frontier"
 )
 
-// A Crawl is one run over a frontier.
+// A Crawl fetches the URLs of one frontier, once. Its result goes to a [Handler].
 type Crawl struct {
 	opt       Options
 	front     frontier.Frontier
@@ -45,9 +45,9 @@ type Crawl struct {
 	fetch     func(context.Context, frontier.Item) *Page
 	lookup    func(ctx context.Context, host string) (at netip.Addr, known bool) // nil: addresses are not looked up
 	close     func()
-	peek      func(ctx context.Context, url string) (isSitemap bool) // reads the beginning of the answer
+	peek      func(ctx context.Context, url string) (isSitemap bool) // reports whether the answer of a URL begins like a sitemap
 	closeIdle func()                                                 // closes the connections that are not in use
-	browser   drawer                                                 // draws pages; nil: none are drawn
+	browser   drawer                                                 // the browser that renders pages; nil: none are rendered
 	fetchFile func(ctx context.Context, url string, more http.Header) (render.Answer, error)
 	parts     *partCache
 	cookies   *cookieStore // nil: none are kept
@@ -91,7 +91,7 @@ func newCrawl(front frontier.Frontier, opt Options, handler Handler, fetch func(
 	return c
 }
 
-// setBrowser lets a browser draw pages.
+// setBrowser makes the crawl render pages with b.
 func (c *Crawl) setBrowser(b drawer) {
 	c.browser, c.parts, c.schedule.opt.tabs = b, newPartCache(c.opt.Bodies/2), b.Tabs()
 }
@@ -115,7 +115,7 @@ func (c *Crawl) Run(ctx context.Context) error {
 	return cmp.Or(err, c.schedule.giveAllBack(context.WithoutCancel(ctx)))
 }
 
-// run does the work of Run, except for giving back the hosts.
+// run does the work of Run, but leaves the claimed hosts to its caller.
 func (c *Crawl) run(ctx, work context.Context, cancel func()) error {
 	var failure failure
 	parts, stop := errgroup.WithContext(ctx)
@@ -154,8 +154,8 @@ func (c *Crawl) run(ctx, work context.Context, cancel func()) error {
 	}
 }
 
-// A failure keeps the first error that is not the end of a context. Errors that it causes in other
-// workers would only hide it.
+// A failure keeps the first error of several workers. It ignores the errors of ended contexts,
+// because these are only consequences of the first error.
 type failure struct {
 	once sync.Once
 	err  error // read only after all workers have ended
@@ -163,7 +163,8 @@ type failure struct {
 
 func (f *failure) keep(err error) { f.once.Do(func() { f.err = err }) }
 
-// withGrace returns a context that ends Options.Grace after ctx, or when it is cancelled.
+// withGrace returns a context that ends Options.Grace after ctx has ended, or when the returned
+// function is called.
 func (c *Crawl) withGrace(ctx context.Context) (context.Context, context.CancelFunc) {
 	work, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, func() {
@@ -176,9 +177,9 @@ func (c *Crawl) withGrace(ctx context.Context) (context.Context, context.CancelF
 	return work, func() { stop(); cancel() }
 }
 
-// ask begins the turns that are due until stop ends or nothing is left. Each turn runs in its own
-// goroutine with the context ctx. It sends its page to arrived, unless its URL must have another
-// turn.
+// ask begins a turn whenever a URL may be fetched, until stop ends or nothing is left to fetch.
+// Each turn runs in its own goroutine, with the context ctx, and sends its page to arrived. A turn
+// that was undone sends nothing.
 func (c *Crawl) ask(stop, ctx context.Context, start func(func() error), arrived chan<- *arrival) error {
 	defer close(arrived)
 	var turns sync.WaitGroup
@@ -216,7 +217,8 @@ func (c *Crawl) ask(stop, ctx context.Context, start func(func() error), arrived
 	}
 }
 
-// sweep lets the handler queue more URLs, and reports whether it did.
+// sweep lets the handler queue more URLs when nothing is left to fetch, and reports whether it
+// queued any.
 func (c *Crawl) sweep(ctx context.Context) (bool, error) {
 	s, ok := c.handler.(Sweeper)
 	if !ok {
@@ -230,7 +232,8 @@ func (c *Crawl) sweep(ctx context.Context) (bool, error) {
 	return true, nil
 }
 
-// work processes arrivals until the channel is closed.
+// work passes the arrivals from the channel to the handler, one after the other, until the channel
+// is closed.
 func (c *Crawl) work(ctx context.Context, start func(func() error), arrived <-chan *arrival) error {
 	for a := range arrived {
 		if err := c.hand(ctx, a, start); err != nil {

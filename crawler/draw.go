@@ -37,25 +37,25 @@ import (
 // Known weaknesses: if several workers crawl together, files of a host that another worker holds are
 // fetched beside its pages. Options.PerIP does not count these requests.
 
-// When a browser draws pages.
+// Values of Options.Render: which pages a browser renders before they are read.
 const (
-	RenderOff    = "off"    // never
-	RenderAuto   = "auto"   // those of which the handler says so
-	RenderAlways = "always" // all in HTML
+	RenderOff    = "off"    // none
+	RenderAuto   = "auto"   // those for which the handler returns ErrRender
+	RenderAlways = "always" // all HTML pages
 )
 
-// ErrRender is returned by a [Handler] of which nothing was written, for a page with MayRender: a
-// browser must draw the page first.
+// ErrRender is the error of a [Handler] that asks for a page to be rendered by a browser. It may
+// return it only for a page with MayRender, and before it has written anything.
 var ErrRender = errors.New("the page must be rendered first")
 
-// A drawer is a browser.
+// A drawer is a browser that renders pages.
 type drawer interface {
 	Draw(context.Context, render.Page, render.Fetch) (*render.Drawing, error)
 	Tabs() int
 	Close()
 }
 
-// renders returns when pages of a host are drawn.
+// renders returns which pages of a host are rendered: RenderOff, RenderAuto or RenderAlways.
 func (o *Options) renders(host string) string {
 	return cmp.Or(o.Hosts.For(host).Render, o.Render, RenderOff)
 }
@@ -66,7 +66,7 @@ func (o *Options) Renders() bool {
 	return draws(o.Render) || slices.ContainsFunc(o.Hosts, func(h access.Host) bool { return draws(h.Render) })
 }
 
-// newDrawer returns the browser of a crawl, or nil if it needs none.
+// newDrawer starts the browser of a crawl. It returns nil if the options render no pages.
 func newDrawer(opt *Options) (drawer, error) {
 	if !opt.Renders() {
 		return nil, nil
@@ -78,7 +78,8 @@ func newDrawer(opt *Options) (drawer, error) {
 	return render.New(render.Options{Path: path, Size: opt.MaxSize}), nil
 }
 
-// drawn reports when a page would be drawn; [RenderOff] if it cannot be.
+// drawn returns the Render option that applies to a page. It is RenderOff if the page cannot be
+// rendered, or has been.
 func (c *Crawl) drawn(p *Page) string {
 	switch {
 	case c.browser == nil, p.Problem != "", p.Location != "", p.NotModified, p.Drawing != nil, p.DrawError != "":
@@ -89,7 +90,7 @@ func (c *Crawl) drawn(p *Page) string {
 	return c.opt.renders(frontier.HostOf(p.Item.URL))
 }
 
-// draw lets the browser draw the page of an arrival, and passes it on.
+// draw renders the page of an arrival in the browser, and passes the arrival to the handler again.
 func (c *Crawl) draw(ctx context.Context, a *arrival, start func(func() error)) error {
 	c.schedule.drawing(a.turn, true)
 	page := a.page
@@ -107,10 +108,10 @@ func (c *Crawl) draw(ctx context.Context, a *arrival, start func(func() error)) 
 	return c.hand(ctx, a, start)
 }
 
-// errRefused says that a page may not ask for something.
+// errRefused means that the browser asked for a URL that a page must not load.
 var errRefused = errors.New("the page may not ask for this")
 
-// part makes a request of a page that is drawn.
+// part answers a request that the browser makes while it renders a page.
 func (c *Crawl) part(ctx context.Context, page *Page, r render.Request) (render.Answer, error) {
 	base, err := frontier.NewBase(page.Item.URL, "")
 	if err != nil {
@@ -120,13 +121,14 @@ func (c *Crawl) part(ctx context.Context, page *Page, r render.Request) (render.
 	switch {
 	case err != nil:
 		return render.Answer{}, err
-	case c.opt.trespasses(page.Item.URL, url), c.opt.Scope != nil && c.opt.Scope.excludes(url):
+	case c.opt.trespasses(page.Item.URL, url), c.opt.Scope != nil && c.opt.Scope.excludes(url), c.opt.logsOut(url):
 		return render.Answer{}, errRefused
 	}
 	return c.parts.get(ctx, partKey(url, r.Header), func() (render.Answer, error) { return c.fetchPart(ctx, url, r.Header) })
 }
 
-// fetchPart fetches what a page asks for, when its host may be asked.
+// fetchPart fetches a file for a page that is rendered, when robots.txt and the delay of the file's
+// host allow it.
 func (c *Crawl) fetchPart(ctx context.Context, url string, header http.Header) (a render.Answer, err error) {
 	var delay time.Duration
 	if !c.opt.IgnoreRobots {
@@ -148,7 +150,7 @@ func (c *Crawl) fetchPart(ctx context.Context, url string, header http.Header) (
 	return c.fetchFile(ctx, url, header)
 }
 
-// fetchFile makes one exchange for a file of a page.
+// fetchFile makes one HTTP exchange for a file of a page that is rendered.
 func (f *fetcher) fetchFile(ctx context.Context, url string, more http.Header) (a render.Answer, err error) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -177,7 +179,8 @@ func (f *fetcher) fetchFile(ctx context.Context, url string, more http.Header) (
 	return render.Answer{Status: x.Status, Header: x.Header, Body: x.Body}, x.BodyErr
 }
 
-// drawing records that a page of a turn is being drawn, or was. Meanwhile it waits for no worker.
+// drawing records that the rendering of a turn's page begins or has ended. While a page is
+// rendered, it does not count among the pages that wait for a worker.
 func (s *schedule) drawing(t *turn, begins bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -192,15 +195,16 @@ func (s *schedule) drawing(t *turn, begins bool) {
 	s.changed()
 }
 
-// borrow waits until a host may have one more request, beside its turns, and counts it. The request
-// must be made with the returned context, and given back with the bytes of its answer. It fails if the
-// host must rest for longer than Options.Timeout, and when ctx ends.
+// borrow waits until a host may have one more request that is not part of a turn, and counts the
+// request. The request must be made with the returned context. Call giveBack with the size of its
+// answer when it has ended. borrow fails if the wait would be longer than Options.Timeout, or when
+// ctx ends.
 func (s *schedule) borrow(ctx context.Context, name, origin string, delay time.Duration) (_ context.Context, giveBack func(bytes int), err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	h := s.host(name)
 	if h.folder {
-		return ctx, func(int) {}, nil // it needs no rest, and its turn ends only after this
+		return ctx, func(int) {}, nil // a folder needs no delay, and this request ends before the turn of the page
 	}
 	h.asides++
 	s.offer(h)
@@ -254,8 +258,8 @@ func (s *schedule) borrow(ctx context.Context, name, origin string, delay time.D
 	return s.watchAside(ctx, h, number), giveBack, nil
 }
 
-// watchAside returns a context for a request beside the turns of a host, from whose arrival the rest of
-// the host counts.
+// watchAside returns a context for a request that is not part of a turn. It tells the schedule when
+// the request was sent, because the delay of the host counts from then.
 func (s *schedule) watchAside(ctx context.Context, h *host, number int) context.Context {
 	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
 		WroteRequest: func(httptrace.WroteRequestInfo) {
@@ -278,10 +282,11 @@ func (s *schedule) watchAside(ctx context.Context, h *host, number int) context.
 	})
 }
 
-// partsFor is how long the answer to a request of a page is used for other pages.
+// partsFor is how long the answer to a request of one rendered page is reused for other pages.
 const partsFor = 10 * time.Minute
 
-// A partCache keeps what pages asked for. If several pages ask for one file, it is fetched once.
+// A partCache caches the answers to requests that rendered pages make, such as scripts. If several
+// pages request one file at the same time, it is fetched once.
 type partCache struct {
 	mu   sync.Mutex
 	kept *lru.Cache[string, part] // guarded by mu
@@ -294,12 +299,13 @@ type part struct {
 }
 
 func newPartCache(bytes int64) *partCache {
-	const head = 2 << 10 // bytes, about
+	const head = 2 << 10 // approximate size of a header in bytes
 	weigh := func(p part) int { return len(p.Body) + head }
 	return &partCache{kept: lru.New[string](int(bytes), weigh), open: map[string]chan struct{}{}}
 }
 
-// partKey is the key of a request: what its answer depends on.
+// partKey returns the cache key of a request: the URL and the header, because the answer depends on
+// both.
 func partKey(url string, header http.Header) string {
 	var b strings.Builder
 	b.WriteString(url)
@@ -307,7 +313,8 @@ func partKey(url string, header http.Header) string {
 	return b.String()
 }
 
-// get returns the answer of a key, and fetches it if there is none.
+// get returns the cached answer for a key. If there is none, it calls fetch, or waits for another
+// call that does.
 func (c *partCache) get(ctx context.Context, key string, fetch func() (render.Answer, error)) (render.Answer, error) {
 	for {
 		c.mu.Lock()
@@ -331,7 +338,7 @@ func (c *partCache) get(ctx context.Context, key string, fetch func() (render.An
 	}
 }
 
-// fetched fetches the answer of a key, and keeps it if it may be kept.
+// fetched calls fetch and caches its answer under key, if isKept allows it.
 func (c *partCache) fetched(key string, fetch func() (render.Answer, error)) (render.Answer, error) {
 	a, err := fetch()
 	c.mu.Lock()
@@ -345,8 +352,8 @@ func (c *partCache) fetched(key string, fetch func() (render.Answer, error)) (re
 	return a, err
 }
 
-// isKept reports an answer that is the same for all pages: it says nothing else, and no failure of the
-// server.
+// isKept reports whether an answer may be reused for other pages: Cache-Control does not forbid it,
+// and the answer is no temporary failure of the server.
 func isKept(a *render.Answer) bool {
 	control := strings.ToLower(a.Header.Get("Cache-Control"))
 	return a.Status < 500 && a.Status != http.StatusTooManyRequests &&

@@ -14,25 +14,25 @@ import (
 	"skink/frontier"
 )
 
-// A fetcher fetches URLs, with one exchange for each: it does not follow redirects, cache or retry.
-// Several goroutines may use it.
+// A fetcher fetches URLs. It makes one exchange for each, and does not follow redirects, cache or
+// retry. Several goroutines may use it at the same time.
 type fetcher struct {
 	opt     Options
 	wire    *wire.Transport
 	shell   *shell
-	folders *folder.Server                               // nil: there are none
-	hop     func(ctx context.Context, host string) error // waits until a host may have a request outside a turn; nil: no wait
+	folders *folder.Server                               // serves folders as sites; nil: there are none
+	hop     func(ctx context.Context, host string) error // waits until a host may get a request that is not part of a turn; nil: no wait
 
-	pageHeader   http.Header // sent for a page; not changed
-	robotsHeader http.Header // sent for a robots.txt; not changed
-	fileHeader   http.Header // sent for what a page asks for in the browser; not changed
+	pageHeader   http.Header // header of requests for pages; never changed
+	robotsHeader http.Header // header of requests for robots.txt; never changed
+	fileHeader   http.Header // header of requests that the browser makes for a page; never changed
 
 	mayAsk  func(ctx context.Context, url string) bool // reports whether robots.txt allows a URL; nil: it is not asked
 	logins  logins
-	cookies *cookieStore // nil: none are kept
+	cookies *cookieStore // nil: no cookies are kept
 
 	secureMu sync.Mutex
-	secure   map[string]bool // guarded by secureMu: names of hosts with settings that https reaches
+	secure   map[string]bool // guarded by secureMu: names of hosts with own settings that are known to be reached by https
 }
 
 // newFetcher starts the servers of opt.Folders, and opens nothing else. The caller must close the
@@ -86,8 +86,8 @@ func (f *fetcher) close() {
 	f.folders.Close()
 }
 
-// fetch fetches one URL. The page is never nil. If ctx has ended, the page says nothing about the
-// URL.
+// fetch fetches one URL. The returned page is never nil; a failure is in its Problem. If ctx has
+// ended, the page must be ignored, because the request may have been cut off.
 func (f *fetcher) fetch(ctx context.Context, item frontier.Item) (page *Page) {
 	page = &Page{Item: item, FetchedAt: time.Now()}
 	defer func() {
@@ -134,8 +134,8 @@ func conditional(header http.Header, item frontier.Item) http.Header {
 	return header
 }
 
-// A panicError is a bug of this program, or of a library, that an answer triggered. It fails one
-// URL, and must not end the crawl.
+// A panicError is a panic of this program or of a library while one URL was fetched. It becomes the
+// problem of that URL and does not end the crawl.
 type panicError struct {
 	url   string
 	value any
@@ -143,7 +143,7 @@ type panicError struct {
 
 func (e *panicError) Error() string { return fmt.Sprintf("panic at %s: %v", e.url, e.value) }
 
-// waitFor waits until the host of a URL may be asked again.
+// waitFor waits until the host of a URL may get another request.
 func (f *fetcher) waitFor(ctx context.Context, url string) error {
 	if f.hop == nil {
 		return nil

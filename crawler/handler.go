@@ -18,13 +18,13 @@ type Handler interface {
 	Pages() int64
 }
 
-// lookAgainPriority is the priority of URLs that are fetched again: after all others of their host.
-// They begin when no other turn of the host is under way, so that all earlier pages are handled by
-// then.
+// lookAgainPriority is the priority of URLs that are fetched again because of [ErrLookAgain]. They
+// come after all other URLs of their host, and begin when no other turn of the host is under way.
+// So all earlier pages of the host have been handled by then.
 const lookAgainPriority = 96
 
-// ErrLookAgain is returned by a [Handler] that must see other pages of the host before this one.
-// The URL goes to the end of its host's queue and is fetched again.
+// ErrLookAgain is the error of a [Handler] that cannot judge a page before it has seen other pages
+// of the host. The URL goes to the end of its host's queue and is fetched again.
 var ErrLookAgain = errors.New("fetch the page again after the others of its host")
 
 // A Leaver is a [Handler] that can end the crawl of a host.
@@ -34,13 +34,14 @@ type Leaver interface {
 	LeaveAlone(host string) (why string)
 }
 
-// A Prober is a [Handler] that needs the answers of hosts for URLs that cannot exist.
+// A Prober is a [Handler] that needs to know how hosts answer URLs that cannot exist. For example,
+// it can then recognize error pages that have status 200.
 type Prober interface {
 	// Probe is called after the page at url was handled. It returns a URL of the same host that
 	// cannot exist, or "" for none. A URL outside the scope is not requested.
 	Probe(ctx context.Context, url string) (string, error)
 
-	// Probed is called with the result.
+	// Probed is called with the result of fetching a URL that Probe returned.
 	Probed(ctx context.Context, p *Page) error
 }
 

@@ -13,43 +13,44 @@ type host struct {
 	standing
 
 	name    string
-	claim   frontier.Claim  // zero: the host is not held, and gets no requests
-	urls    []frontier.Item // taken from the frontier, not started
-	supply  supply          // what the frontier has beyond urls
+	claim   frontier.Claim  // the claim on the host; zero: this worker has not claimed it, and it gets no requests
+	urls    []frontier.Item // taken from the frontier, but not yet begun
+	supply  supply          // whether the frontier has more URLs of the host
 	taking  bool            // URLs are being taken from the frontier
-	depth   int             // of the next URL, estimated while urls is empty
-	leaving bool            // to be returned: no more turns begin
-	away    bool            // not available in this run: it gets no requests
-	first   bool            // comes before others: its robots.txt was just requested
+	depth   int             // depth of the next URL; an estimate while urls is empty
+	leaving bool            // no more turns begin, because the host is to be returned to the frontier
+	away    bool            // not available in this run, such as a missing folder: it gets no requests
+	first   bool            // comes before other hosts, because its robots.txt was just requested
 
-	turns    int // turns begun and not ended
-	open     int // of them, those whose request has not ended
-	unsent   int // of them, those whose request was not sent
+	turns    int // turns that have begun and not ended
+	open     int // turns among these whose request has not ended
+	unsent   int // turns among these whose request was not sent yet
 	requests int // requests started so far
-	robots   int // requests for robots.txt that started, plus those that ended
+	robots   int // number of requests for robots.txt that have started, plus number of those that have ended
 
-	drawing    int // turns whose page is being drawn
-	asides     int // requests of drawn pages that wait or are under way
-	asidesOpen int // of them, those under way
+	drawing    int // turns whose page a browser is rendering
+	asides     int // requests of rendered pages that wait or are under way
+	asidesOpen int // requests of rendered pages that are under way
 
-	located bool     // its name was looked up
-	at      *address // its address; nil: unknown, or not needed
-	parked  bool     // waits for a free request at that address
+	located bool     // the host's name was looked up in the DNS
+	at      *address // state of its IP address; nil: unknown, or not needed
+	parked  bool     // waits until a request to its IP address ends
 
-	spot priority.Spot[*host] // its position in the line it waits in
+	spot priority.Spot[*host] // position of the host in the queue in which it waits
 }
 
-// A supply says whether the frontier has URLs of a host that were not taken.
+// A supply says whether the frontier has more URLs of a host than are in memory.
 type supply int
 
 const (
-	dry   supply = iota // it had no more when last asked
-	maybe               // it may have some
-	sure                // it said that it has some
+	dry   supply = iota // the frontier had no more when it was last asked
+	maybe               // the frontier may have some
+	sure                // the frontier said that it has some
 )
 
-// due returns when the next URL may start. A host that may or may not have URLs is due at once:
-// asking the frontier costs the host nothing, and the crawl may be over.
+// due returns when the next URL of the host may be fetched. It returns the zero time if the host
+// may have no URLs: then the frontier should be asked at once, which costs the host nothing and may
+// show that the crawl is over.
 func (h *host) due() time.Time {
 	if len(h.urls) == 0 && h.supply != sure {
 		return time.Time{}
@@ -57,10 +58,10 @@ func (h *host) due() time.Time {
 	return h.rested()
 }
 
-// held reports whether the schedule holds the host.
+// held reports whether this worker has claimed the host.
 func (h *host) held() bool { return h.claim != frontier.Claim{} }
 
-// askable reports whether a turn of the host may begin as soon as the host has rested.
+// askable reports whether a turn of the host may begin as soon as its delay has passed.
 func (h *host) askable() bool {
 	switch {
 	case !h.held(), h.away, h.alone != "", h.leaving, h.taking:
@@ -78,7 +79,7 @@ func (h *host) askable() bool {
 // finished reports whether the host gets no more requests in this crawl.
 func (h *host) finished() bool { return h.away || h.alone != "" || !h.affords(0) }
 
-// found records that the frontier may have new URLs of the host at a depth.
+// found records that the frontier may have got new URLs of the host, with the given depth.
 func (h *host) found(depth int) {
 	if h.supply == dry && !h.taking || depth < h.depth {
 		h.depth = depth
@@ -86,7 +87,8 @@ func (h *host) found(depth int) {
 	h.supply = max(h.supply, maybe)
 }
 
-// nextDepth returns the depth of the host's next URL, estimated while none is in memory.
+// nextDepth returns the depth of the host's next URL. It is an estimate while no URL of the host is
+// in memory.
 func (h *host) nextDepth() int {
 	if len(h.urls) > 0 {
 		return h.urls[0].Depth
@@ -94,7 +96,8 @@ func (h *host) nextDepth() int {
 	return h.depth
 }
 
-// nextPriority returns that of the host's next URL, or 0 while none is in memory.
+// nextPriority returns the priority of the host's next URL, or 0 while no URL of the host is in
+// memory.
 func (h *host) nextPriority() int {
 	if len(h.urls) > 0 {
 		return h.urls[0].Priority
@@ -102,8 +105,8 @@ func (h *host) nextPriority() int {
 	return 0
 }
 
-// idle reports whether a host can be removed without loss: it has no claim and no state, and could
-// be asked at once.
+// idle reports whether a host can be removed from memory without loss, because nothing is known of
+// it that would delay or prevent a request.
 func (h *host) idle(now time.Time) bool {
 	return !h.held() && h.alone == "" && h.turns == 0 && h.asides == 0 && h.spot.Queue() == nil && !h.parked && h.fails == 0 && h.spent == Spent{} &&
 		!now.Before(h.rested())

@@ -22,20 +22,20 @@ type Leads struct {
 	Items  []frontier.Item // URLs of the crawl, each once
 	Beyond []string        // canonical URLs outside the crawl, each once
 	Cut    bool            // the page has more links than are followed
-	Asked  bool            // the page has links but asks not to follow them, and the crawl obeys
+	Asked  bool            // the page has links but asks crawlers not to follow them, and the options obey that
 
-	// Targets holds the target of each href, in order, and then of each file, if [Links] asks for
-	// that. It may be incomplete, see Cut.
+	// Targets holds, if [Links] asks for it, the target of each href in order, followed by the
+	// target of each file. It may be incomplete, see Cut.
 	Targets []Target
 
 	from frontier.Item
-	opt  *Options // nil: links are ignored; without a Scope none is followed
+	opt  *Options // nil: links are ignored; Scope nil: no link is followed
 }
 
 // A Target is the URL that a link leads to.
 type Target struct {
-	URL   string // canonical; "": the link has none
-	First int    // index in Targets of the first target with this URL; -1: the page itself, or no URL
+	URL   string // canonical; "": the link cannot be resolved
+	First int    // index in Targets of the first target with the same URL; -1: the URL is empty or that of the page
 }
 
 // Links holds the links of a document as written in it.
@@ -44,12 +44,13 @@ type Links struct {
 	Hrefs iter.Seq2[string, bool] // in document order, each with whether it has rel=nofollow; nil: none
 	Files iter.Seq[string]        // URLs of its pictures, scripts and style sheets, which are not followed; nil: none
 
-	NoFollow bool // the page asks crawlers not to follow its links; Options.IgnoreNoFollow overrides that
+	NoFollow bool // the page asks crawlers not to follow its links; ignored if Options.IgnoreNoFollow is set
 	Targets  bool // fill [Leads.Targets]
 }
 
-// LeadsOf returns the leads of a page: the target of a redirect, and the sitemaps that the page
-// named. [Leads.Follow] adds the links of a document. The error is that of opt.OnSeed.
+// LeadsOf returns the URLs to which a page leads by itself: the target of a redirect, and the
+// sitemaps of its host. Call [Leads.Follow] to add the links of its document. The error is that of
+// opt.OnSeed.
 func LeadsOf(p *Page, opt *Options) (*Leads, error) {
 	l := &Leads{from: p.Item}
 	if p.Item.Kind == frontier.Check {
@@ -69,7 +70,7 @@ func LeadsOf(p *Page, opt *Options) (*Leads, error) {
 // becomes a seed.
 func (l *Leads) redirect(target string, opt *Options) error {
 	scope, from := opt.Scope, l.from
-	if from.Depth == 0 && !scope.Contains(target) && scope.Moved(from.URL, target) && !opt.trespasses(from.URL, target) {
+	if from.Depth == 0 && !scope.Contains(target) && scope.Moved(from.URL, target) && !opt.trespasses(from.URL, target) && !opt.logsOut(target) {
 		scope.AddSeed(target)
 		if opt.OnSeed != nil {
 			if err := opt.OnSeed(cmp.Or(from.Via, from.URL), target); err != nil {
@@ -136,16 +137,16 @@ func (l *Leads) Follow(links Links) error {
 	return nil
 }
 
-// A use says what happens to a link.
+// A use says what is done with the URL of a link.
 type use int
 
 const (
-	followed use = iota // it becomes an item, or goes to Beyond
-	told                // only its target is recorded
-	asset               // it is a file of the page, which may be checked
+	followed use = iota // it is added to Items, or to Beyond
+	told                // it is only recorded in Targets
+	asset               // it is a picture, script or style sheet, whose existence may be checked
 )
 
-// A following is the state of one call of Follow.
+// A following is the state of one call of [Leads.Follow].
 type following struct {
 	*Leads
 	base      *frontier.Base
@@ -155,10 +156,10 @@ type following struct {
 	leftBytes int
 }
 
-// A seenURL records a URL that an earlier link of the page leads to.
+// A seenURL records that an earlier link of the page has this URL.
 type seenURL struct {
-	first int  // index in Targets
-	taken bool // it was added to the leads, or must not be
+	first int  // index in Targets of that link
+	taken bool // the URL was added to the leads, or must not be added
 }
 
 // href adds one link. It returns false when a limit is reached.
@@ -192,7 +193,7 @@ func (f *following) href(href string, how use) bool {
 	case how == followed:
 		now.taken = true
 		f.link(url)
-	case f.opt.CheckAssets && f.opt.Scope != nil && !f.opt.Scope.excludes(url):
+	case f.opt.CheckAssets && f.opt.Scope != nil && !f.opt.Scope.excludes(url) && !f.opt.logsOut(url):
 		now.taken = true
 		f.check(url)
 	}
@@ -202,7 +203,7 @@ func (f *following) href(href string, how use) bool {
 	return true
 }
 
-// tell records the target of a link.
+// tell appends a target to Targets, if [Links] asks for targets.
 func (f *following) tell(t Target) {
 	if f.targets {
 		f.Targets = append(f.Targets, t)
@@ -221,27 +222,27 @@ func (f *following) resolve(href string) string {
 	return url
 }
 
-// link adds the URL of a link to the items, or to Beyond.
+// link adds a URL to Items if the crawl should fetch it, else to Beyond.
 func (l *Leads) link(url string) {
 	deepest := l.opt.MaxDepth > 0 && l.from.Depth >= l.opt.MaxDepth
 	switch leads := l.opt.leads(l.from.URL, url); {
 	case leads && !deepest:
 		l.Items = append(l.Items, frontier.Item{URL: url, Depth: l.from.Depth + 1})
-	case !leads && l.opt.CheckOthers && frontier.HostOf(url) != frontier.HostOf(l.from.URL) && !l.opt.Scope.excludes(url):
+	case !leads && l.opt.CheckOthers && frontier.HostOf(url) != frontier.HostOf(l.from.URL) && !l.opt.Scope.excludes(url) && !l.opt.logsOut(url):
 		l.check(url)
 	default:
 		l.Beyond = append(l.Beyond, url)
 	}
 }
 
-// check adds a URL to the items, to be checked but not fetched, even outside the scope.
+// check adds a URL to Items so that its existence is checked. The URL may be outside the scope.
 func (l *Leads) check(url string) {
 	if !l.opt.trespasses(l.from.URL, url) {
 		l.Items = append(l.Items, frontier.Item{URL: url, Depth: l.from.Depth + 1, Kind: frontier.Check})
 	}
 }
 
-// depth returns the depth of the items.
+// depth returns the depth of the URLs in Items, which all have the same.
 func (l *Leads) depth() int {
 	if len(l.Items) > 0 {
 		return l.Items[0].Depth

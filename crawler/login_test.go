@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -200,6 +201,44 @@ func TestLoginElsewhere(t *testing.T) {
 	if page.Problem != ProblemLogin || !strings.Contains(page.Detail, "is not a host of this section") {
 		t.Errorf("%q %s", page.Problem, page.Detail)
 	}
+}
+
+// No link to log out is requested in another way either: as a file of a page that is checked, as a
+// page of another host that is checked, or as the target of a redirect.
+func TestLogoutUnasked(t *testing.T) {
+	var mu sync.Mutex
+	var asked []string
+	ask := func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		defer mu.Unlock()
+		asked = append(asked, r.URL.Path)
+		w.Header().Set("Content-Type", "text/html")
+		switch r.URL.Path {
+		case "/":
+			fmt.Fprint(w, "<a href=/moved>")
+		case "/moved":
+			http.Redirect(w, r, "/session/logout", http.StatusFound)
+		case "/item.png":
+			w.Header().Set("Content-Type", "image/png")
+		}
+	}
+	site, other := serve(t, ask), serve(t, ask)
+	basic := &access.Basic{User: "u", Password: "p"}
+	opt := Options{
+		CheckAssets: true, CheckOthers: true, AllowHosts: []string{site, other}, IgnoreRobots: true,
+		Hosts: access.Table{{Pattern: site, Basic: basic}, {Pattern: other, Basic: basic}},
+		Scope: newScope(t, ScopeHost, nil, nil, "http://"+site+"/"),
+	}
+	err := Walk(t.Context(), []string{"http://" + site}, opt, func(p *Page) (Links, error) {
+		links := found(p)
+		links.Targets, links.Files = true, slices.Values([]string{"/logout.png", "/delete", "/item.png", "http://" + other + "/user/logout"})
+		return links, nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	slices.Sort(asked)
+	same(t, "asked", strings.Join(asked, " "), "/ /item.png /moved")
 }
 
 func TestLogsOut(t *testing.T) {

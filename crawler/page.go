@@ -12,39 +12,40 @@ import (
 	"skink/frontier"
 )
 
-// A Page is the result of one URL: an answer, or a problem. One page failing is data, not an error.
+// A Page is the result of fetching one URL: an answer of the server, or a problem. A failed fetch
+// is not an error of the crawl.
 type Page struct {
 	Item      frontier.Item
-	Claim     frontier.Claim // of its host, when it was fetched
+	Claim     frontier.Claim // claim on its host under which it was fetched
 	FetchedAt time.Time
-	Took      time.Duration // from the request to the last byte read, without the time in which the crawl did not read
+	Took      time.Duration // from the request to the last byte of the body, without the time in which the crawl waited for memory and did not read
 	Status    int           // HTTP status; 0: there was no answer
 	Header    http.Header   // of the answer, as received
-	Body      []byte        // decoded, and cut at Options.MaxSize
+	Body      []byte        // decoded, at most Options.MaxSize bytes
 	Truncated bool          // Body is not the whole body; Problem says why
-	Location  string        // canonical URL a redirect leads to; "": none, or none that can be used
-	Raw       *wire.Raw     // the answer as it came; nil: there was none, or Options.OnAnswer is nil
+	Location  string        // canonical URL of a redirect's target; "": no redirect, or the target cannot be used
+	Raw       *wire.Raw     // the undecoded answer; nil: there was none, or Options.OnAnswer is nil
 
-	Promised int64 // bytes of the body, by the answer to a check; 0: unknown
+	Promised int64 // size of the body in bytes, as the answer to a HEAD request says; 0: unknown
 
-	NotModified bool // the page has not changed since it sent the validators of Item; Body is empty
+	NotModified bool // the server says that the page has not changed since the last visit (status 304); Body is empty
 
-	Private bool   // it was requested with a password, cookies or headers of the user's, so others may not see it
+	Private bool   // it was requested with a password, cookies or headers from the user, so other people may not be able to see it
 	Signals string // the content signals of its host's robots.txt, such as "ai-train=no, search=yes"
 
 	Sitemaps []string // canonical URLs of the host's sitemaps, set on the first page of a seed's host
-	Listed   *Listed  // what the page lists, if it is a sitemap; else nil
+	Listed   *Listed  // counts of the URLs that the page lists, if it is a sitemap; else nil
 
-	MayRender bool            // a browser can draw the page: the handler may return ErrRender
-	Drawing   *render.Drawing // the page as a browser shows it; nil: none was asked
-	DrawError string          // why a browser failed to draw the page; "": it did not
+	MayRender bool            // a browser can render the page, so the handler may return ErrRender
+	Drawing   *render.Drawing // the page as a browser rendered it; nil: it was not rendered
+	DrawError string          // why the browser failed to render the page; "": it did not fail
 
 	Problem Problem // "": there is none
 	Detail  string  // what exactly went wrong, for the user
 }
 
-// Document returns the bytes to read the page from, and their Content-Type: what a browser has drawn, or
-// the answer.
+// Document returns the bytes from which the page should be read, and their media type: the rendered
+// page if a browser has rendered it, else the body of the answer.
 func (p *Page) Document() (body []byte, contentType string) {
 	if p.Drawing != nil {
 		return p.Drawing.HTML, "text/html; charset=utf-8"
@@ -52,7 +53,7 @@ func (p *Page) Document() (body []byte, contentType string) {
 	return p.Body, p.Header.Get("Content-Type")
 }
 
-// Transient reports whether a problem may be gone at the next try.
+// Transient reports whether the page's problem may be gone if the URL is fetched again.
 func (p *Page) Transient() bool {
 	switch p.Problem {
 	case ProblemConnect, ProblemTimeout, ProblemReset, ProblemDNS, ProblemUnrobots:
@@ -63,7 +64,7 @@ func (p *Page) Transient() bool {
 	return false
 }
 
-// End returns the final state of the page's URL in the frontier.
+// End returns the state in which the page's URL ends in the frontier, such as Fetched or Failed.
 func (p *Page) End() frontier.State {
 	switch {
 	case p.Problem == ProblemRobots, p.Problem == ProblemLater:
@@ -78,9 +79,9 @@ func (p *Page) End() frontier.State {
 	return frontier.Fetched
 }
 
-// Validators returns the ETag and Last-Modified of the answer, as sent, for a conditional request
-// at the next visit. It returns "" for one that could not be sent as a header, or is longer than
-// maxValidator bytes.
+// Validators returns the ETag and Last-Modified headers of the answer, which a conditional request
+// sends at the next visit. A value that cannot be sent as a header, or is longer than maxValidator
+// bytes, is returned as "".
 func (p *Page) Validators() (etag, modified string) {
 	return validator(p.Header.Get("ETag")), validator(p.Header.Get("Last-Modified"))
 }

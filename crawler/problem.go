@@ -21,7 +21,7 @@ import (
 type Problem string
 
 const (
-	ProblemDNS       Problem = "dns"                // the host's name has no address
+	ProblemDNS       Problem = "dns"                // the host's name has no IP address
 	ProblemConnect   Problem = "connect"            // no connection to the address
 	ProblemTimeout   Problem = "timeout"            // no whole answer within Options.Timeout
 	ProblemTLS       Problem = "tls"                // no trusted certificate, or the handshake failed
@@ -35,23 +35,23 @@ const (
 	ProblemRobots    Problem = "robots.txt"         // robots.txt does not allow it
 	ProblemUnrobots  Problem = "robots.txt unreachable"
 	ProblemStatus    Problem = "status"          // an error status; stored as "status 404"
-	ProblemSitemap   Problem = "no sitemap"      // the URL of a sitemap has something else
+	ProblemSitemap   Problem = "no sitemap"      // the URL was listed as a sitemap, but is none
 	ProblemLater     Problem = "postponed"       // not fetched because of a learned rule, see Detail
 	ProblemSoft      Problem = learn.SoftProblem // a page that the host also returns for URLs that do not exist
-	ProblemEmpty     Problem = "empty"           // an answer without text where there was a page
-	ProblemAlike     Problem = "same as others"  // the same answer for many URLs that were different pages
+	ProblemEmpty     Problem = "empty"           // the answer has no text, but earlier answers of the URL had some
+	ProblemAlike     Problem = "same as others"  // many URLs that were different pages now have the same answer
 	ProblemLogin     Problem = "login"           // the login of the host failed
 	ProblemInternal  Problem = "internal"
 )
 
-// Answered reports whether a problem is that of an answer that looks like a page. Only a comparison
-// with other answers of the host shows that it is not one.
+// Answered reports whether the problem is one of an answer that looks like a page. Only comparing
+// it with other answers of the host has shown that it is an error page.
 func (p Problem) Answered() bool {
 	return p == ProblemSoft || p == ProblemEmpty || p == ProblemAlike
 }
 
-// classify returns the problem that an error of a fetch stands for, and its text. An error that
-// matches none of causes counts as an invalid HTTP answer, for which net/http has no type.
+// classify returns the problem for an error of a fetch, and its text for the user. An error that
+// matches none of causes counts as invalid HTTP, for which net/http has no error type.
 func classify(err error) (Problem, string) {
 	if e, ok := errors.AsType[*url.Error](err); ok {
 		err = e.Err // drop the method and URL: the page has them
@@ -64,8 +64,8 @@ func classify(err error) (Problem, string) {
 	return ProblemHTTP, cut(err.Error())
 }
 
-// causes are tried in this order. A timeout interrupts other operations, and can look like an error
-// of theirs.
+// causes lists how problems are recognized, tried in this order. Timeouts come first, because they
+// interrupt other operations and so can look like errors of those.
 var causes = []struct {
 	problem Problem
 	is      func(error) bool
@@ -95,7 +95,8 @@ func isDial(err error) bool {
 	return ok && op.Op == "dial"
 }
 
-// isBroken reports whether a connection ended early, even if the caller ended it.
+// isBroken reports whether a connection ended before the answer was complete, or the caller
+// cancelled the request.
 func isBroken(err error) bool {
 	for _, end := range []error{wire.ErrUnanswered, io.EOF, io.ErrUnexpectedEOF, syscall.ECONNRESET, syscall.EPIPE, net.ErrClosed, context.Canceled} {
 		if errors.Is(err, end) {

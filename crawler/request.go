@@ -13,9 +13,9 @@ import (
 	"skink/crawler/wire"
 )
 
-// request makes the request for a canonical URL, with a header that it does not change. It adds what
-// depends on the host. Each hop of a redirect is a request of its own, so a host never gets what is
-// meant for another host.
+// request makes a request for a canonical URL with the given header, which it does not change. It
+// adds what the user set for the URL's host, such as a password. It is called anew for each
+// redirect, so a host never gets what is meant for another host.
 func (f *fetcher) request(ctx context.Context, method, rawURL string, header http.Header) (*http.Request, error) {
 	r, err := wire.NewRequest(ctx, rawURL, header)
 	if err != nil {
@@ -23,6 +23,9 @@ func (f *fetcher) request(ctx context.Context, method, rawURL string, header htt
 	}
 	r.Method = method
 	host := f.opt.Hosts.For(r.Host)
+	if f.opt.isPrivate(r.Host) {
+		r = r.WithContext(wire.WithSecrets(r.Context(), "Set-Cookie"))
+	}
 	r = f.dress(r, host)
 	if f.cookies != nil && f.trusts(r.URL) {
 		r = f.cookies.add(r)
@@ -36,9 +39,9 @@ func (f *fetcher) request(ctx context.Context, method, rawURL string, header htt
 	return r, nil
 }
 
-// dress adds to a request what only its host may get: the user agent, and the headers, user and
-// password. A host that is known to be reached by https does not get these secrets over http: a
-// redirect or a link could otherwise make the crawler send them in clear.
+// dress adds to a request what the user set for its host: the user agent, headers, and a password.
+// If the host is known to be reached by https, it does not add headers and password to http
+// requests: a redirect or a link could otherwise make the crawler send these secrets unencrypted.
 func (f *fetcher) dress(r *http.Request, h access.Host) *http.Request {
 	if h.UserAgent == "" && len(h.Headers) == 0 && h.Basic == nil {
 		return r
@@ -77,8 +80,8 @@ func (o *Options) isPrivate(host string) bool {
 	return false
 }
 
-// trusts reports whether the secrets of a host may be sent with a request for a URL: it is https, or
-// no https URL of the host is a seed or was requested.
+// trusts reports whether the secrets of a host may be sent with a request for a URL: the URL is
+// https, or no https URL of the host is a seed or was requested before.
 func (f *fetcher) trusts(u *url.URL) bool {
 	f.secureMu.Lock()
 	defer f.secureMu.Unlock()

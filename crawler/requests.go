@@ -8,8 +8,8 @@ import (
 	"skink/crawler/wire"
 )
 
-// watch returns a context for the requests of a turn. They tell the schedule when they are sent and
-// when their answers begin.
+// watch returns a context for the requests of a turn. With it the schedule learns when a request
+// was sent and when its answer began.
 //
 // A DNS look-up, connecting and the TLS handshake can take longer than the host's rest. If the rest
 // counted from the beginning of the turn, the next request would follow at once on the same
@@ -56,9 +56,9 @@ func (s *schedule) robotsEnd(name string, answered bool, took time.Duration) {
 	s.offer(h)
 }
 
-// hop waits until a host may have a request that does not come from a turn, such as the target of a
-// redirected robots.txt, and counts that request. It fails if the wait would take longer than
-// Options.Timeout, or when ctx ends.
+// hop waits until a host may get a request that is not part of a turn, such as one for the target
+// of a redirected robots.txt, and counts the request. It fails if it would have to wait for longer
+// than Options.Timeout, or when ctx ends.
 func (s *schedule) hop(ctx context.Context, name string) error {
 	at, err := s.reserve(name)
 	if err != nil {
@@ -70,7 +70,7 @@ func (s *schedule) hop(ctx context.Context, name string) error {
 	return ctx.Err()
 }
 
-// reserve counts a request that does not come from a turn, and returns when it may start.
+// reserve counts a request that is not part of a turn, and returns when it may start.
 func (s *schedule) reserve(name string) (time.Time, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -83,8 +83,8 @@ func (s *schedule) reserve(name string) (time.Time, error) {
 	return at, nil
 }
 
-// askAside counts a request at a time that does not come from a turn. Later requests wait until
-// after it.
+// askAside counts a request that is not part of a turn and starts at the given time. Later requests
+// of the host keep their delay from that time.
 func (s *schedule) askAside(h *host, at time.Time) {
 	h.ask(at)
 	h.requests++

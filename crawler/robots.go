@@ -13,7 +13,7 @@ import (
 	"skink/frontier"
 )
 
-// permit returns what robots.txt says of the URL of a turn. Its error is that of ctx.
+// permit returns whether robots.txt allows the URL of a turn. Its error is that of ctx.
 //
 // The cache would keep a failure for ten minutes. But a URL is tried again only after the back-off
 // of its host. If robots.txt were not requested again then, a short outage would use up all tries
@@ -43,9 +43,9 @@ func (c *Crawl) permit(ctx context.Context, t *turn) (p permission, err error) {
 	return p, nil
 }
 
-// robotsProblem returns the page of a URL whose robots.txt cannot be fetched. If there was no
-// answer, the page has the problem of that request, such as [ProblemConnect]. Else it has
-// [ProblemUnrobots].
+// robotsProblem returns the page for a URL that must not be fetched because its robots.txt could
+// not be fetched. If the server did not answer, the page has the problem of that request, such as
+// [ProblemConnect]. Otherwise it has [ProblemUnrobots].
 func robotsProblem(item frontier.Item, err error) *Page {
 	page := &Page{Item: item, FetchedAt: time.Now(), Problem: ProblemUnrobots, Detail: err.Error()}
 	cause := errors.Unwrap(err)
@@ -58,7 +58,8 @@ func robotsProblem(item frontier.Item, err error) *Page {
 	return page
 }
 
-// counted wraps fetch so that the schedule counts the requests for robots.txt.
+// counted returns a function that calls fetch and tells the schedule of the request for robots.txt,
+// so that the host's delay applies to it.
 func (c *Crawl) counted(fetch robotsFetch) robotsFetch {
 	return func(ctx context.Context, robotsURL string) (int, []byte, error) {
 		host := frontier.HostOf(robotsURL)
@@ -115,8 +116,8 @@ func (f *fetcher) fetchRobots(ctx context.Context, robotsURL string) (status int
 	}
 }
 
-// robotsExchange makes one exchange of fetchRobots within the time left, and subtracts from it the time
-// used.
+// robotsExchange makes one of the exchanges of fetchRobots. It may take at most *left, from which
+// it subtracts the time that it took.
 func (f *fetcher) robotsExchange(ctx context.Context, robotsURL string, left *time.Duration) (*wire.Exchange, error) {
 	ctx, clock, cancel := wire.StartClock(ctx, *left, f.opt.Timeout)
 	defer cancel()
@@ -135,10 +136,11 @@ func (f *fetcher) robotsExchange(ctx context.Context, robotsURL string, left *ti
 	return x, err
 }
 
-// A robotsBusy is an answer to the request for robots.txt with an error status and a Retry-After.
+// A robotsBusy is the error for an answer to the request for robots.txt with an error status and a
+// Retry-After header.
 type robotsBusy struct {
 	status     int
-	retryAfter string // as sent
+	retryAfter string // value of Retry-After, as sent
 }
 
 func (e *robotsBusy) Error() string {

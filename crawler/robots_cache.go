@@ -16,11 +16,11 @@ import (
 // missing after it was unreachable for thirty days. This cache does neither: nothing is fetched
 // until the file can be read.
 const (
-	robotsLifetime  = 24 * time.Hour      // of a site's answer
-	robotsRetry     = 10 * time.Minute    // after which a site that did not answer gets another request
-	robotsLongest   = 30 * 24 * time.Hour // how long an older copy is used while the site does not answer
+	robotsLifetime  = 24 * time.Hour      // how long the answer of a site is valid
+	robotsRetry     = 10 * time.Minute    // a site that did not answer is asked again after this time
+	robotsLongest   = 30 * 24 * time.Hour // how long the last robots.txt of a site is used while the site does not answer
 	robotsMostHosts = 1 << 17             // some 500 bytes each; with more hosts in rotation each file would be fetched again and again
-	robotsMostRules = 1_000_000           // in all files that are kept; about 100 MB
+	robotsMostRules = 1_000_000           // in all cached files together; about 100 MB
 )
 
 // A robotsFetch fetches one robots.txt. It follows up to five redirects, and has its own timeout.
@@ -28,9 +28,9 @@ const (
 // was cut.
 type robotsFetch func(ctx context.Context, robotsURL string) (status int, body []byte, err error)
 
-// A robotsUnreachableError says that the rules of a site are unknown, because its robots.txt could
-// not be fetched. Until that succeeds no page of the site may be fetched; its URLs are tried again,
-// not given up.
+// A robotsUnreachableError means that the rules of a site are unknown, because its robots.txt could
+// not be fetched. No page of the site may be fetched until that succeeds. The site's URLs are tried
+// again later.
 type robotsUnreachableError struct {
 	origin string // "https://example.com"
 	err    error
@@ -64,7 +64,8 @@ func robotsFor(status int, body []byte, err error) (rules *robots.Rules, found b
 	return nil, false, robotsStatus(status)
 }
 
-// A robotsStatus is an answer to the request for robots.txt that says nothing about the rules.
+// A robotsStatus is the error for an answer to the request for robots.txt whose status leaves the
+// rules unknown.
 type robotsStatus int
 
 func (s robotsStatus) Error() string { return fmt.Sprintf("status %d", int(s)) }
@@ -83,7 +84,7 @@ type robotsCache struct {
 
 	mu     sync.Mutex               // guards what follows, and all entries
 	hosts  map[string]*list.Element // by origin
-	recent *list.List               // of *robotsEntry, the last used first
+	recent *list.List               // of *robotsEntry, the most recently used first
 	rules  int                      // sum of the entries' sizes
 }
 
@@ -92,8 +93,8 @@ type robotsEntry struct {
 	origin  string
 	until   time.Time     // when rules or err expire; zero: not fetched yet
 	rules   *robots.Rules // nil if err is set
-	err     error         // why there are no rules
-	copied  time.Time     // when rules were fetched, if they come from a file; else zero
+	err     error         // why the rules are unknown
+	copied  time.Time     // when the robots.txt in rules was fetched; zero: rules do not come from a file
 	pending chan struct{} // closed when the fetch under way ends; nil: no fetch is under way
 }
 
@@ -129,8 +130,9 @@ func (c *robotsCache) get(ctx context.Context, rawURL string) (*robots.Rules, er
 	}
 }
 
-// look returns the entry of an origin, and creates it if there is none. If the entry is neither
-// known nor pending, look marks it as pending, and the caller must call refresh.
+// look returns the cache entry of an origin, and creates it if there is none. known is true if the
+// entry is valid. Otherwise pending is the channel to wait on if another call fetches the file; if
+// pending is nil, the caller must call refresh.
 func (c *robotsCache) look(origin string) (entry *robotsEntry, pending chan struct{}, known bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -158,8 +160,8 @@ func (c *robotsCache) answer(entry *robotsEntry) (*robots.Rules, error) {
 	return entry.rules, entry.err
 }
 
-// refresh fetches the robots.txt of an entry that look marked as pending. A fetch that failed
-// because ctx ended is not stored.
+// refresh fetches the robots.txt of a cache entry, and stores the result in the entry. If the fetch
+// failed because ctx ended, nothing is stored.
 func (c *robotsCache) refresh(ctx context.Context, entry *robotsEntry) (*robots.Rules, error) {
 	defer c.release(entry)
 	status, body, err := c.fetch(ctx, entry.origin+"/robots.txt")
@@ -234,7 +236,8 @@ func robotsOrigin(rawURL string) (string, error) {
 	return strings.Clone(scheme + "://" + rest), nil
 }
 
-// forget makes the next get fetch again if the last fetch failed.
+// forget removes the failure of a site from the cache, if its last fetch of robots.txt failed, so
+// that the next get fetches again.
 func (c *robotsCache) forget(rawURL string) {
 	origin, err := robotsOrigin(rawURL)
 	if err != nil {

@@ -9,15 +9,15 @@ import (
 	"skink/frontier"
 )
 
-// A hostRules is what the user chose for one host: the settings of the host, or else those of the
-// crawl.
+// A hostRules holds the limits that apply to one host: from the settings of the host, or else from
+// those of the crawl.
 type hostRules struct {
 	delay   time.Duration
 	perHost int
 	budget  Budget
 }
 
-// rulesOf returns what the user chose for a host.
+// rulesOf returns the limits that apply to a host.
 func (o *Options) rulesOf(host string) hostRules {
 	r := hostRules{o.Delay, o.PerHost, o.HostBudget}
 	if len(o.Hosts) == 0 {
@@ -63,8 +63,8 @@ func (o *Options) agentFor(host string) string {
 	return cmp.Or(o.Hosts.For(host).UserAgent, o.UserAgent)
 }
 
-// secureHosts returns the names of the hosts of https seeds. Without settings of hosts it returns an
-// empty map.
+// secureHosts returns the names of the hosts that have an https URL as a seed. The map is empty if
+// no host has settings of its own, because then it is not needed.
 func (o *Options) secureHosts() map[string]bool {
 	secure := map[string]bool{}
 	if len(o.Hosts) == 0 || o.Scope == nil {

@@ -40,18 +40,18 @@ import (
 // disk would then block the reports. So next decides under the mutex, and calls the frontier
 // without it.
 
-// These errors of next end a crawl.
+// next returns one of these errors when the crawl is over.
 var (
 	errFinished = errors.New("nothing is left to fetch")
 	errLimit    = errors.New("a limit of the crawl is reached")
 )
 
 const (
-	takeBatch   = 32      // URLs of one host taken in one call of the frontier
-	takenMost   = 1 << 16 // URLs of all hosts in memory, some 10 MB
+	takeBatch   = 32      // URLs of one host that one call takes from the frontier
+	takenMost   = 1 << 16 // URLs of all hosts that are held in memory, some 10 MB
 	takenAtOnce = 32      // hosts whose URLs are taken at the same time, because a call may be slow
-	firstSweep  = 4096    // hosts in memory at which sweep first removes idle ones
-	mostNamed   = 1000    // hosts that are kept only for the report at the end
+	firstSweep  = 4096    // number of hosts in memory at which sweep first removes idle hosts
+	mostNamed   = 1000    // hosts that are listed in the report at the end
 )
 
 // A schedule decides which URL is fetched next. Hosts that must rest wait in a line, ordered by the
@@ -63,16 +63,16 @@ const (
 type schedule struct {
 	front frontier.Frontier
 	opt   *Options
-	pages func() int64 // pages in the store
+	pages func() int64 // returns the number of pages in the store
 
 	mu        sync.Mutex                    // guards what follows, all hosts, and all turns
-	hosts     map[string]*host              // held or not
+	hosts     map[string]*host              // every host in memory, whether claimed or not
 	sweepAt   int                           // number of hosts at which sweep removes idle ones
-	claims    claims                        // of the hosts
+	claims    claims                        // which hosts are claimed
 	addresses map[netip.Addr]*address       // of the hosts
-	resting   *priority.Queue[*host]        // by the time they are due
-	ready     [paces]*priority.Queue[*host] // hosts that are due, by pace
-	capacity  capacity                      // for turns
+	resting   *priority.Queue[*host]        // hosts that must wait, by the time at which they are due
+	ready     [paces]*priority.Queue[*host] // hosts that may get a request now, by pace
+	capacity  capacity                      // how many turns may be under way
 	bytes     int64                         // total size of the bodies fetched
 	demanding map[string]time.Duration      // the Crawl-delay of hosts that ask for more than MaxDelay
 	wake      chan struct{}                 // closed and renewed when something changed
@@ -99,12 +99,12 @@ func newSchedule(front frontier.Frontier, opt Options, pages func() int64) *sche
 	return s
 }
 
-// newLine returns an empty line of hosts.
+// newLine returns an empty priority queue of hosts.
 func newLine(before func(a, b *host) bool) *priority.Queue[*host] {
 	return priority.New(before, func(h *host) *priority.Spot[*host] { return &h.spot })
 }
 
-// nearer reports whether host a comes before host b, when both are due.
+// nearer reports whether host a comes before host b in the queue of hosts that are due.
 func nearer(a, b *host) bool {
 	if a.first != b.first {
 		return a.first
@@ -138,7 +138,8 @@ func (s *schedule) sweep() {
 	s.sweepAt = max(firstSweep, 2*len(s.hosts))
 }
 
-// offer moves a host to the line of its state. Call offer after every change of a host.
+// offer puts a host into the queue that fits its state: ready, resting, parked, or none. It must be
+// called after every change of a host.
 func (s *schedule) offer(h *host) {
 	full := h.at.full(s.opt.PerIP)
 	if !full {
@@ -156,7 +157,7 @@ func (s *schedule) offer(h *host) {
 	}
 }
 
-// changed wakes the goroutine that waits in next.
+// changed wakes the goroutine that waits in next, because a turn may be able to begin now.
 func (s *schedule) changed() {
 	close(s.wake)
 	s.wake = make(chan struct{})
@@ -179,10 +180,12 @@ func (s *schedule) next(ctx context.Context) (*turn, error) {
 	}
 }
 
-// An action is what next does before its next step: claim hosts, return hosts, take URLs, or wait.
+// An action is a call that next makes without holding the mutex before it tries again to begin a
+// turn: claim hosts, return hosts, take URLs from the frontier, or wait.
 type action func(context.Context) error
 
-// step begins a turn if one is due. Otherwise it returns an action, errFinished or errLimit.
+// step begins a turn if a host is due. Otherwise it returns the action that next must do first, or
+// errFinished or errLimit.
 func (s *schedule) step() (*turn, action, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -212,7 +215,7 @@ func (s *schedule) step() (*turn, action, error) {
 		case h.at.full(s.opt.PerIP), h.due().After(now):
 			s.offer(h)
 		case len(h.urls) == 0 && !s.claims.mustReturn(h, now):
-			h.supply, h.taking = dry, true // done may find more during the call
+			h.supply, h.taking = dry, true // new URLs may be found during the call, which sets supply again
 			takes = append(takes, taking{h, h.claim, min(max(takenMost/len(s.claims.held), 1), takeBatch)})
 			s.offer(h)
 		case len(takes) > 0: // take URLs before a turn begins
@@ -240,7 +243,8 @@ func (s *schedule) step() (*turn, action, error) {
 	return nil, s.wait(most), nil
 }
 
-// goingBack checks the doubted hosts and lets go of those that must be returned.
+// goingBack checks the hosts that were marked by doubt, and removes those that must be returned to
+// the frontier.
 func (s *schedule) goingBack(now time.Time) (back []returning) {
 	for h := range s.claims.doubted {
 		if s.claims.mustReturn(h, now) {
@@ -251,8 +255,8 @@ func (s *schedule) goingBack(now time.Time) (back []returning) {
 	return back
 }
 
-// firstReady returns the next host to ask. It returns nil if there is none, or if capacity is
-// missing for it when at most room turns may be under way.
+// firstReady returns the host that gets the next turn. It returns nil if no host is due, or if too
+// many turns are under way. room is the limit of turns under way.
 func (s *schedule) firstReady(room int) *host {
 	var first *host
 	for p := range s.ready {
@@ -291,7 +295,7 @@ func sleep(ctx context.Context, wake <-chan struct{}, most time.Duration) error 
 	return nil
 }
 
-// A taking is a call that takes URLs of a host from the frontier.
+// A taking describes a call that takes URLs of a host from the frontier.
 type taking struct {
 	host  *host
 	claim frontier.Claim // of the host
@@ -317,7 +321,8 @@ func (s *schedule) take(all []taking) action {
 	}
 }
 
-// addTaken adds the URLs of a taking to its host. The host has none of them if its claim was lost.
+// addTaken adds URLs from the frontier to their host, unless the claim on the host was lost
+// meanwhile.
 func (s *schedule) addTaken(t taking, urls []frontier.Item, lost bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -339,7 +344,8 @@ func (s *schedule) addTaken(t taking, urls []frontier.Item, lost bool) {
 	s.offer(h)
 }
 
-// stir makes the schedule ask the frontier for URLs of all hosts again.
+// stir makes the schedule ask the frontier for hosts and URLs again, because URLs were added by
+// others.
 func (s *schedule) stir() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -11,31 +11,33 @@ import (
 	"skink/frontier"
 )
 
-// The scopes a crawl can have, from the narrowest to the widest.
+// The kinds of scopes, which say what URLs of a crawl have in common with a seed, from the
+// narrowest to the widest.
 const (
-	ScopePrefix = "prefix" // URLs that begin as a seed does, up to its last slash
-	ScopeHost   = "host"   // the seeds' hosts and ports
-	ScopeDomain = "domain" // all hosts of the seeds' registrable domains
-	ScopeAny    = "any"    // everything
+	ScopePrefix = "prefix" // the same beginning, up to the last slash of the seed's path
+	ScopeHost   = "host"   // the same host and port
+	ScopeDomain = "domain" // the same registrable domain, such as example.com
+	ScopeAny    = "any"    // nothing: all URLs
 )
 
-// A Scope decides which URLs belong to a crawl. Seeds always do.
+// A Scope decides which URLs belong to a crawl. The URLs of seeds always do.
 type Scope struct {
 	kind             string
 	include, exclude []*regexp.Regexp
-	own              access.Table // settings of single hosts, see obey
+	own              access.Table // settings of single hosts, see Obey
 
 	mu    sync.RWMutex
-	roots map[string]bool // guarded by mu: hosts, domains or prefixes, as kind says
-	seeds map[string]bool // guarded by mu
+	roots map[string]bool // guarded by mu: the hosts, domains or prefixes of the seeds, depending on kind
+	seeds map[string]bool // guarded by mu: canonical URLs
 
-	hostsMu sync.RWMutex    // taken after mu
-	hosts   map[string]bool // guarded by hostsMu: for ScopeDomain, whether recently seen hosts are in the scope
+	hostsMu sync.RWMutex    // if both mutexes are needed, lock mu first
+	hosts   map[string]bool // guarded by hostsMu: a cache for ScopeDomain: whether a host is in the scope
 }
 
-// NewScope returns a scope without seeds, which is empty unless the kind is ScopeAny. A URL must
-// match one of the regular expressions include, if there are any, and none of exclude. They may
-// match any part of the canonical URL. An invalid expression is an error.
+// NewScope returns a scope of the given kind without seeds. Without seeds it contains no URL,
+// unless the kind is ScopeAny. Besides what kind demands, a URL must match one of the regular
+// expressions include, if there are any, and none of exclude. An expression may match any part of
+// the canonical URL. An invalid kind or expression is an error.
 func NewScope(kind string, include, exclude []string) (*Scope, error) {
 	switch kind {
 	case ScopePrefix, ScopeHost, ScopeDomain, ScopeAny:
@@ -63,7 +65,8 @@ func compile(list string, patterns []string) ([]*regexp.Regexp, error) {
 	return all, nil
 }
 
-// AddSeed adds a canonical URL to the scope, and its host, domain or prefix as the kind says.
+// AddSeed adds a seed, given as a canonical URL. The scope then contains the seed and, depending on
+// its kind, the other URLs of the seed's host, domain or prefix.
 func (s *Scope) AddSeed(url string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -72,7 +75,8 @@ func (s *Scope) AddSeed(url string) {
 	clear(s.hosts)
 }
 
-// root returns the part of a URL that this kind of scope compares.
+// root returns the part of a URL that must be equal to that of a seed: its host, domain or prefix,
+// depending on the kind.
 func (s *Scope) root(url string) string {
 	switch s.kind {
 	case ScopeHost:
@@ -106,7 +110,7 @@ func (s *Scope) near(url string) bool {
 	return s.roots[frontier.HostOf(url)]
 }
 
-// mostHosts bounds the cache of onDomain.
+// mostHosts is how many hosts onDomain caches.
 const mostHosts = 10_000
 
 // onDomain reports whether a host is in the domain of a seed. Finding the domain costs more than
@@ -128,8 +132,8 @@ func (s *Scope) onDomain(host string) bool {
 	return in
 }
 
-// underRoot reports whether a URL is below a prefix. It tries each parent folder, because a crawl
-// may have more seeds than a URL has folders.
+// underRoot reports whether a URL begins with the prefix of a seed. It looks up each folder of the
+// URL's path, because a crawl may have more seeds than a URL has folders.
 func (s *Scope) underRoot(url string) bool {
 	path, _, _ := strings.Cut(url, "?")
 	for {
@@ -144,11 +148,11 @@ func (s *Scope) underRoot(url string) bool {
 	}
 }
 
-// Obey makes the scope use the patterns of hosts that have their own, instead of those of the crawl.
-// It must be called before the scope is used.
+// Obey sets the settings of single hosts. The include and exclude patterns of a host there replace
+// those of NewScope. Obey must be called before the scope is used.
 func (s *Scope) Obey(t access.Table) { s.own = t }
 
-// patterns returns the patterns for the host of a URL.
+// patterns returns the include and exclude patterns that apply to the host of a URL.
 func (s *Scope) patterns(url string) (include, exclude []*regexp.Regexp) {
 	include, exclude = s.include, s.exclude
 	if len(s.own) > 0 {
@@ -163,7 +167,7 @@ func (s *Scope) patterns(url string) (include, exclude []*regexp.Regexp) {
 	return include, exclude
 }
 
-// wanted reports whether the patterns admit a URL.
+// wanted reports whether the include and exclude patterns allow a URL.
 func (s *Scope) wanted(url string) bool {
 	include, exclude := s.patterns(url)
 	return !matches(exclude, url) && (len(include) == 0 || matches(include, url))

@@ -28,21 +28,21 @@ import (
 // A sitemap may list URLs of the crawl on any host; other URLs are counted and ignored. An index
 // lists sitemaps, which may be index files up to maxSitemapDepth.
 const (
-	maxSitemapDepth = 3    // levels, from an index file to the sitemap
-	mostSitemaps    = 1000 // sitemaps that one host names in one run: 50 million pages
-	listedAtOnce    = 1000 // URLs queued in one call
+	maxSitemapDepth = 3    // number of index files in a row that are followed
+	mostSitemaps    = 1000 // sitemaps that are read of one host in one run; enough for 50 million pages
+	listedAtOnce    = 1000 // URLs that are queued in one call of the frontier
 	guessed         = "/sitemap.xml"
 )
 
 // Listed counts the URLs that a sitemap lists.
 type Listed struct {
-	Pages    int   // pages in the crawl
-	Sitemaps int   // sitemaps in the crawl
-	New      int   // of both, those that were not in the frontier
-	Outside  int   // outside the scope, or not URLs
-	Cut      error // why the rest was not read; nil: all was read
+	Pages    int   // URLs of pages that belong to the crawl
+	Sitemaps int   // URLs of sitemaps that belong to the crawl
+	New      int   // pages and sitemaps among these that were not in the frontier
+	Outside  int   // entries that are outside the scope, or are not URLs
+	Cut      error // why the sitemap was not read to the end; nil: it was
 
-	on map[string]bool // hosts of the new ones
+	on map[string]bool // hosts of the new URLs
 }
 
 func (l *Listed) hosts() []string {
@@ -68,7 +68,8 @@ func (l *Listed) String() string {
 	return text
 }
 
-// findSitemaps adds the sitemaps of a seed's host to the seed's page.
+// findSitemaps sets the sitemaps of a seed's host in the seed's page, if the seed is the host's
+// home page.
 func (c *Crawl) findSitemaps(ctx context.Context, t *turn, page *Page) {
 	item := t.item
 	if !c.opt.Sitemaps || c.opt.Scope == nil || t.host.folder || item.Depth > 0 || item.Kind != frontier.Page || page.Status == 0 || !frontier.IsRoot(item.URL) {
@@ -115,7 +116,7 @@ func (c *Crawl) roomForSitemap(host string) bool {
 	return true
 }
 
-// peekAt is how many bytes of an answer are read to see whether it is a sitemap.
+// peekAt is how many bytes of an answer are read to detect a sitemap.
 const peekAt = 4 << 10
 
 // peek reports whether the answer of a URL begins like a sitemap, or redirects to a URL that
@@ -146,7 +147,7 @@ func isSitemap(head []byte) bool {
 	return len(head) > 0
 }
 
-// readSitemap queues the URLs of a sitemap, also if the sitemap is a seed.
+// readSitemap queues the URLs that a page lists, if the page is a sitemap.
 func (c *Crawl) readSitemap(ctx context.Context, page *Page) error {
 	item := page.Item
 	switch {
@@ -190,7 +191,8 @@ func (c *Crawl) readSitemap(ctx context.Context, page *Page) error {
 	return c.queue(ctx, l, batch, dated)
 }
 
-// listed counts an entry and returns its item; false if it must not be queued.
+// listed counts an entry of a sitemap, and returns the item to be queued for it. It returns false
+// if the entry must not be queued.
 func (c *Crawl) listed(base *frontier.Base, from frontier.Item, e *sitemap.Entry, l *Listed) (frontier.Item, bool) {
 	url, err := base.Resolve(e.URL)
 	if err == nil && c.opt.Learned != nil && !e.Index {
@@ -214,13 +216,13 @@ func (c *Crawl) listed(base *frontier.Base, from frontier.Item, e *sitemap.Entry
 	return frontier.Item{URL: url, Depth: from.Depth + 1, Kind: frontier.Sitemap}, true
 }
 
-// A Dated page has the time of its last change from a sitemap.
+// A Dated is a page with the time of its last change, as a sitemap says.
 type Dated struct {
 	URL     string
 	LastMod time.Time
 }
 
-// queue queues the listed items, and calls OnDated and OnListed before.
+// queue adds items from a sitemap to the frontier. Before, it calls OnDated and OnListed.
 func (c *Crawl) queue(ctx context.Context, l *Listed, items []frontier.Item, dated []Dated) error {
 	if len(items) == 0 {
 		return nil
@@ -229,7 +231,7 @@ func (c *Crawl) queue(ctx context.Context, l *Listed, items []frontier.Item, dat
 		if err := c.opt.OnDated(ctx, dated); err != nil {
 			return fmt.Errorf("store the change dates of a sitemap: %w", err)
 		}
-		for _, d := range dated { // OnDated may have queued some again
+		for _, d := range dated { // OnDated may have put some pages back into the frontier
 			l.on[frontier.HostOf(d.URL)] = true
 		}
 	}

@@ -24,41 +24,41 @@ import (
 // if that is shorter.
 const (
 	restPerAnswer = 2
-	smoothing     = 4 // an answer counts for a quarter, those before it for the rest
+	smoothing     = 4 // the latest answer counts for a quarter of the smoothed time, and those before for the rest
 	mostOnTheWay  = 25 * time.Millisecond
 	restOnTheWay  = 8 // the part of a rest
 )
 
-// A standing is what a host has earned: how long it rests between two requests, whether it answers,
-// and what it has spent. A host that is returned to the frontier passes on most of it. The mutex of
-// the schedule guards it, as all of a host.
+// A standing holds how a host has behaved in this crawl: how long to wait between two requests,
+// whether it answers, and how much was fetched from it. When the host is returned to the frontier,
+// most of this is passed on. The schedule's mutex guards it.
 type standing struct {
 	opt    *Options
 	rules  hostRules // what the user chose for the host
-	folder bool      // a folder on disk: it needs no rest
+	folder bool      // the host is a folder on disk, which needs no delay
 
 	// The rest.
 	delay      time.Duration // least time between the starts of two requests, set by the user or robots.txt
 	crawlDelay time.Duration // delay that a robots.txt asks for, at most MaxDelay
-	teller     string        // origin of that robots.txt; "": unknown
-	took       time.Duration // time that an answer with a page takes, smoothed
+	teller     string        // origin of the robots.txt that set crawlDelay; "": unknown
+	took       time.Duration // time that an answer with a page takes, smoothed over several
 	robotsTook time.Duration // time of the first answer to a request for robots.txt
-	asked      time.Time     // when the last request arrived there, or began if it was not sent yet
-	awaited    int           // number of that request until its answer begins, asked is then an estimate; 0: none
+	asked      time.Time     // when the last request arrived at the host, or began if it was not sent yet
+	awaited    int           // number of the last request while its answer has not begun, so that asked is an estimate; 0: none
 	until      time.Time     // no requests before this time
-	blocked    time.Time     // like until, for the rest that the host itself asked for
+	blocked    time.Time     // no requests before this time, because the host itself asked for it
 
 	// Its failures, see backoff.go.
 	answered bool      // it has answered a request in this crawl
-	served   bool      // it has answered a URL with something else than that it is busy
+	served   bool      // it has given an answer that does not say that it is busy
 	fails    int       // failures in a row; requests in flight together count as one
 	since    time.Time // when the first of them ended
 	last     time.Time // when the last of them ended
-	hopeless bool      // the crawl does not wait for the host
-	refused  int       // answers that it is busy; answers to requests in flight together count once
+	hopeless bool      // the crawl ends without waiting for this host
+	refused  int       // number of answers that say that the host is busy; requests in flight together count once
 
-	spent Spent  // in this crawl, counted if there is a budget
-	alone string // why this crawl sends it no more requests, see handler.go; "": it does
+	spent Spent  // what this crawl fetched from it, counted only if there is a budget
+	alone string // why this crawl sends it no more requests; "": it gets requests
 }
 
 func newStanding(opt *Options, host string) standing {
@@ -70,7 +70,7 @@ func newStanding(opt *Options, host string) standing {
 	return s
 }
 
-// inherit adds what the last holder of the host passed on.
+// inherit takes over what the worker that held the host before has recorded of it.
 func (s *standing) inherit(r frontier.Rest) {
 	s.blocked = r.Blocked
 	s.until = latest(s.until, r.Due())
@@ -110,17 +110,18 @@ func (s *standing) rest() time.Duration {
 // rested returns the time at which the host may get its next request.
 func (s *standing) rested() time.Time { return latest(s.until, s.asked.Add(s.rest())) }
 
-// ask sets the time of the host's last request. The beginning of the answer does not change it any
-// more.
+// ask sets the time of the host's last request. If the answer to an earlier request begins later,
+// that does not change the time any more.
 func (s *standing) ask(at time.Time) { s.asked, s.awaited = at, 0 }
 
-// sent records that the request with the given number was sent, and estimates when it arrives.
+// sent records that the request with the given number was sent, and estimates when it arrives at
+// the host.
 func (s *standing) sent(number int) {
 	s.asked, s.awaited = time.Now().Add(min(s.rest()/restOnTheWay, mostOnTheWay)), number
 }
 
-// heard records that the answer to the request with the given number begins, so the request had
-// arrived. It reports whether that was expected later.
+// heard records that the answer to the request with the given number begins, so that the request
+// must have arrived. It returns true if that is earlier than sent had estimated.
 func (s *standing) heard(number int) (sooner bool) {
 	now := time.Now()
 	if s.awaited != number || s.asked.Before(now) {

@@ -10,14 +10,14 @@ import (
 type HostState struct {
 	Name     string
 	Requests int           // requests started, robots.txt included
-	Took     time.Duration // time that an answer takes, smoothed; 0: no answer yet
-	Rest     time.Duration // between two requests
-	Until    time.Time     // no requests before this time; may be past
+	Took     time.Duration // average time of an answer, in which recent answers count more; 0: no answer yet
+	Rest     time.Duration // least time between the starts of two requests
+	Until    time.Time     // no requests are sent before this time, which may be in the past
 	Fails    int           // failures in a row
-	Hopeless bool          // the crawl does not wait for it, see backoff.go
-	Budget   bool          // it reached its --max-host-pages or --max-host-bytes, and it has URLs
-	Alone    string        // why this crawl sends it no more requests, see backoff.go; "": it does
-	Left     bool          // it has URLs to fetch, or may have some
+	Hopeless bool          // the crawl ends without waiting for the host, see backoff.go
+	Budget   bool          // the host has reached its --max-host-pages or --max-host-bytes, and has more URLs
+	Alone    string        // why this crawl sends the host no more requests, see backoff.go; "": it gets requests
+	Left     bool          // the host has URLs to fetch, or may have some
 }
 
 // Hosts returns the state of the hosts in memory, sorted by name. Hosts with nothing left to fetch
@@ -38,14 +38,14 @@ func (c *Crawl) Hosts() []HostState {
 	return all
 }
 
-// A Demand is a host whose robots.txt asks for a longer delay than it gets.
+// A Demand is a host whose robots.txt asks for a longer delay than Options.MaxDelay.
 type Demand struct {
 	Host  string
 	Asked time.Duration
 }
 
-// Demanding returns hosts that asked for more than Options.MaxDelay, the longest delay first. It
-// returns the first 1000 that were found.
+// Demanding returns the hosts whose robots.txt asks for a longer delay than Options.MaxDelay,
+// longest delay first. Only the first 1000 that were found are included.
 func (c *Crawl) Demanding() []Demand {
 	s := c.schedule
 	s.mu.Lock()
@@ -74,17 +74,17 @@ func (c *Crawl) InFlight() int {
 	return c.schedule.capacity.begun
 }
 
-// Held returns how many hosts this crawl holds.
+// Held returns how many hosts this crawl has claimed.
 func (c *Crawl) Held() int {
 	c.schedule.mu.Lock()
 	defer c.schedule.mu.Unlock()
 	return len(c.schedule.claims.held)
 }
 
-// A LeftHost is a host that this crawl stopped asking.
+// A LeftHost is a host to which this crawl stopped sending requests, with the reason.
 type LeftHost struct{ Host, Why string }
 
-// LeftAlone returns the hosts that this crawl stopped asking, sorted by name.
+// LeftAlone returns the hosts to which this crawl stopped sending requests, sorted by name.
 func (c *Crawl) LeftAlone() []LeftHost {
 	s := c.schedule
 	s.mu.Lock()
@@ -99,7 +99,8 @@ func (c *Crawl) LeftAlone() []LeftHost {
 	return all
 }
 
-// Waiting returns the number of hosts that have URLs to fetch, now or later, or one in flight.
+// Waiting returns the number of hosts that have URLs to fetch now or later, or a URL that is being
+// fetched.
 func (c *Crawl) Waiting() int {
 	s := c.schedule
 	s.mu.Lock()
@@ -113,8 +114,8 @@ func (c *Crawl) Waiting() int {
 	return n
 }
 
-// Pause stops new requests until [Crawl.GoOn]. Requests under way finish, hosts stay claimed, and
-// timeouts keep running.
+// Pause makes the crawl start no more requests until [Crawl.GoOn] is called. Requests that are
+// under way finish, hosts stay claimed, and timeouts keep running.
 func (c *Crawl) Pause() { c.setPaused(true) }
 
 // GoOn ends a pause.

@@ -13,16 +13,16 @@ import (
 type turn struct {
 	item    frontier.Item
 	host    *host
-	claim   frontier.Claim // of the host
-	located bool           // the host's address was looked up before the turn began
-	pace    pace           // of the host when the turn began
+	claim   frontier.Claim // the claim on the host when the turn began
+	located bool           // the IP address of the host was looked up before the turn began
+	pace    pace           // pace of the host when the turn began
 	began   time.Time
 
 	stage   stage
-	arrived bool      // its page waits for a worker, or has one
-	number  int       // of its request, among those of the host
-	robots  int       // host.robots when the turn began
-	before  time.Time // when the host was asked before
+	arrived bool      // the page waits for a worker, or is being processed
+	number  int       // number of this request among those of the host, from 1
+	robots  int       // value of host.robots when the turn began
+	before  time.Time // time of the host's request before this one
 }
 
 // A stage is how far a turn has come.
@@ -42,7 +42,7 @@ const (
 	ended
 )
 
-// begin starts the first URL of a host.
+// begin begins a turn for the first of a host's URLs in memory.
 func (s *schedule) begin(h *host, now time.Time) *turn {
 	h.requests++
 	t := &turn{item: h.urls[0], host: h, claim: h.claim, located: h.located, pace: h.pace(), began: now, number: h.requests, robots: h.robots, before: h.asked}
@@ -59,11 +59,11 @@ func (s *schedule) begin(h *host, now time.Time) *turn {
 	return t
 }
 
-// A permission is what robots.txt says of a URL.
+// A permission is what robots.txt says about a URL.
 type permission struct {
-	refusal *Page         // the page of a URL that must not be fetched, or not now; nil: it may be
-	origin  string        // of the robots.txt; "": it is unknown
-	delay   time.Duration // its Crawl-delay
+	refusal *Page         // the result for a URL that must not be fetched, or not now; nil: it may be fetched
+	origin  string        // origin of the robots.txt; "": unknown
+	delay   time.Duration // Crawl-delay in the robots.txt
 	signals string        // its content signals for this crawler, see [robots.Rules.Signals]
 }
 
@@ -125,16 +125,16 @@ func (s *schedule) fetched(ctx context.Context, a *arrival) (again bool, err err
 	return false, nil
 }
 
-// An outcome is what came of a turn whose page was handled.
+// An outcome is what the handler's processing of a page means for the schedule.
 type outcome struct {
-	lost  bool     // the claim of the host was lost: another worker may hold it
-	alone string   // why the host must get no more requests; "": it may
-	probe string   // URL that the host is asked for next, see [Prober]; "": none
-	depth int      // of the URLs that the frontier has got
-	hosts []string // hosts of these URLs
+	lost  bool     // the claim on the host was lost, so another worker may hold it
+	alone string   // why the host must get no more requests; "": it may get some
+	probe string   // URL that the host is asked for next, because the [Prober] wants to know its answer; "": none
+	depth int      // depth of the URLs that were added to the frontier
+	hosts []string // hosts of the URLs that were added to the frontier
 }
 
-// done ends a turn.
+// done ends a turn after its page was handled.
 func (s *schedule) done(a *arrival, o outcome) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -174,15 +174,15 @@ func (s *schedule) undo(t *turn) {
 	s.end(t)
 }
 
-// unasked resets the time of the host's last request to that before the turn, unless another
-// request has started since.
+// unasked restores the time of the host's request before this turn, unless another request has
+// started since. It is for turns whose URL was not requested.
 func (t *turn) unasked() {
 	if t.host.requests == t.number {
 		t.host.asked = t.before
 	}
 }
 
-// send records that the first request of a turn was sent, or will not be.
+// send records that the first request of a turn was sent, or that none will be.
 func (t *turn) send() {
 	if t.stage < sent {
 		t.stage = sent
@@ -201,7 +201,7 @@ func (s *schedule) answer(a *arrival) {
 	s.free(a.turn)
 }
 
-// free ends the request of a turn, so that its host can have another request.
+// free records that the request of a turn has ended, so that the host may get another one.
 func (s *schedule) free(t *turn) {
 	h := t.host
 	h.spot.Leave() // its key in the line may have changed, and vacate moves other hosts before it is put back
@@ -214,7 +214,7 @@ func (s *schedule) free(t *turn) {
 	s.changed()
 }
 
-// end ends a turn whose request has ended.
+// end ends a turn whose request has ended before.
 func (s *schedule) end(t *turn) {
 	t.stage = ended
 	if t.arrived {

@@ -83,7 +83,8 @@ func (w *walk) Handle(ctx context.Context, p *Page, leads *Leads) error {
 	return w.front.End(ctx, frontier.Ending{Claim: p.Claim, URL: p.Item.URL, State: p.End(), Links: leads.Items})
 }
 
-// show calls visit unless an earlier call failed: other workers may still have pages then.
+// show calls visit with a page. After visit has failed once, show does not call it again: other
+// workers may still have pages.
 func (w *walk) show(p *Page) (links Links, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

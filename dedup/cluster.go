@@ -130,7 +130,7 @@ func NewTaken(n int, similarities []float64, pairs []Take) (*Taken, error) {
 	last := int32(0)
 	for _, p := range pairs {
 		if p.Leader < last || p.Text <= p.Leader || int(p.Text) >= n || !(p.Resemblance >= similarities[0] && p.Resemblance <= 1) {
-			return nil, fmt.Errorf("clusters of %d texts: %+v is no take of one by another", n, p)
+			return nil, fmt.Errorf("clusters of %d texts: the pair %+v is impossible or out of order", n, p)
 		}
 		last = p.Leader
 	}

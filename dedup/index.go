@@ -13,6 +13,9 @@ import (
 // An Index keeps the hash of every text. For a text that leads it also keeps the shingles, some 10
 // KB for a text of a thousand words. It never forgets anything. If a collection outgrows the
 // memory, use skink dedup, whose index is on disk.
+//
+// An Index does not obey [Rule.Contained]. That rule compares runs of three words of two texts, and
+// an Index keeps neither the texts nor these runs.
 type Index struct {
 	rule  Rule
 	canon sync.Pool // of *Text
@@ -61,7 +64,6 @@ func (x *Index) Add(id, text string) Verdict {
 }
 
 // Match returns the verdict that [Index.Add] would return for text, and does not add the text.
-
 func (x *Index) Match(text string) Verdict {
 	s := x.read(text)
 	x.mu.RLock()

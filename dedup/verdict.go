@@ -25,7 +25,6 @@ const (
 	BySuper Method = "super" // at least two of their six super-shingles are equal
 	ByMega  Method = "mega"  // at least one of their fifteen mega-shingles is equal
 	ByPairs Method = "pairs" // the search for all similar pairs after the crawl found them
-
 )
 
 // Explain returns the meaning of a verdict by this rule, in words for a reader who does not know

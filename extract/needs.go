@@ -61,7 +61,7 @@ type content struct {
 // needs returns why a page with few words needs scripts, or "" if it does not.
 func needs(page *html.Node, d *Document) string {
 	var see needing
-	shows := see.visit(page)
+	shows := see.shownBy(page)
 	switch {
 	case !see.script || see.drawn:
 		return ""
@@ -75,9 +75,9 @@ func needs(page *html.Node, d *Document) string {
 	return ""
 }
 
-// visit returns what an element shows, and records the evidence inside it. It recurses, because the
+// shownBy returns what an element shows, and records the evidence inside it. It recurses, because the
 // parser limits the depth of the tree.
-func (see *needing) visit(n *html.Node) (shows content) {
+func (see *needing) shownBy(n *html.Node) (shows content) {
 	switch n.DataAtom {
 	case atom.Script:
 		see.add(n)
@@ -89,7 +89,7 @@ func (see *needing) visit(n *html.Node) (shows content) {
 		return shows
 	case atom.Head:
 		for c := range n.ChildNodes() {
-			see.visit(c)
+			see.shownBy(c)
 		}
 		return shows
 	case atom.Template, atom.Style:
@@ -104,7 +104,7 @@ func (see *needing) visit(n *html.Node) (shows content) {
 			shows.words += countWords(c.Data)
 			continue
 		}
-		in := see.visit(c)
+		in := see.shownBy(c)
 		shows.words, shows.links, shows.other = shows.words+in.words, shows.links+in.links, shows.other || in.other
 	}
 	if n.Type == html.ElementNode && isAppRoot(n) {

@@ -39,7 +39,7 @@ func (s *survey) addTemplates() {
 		for _, n := range nodes {
 			box.AppendChild(n)
 		}
-		s.visit(box)
+		s.walk(box)
 		s.flush()
 	}
 }

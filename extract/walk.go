@@ -65,7 +65,7 @@ func walk(root *html.Node, d *Document, o Options) *survey {
 	s := surveys.Get().(*survey)
 	s.doc, s.opt = d, o
 	s.elem, s.row, s.h1Block, s.headline = -1, -1, -1, -1
-	s.visit(root)
+	s.walk(root)
 	s.flush()
 	return s
 }
@@ -97,8 +97,8 @@ func (s *survey) release() {
 	surveys.Put(s)
 }
 
-// visit walks a tree without recursion, because trees are up to 512 levels deep.
-func (s *survey) visit(root *html.Node) {
+// walk walks a tree without recursion, because trees are up to 512 levels deep.
+func (s *survey) walk(root *html.Node) {
 	n := root
 	for {
 		if s.arrive(n) {

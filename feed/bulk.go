@@ -31,58 +31,61 @@ import (
 // A redirect is not followed, because it would take the documents and the credentials to a server
 // that the user did not name.
 //
-// A document has the id of its page. So a document that is sent twice is in the index once. A bulk
-// whose result is unknown can be sent again, such as after a broken connection or a crash. The
-// document of a page is deleted when the page is gone, asks not to be indexed, or became a
-// duplicate. Deleting a document that does not exist (404) is not an error.
+// The ID of a document is that of its page, so a document that is sent twice is in the index once.
+// Thus a bulk whose result is unknown, such as after a broken connection or a crash, can be sent
+// again. The document of a page is deleted when the page is gone, asks not to be indexed, or became
+// a duplicate. Deleting a document that does not exist (404) is not an error.
 //
-// The cursor is stored only when the server has answered for all documents before it.
+// The cursor, which says up to which change of the store documents were sent, is stored only when
+// the server has answered for all documents before it.
 
-// BulkOptions says where documents are sent, and how.
+// BulkOptions says where and how a [Bulk] sends documents.
 type BulkOptions struct {
 	URL    string        // of the index: https://HOST:9200/INDEX
-	Header http.Header   // sent with each request, for credentials
-	Client *http.Client  // nil: one that waits a minute for an answer
-	Bytes  int           // of a bulk; 0: 5 MB, which both products advise to begin with
-	Wait   time.Duration // before the first try after a failed one; it doubles with each further try; 0: half a second
+	Header http.Header   // sent with each request, such as for credentials
+	Client *http.Client  // nil: a client with a timeout of one minute
+	Bytes  int           // size of a bulk; 0: 5 MB, with which the manuals of both products advise to start
+	Wait   time.Duration // before the second attempt for a bulk; doubles with each further attempt; 0: half a second
 
-	Options                                                     // which pages are sent, and after which moment; Format is not looked at
-	Keep    func(ctx context.Context, after store.Cursor) error // stores the cursor; nil: it is not stored
-	Refused func(id, why string)                                // called for each document that the server refuses for good; nil: not called
+	Options                                                     // which pages are sent, and after which cursor or time; Format is ignored
+	Keep    func(ctx context.Context, after store.Cursor) error // called to store the cursor; nil: it is not stored
+	Refused func(id, why string)                                // called for each document that the server refuses permanently; nil: not called
 
-	// Delayed is called before the second try, if the first one got no usable answer. waits is the
-	// sum of the waits before the further tries; nil: not called
+	// Delayed is called before the second attempt for a bulk, if the first one got no usable
+	// answer. tries is the number of further attempts, and waits the sum of the pauses before them.
+	// nil: not called.
 	Delayed func(why error, tries int, waits time.Duration)
 }
 
 const (
 	bulkBytes  = 5 << 20
-	leastBytes = 64 << 10 // of the bulks for a server that refused larger ones; one large document must not make all others go alone
+	leastBytes = 64 << 10 // bulks are not made smaller than this for a server that refuses large ones, because one large document must not cause all others to be sent alone
 	bulkWait   = 500 * time.Millisecond
-	bulkTries  = 9        // some two minutes, with the waits between them
-	bulkDocs   = 1000     // documents in a bulk, however small they are
-	mostReply  = 64 << 20 // bytes that an answer may have
+	bulkTries  = 9        // attempts for a bulk; with the pauses between them, they take some two minutes
+	bulkDocs   = 1000     // most documents in a bulk, however small they are
+	mostReply  = 64 << 20 // most bytes read of an answer
 )
 
 // A Bulk sends the changes of a store to an index. It is a [Consumer].
 type Bulk struct {
-	s      store.Reader
-	opt    BulkOptions
-	bulk   string // where to post
+	s    store.Reader
+	opt  BulkOptions
+	bulk string // URL to which bulks are posted
+	// position in the changes of s up to which documents were sent
 	cursor store.Cursor
 
-	items []item // gathered, and not sent
+	items []item // waiting to be sent
 	bytes int
 
 	sent, deleted, refused int
 
-	delayed bool // the last try failed as a whole
+	delayed bool // whether the last attempt got no usable answer
 }
 
-// An item is an action of a bulk.
+// An item is one action of a bulk: to index a document or to delete it.
 type item struct {
 	id     string
-	lines  []byte // the action and its document, each with its line end
+	lines  []byte // the action and, unless it is a deletion, the document; each line with its line end
 	delete bool
 }
 
@@ -93,7 +96,7 @@ func (i *item) action() string {
 	return "index"
 }
 
-// NewBulk sends what changed in s after opt.After.
+// NewBulk returns a Bulk that sends the changes of s after opt.After.
 func NewBulk(s store.Reader, opt BulkOptions) (*Bulk, error) {
 	if err := opt.check(); err != nil {
 		return nil, err
@@ -123,13 +126,13 @@ func NewBulk(s store.Reader, opt BulkOptions) (*Bulk, error) {
 	return &Bulk{s: s, opt: opt, bulk: u.String(), cursor: opt.After}, nil
 }
 
-// Counts returns how many documents the index took, deleted, and refused for good.
+// Counts returns how many documents the index accepted, deleted, and refused permanently.
 func (b *Bulk) Counts() (sent, deleted, refused int) { return b.sent, b.deleted, b.refused }
 
 // CatchUp sends the changes since the last call.
 func (b *Bulk) CatchUp(ctx context.Context) error {
 	after := b.cursor
-	b.items, b.bytes = nil, 0 // of a call that failed
+	b.items, b.bytes = nil, 0 // a call that failed may have left items
 	for change, err := range b.s.Changes(ctx, b.cursor, store.WantText) {
 		if err == nil {
 			err = ctx.Err()
@@ -156,7 +159,8 @@ func (b *Bulk) CatchUp(ctx context.Context) error {
 // Close sends the last changes.
 func (b *Bulk) Close(ctx context.Context) error { return b.CatchUp(ctx) }
 
-// take adds the action of a change to the bulk. There is none if the page never was in the index.
+// take adds the action for a changed page to the bulk. It adds none if the page neither is nor was
+// in the index.
 func (b *Bulk) take(page *store.Content) error {
 	opt := b.opt.Options
 	opt.Changes = true
@@ -182,8 +186,8 @@ func (b *Bulk) gather(i item) {
 	b.bytes += len(i.lines)
 }
 
-// flush sends the gathered items until the server has answered for all of them, and then stores the
-// cursor.
+// flush sends the waiting items, retrying until the server has answered for all of them. Then it
+// stores the cursor after.
 func (b *Bulk) flush(ctx context.Context, after store.Cursor) error {
 	err := b.send(ctx, b.items)
 	if err == nil && b.opt.Keep != nil {
@@ -202,7 +206,7 @@ var ErrNotAllowed = errors.New("not allowed")
 // errTooLarge means that the server does not take a bulk of this size.
 var errTooLarge = errors.New("the bulk is too large for the server")
 
-// send sends items. It retries those with a temporary failure.
+// send sends items. It retries those with a temporary failure, and halves a bulk that is too large.
 func (b *Bulk) send(ctx context.Context, items []item) error {
 	wait := b.opt.Wait
 	for try := 1; len(items) > 0; try++ {
@@ -210,7 +214,7 @@ func (b *Bulk) send(ctx context.Context, items []item) error {
 		switch {
 		case errors.Is(err, errTooLarge) && len(items) > 1:
 			half := len(items) / 2
-			b.opt.Bytes = min(b.opt.Bytes, max(sizeOf(items)/2, leastBytes)) // it will not take the next one either
+			b.opt.Bytes = min(b.opt.Bytes, max(sizeOf(items)/2, leastBytes)) // the server would refuse the next bulk of this size too
 			if err := b.send(ctx, items[:half]); err != nil {
 				return err
 			}
@@ -235,8 +239,8 @@ func (b *Bulk) send(ctx context.Context, items []item) error {
 	return nil
 }
 
-// delay reports a try that failed with err, unless the try before it failed too. A nil error is an
-// answer.
+// delay calls opt.Delayed if an attempt failed with err, unless the attempt before failed too. A
+// nil err means that the server gave a usable answer.
 func (b *Bulk) delay(err error) {
 	if err != nil && !b.delayed && b.opt.Delayed != nil {
 		b.opt.Delayed(err, bulkTries-1, b.opt.Wait*(1<<(bulkTries-1)-1))
@@ -262,8 +266,9 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// post sends items once. busy are the items to be sent again, after at least the time after. With
-// an error, busy are all items, or none if another try would fail in the same way.
+// post sends items with one request. busy are the items to send again, after a pause of at least
+// after. If err is not nil, busy are all items, or none if another attempt would fail in the same
+// way.
 func (b *Bulk) post(ctx context.Context, items []item) (busy []item, after time.Duration, err error) {
 	if len(items) == 0 {
 		return nil, 0, nil
@@ -316,8 +321,8 @@ func (b *Bulk) post(ctx context.Context, items []item) (busy []item, after time.
 	return nil, 0, err
 }
 
-// isForGood reports whether a request would fail in the same way again, because the
-// server is not trusted or does not speak TLS.
+// isForGood reports whether another attempt would fail with the same err, because the server's
+// certificate is not trusted or the server does not speak TLS.
 func isForGood(err error) bool {
 	var certificate *tls.CertificateVerificationError
 	return errors.As(err, &certificate) || errors.Is(err, http.ErrSchemeMismatch)
@@ -325,7 +330,7 @@ func isForGood(err error) bool {
 
 // A reply is the server's answer to a bulk.
 type reply struct {
-	Items []map[string]outcome `json:"items"` // by the name of the action
+	Items []map[string]outcome `json:"items"` // each maps the name of an action to its outcome
 }
 
 // An outcome is the server's answer for one item.
@@ -335,7 +340,7 @@ type outcome struct {
 	Error  json.RawMessage `json:"error"`
 }
 
-// settle reads the outcome of each item, and returns the items to be sent again.
+// settle reads the outcome of each item from an answer, and returns the items to send again.
 func (b *Bulk) settle(items []item, answer []byte) (busy []item, err error) {
 	var r reply
 	if err := json.Unmarshal(answer, &r); err != nil || len(r.Items) != len(items) {
@@ -364,8 +369,8 @@ func (b *Bulk) settle(items []item, answer []byte) (busy []item, err error) {
 	return busy, nil
 }
 
-// mayChange reports whether the server may take the same item later: it was busy, had a failure, or
-// another writer changed the same document.
+// mayChange reports whether the server may accept the same item later. It may if it was busy, had a
+// failure, or if another client changed the document at the same time.
 func (o outcome) mayChange() bool {
 	return o.Status == http.StatusTooManyRequests || o.Status == http.StatusConflict || o.Status >= 500
 }
@@ -379,8 +384,8 @@ func (b *Bulk) refuse(id, why string) {
 	}
 }
 
-// retryAfter returns how long a server asks to be left alone. It reads seconds: these products
-// write no dates.
+// retryAfter returns how long a server asks clients to wait, at most a minute. It reads seconds
+// only, because Elasticsearch and OpenSearch send no dates here.
 func retryAfter(h http.Header) time.Duration {
 	const most = time.Minute
 	seconds, err := strconv.Atoi(h.Get("Retry-After"))
@@ -390,7 +395,7 @@ func retryAfter(h http.Header) time.Duration {
 	return min(time.Duration(seconds)*time.Second, most)
 }
 
-// excerpt returns the beginning of a server's answer.
+// excerpt returns the beginning of a server's answer, on one line of valid UTF-8.
 func excerpt(said []byte) string {
 	const most = 300
 	text := strings.Join(strings.Fields(strings.ToValidUTF8(string(said), "\uFFFD")), " ")

@@ -18,7 +18,7 @@ import (
 // when it became unique because its leader is gone. A reader may be told that an unknown page is
 // gone, if the page came and went since the reader last asked. No change is ever left out.
 
-// was reports whether a feed held an earlier state of a page.
+// was reports whether a feed with choice c held a page in the earlier state v.
 func (c choice) was(v *store.Visit) bool {
 	if v.Words < c.MinWords || c.NoThin && v.Verdict == dedup.Thin {
 		return false
@@ -29,8 +29,9 @@ func (c choice) was(v *store.Visit) bool {
 	return v.Fed()
 }
 
-// changeOf returns how a page changed in a feed by its last commit, or since a time if that is not
-// zero. It returns "" if the page neither is nor was in the feed.
+// changeOf returns how the last commit of r changed a page in a feed with choice c: new, changed or
+// gone. If since is not zero, all commits after since are taken together. It returns "" if the page
+// neither is nor was in the feed.
 func (c choice) changeOf(r *store.Record, since time.Time) store.ChangeKind {
 	if !c.holds(r) {
 		for i := range r.Earlier {
@@ -46,7 +47,8 @@ func (c choice) changeOf(r *store.Record, since time.Time) store.ChangeKind {
 	return store.New
 }
 
-// held reports whether a feed held a page before its last commit, or at a time.
+// held reports whether a feed with choice c held the page before its last commit, or, if since is
+// not zero, at the time since.
 func (c choice) held(r *store.Record, since time.Time) bool {
 	if len(r.Earlier) == 0 {
 		return c.Include == All && !r.JudgedAt.IsZero() && !r.FetchedAt.After(since)
@@ -59,7 +61,7 @@ func (c choice) held(r *store.Record, since time.Time) bool {
 			return c.was(v)
 		}
 	}
-	return len(r.Earlier) == store.MostVisits // the record no longer says what the page was then
+	return len(r.Earlier) == store.MostVisits // the record has no older states, so assume that the feed held the page
 }
 
 // documentOfChange returns the document of a page's change, or nil if there is none.
@@ -78,8 +80,8 @@ func documentOfChange(page *store.Content, kind store.ChangeKind) (*Document, er
 	return wholeDocument(page, kind)
 }
 
-// appendLive appends the line of a live feed for a page's last commit. A first visit is not marked
-// as a change, so that the feed of a first crawl is the same as an export.
+// appendLive appends to dst the line for a page's last commit in a live feed. The line of a first
+// visit has no field "change", so that the live feed of a first crawl equals an export.
 func appendLive(dst []byte, page *store.Content) ([]byte, error) {
 	r := &page.Record
 	kind := choice{}.changeOf(r, time.Time{})

@@ -13,9 +13,9 @@ import (
 //go:embed SCHEMA.md
 var Schema string
 
-// A Document is a page in the form in which an index gets it. The names and their order do not
-// change; new ones may be added at the end. A field that a page lacks is left out. SCHEMA.md
-// describes each field.
+// A Document is a page as an index receives it. The names of the fields and their order never
+// change, but new fields may be added at the end. Empty fields are left out. SCHEMA.md describes
+// each field.
 type Document struct {
 	ID             dedup.Hash        `json:"id"`
 	URL            string            `json:"url"`
@@ -51,7 +51,7 @@ type Document struct {
 	Private        bool   `json:"private,omitempty"`
 }
 
-// documentOf returns the document of a record, without its text and its Markdown.
+// documentOf returns the document of a record, without text and Markdown.
 func documentOf(r *store.Record) Document {
 	d := Document{
 		ID: r.ID, URL: r.URL, RedirectedFrom: r.Via, CanonicalURL: r.CanonicalURL,

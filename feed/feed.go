@@ -3,14 +3,14 @@
 //
 //	lines, err := feed.Write(ctx, os.Stdout, s, feed.Options{Include: feed.Unique})
 //
-// [Write] exports a store. [OpenFile] keeps a file in step with a running crawl, which may be
-// killed and resumed. Both give the same lines in the same order, with one exception: if a crawl
-// revisited its pages, the file continues with the changes, see change.go. A feed that follows a
-// crawl is a consumer of its store's changes. It keeps a cursor of its own, and the crawl never
-// waits for it.
+// [Write] exports a store. [OpenFile] writes a file that follows a running crawl, also after the
+// crawl was killed and resumed. Both write the same lines in the same order, with one exception:
+// after a crawl has revisited pages, the file goes on with lines for their changes, see change.go.
+// A feed that follows a crawl reads the changes of its store from a cursor of its own, so that the
+// crawl never waits for the feed.
 //
-// The package makes no decisions: the verdicts of pages decide which are written. A page marked
-// noindex is written only with [All].
+// The verdicts of pages decide which pages are written. A page marked noindex is written only with
+// [All].
 package feed
 
 import (
@@ -31,8 +31,8 @@ import (
 type Include string
 
 const (
-	Unique Include = "unique" // unique and thin pages, without noindex: what an index wants
-	All    Include = "all"    // every judged page, with its verdict, noindex or not
+	Unique Include = "unique" // unique and thin pages without noindex, which is what a search index needs
+	All    Include = "all"    // every page with a verdict, including noindex pages
 )
 
 // ParseInclude returns the Include of that name.
@@ -47,13 +47,14 @@ func ParseInclude(name string) (Include, error) {
 // A choice selects the pages of a feed.
 type choice struct {
 	Include  Include // default Unique
-	MinWords int     // pages of fewer words are left out
-	NoThin   bool    // pages that are thin are left out
+	MinWords int     // pages with fewer words are left out
+	NoThin   bool    // pages with the verdict thin are left out
 
-	NoSignals []string // pages with one of these content signals are left out
-	Private   bool     // private pages are written, too
+	NoSignals []string // pages with any of these content signals are left out, such as "ai-train=no"
+	Private   bool     // pages that were fetched with credentials of the user are written too
 }
 
+// holds reports whether r is in a feed with choice c.
 func (c choice) holds(r *store.Record) bool {
 	if r.Words < c.MinWords || c.NoThin && r.Verdict == dedup.Thin || c.barred(r.Signals) || r.Private && !c.Private {
 		return false
@@ -64,7 +65,8 @@ func (c choice) holds(r *store.Record) bool {
 	return r.Fed()
 }
 
-// barred reports whether content signals hold one that leaves a page out.
+// barred reports whether the content signals of a page, separated by ", ", contain one of
+// c.NoSignals.
 func (c choice) barred(signals string) bool {
 	if signals == "" || len(c.NoSignals) == 0 {
 		return false
@@ -72,36 +74,36 @@ func (c choice) barred(signals string) bool {
 	return slices.ContainsFunc(strings.Split(signals, ", "), func(s string) bool { return slices.Contains(c.NoSignals, s) })
 }
 
-// Format is the form in which pages are written.
+// Format is the format in which pages are written.
 type Format string
 
 const (
-	JSONLines Format = "jsonl"   // a line a page, see [Append]
-	Parquet   Format = "parquet" // a row a page
-	WET       Format = "wet"     // a web archive of texts
+	JSONLines Format = "jsonl"   // one line for each page, see [Append]
+	Parquet   Format = "parquet" // one row for each page
+	WET       Format = "wet"     // web archive of texts, see wet.go
 )
 
-// Options says what Write writes. The zero value writes everything that belongs in a feed.
+// Options says what [Write] writes. The zero value writes all unique and thin pages as JSON Lines.
 type Options struct {
 	Include  Include // default Unique
-	MinWords int     // pages of fewer words are left out
-	NoThin   bool    // pages that are thin are left out
+	MinWords int     // pages with fewer words are left out
+	NoThin   bool    // pages with the verdict thin are left out
 	Format   Format  // default JSONLines
-	Packed   bool    // of WET: one gzip member a record
-	Markdown bool    // the main text as Markdown, too, if the store keeps it
+	Packed   bool    // for WET: each record is a gzip member of its own; false: no compression
+	Markdown bool    // the field markdown is written, if the store keeps it
 
-	NoSignals []string // pages whose host's robots.txt has one of these content signals are left out, such as "ai-train=no"
+	NoSignals []string // pages are left out if the robots.txt of their host states one of these content signals, such as "ai-train=no"
 
-	Private bool // pages that were requested with a password, cookies or headers of the user's are written, too
+	Private bool // pages that were requested with a password, cookies or headers of the user are written too
 
-	// Own returns the part of a page's text that is its own, and how many blocks and words are left
-	// out; nil: the whole text is written.
+	// Own returns the text of a page without what many pages of its host repeat, and how many
+	// blocks and words were removed. nil: the whole text is written.
 	Own func(page *store.Content) (text string, blocks, words int)
 
-	After store.Cursor // where to begin; "": at the beginning
+	After store.Cursor // cursor after which to begin; "": at the first page
 
 	Changes bool      // each line says what changed, and pages that are gone have lines too
-	Since   time.Time // only changes after this time are written; zero: all
+	Since   time.Time // only changes after this time are written; zero: all changes
 }
 
 func (opt *Options) choice() choice {
@@ -121,8 +123,8 @@ func (opt *Options) check() error {
 	return fmt.Errorf("no format is called %q: try jsonl, parquet or wet", opt.Format)
 }
 
-// Write writes the pages of s to w, in the order in which they were judged, and returns how many it
-// wrote. After an error w may end in half a line.
+// Write writes the pages of s to w, in the order in which they were judged. It returns how many it
+// wrote. After an error, w may end in the middle of a line.
 func Write(ctx context.Context, w io.Writer, s store.Reader, opt Options) (pages int, err error) {
 	if err := opt.check(); err != nil {
 		return 0, err
@@ -151,7 +153,7 @@ func Write(ctx context.Context, w io.Writer, s store.Reader, opt Options) (pages
 	return pages, nil
 }
 
-// document returns the document that is written for a page, or nil.
+// document returns the document to write for a page, or nil if the page is not in the feed.
 func (opt *Options) document(page *store.Content) (*Document, error) {
 	d, err := opt.documentOf(page)
 	if d != nil && !opt.Markdown {
@@ -163,7 +165,8 @@ func (opt *Options) document(page *store.Content) (*Document, error) {
 	return d, err
 }
 
-// documentOf does the same with all fields.
+// documentOf returns the document to write for a page with all fields, or nil if the page is not in
+// the feed.
 func (opt *Options) documentOf(page *store.Content) (*Document, error) {
 	r := &page.Record
 	switch {
@@ -175,8 +178,9 @@ func (opt *Options) documentOf(page *store.Content) (*Document, error) {
 	return documentOfChange(page, opt.choice().changeOf(r, opt.Since))
 }
 
-// writer returns functions that write documents in the format, and the end of the format. A feed
-// without pages has no bytes in any format, so that no file is replaced by an empty table.
+// writer returns two functions for opt.Format: one writes a document, the other finishes the file.
+// A feed without pages has no bytes in any format, so that a user notices instead of getting an
+// empty table.
 func (opt *Options) writer(out io.Writer) (write func(*Document) error, end func(pages int) error) {
 	switch opt.Format {
 	case WET:
@@ -199,9 +203,9 @@ func (opt *Options) writer(out io.Writer) (write func(*Document) error, end func
 	}, func(int) error { return nil }
 }
 
-const bufferSize = 256 << 10 // some dozens of pages to one system call
+const bufferSize = 256 << 10 // so that one system call writes some dozens of pages
 
-// appendPage appends the line of a page.
+// appendPage appends to dst the line of a page.
 func appendPage(dst []byte, page *store.Content) ([]byte, error) {
 	d, err := wholeDocument(page, "")
 	if err != nil {
@@ -210,8 +214,8 @@ func appendPage(dst []byte, page *store.Content) ([]byte, error) {
 	return appendLine(dst, d)
 }
 
-// wholeDocument returns the document of a page with its text, and its Markdown if that is stored. A
-// page that has words and was stored with its text, but has no text, is damaged.
+// wholeDocument returns the document of a page with its text, and with its Markdown if that is
+// stored. It returns store.ErrCorrupt if the store has lost the text of a page that has words.
 func wholeDocument(page *store.Content, change store.ChangeKind) (*Document, error) {
 	if r := &page.Record; !page.Kept && r.Words > 0 && !r.NoText {
 		return nil, fmt.Errorf("text of %s: %w", r.URL, store.ErrCorrupt)

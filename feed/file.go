@@ -12,47 +12,49 @@ import (
 	"skink/store"
 )
 
-// A file and a store cannot be written in one step, so a crash leaves the file
-// behind or ahead of the store. The order of a checkpoint makes both harmless:
+// A file and a store cannot be written in one step, so after a crash the file may be behind or
+// ahead of the store. The order of a checkpoint makes both harmless:
 //
 //  1. the store's records to the disk;
 //  2. lines to the file, and the file to the disk;
 //  3. the mark, which says how far the file holds what the store holds.
 //
-// After a crash before step 3, the old mark is found. The part of the file after the mark is cut
-// off, and written again from the store. The store has every record, or will judge its page again.
-// After a crash behind step 3, nothing follows the mark. So no line is lost and none is repeated,
-// whichever of the three steps survived.
+// A crash before step 3 leaves the old mark. The next run cuts off what the file has after the
+// mark, and writes it again from the store. The store has each record by then, or judges its page
+// again. After a crash behind step 3, the file ends at the mark. So no line is lost and none is
+// repeated.
 //
-// The mark is on the disk before the first line can be. It holds the id of the first page of the
-// file. Without it, the file could not be told from a file of another program.
+// The mark is on disk before the first line of the file. It contains the ID of the page of that
+// line. Without the mark, the feed could not be told from a file of another program.
 
-// ErrNotOurs means that the file exists and does not hold this store's feed.
+// ErrNotOurs means that the file exists, and its content is not the feed of this store.
 var ErrNotOurs = errors.New("not the feed of this store")
 
-// A File is the live feed of a crawl. Its methods are called by one goroutine at a time.
+// A File is the live feed of a crawl in a file. Only one goroutine at a time may call its methods.
 type File struct {
 	path string
 	s    FileStore
 	f    *os.File
 	out  *bufio.Writer
+	// buffer for the line being written
 	line []byte
 
-	cursor store.Cursor // after the last page written or passed over
-	offset int64        // bytes of the file, including what out still holds
-	marked mark         // the mark in the store
+	cursor store.Cursor // after the last page that was written or skipped
+	offset int64        // bytes of the file, including those still in the buffer out
+	marked mark         // the mark that the store holds
 }
 
-// A FileStore is the part of a store that a feed in a file uses.
+// A FileStore is the part of a store that a [File] needs.
 type FileStore interface {
 	store.Reader
 	SetMeta(ctx context.Context, name string, value []byte) error
 	Sync() error
 }
 
-// OpenFile brings the file at path in step with s. It creates it, or cuts it to the place of the
-// store's mark, and writes the records since. A file that was deleted or cut short is written again
-// from the start. A file with other content is left as it is; the error is ErrNotOurs.
+// OpenFile opens the feed of s in the file at path, and brings the file up to date. It creates a
+// missing file. It cuts an existing one at the mark in the store, and writes all later records. A
+// file that is shorter than the mark says is written again from the start. If the file has other
+// content, it stays as it is, and the error is ErrNotOurs.
 func OpenFile(ctx context.Context, path string, s FileStore) (*File, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
 	if err != nil {
@@ -91,8 +93,8 @@ func (f *File) resume(ctx context.Context) error {
 	return f.checkpoint(ctx)
 }
 
-// start returns where writing goes on in a file of size bytes: at the mark m or at the beginning.
-// It fails if the file is not this feed.
+// start returns the mark at which writing goes on in a file of size bytes: m, or a mark at the
+// beginning of the file. It returns an error if the file is not the feed of this store.
 func (f *File) start(size int64, m *mark) (mark, error) {
 	if size == 0 && m != nil {
 		return mark{First: m.First}, nil
@@ -123,8 +125,8 @@ func (f *File) start(size int64, m *mark) (mark, error) {
 	return *m, nil
 }
 
-// cut makes the file end where m says. The store's mark is set first, and is synced with the first
-// line: it must never claim more than the file holds.
+// cut truncates the file at the offset in m. It first writes m to the store, because the mark in
+// the store must never claim more than the file holds.
 func (f *File) cut(ctx context.Context, m mark) error {
 	if err := writeMark(ctx, f.s, m); err != nil {
 		return err
@@ -139,7 +141,7 @@ func (f *File) cut(ctx context.Context, m mark) error {
 	return nil
 }
 
-// CatchUp writes the records that the file does not have yet, and syncs them.
+// CatchUp writes the records that the file does not contain yet, and syncs the file to disk.
 func (f *File) CatchUp(ctx context.Context) error {
 	err := f.take(ctx)
 	if err == nil && f.cursor != f.marked.Cursor {
@@ -151,7 +153,8 @@ func (f *File) CatchUp(ctx context.Context) error {
 	return nil
 }
 
-// take writes lines for the records that the file does not have yet.
+// take writes the lines of the records that the file does not contain yet to the buffer of the
+// file.
 func (f *File) take(ctx context.Context) error {
 	anew := f.offset == 0 // the file is empty, so nothing can be gone from it
 	for page, err := range f.s.Changes(ctx, f.cursor, store.WantText) {
@@ -191,7 +194,8 @@ func (f *File) write(page *store.Content, anew bool) (err error) {
 	return err
 }
 
-// begin stores the id of the file's first page, before the file has a line.
+// begin stores the ID of the page of the file's first line in the mark, before that line is
+// written.
 func (f *File) begin(first dedup.Hash) error {
 	f.marked.First = first
 	if err := writeMark(context.Background(), f.s, f.marked); err != nil {
@@ -224,7 +228,8 @@ func (f *File) checkpoint(ctx context.Context) error {
 	return nil
 }
 
-// Close catches up and closes the file. Call it before the store's Close.
+// Close writes the remaining records and closes the file. The caller must close the store
+// afterwards, not before.
 func (f *File) Close(ctx context.Context) error {
 	return errors.Join(f.CatchUp(ctx), f.f.Close())
 }

@@ -9,13 +9,14 @@ import (
 type Consumer interface {
 	// CatchUp processes the changes since the last call.
 	CatchUp(ctx context.Context) error
-	// Close processes the rest, and ends the consumer. Call it before the store's Close.
+	// Close processes the remaining changes and ends the consumer. The caller must close the store
+	// afterwards, not before.
 	Close(ctx context.Context) error
 }
 
-// Follow calls CatchUp at an interval, until ctx ends or the consumer fails. It returns the
-// consumer's error. The consumer works with the context work, so that it can finish its work when
-// ctx ends.
+// Follow calls c.CatchUp at an interval until ctx is done or CatchUp fails, and returns the error
+// of CatchUp. CatchUp gets the context work instead of ctx, so that a call under way can finish
+// when ctx is done.
 func Follow(ctx, work context.Context, c Consumer, every time.Duration) error {
 	tick := time.NewTicker(every)
 	defer tick.Stop()
@@ -25,7 +26,7 @@ func Follow(ctx, work context.Context, c Consumer, every time.Duration) error {
 			return nil
 		case <-tick.C:
 		}
-		if ctx.Err() != nil { // select takes either of two cases that are ready
+		if ctx.Err() != nil { // if both cases are ready, select takes either
 			return nil
 		}
 		if err := c.CatchUp(work); err != nil {

@@ -9,8 +9,8 @@ import (
 	"skink/store"
 )
 
-// Append appends a page to dst as a line of JSON Lines: UTF-8, one object a line, the fields of a
-// [Document], and \n at the end. Invalid UTF-8 in a string is replaced by U+FFFD. On an error
+// Append appends to dst the line of a page in JSON Lines: a JSON object with the fields of a
+// [Document], in UTF-8, and \n. Invalid UTF-8 in a string is replaced by U+FFFD. On an error,
 // Append returns dst unchanged.
 func Append(dst []byte, r *store.Record, text string) ([]byte, error) {
 	d := documentOf(r)

@@ -5,9 +5,10 @@ import (
 	"io"
 )
 
-// mapped maps each field of a [Document] to its type in an index of Elasticsearch or OpenSearch. A
-// field that is searched as a whole is a keyword. A value that is too long for Lucene is not
-// indexed and stays in the document, so that no document is refused for its URL.
+// mapped maps each field of a [Document] to its type in Elasticsearch and OpenSearch. Fields whose
+// whole value is searched for, such as URLs, are keywords. A value that is too long for Lucene,
+// which both use, stays in the document but is not indexed. So a document is never refused for a
+// long URL.
 var mapped = map[string]map[string]any{
 	"id":              {"type": "keyword"},
 	"url":             keyword,
@@ -37,16 +38,17 @@ var mapped = map[string]map[string]any{
 	"removed_words":   {"type": "integer"},
 	"content_signals": {"type": "keyword"},
 	"private":         {"type": "boolean"},
-	"markdown":        {"type": "text", "index": false}, // the text is what is looked up
+	"markdown":        {"type": "text", "index": false}, // not indexed, because searches use the field text
 }
 
 var (
-	keyword = map[string]any{"type": "keyword", "ignore_above": 8191} // characters; Lucene takes 32,766 bytes
+	keyword = map[string]any{"type": "keyword", "ignore_above": 8191} // in characters of up to four bytes; Lucene takes at most 32,766 bytes
 	date    = map[string]any{"type": "date", "format": "strict_date_optional_time", "ignore_malformed": true}
 )
 
-// WriteMapping writes a mapping for an index that takes the documents: the body of PUT INDEX. The
-// index ignores fields that the mapping does not name.
+// WriteMapping writes to w the body of the request PUT INDEX that creates an index for the
+// documents of a feed. The index stores fields that the mapping does not name, but does not index
+// them.
 func WriteMapping(w io.Writer) error {
 	enc := json.NewEncoder(w)
 	enc.SetIndent("", "  ")

@@ -11,22 +11,22 @@ import (
 	"skink/store"
 )
 
-// A mark records how much of a store's feed a file holds. It is kept in the store, under the name
-// "feed", as JSON. It identifies the file by content and not by name, because a file may be moved
-// with its store, and another file may have its name by now.
+// A mark records how much of a store's feed a file contains. It is kept in the store as JSON, under
+// the name "feed". It identifies the file by content and not by path, because a file may have been
+// moved together with its store, and another file may have its old path.
 type mark struct {
-	Cursor store.Cursor `json:"cursor"`         // after the last page written or passed over
-	Offset int64        `json:"offset"`         // bytes the file had then
-	Tail   dedup.Hash   `json:"tail,omitzero"`  // of its last bytes then, at most tailSize
-	First  dedup.Hash   `json:"first,omitzero"` // id of the page of its first line; zero: it never had one
+	Cursor store.Cursor `json:"cursor"`         // after the last page that was written or skipped
+	Offset int64        `json:"offset"`         // size of the file in bytes
+	Tail   dedup.Hash   `json:"tail,omitzero"`  // hash of the last bytes before Offset, at most tailSize bytes
+	First  dedup.Hash   `json:"first,omitzero"` // ID of the page of the file's first line; zero: the file has no line
 }
 
 const (
 	markName = "feed"
-	tailSize = 4 << 10 // enough to hold the end of a text, cheap enough to read at each start
+	tailSize = 4 << 10 // bytes; long enough to differ between texts, and cheap to read at each start
 )
 
-// readMark returns the mark of s, or nil if it never had a feed.
+// readMark returns the mark in s, or nil if s has none.
 func readMark(ctx context.Context, s FileStore) (*mark, error) {
 	b, err := s.Meta(ctx, markName)
 	if err != nil || b == nil {
@@ -47,7 +47,8 @@ func writeMark(ctx context.Context, s FileStore, m mark) error {
 	return s.SetMeta(ctx, markName, b)
 }
 
-// tailOf returns the hash of the last bytes before offset.
+// tailOf returns the hash of the last tailSize bytes before offset, or of all bytes before it if
+// there are fewer.
 func tailOf(f io.ReaderAt, offset int64) (dedup.Hash, error) {
 	tail := make([]byte, min(offset, tailSize))
 	if _, err := f.ReadAt(tail, offset-int64(len(tail))); err != nil {
@@ -56,9 +57,9 @@ func tailOf(f io.ReaderAt, offset int64) (dedup.Hash, error) {
 	return dedup.HashOf(tail), nil
 }
 
-// beginsLike reports whether a file of size bytes begins with the line of a page, or with the
-// beginning of that line if the file is shorter. A file that does not begin so was never a feed of
-// the store, and must not be changed.
+// beginsLike reports whether a file of size bytes begins with the line of the page first. A file
+// that is shorter than the beginning of that line must equal its first bytes. Any other file was
+// never a feed of the store, and must not be changed.
 func beginsLike(f io.ReaderAt, size int64, first dedup.Hash) (bool, error) {
 	if first.IsZero() {
 		return false, nil

@@ -9,17 +9,20 @@ import (
 )
 
 // A Stream is the live feed of a crawl to a writer that cannot be truncated, such as standard
-// output. It begins with the pages that are judged after its creation, and stores no mark: a crawl
-// that is resumed after a crash may repeat the last lines.
+// output. It begins with the pages that are judged after NewStream. It does not store how far it
+// got, so a crawl that is resumed after a crash may repeat the last lines.
 type Stream struct {
-	w      io.Writer
-	s      store.Reader
+	w io.Writer
+	s store.Reader
+	// after the last page that was written
 	cursor store.Cursor
-	line   []byte
+	// buffer for the line being written
+	line []byte
 }
 
-// NewStream returns a feed of s to w, from now on. Each page is one call of Write, so that the
-// reader at the other end does not see half a line for long.
+// NewStream returns a Stream that writes to w the pages of s that are judged from now on. It writes
+// each page with one call of Write, so that a reader at the other end of a pipe does not see half a
+// line for long.
 func NewStream(ctx context.Context, w io.Writer, s store.Reader) (*Stream, error) {
 	end, err := s.End(ctx)
 	if err != nil {
@@ -45,5 +48,5 @@ func (f *Stream) CatchUp(ctx context.Context) error {
 	return nil
 }
 
-// Close writes the last lines. The writer belongs to the caller.
+// Close writes the remaining lines. It does not close the writer.
 func (f *Stream) Close(ctx context.Context) error { return f.CatchUp(ctx) }

@@ -9,10 +9,10 @@ import (
 	"skink/internal/table"
 )
 
-// The columns of Parquet are the fields of a [Document], with their names and in their order. A
-// field that a page lacks is null.
+// A Parquet table has a column for each field of a [Document], with the same name and in the same
+// order. An empty field is null.
 
-// columns are those of a table of documents.
+// columns are the columns of a Parquet table of documents.
 var columns = columnsOf(reflect.TypeFor[Document]())
 
 func columnsOf(t reflect.Type) (all []table.Column) {
@@ -34,7 +34,7 @@ func kindOf(t reflect.Type) table.ColumnType {
 	case t.Kind() == reflect.Bool:
 		return table.Boolean
 	}
-	return table.String // strings, and hashes in hex
+	return table.String // strings, and hashes, which are written in hex
 }
 
 // A tableWriter writes documents as Parquet.
@@ -64,7 +64,7 @@ func (w *tableWriter) write(d *Document) error {
 	return w.to.Write(row)
 }
 
-// stringOf returns a string as valid UTF-8, which Parquet requires.
+// stringOf returns the value of a string or hash field as valid UTF-8, which Parquet requires.
 func stringOf(f reflect.Value) string {
 	if f.Kind() == reflect.String {
 		return strings.ToValidUTF8(f.String(), "\uFFFD")

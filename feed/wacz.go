@@ -18,29 +18,31 @@ import (
 
 // # WACZ
 //
-// A WACZ file holds the answers of a crawl that archived them, and their index. It also holds the
-// pages of the feed with their titles and texts. A player in a browser shows the file.
+// A WACZ file is a web archive in one file. It contains the archived answers of a crawl with an
+// index of them, and the titles and texts of the pages in the feed. Viewers such as ReplayWeb.page
+// show it in a browser.
 
-// A WACZ says what a package is made of, in addition to a store.
+// WACZ says what [WriteWACZ] packs in addition to the pages of the store.
 type WACZ struct {
-	Dir      string                               // folder of the web archive
-	Software string                               // that makes the package
-	Created  time.Time                            // required
-	Damaged  func(archive string, d *warc.Damage) // called for each record that cannot be indexed; nil: the first ends the writing
+	Dir      string                               // folder with the archive files of the crawl
+	Software string                               // name of the software that writes the file, which the file records
+	Created  time.Time                            // time of creation, which the file records; required
+	Damaged  func(archive string, d *warc.Damage) // called for each archived record that cannot be indexed; nil: WriteWACZ fails at the first such record
 }
 
 // ErrNoArchive means that no page of a store was archived.
 var ErrNoArchive = errors.New("the store has no web archive")
 
-// A MissingError says that a file which pages of a store are in is not in the folder of the archive.
+// A MissingError says that the folder of the archive lacks a file that the store says contains some
+// of its pages.
 type MissingError struct{ Name, Dir string }
 
 func (e *MissingError) Error() string {
 	return fmt.Sprintf("pages of the store are in the archive file %s, which is not in %s", e.Name, e.Dir)
 }
 
-// WriteWACZ packs the archive of a store, and returns how many pages its list has. Only the selection
-// of pages in opt is used.
+// WriteWACZ packs the archive of a store into one file, and returns how many pages the list of
+// pages in the file has. Of opt it uses only the fields that select pages.
 func WriteWACZ(ctx context.Context, w io.Writer, s store.Reader, opt Options, from WACZ) (pages int, err error) {
 	if err := opt.check(); err != nil {
 		return 0, err
@@ -61,7 +63,7 @@ func WriteWACZ(ctx context.Context, w io.Writer, s store.Reader, opt Options, fr
 	return pages, warc.WriteWACZ(w, p)
 }
 
-// archivesOf returns the names of the archive files of a store's pages, in order.
+// archivesOf returns the sorted names of the archive files that contain the pages of a store.
 func archivesOf(ctx context.Context, s store.Reader) ([]string, error) {
 	named := map[string]bool{}
 	for page, err := range s.Changes(ctx, "", store.WantRecord) {
@@ -88,7 +90,7 @@ func archivesOf(ctx context.Context, s store.Reader) ([]string, error) {
 	return names, nil
 }
 
-// beginnings yields the pages of the package's list, and counts them.
+// beginnings yields the pages for the list in the WACZ file, and counts them in count.
 func (opt *Options) beginnings(ctx context.Context, s store.Reader, count *int) iter.Seq2[warc.StartPage, error] {
 	return func(yield func(warc.StartPage, error) bool) {
 		for page, err := range s.Changes(ctx, "", store.WantText) {

@@ -11,16 +11,19 @@ import (
 
 // # WET
 //
-// Each page is two records: a conversion record with its main text, and a concurrent metadata
-// record. The metadata is JSON with all other fields of the page's line, such as the verdict.
+// In a WET archive each page is two records. A conversion record contains the main text. A metadata
+// record, which refers to the first, contains as JSON all other fields of the page's [Document],
+// such as the verdict.
 
 // A textArchive writes documents as WET.
 type textArchive struct {
-	to    *warc.Writer
+	to *warc.Writer
+	// whether the record at the beginning of the archive is written
 	begun bool
 }
 
-// newTextArchive begins an archive, with one gzip member a record or not packed at all.
+// newTextArchive returns a writer of WET. If packed, each record is a gzip member of its own;
+// otherwise nothing is compressed.
 func newTextArchive(w io.Writer, packed bool) *textArchive {
 	return &textArchive{to: warc.NewWriter(w, warc.Options{Plain: !packed})}
 }
@@ -30,7 +33,7 @@ func (a *textArchive) write(d *Document) error {
 		return err
 	}
 	date := d.FetchedAt
-	if date.IsZero() { // a file on disk has no date of a fetch
+	if date.IsZero() { // a file on disk was not fetched, so it has no date
 		date = time.Unix(0, 0)
 	}
 	url := oneLine.Replace(strings.TrimSpace(warc.URIOf(d.URL)))
@@ -53,15 +56,18 @@ func (a *textArchive) write(d *Document) error {
 	return a.to.Write(about)
 }
 
-// oneLine makes the name of a file fit for a header.
+// oneLine replaces the characters that must not be in a header of a record, but may be in the name
+// of a file.
 var oneLine = strings.NewReplacer("\r", "%0D", "\n", "%0A", "\x00", "%00")
 
-// notInLang reports whether no language tag contains r. Pages declare any string as their language.
+// notInLang reports whether r is not allowed in a language tag. It is needed because pages may
+// declare any string as their language.
 func notInLang(r rune) bool {
 	return r != '-' && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
 }
 
-// begin writes the warcinfo, if there is a page.
+// begin writes the warcinfo record that describes the archive, unless it is written already. A feed
+// without pages has none.
 func (a *textArchive) begin() error {
 	if a.begun {
 		return nil

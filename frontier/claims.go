@@ -11,11 +11,11 @@ import (
 // again; Claims knows no URLs. The zero value has no claims. Only one goroutine at a time may use
 // it.
 type Claims struct {
-	token   uint64               // token of the latest claim
-	held    map[string]*holder   // the claims, by host
+	token   uint64               // token of the last claim
+	held    map[string]*holder   // by host
 	workers map[string]int       // number of hosts that each worker holds
-	asked   map[string]time.Time // time at which each worker last asked for hosts
-	expires time.Time            // no claim expires before this time; zero: there is no claim
+	asked   map[string]time.Time // when each worker asked for hosts last
+	expires time.Time            // no claim expires before this time
 }
 
 type holder struct {

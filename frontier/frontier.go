@@ -42,15 +42,15 @@ var ErrLost = errors.New("the host is no longer held by this worker")
 // An Item is one URL to fetch, with the facts about its discovery that its record needs.
 type Item struct {
 	URL   string // canonical, see [Canonical]
-	Via   string // URL at which the chain of redirects to this URL began; "": not reached by a redirect
-	Depth int    // number of links from the nearest seed; 0 for a seed, and for a URL to which a seed redirects
-	Hops  int    // number of redirects in a row that led to this URL
-	Tries int    // number of failed fetches of this URL so far
+	Via   string // the first URL of the chain of redirects that led to URL; "": no redirect did
+	Depth int    // number of links from the nearest seed; 0 for a seed and the target of its redirect
+	Hops  int    // number of redirects in a row that led to URL
+	Tries int    // number of fetches of URL that failed before this one
 
 	Kind     ItemKind
-	Priority int       // from -128 to 127, usually 0; URLs of a host with lower numbers are fetched first
-	Due      time.Time // the URL is not fetched before this time; zero: at once. For a revisit: when it was requested
-	ETag     string    // ETag of the previous visit, as the server sent it; "": none. Modified is its Last-Modified
+	Priority int       // 0 usually; higher ones come later in their host's queue, lower ones sooner: -128 to 127
+	Due      time.Time // not to be taken before this time; zero: at once. For a revisit: when the revisit was asked for
+	ETag     string    // validators of the visit before, as the server sent them; "": none
 	Modified string
 }
 
@@ -60,7 +60,7 @@ const (
 	LatestPriority  = 127
 )
 
-// An ItemKind says for what purpose a URL is fetched. The numbers are stored and must not change.
+// An ItemKind says for what purpose an item is fetched. The numbers are stored and must not change.
 type ItemKind uint8
 
 const (
@@ -102,13 +102,13 @@ type Host struct {
 // A Rest is what the next worker that claims a host must know to be polite. In the zero value
 // nothing is known about the host.
 type Rest struct {
-	Next    time.Time     // no request and no claim before this time
-	Idle    bool          // a crawl may end although URLs of this host are pending
-	Blocked time.Time     // no request before this time, because the host asked for that; see MostBlocked
-	Delay   time.Duration // least time between two requests, as the host asked; 0: it did not ask
-	Took    time.Duration // average time to an answer, recent ones counting more; 0: no answer yet
+	Next    time.Time     // the host must not be requested, and cannot be claimed, before this time
+	Idle    bool          // no crawl waits for this host: its URLs may stay pending when a crawl ends
+	Blocked time.Time     // the host itself asked to get no requests before this time, see MostBlocked
+	Delay   time.Duration // least time between two requests that the host asked for; 0: it asked for none
+	Took    time.Duration // average time of an answer, in which recent answers count more; 0: no answer yet
 	Trouble Trouble       // recent failures
-	Spent   Spent         // number of pages and bytes fetched in this crawl
+	Spent   Spent         // what was fetched from the host in this crawl
 }
 
 // MostBlocked is the longest time for which a host can ask to get no requests. If it asks for more,
@@ -143,8 +143,8 @@ type Trouble struct {
 
 // Spent counts what was fetched from a host.
 type Spent struct {
-	Pages int64 // number of answers
-	Bytes int64 // sum of the lengths of their bodies
+	Pages int64 // answers with a page or a file
+	Bytes int64 // total size of the bodies of these answers
 }
 
 // A Claim is the right of one worker to fetch from one host for a limited time.
@@ -157,7 +157,7 @@ type Claim struct {
 // A Held is a host that a worker has just claimed.
 type Held struct {
 	Claim Claim
-	Host  Host // with the Rest that the previous holder returned
+	Host  Host // state of the host as the last holder returned it
 }
 
 // A Grant is what [Frontier].Claim returns: the claimed hosts, and facts about the other hosts.
@@ -182,8 +182,8 @@ type Grant struct {
 // until their claims expire.
 const Present = 5 * time.Second
 
-// ShareOf returns how many of some hosts each of some workers would have if they were divided
-// evenly, rounded up; see [Grant]. It returns 0 for fewer than two workers.
+// ShareOf returns how many hosts each of some workers should hold, rounded up; 0 for fewer than two
+// workers. See [Grant].
 func ShareOf(hosts, workers int) int {
 	if workers < 2 {
 		return 0

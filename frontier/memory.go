@@ -28,15 +28,15 @@ type memoryURL struct {
 	item  Item
 	state State
 	taken bool
-	seq   uint64 // order of arrival: of two URLs with equal priority and depth, the smaller number is fetched first
+	seq   uint64 // position among the URLs of its host with the same priority and depth
 }
 
-// A memoryHost is a host of which a URL was discovered or claimed.
+// memoryHost is the state of one host in a Memory.
 type memoryHost struct {
 	name    string
-	pending int          // number of URLs in waiting, later and taken
-	waiting []*memoryURL // URLs that can be fetched now, ordered by priority, then depth, then seq
-	later   []*memoryURL // URLs that are due later, ordered by when they are due, then by seq
+	pending int          // number of URLs that are waiting, due later, or taken
+	waiting []*memoryURL // URLs that are free, by priority, then depth, then seq
+	later   []*memoryURL // URLs that are due later, by due time, then seq
 	taken   []*memoryURL
 	rest    Rest
 }
@@ -318,11 +318,11 @@ func (f *Memory) Return(ctx context.Context, c Claim, rest Rest) error {
 
 // An Ending says how the fetch of a URL ended.
 type Ending struct {
-	Claim  Claim // the claim of the URL's host, which must be valid; zero: it is not checked
+	Claim  Claim // claim on the URL's host; zero: it is not checked
 	URL    string
-	State  State    // new state of the URL; Unknown: the URL was not in the frontier, and its state stays
-	Links  []Item   // URLs to queue, which the page links to or redirects to
-	Beyond []string // URLs that the page links to and that the crawl excludes
+	State  State    // state in which the URL ends; Unknown: the URL was never in the frontier, and nothing ends
+	Links  []Item   // URLs of the crawl to which the page led
+	Beyond []string // URLs outside the crawl to which the page led
 }
 
 // End stores the result of fetching a URL, queues the URLs that its page links to, and records

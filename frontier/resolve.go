@@ -8,16 +8,16 @@ import (
 	whatwg "github.com/nlnwa/whatwg-url/url"
 )
 
-// A Base resolves the links of one page. Several goroutines may use it.
+// A Base resolves the links of one page to canonical URLs. Several goroutines may use it.
 type Base struct {
-	page   string // canonical URL of the page, to which "" and "#top" lead
-	scheme string // scheme of the page with its colon, such as "https:"
-	origin string // scheme, host and port of the page, such as "https://example.com:8080"
-	path   string // URL of the page without its query
+	page   string // canonical URL of the page; the links "" and "#top" lead to it
+	scheme string // scheme of page with its colon: "https:"
+	origin string // scheme, host and port of page: "https://example.com:8080"
+	path   string // path of page, without its query
 	dir    string // path up to and including its last slash
-	shown  string // origin, but with standIn as host if the library would refuse the host; see hideHost
+	shown  string // origin as it is passed to the parser, see hideHost
 
-	parse func() (*whatwg.Url, error) // returns the parsed URL of the page, which is parsed at the first call
+	parse func() (*whatwg.Url, error) // returns page parsed; it is parsed when a link first needs it
 }
 
 // NewBase returns the base of the page at pageURL. baseHref is the href of its first <base>
@@ -151,11 +151,10 @@ func (b *Base) resolveDeep(href, ref string) (string, error) {
 	return serialize(href, u)
 }
 
-// resolveShallow resolves ref against a page with a long path. The full parser would take 2 ms for
-// each link of a page five hundred folders deep, and such a page may have many links. But a link
-// goes up at most as many folders as it has slashes. So resolveShallow resolves it against the last
-// few folders of the path, and puts the other folders before the result. local is what the method
-// local returns for ref.
+// resolveShallow resolves a reference without blanks for a page whose path is long. The parser
+// would take 2 ms for each link of a page five hundred folders deep, and a page may have very many
+// links. But a link goes up at most as many folders as it has slashes. So the folders above those
+// are left out before parsing, and prepended to the result.
 func (b *Base) resolveShallow(href, ref, local string) (string, error) {
 	root := b.origin + "/"
 	head, tail := root, "" // of the page's folder: what is put in front, and what is climbed in

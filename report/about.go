@@ -9,16 +9,16 @@ import (
 	"skink/store"
 )
 
-// An About describes a report for later readers: its store, the days of the crawl, and the settings.
+// An About says what a report is about: the store, the time of its crawl, and the settings.
 type About struct {
-	Store    string         `json:"store"`                // its name; "": unknown
-	First    time.Time      `json:"first_visit,omitzero"` // of any URL
-	Last     time.Time      `json:"last_visit,omitzero"`
-	Settings store.Settings `json:"settings"`           // by which its pages were judged
-	Whole    bool           `json:"complete,omitempty"` // whether all pages were judged against all others
+	Store    string         `json:"store"`                // name of the store; "": unknown
+	First    time.Time      `json:"first_visit,omitzero"` // earliest visit of any URL in the store
+	Last     time.Time      `json:"last_visit,omitzero"`  // latest visit of any URL in the store
+	Settings store.Settings `json:"settings"`             // settings by which the store's pages were judged
+	Whole    bool           `json:"complete,omitempty"`   // whether every page was compared with all others after the crawl
 }
 
-// See takes in the visit of a record.
+// See extends the range from First to Last by the time at which the record's URL was last visited.
 func (a *About) See(r *store.Record) {
 	at := r.Visited().UTC()
 	if r.Visited().IsZero() {
@@ -32,7 +32,7 @@ func (a *About) See(r *store.Record) {
 	}
 }
 
-// Lines are what a report says of itself to people, but for the name of the store.
+// Lines returns the description as lines of text for people, without the name of the store.
 func (a *About) Lines() (lines []string) {
 	if !a.Last.IsZero() {
 		first, last := a.First.Format(time.DateTime), a.Last.Format(time.DateTime)
@@ -45,7 +45,8 @@ func (a *About) Lines() (lines []string) {
 	return append(lines, harmless.Line(a.settings()))
 }
 
-// settings are the measure by which pages were judged, on one line.
+// settings returns on one line the settings by which pages were judged, such as "similarity 0.8,
+// min-words 50, shingle 10, scheme bands".
 func (a *About) settings() string {
 	s := a.Settings
 	line := fmt.Sprintf("similarity %v, min-words %d, shingle %d, scheme %s", s.Similarity, s.MinWords, s.Shingle, s.Scheme)
@@ -58,12 +59,12 @@ func (a *About) settings() string {
 	return line
 }
 
-// aboutColumns name what [About.cells] are.
+// aboutColumns are the names of the columns that [About.cells] fills.
 var aboutColumns = []string{"store", "first_visit", "last_visit", "settings"}
 
-// cells are what a report says of itself in a table, which has no place for it but at the end of
-// each row. So a row says of what it is also when it was sorted, filtered, or put below the rows of
-// another report.
+// cells returns the description as cells that a CSV file repeats at the end of each row. So a row
+// still shows its store when a spreadsheet sorts or filters rows, or mixes them with those of another
+// report.
 func (a *About) cells() (cells []string) {
 	for _, c := range []any{a.Store, moment(a.First), moment(a.Last), a.settings()} {
 		cells = append(cells, cellCSV(c))
@@ -71,7 +72,7 @@ func (a *About) cells() (cells []string) {
 	return cells
 }
 
-// moment is a cell with a time, nil if there is none.
+// moment returns t as a table cell, or nil for the zero time.
 func moment(t time.Time) any {
 	if t.IsZero() {
 		return nil
@@ -79,14 +80,15 @@ func moment(t time.Time) any {
 	return t
 }
 
-// A VisitsSource is a source that knows when its pages were visited.
+// A VisitsSource is a [Source] that can tell when its pages were visited.
 type VisitsSource interface {
 	Source
-	// Visits adds the first and the last visit to a. It is asked after Hosts.
+	// Visits sets First and Last of a to the first and last visit of any URL. The caller must have
+	// called Hosts before, because Hosts reads the records.
 	Visits(ctx context.Context, a *About)
 }
 
-// Visits adds the first and the last visit of the records that Hosts has read.
+// Visits sets First and Last of a from the records that the last call of Hosts read.
 func (src stored) Visits(_ context.Context, a *About) {
 	a.First, a.Last = src.visits.First, src.visits.Last
 }

@@ -12,20 +12,20 @@ import (
 
 // # Canonicals
 //
-// A page may name its preferred URL (rel=canonical, RFC 6596). Many name a wrong one: templates put
-// the home page there, or a page that moved. So each canonical URL is compared with the crawled page
-// at that URL, and a wrong one is reported to the owner of the site. The report leaves out canonical
-// URLs that were not crawled.
+// A page may name its preferred URL (rel=canonical, RFC 6596). Many pages name a wrong one:
+// templates put the home page there, or a page that moved. So the report compares each page with
+// the crawled page at its canonical URL, and tells the owner of the site where the two do not
+// match. A canonical URL that was not crawled is never reported as wrong.
 
-// A Canonical is a way in which canonical URLs are wrong, with the pages that have such URLs.
+// A Canonical counts the pages whose canonical URL is wrong in one way, such as naming a redirect.
 type Canonical struct {
 	Why    string `json:"why"`
 	Pages  int64  `json:"pages"`
-	URL    string `json:"url"`    // the first of them
-	Target string `json:"target"` // the URL that it names
+	URL    string `json:"url"`    // the first of these pages, as an example
+	Target string `json:"target"` // the canonical URL that the page at URL names
 }
 
-// Says is what the pages do, with the verb in the right number.
+// Says returns Why with its verb in the singular or plural, to fit the number of pages.
 func (c Canonical) Says() string {
 	if c.Pages == 1 {
 		return strings.Replace(c.Why, "name ", "names ", 1)
@@ -33,7 +33,7 @@ func (c Canonical) Says() string {
 	return c.Why
 }
 
-// sentence is the rest of a sentence that begins with the number of pages.
+// sentence returns the end of a sentence that begins with the number of pages, including an example.
 func (c Canonical) sentence() string {
 	example := harmless.Line(c.URL) + " names " + harmless.Line(c.Target)
 	if c.Pages == 1 {
@@ -42,7 +42,7 @@ func (c Canonical) sentence() string {
 	return c.Says() + "; for example, " + example
 }
 
-// The ways, in the order in which they are reported.
+// The values of [Canonical.Why], in the order in which reports show them.
 const (
 	canonicalOther    = "name a page with another text"
 	canonicalError    = "name a URL without a page"
@@ -52,17 +52,18 @@ const (
 
 var canonicalWays = []string{canonicalOther, canonicalError, canonicalRedirect, canonicalChain}
 
-// namedAtOnce is how many URLs that pages name are looked up in one call.
+// namedAtOnce is the number of canonical URLs that are looked up in the store with one call.
 const namedAtOnce = 256
 
-// canonicals are what pages name, held against what was crawled.
+// canonicals finds wrong canonical URLs. It collects records and compares their canonical URLs with the
+// crawled pages, several at once.
 type canonicals struct {
 	s       store.Reader
 	waiting []*store.Record
-	found   map[string]*Canonical // by Why
+	found   map[string]*Canonical // by Canonical.Why
 }
 
-// add takes in a record.
+// add adds a record whose canonical URL is to be checked. It ignores records that name no other URL.
 func (c *canonicals) add(ctx context.Context, r *store.Record) error {
 	if r.Kind != store.Page || r.CanonicalURL == "" || r.CanonicalURL == r.URL {
 		return nil
@@ -74,7 +75,7 @@ func (c *canonicals) add(ctx context.Context, r *store.Record) error {
 	return c.check(ctx)
 }
 
-// check looks up what the pages name that wait for it.
+// check looks up the canonical URLs of all waiting records and records the wrong ones in found.
 func (c *canonicals) check(ctx context.Context) error {
 	if len(c.waiting) == 0 {
 		return nil
@@ -101,7 +102,8 @@ func (c *canonicals) check(ctx context.Context) error {
 	return nil
 }
 
-// Canonicals are those that do not hold, of the records that Hosts has counted.
+// Canonicals implements [CanonicalSource]. It returns the wrong canonical URLs of the records that Hosts
+// has read.
 func (src stored) Canonicals(ctx context.Context) (all []Canonical, err error) {
 	if err := src.named.check(ctx); err != nil {
 		return nil, err
@@ -114,8 +116,9 @@ func (src stored) Canonicals(ctx context.Context) (all []Canonical, err error) {
 	return all, nil
 }
 
-// falseCanonical says in which way the page that a record names is not what it says; "" if it is,
-// or if nobody knows.
+// falseCanonical returns in which way the canonical URL of r is wrong, as one of the constants above.
+// target is the crawled page at that URL. It returns "" if the canonical URL is right, or if target is
+// nil because that URL was not crawled.
 func falseCanonical(r *store.Record, target *store.Content) string {
 	switch {
 	case target == nil:
@@ -134,7 +137,7 @@ func falseCanonical(r *store.Record, target *store.Content) string {
 	return ""
 }
 
-// clusterOf is the page that leads a record's cluster.
+// clusterOf returns the id of the leader of a record's cluster, which may be the record's own page.
 func clusterOf(r *store.Record) dedup.Hash {
 	if r.Follows() {
 		return r.Leader

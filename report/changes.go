@@ -17,43 +17,43 @@ import (
 	"skink/store"
 )
 
-// A Changed page has other words than at an earlier visit, or is gone.
+// A Changed is a page whose words changed between two visits, or that no longer exists.
 type Changed struct {
 	URL         string    `json:"url"`
 	Title       string    `json:"title,omitempty"`
 	Resemblance float64   `json:"resemblance"`       // exact, of the last two texts
-	At          time.Time `json:"at"`                // of the visit that found it
-	Before      time.Time `json:"before"`            // of the visit that found the text before
-	Changes     int       `json:"changes,omitempty"` // of its text that are remembered
-	Added       string    `json:"added,omitempty"`   // some of what came
-	Removed     string    `json:"removed,omitempty"` // some of what went
-	Problem     string    `json:"problem,omitempty"` // of a page that is gone
+	At          time.Time `json:"at"`                // time of the visit that found the change
+	Before      time.Time `json:"before"`            // time of the visit that found the previous text
+	Changes     int       `json:"changes,omitempty"` // number of changes of the text in the stored history
+	Added       string    `json:"added,omitempty"`   // excerpt of the added text
+	Removed     string    `json:"removed,omitempty"` // excerpt of the removed text
+	Problem     string    `json:"problem,omitempty"` // why the page is gone, such as "status 404"
 }
 
-// Changes is what is known of how the pages of a store changed from visit to visit.
+// Changes lists how the pages of a store changed between visits.
 type Changes struct {
-	Changed []Changed `json:"changed"` // the most changed first
+	Changed []Changed `json:"changed"` // pages that are gone, the latest first
 	Gone    []Changed `json:"gone"`    // the latest first
 
-	Restless []Restless `json:"restless,omitempty"`   // passages that change at every visit, and are ignored
-	Round    *Round     `json:"last_round,omitempty"` // nil: the crawl never came back to its pages
+	Restless []Restless `json:"restless,omitempty"`   // passages that change with every visit, and so do not count as changes
+	Round    *Round     `json:"last_round,omitempty"` // the last round of visits; nil: the crawl never revisited its pages
 }
 
-// A Round is how many of the changes the last round of visits found.
+// A Round counts the changes that the last round of visits found.
 type Round struct {
 	Began   time.Time `json:"began"`
 	Changed int       `json:"changed"`
 	Gone    int       `json:"gone"`
 }
 
-// A Restless is a passage of a page that is another at every visit.
+// A Restless is a passage of a page that changes with every visit, such as a date.
 type Restless struct {
 	URL    string `json:"url"`
-	Text   string `json:"text"`   // some of it, at the last visit
-	Visits int    `json:"visits"` // in a row that found it changed
+	Text   string `json:"text"`   // excerpt of the passage at the last visit
+	Visits int    `json:"visits"` // number of successive visits that found the passage changed
 }
 
-// ReadChanges reads what changed. The list is held in memory.
+// ReadChanges reads all records of a store and returns the changes. It holds all of them in memory.
 func ReadChanges(ctx context.Context, s store.Reader) (all Changes, err error) {
 	all = Changes{Changed: []Changed{}, Gone: []Changed{}}
 	began, err := store.LastRound(ctx, s)
@@ -94,7 +94,7 @@ func ReadChanges(ctx context.Context, s store.Reader) (all Changes, err error) {
 	return all, nil
 }
 
-// changeOf is the last change of a page's text, if it had one.
+// changeOf returns the last change of a page's text. ok is false if the text never changed.
 func changeOf(r *store.Record) (c Changed, ok bool) {
 	c = Changed{URL: r.URL, Title: r.Title, Added: r.Added, Removed: r.Removed, At: r.FetchedAt}
 	if r.Kind != store.Page {
@@ -119,7 +119,7 @@ func changeOf(r *store.Record) (c Changed, ok bool) {
 	return c, c.Changes > 0
 }
 
-// WriteChanges writes what changed as text or as JSON.
+// WriteChanges writes changes as text or JSON.
 func WriteChanges(w io.Writer, all Changes, format Format) error {
 	switch format {
 	case JSON:

@@ -1,25 +1,75 @@
 package report
 
-import "unicode/utf8"
+import (
+	"unicode"
+	"unicode/utf8"
 
-// Clip shortens s to at most n runes.
+	"golang.org/x/text/width"
+)
+
+// Width returns the number of columns that s takes on a terminal. Wide characters, such as those of
+// Chinese and most emoji, take two (Unicode, UAX #11). Combining marks and invisible characters take
+// none.
+func Width(s string) (columns int) {
+	for _, r := range s {
+		columns += runeWidth(r)
+	}
+	return columns
+}
+
+func runeWidth(r rune) int {
+	switch {
+	case r < 0x300: // the first combining mark
+		return 1
+	case unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf):
+		return 0
+	}
+	switch width.LookupRune(r).Kind() {
+	case width.EastAsianWide, width.EastAsianFullwidth:
+		return 2
+	}
+	return 1
+}
+
+// Clip shortens s to at most n columns of a terminal, see [Width]. A shortened s ends in "…",
+// which counts as one of them.
 func Clip(s string, n int) string {
-	count := 0
-	for i := range s {
-		if count == n-1 && utf8.RuneCountInString(s[i:]) > 1 {
-			return s[:i] + "…"
+	columns, end := 0, 0
+	for i, r := range s {
+		if columns < n { // there is room for an ellipsis
+			end = i
 		}
-		count++
+		if columns += runeWidth(r); columns > n {
+			return s[:end] + "…"
+		}
 	}
 	return s
 }
 
-// clipMiddle shortens s to at most n runes, and keeps its beginning and its end.
+// clipMiddle shortens s to at most n columns of a terminal, see [Width]. It keeps the beginning and
+// the end of s, and puts "…" in place of the middle.
 func clipMiddle(s string, n int) string {
-	runes := []rune(s)
-	if len(runes) <= n {
+	if Width(s) <= n {
 		return s
 	}
-	end := len(runes) - (n - 1 - n/2)
-	return string(runes[:n/2]) + "…" + string(runes[end:])
+	begin, columns := 0, 0
+	for i, r := range s {
+		begin = i
+		if columns += runeWidth(r); columns > n/2 {
+			break
+		}
+	}
+	end, columns := len(s), 0
+	for at := end; at > 0; {
+		r, size := utf8.DecodeLastRuneInString(s[:at])
+		at -= size
+		w := runeWidth(r)
+		if columns += w; columns > n-1-n/2 {
+			break
+		}
+		if w > 0 { // a mark belongs to the character before it
+			end = at
+		}
+	}
+	return s[:begin] + "…" + s[end:]
 }

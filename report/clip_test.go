@@ -11,7 +11,8 @@ func TestClip(t *testing.T) {
 		in   string
 		n    int
 		want string
-	}{{"", 3, ""}, {"猫猫猫", 3, "猫猫猫"}, {"猫猫猫猫", 3, "猫猫…"}, {"ab", 3, "ab"}} {
+	}{{"", 3, ""}, {"ab", 3, "ab"}, {"abcd", 3, "ab…"}, {"猫猫猫", 6, "猫猫猫"}, {"猫猫猫猫", 6, "猫猫…"}, {"a猫猫", 4, "a猫…"},
+		{"e\u0301e\u0301e\u0301", 3, "e\u0301e\u0301e\u0301"}, {"e\u0301e\u0301e\u0301", 2, "e\u0301…"}} {
 		if got := Clip(test.in, test.n); got != test.want {
 			t.Errorf("Clip(%q, %d) = %q, want %q", test.in, test.n, got, test.want)
 		}
@@ -23,7 +24,7 @@ func TestClipMiddle(t *testing.T) {
 		in   string
 		n    int
 		want string
-	}{{"", 3, ""}, {"abcdef", 6, "abcdef"}, {"abcdefg", 6, "abc…fg"}, {"猫abcd犬", 5, "猫a…d犬"}} {
+	}{{"", 3, ""}, {"abcdef", 6, "abcdef"}, {"abcdefg", 6, "abc…fg"}, {"猫abcd犬", 7, "猫a…d犬"}, {"猫猫猫猫", 7, "猫…猫"}, {"abe\u0301e\u0301", 3, "a…e\u0301"}} {
 		if got := clipMiddle(test.in, test.n); got != test.want {
 			t.Errorf("clipMiddle(%q, %d) = %q, want %q", test.in, test.n, got, test.want)
 		}
@@ -49,6 +50,32 @@ func TestLongURL(t *testing.T) {
 	column := func(line, s string) int { return utf8.RuneCountInString(line[:strings.LastIndex(line, s)]) }
 	if title, first, second := column(lines[0], "repeats"), column(lines[1], "http"), column(lines[2], "http"); title != first || first != second {
 		t.Errorf("the second column begins at %d, %d and %d", title, first, second)
+	}
+}
+
+func TestWidth(t *testing.T) {
+	for s, want := range map[string]int{"": 0, "é": 1, "e\u0301": 1, "潮だまり": 8, "ﾊﾝｶｸ": 4, "Ａ": 2, "🦀": 2, "กำ": 2, "กิ": 1} {
+		if got := Width(s); got != want {
+			t.Errorf("Width(%q) = %d, want %d", s, got, want)
+		}
+	}
+}
+
+// Wide characters move no column after them.
+func TestWideTitles(t *testing.T) {
+	table := Table{Columns: []Column{{Title: "Title", Brief: true}, {Title: "URL", Brief: true}}}
+	for _, title := range []string{"潮だまりの読み方", "Cafe\u0301 🦀", "tide pools", strings.Repeat("干潟", 40)} {
+		table.Rows = append(table.Rows, Row{Cells: []any{title, URL("http://a.test/")}})
+	}
+	var out strings.Builder
+	table.WriteText(&out, "", "  ")
+	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
+	title, _, _ := strings.Cut(lines[0], "url")
+	for _, line := range lines[1:] {
+		before, _, found := strings.Cut(line, "http")
+		if !found || Width(before) != Width(title) {
+			t.Errorf("the URL begins at column %d, its title at %d: %q", Width(before), Width(title), line)
+		}
 	}
 }
 

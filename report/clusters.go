@@ -10,9 +10,9 @@ import (
 	"skink/store"
 )
 
-// Clusters yields the clusters of the store. A store in another process takes about as long for one
-// question as for a hundred, and most clusters are small, so several are read at once. The members
-// of a large one are not held.
+// Clusters yields the clusters of the store. It reads several small clusters with one call, because a
+// call to a store in another process takes about as long for a hundred clusters as for one. The members
+// of a large cluster are streamed and not held in memory.
 func (src stored) Clusters(ctx context.Context) iter.Seq2[Cluster, error] {
 	return func(yield func(Cluster, error) bool) {
 		order, err := precedence.Read(ctx, src.s)
@@ -37,7 +37,7 @@ func (src stored) Clusters(ctx context.Context) iter.Seq2[Cluster, error] {
 	}
 }
 
-// minWordsOf is the --min-words of the crawl that made a store.
+// minWordsOf returns the setting --min-words with which a store was made.
 func minWordsOf(ctx context.Context, s store.Reader) (int, error) {
 	set, err := store.ReadSettings(ctx, s)
 	if err != nil || set == nil {
@@ -46,13 +46,15 @@ func minWordsOf(ctx context.Context, s store.Reader) (int, error) {
 	return set.MinWords, nil
 }
 
-// Bounds of a batch of more than one cluster.
+// Limits of a batch of several clusters: how many clusters it has, and how many members in all. A
+// cluster with more members is a batch by itself.
 const (
 	batchClusters = 256
 	batchMembers  = 1024
 )
 
-// inBatches yields clusters some at a time. Those before an error are yielded first.
+// inBatches groups clusters into batches within the limits above. If clusters ends with an error, the
+// clusters before it are yielded first, and then the error.
 func inBatches(clusters iter.Seq2[store.Cluster, error]) iter.Seq2[[]store.Cluster, error] {
 	return func(yield func([]store.Cluster, error) bool) {
 		var some []store.Cluster
@@ -78,7 +80,7 @@ func inBatches(clusters iter.Seq2[store.Cluster, error]) iter.Seq2[[]store.Clust
 	}
 }
 
-// yieldBatch yields the clusters of a batch, and says whether more are wanted.
+// yieldBatch yields the clusters of a batch. It returns false if the caller's loop has ended.
 func (src stored) yieldBatch(ctx context.Context, order *precedence.Order, minWords int, some []store.Cluster, yield func(Cluster, error) bool) bool {
 	b := &batch{src: src, order: order, minWords: minWords, leaders: make([]dedup.Hash, len(some)), records: map[dedup.Hash]*store.Record{}, large: len(some) == 1 && some[0].Members > batchMembers}
 	for i, c := range some {
@@ -108,20 +110,20 @@ func (src stored) yieldBatch(ctx context.Context, order *precedence.Order, minWo
 	return true
 }
 
-// A batch is some clusters that are read together.
+// A batch is a number of clusters that are read from the store together.
 type batch struct {
 	src      stored
 	order    *precedence.Order
 	minWords int
 	leaders  []dedup.Hash
-	records  map[dedup.Hash]*store.Record // of the leaders
-	large    bool                         // it is one cluster, whose members are not held
-	members  map[dedup.Hash][]Member      // by leader; nil: not read yet
-	first    map[dedup.Hash]*next         // by leader, the first of its members
+	records  map[dedup.Hash]*store.Record // by id, the records of the leaders
+	large    bool                         // the batch is a single cluster, with too many members to hold in memory
+	members  map[dedup.Hash][]Member      // by id of a leader, the members of its cluster; nil: not read yet
+	first    map[dedup.Hash]*next         // by id of a leader, the member that comes first in the order of package precedence
 }
 
-// membersOf yields the members of a cluster of the batch. The first time it reads those of all,
-// unless the batch is one large cluster.
+// membersOf yields the members of a leader's cluster. Its first call reads the members of all clusters
+// of the batch. The members of a large cluster are streamed instead.
 func (b *batch) membersOf(ctx context.Context, leader dedup.Hash) iter.Seq2[Member, error] {
 	return func(yield func(Member, error) bool) {
 		if b.large {
@@ -140,7 +142,7 @@ func (b *batch) membersOf(ctx context.Context, leader dedup.Hash) iter.Seq2[Memb
 	}
 }
 
-// memberOf is r as a member of its cluster.
+// memberOf returns the report's form of record r, a member of a cluster.
 func (b *batch) memberOf(r *store.Record) Member {
 	return Member{
 		URL: r.URL, Verdict: string(r.Verdict), Resemblance: r.Resemblance, Title: r.Title,
@@ -148,7 +150,7 @@ func (b *batch) memberOf(r *store.Record) Member {
 	}
 }
 
-// stream yields the members of a batch of one large cluster.
+// stream yields the members of the only cluster of a large batch as it reads them.
 func (b *batch) stream(ctx context.Context, yield func(Member, error) bool) {
 	for r, err := range b.src.s.Members(ctx, b.leaders) {
 		if err != nil {
@@ -161,7 +163,7 @@ func (b *batch) stream(ctx context.Context, yield func(Member, error) bool) {
 	}
 }
 
-// read reads the members of all clusters of the batch.
+// read reads the members of all clusters of the batch into memory, unless that was done before.
 func (b *batch) read(ctx context.Context) error {
 	if b.members != nil {
 		return nil

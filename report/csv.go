@@ -5,18 +5,19 @@ import (
 	"encoding/csv"
 )
 
-// A Sheet writes a table that opens right in the spreadsheets that people have. A byte order mark
-// says that it is UTF-8, and [Guard] ends its lines in CRLF. Times are in UTC as ISO 8601 has them
-// with a space. A share has two decimals, and 1.00 is kept for 1 alone. Cells that would be taken for
-// a formula begin with an apostrophe. The last columns of each line say what the report says of
-// itself, see [About].
+// A Sheet writes a CSV table that common spreadsheet programs open correctly. It begins with a byte
+// order mark, which tells them that the encoding is UTF-8. The writer that [Guard] returns for CSV
+// ends lines in CRLF. A time is written in UTC as 2006-01-02 15:04:05. A ratio has two decimals,
+// and one below 1 is never rounded up to 1.00. A cell that a spreadsheet would take for a formula
+// begins with an apostrophe. With an [About], each row ends with its values.
 type Sheet struct {
 	w     *csv.Writer
-	about []string // ends each line
-	line  []string // is made anew for each row
+	about []string // description of the report, the last cells of each line
+	line  []string // memory for the cells of a row, reused for each row
 }
 
-// NewSheet begins a table with its columns. With about nil it says nothing of itself.
+// NewSheet begins a table and writes the names of its columns. If about is not nil, columns that
+// describe the report are added at the end.
 func NewSheet(w *bufio.Writer, about *About, columns ...string) (*Sheet, error) {
 	const byteOrderMark = "\uFEFF"
 	if _, err := w.WriteString(byteOrderMark); err != nil {
@@ -29,7 +30,7 @@ func NewSheet(w *bufio.Writer, about *About, columns ...string) (*Sheet, error) 
 	return s, s.w.Write(columns)
 }
 
-// Row writes a line.
+// Row writes one row, with the cells that describe the report at its end.
 func (s *Sheet) Row(cells ...any) error {
 	s.line = s.line[:0]
 	for _, c := range cells {
@@ -39,7 +40,7 @@ func (s *Sheet) Row(cells ...any) error {
 	return s.w.Write(s.line)
 }
 
-// End ends the table.
+// End writes what is still buffered, and returns the first error of all writes.
 func (s *Sheet) End() error {
 	s.w.Flush()
 	return s.w.Error()
@@ -49,13 +50,13 @@ func (s *Sheet) End() error {
 //
 //	cluster,role,verdict,resemblance,url,title,translation[,store,first_visit,last_visit,settings]
 //
-// Clusters are numbered from 1, the role is leader or member, and a leader has no resemblance; a
-// member's has two decimals, of which 1.00 is kept for 1 alone. The translation is the language of
-// a member that names its leader as the same page in another language (hreflang). The other
-// formats also have totals, hosts, learned patterns, and the text left out of the comparison: a
-// table has one kind of row. A url or title that
-// a spreadsheet would take for a formula, one that begins with = + - @, a tab or a carriage return,
-// gets a leading apostrophe; control characters become spaces, so that a line is a page.
+// Clusters are numbered from 1. The role is leader or member, and a leader has no resemblance. A
+// member's resemblance has two decimals, and one below 1 is never rounded up to 1.00. The
+// translation is the language of a member that names its leader as the same page in another
+// language (hreflang). All rows of a table have the same columns, so the totals, hosts and other
+// parts of a report are only in its other formats. A URL or title that begins with = + - @, a tab
+// or a carriage return gets a leading apostrophe, because a spreadsheet would take it for a
+// formula. Control characters become spaces, so that each page is one line.
 type csvPrinter struct {
 	w        *bufio.Writer
 	sheet    *Sheet

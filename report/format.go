@@ -8,7 +8,7 @@ import (
 	"skink/internal/harmless"
 )
 
-// A Format is a form a report can be written in.
+// A Format is a format of reports.
 type Format string
 
 const (
@@ -18,7 +18,7 @@ const (
 	HTML Format = "html" // for a browser: one file that needs no other
 )
 
-// ParseFormat returns the format of that name.
+// ParseFormat returns the format with that name, or an error that lists all names.
 func ParseFormat(name string) (Format, error) {
 	switch f := Format(name); f {
 	case Text, JSON, CSV, HTML:
@@ -27,7 +27,8 @@ func ParseFormat(name string) (Format, error) {
 	return "", fmt.Errorf("unknown report format %q: try text, json, csv or html", name)
 }
 
-// Guard keeps what a page says from doing harm where a format is read.
+// Guard returns a writer to w that makes strings from crawled pages harmless for readers of format f,
+// such as control characters that a terminal would obey.
 func Guard(f Format, w io.Writer) *harmless.Guard {
 	switch f {
 	case JSON:

@@ -14,10 +14,10 @@ type HostCount struct {
 	led    map[leading]int64
 }
 
-// A leading is that one host leads pages of another.
+// A leading is a pair of hosts: pages of host by are the leaders of duplicates on host.
 type leading struct{ host, by string }
 
-// Add counts r if it is a judged page.
+// Add counts a record, unless it is no page and so has no verdict.
 func (c *HostCount) Add(r *store.Record) {
 	if r.Kind != store.Page {
 		return
@@ -59,7 +59,7 @@ func (c *HostCount) host(name string) *Host {
 	return h
 }
 
-// Hosts returns what was counted, most duplicates first.
+// Hosts returns the counts of each host, the hosts with most duplicates first.
 func (c *HostCount) Hosts() []Host {
 	for l, n := range c.led {
 		if h := c.byName[l.host]; 2*n > h.Pages {

@@ -10,10 +10,10 @@ import (
 	"skink/internal/harmless"
 )
 
-// The HTML form is one file that opens from disk and asks for nothing: no script, no font, no
-// image, and a policy that forbids them all, so that even a hole in the escaping would fetch and
-// run nothing. Each part of it is a template of its own, executed when its turn comes: the file
-// grows with the clusters shown, memory does not.
+// The HTML form is one file that opens from disk and loads nothing else: no script, font or image.
+// Its Content-Security-Policy forbids all of these, so that even a page text that slipped through
+// the escaping could not run or load anything. Each part of the file is a separate template,
+// written as soon as its data is read, so that memory does not grow with the number of clusters.
 //
 //go:embed report.html
 var pageSource string
@@ -29,12 +29,12 @@ var page = template.Must(Templates().Funcs(template.FuncMap{
 }).New("report.html").Parse(pageSource))
 
 const (
-	hostsShown   = 12  // unfolded: what leaves the summary on one screen
-	membersShown = 500 // of a cluster; a site of one template can have 100,000
-	clustersOpen = 3   // unfolded, to show what is inside
-	blockShown   = 300 // runes of a block that was left out
-	openRows     = 8   // a cluster that opens by itself has no more members
-	patternsHTML = 100 // of a host, that led to copies
+	hostsShown   = 12  // hosts shown before the reader unfolds the rest, so that the summary fits on one screen
+	membersShown = 500 // members shown of a cluster; some clusters have 100,000
+	clustersOpen = 3   // clusters shown unfolded, as examples of what the others contain
+	blockShown   = 300 // runes shown of a block of text that was left out of the comparison
+	openRows     = 8   // a cluster with more members is never shown unfolded
+	patternsHTML = 100 // URL patterns shown of a host
 )
 
 type htmlPrinter struct {
@@ -43,7 +43,7 @@ type htmlPrinter struct {
 	rule     dedup.Rule
 	pages    int64
 	clusters int
-	rest     struct{ Clusters, Members int } // counted, not shown
+	rest     struct{ Clusters, Members int } // how many clusters and members are not shown
 }
 
 func newHTMLPrinter(w *bufio.Writer, top int, rule dedup.Rule) *htmlPrinter {
@@ -53,17 +53,17 @@ func newHTMLPrinter(w *bufio.Writer, top int, rule dedup.Rule) *htmlPrinter {
 	return &htmlPrinter{w: w, top: top, rule: rule}
 }
 
-// A summary is what the page says before its clusters.
+// A summary is the data of the first part of the HTML page, before the clusters.
 type summary struct {
 	head
-	Heading     string // of the window
+	Heading     string // title of the page
 	AboutLines  []string
 	Rule        dedup.Rule
-	HostCount   int // without files
+	HostCount   int // number of hosts; files have no host and do not count
 	FoldedHosts []Host
-	Led         []Host // whose pages are mostly led by another host
+	Led         []Host // hosts most of whose pages have their leader on one other host
 
-	UncountedHosts, UncountedLeft, UncountedLearned int // hosts that the page does not list
+	UncountedHosts, UncountedLeft, UncountedLearned int // how many hosts the three lists leave out because of their limits
 }
 
 func (p *htmlPrinter) begin(h head) error {
@@ -88,7 +88,7 @@ func (p *htmlPrinter) begin(h head) error {
 	return p.execute("begin", sum)
 }
 
-// first is the first n of a list, and how many more there are.
+// first returns the first n elements of a list, or all if there are fewer, and the number of the others.
 func first[T any](all []T, n int) ([]T, int) {
 	n = min(n, len(all))
 	return all[:n], len(all) - n

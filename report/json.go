@@ -10,42 +10,43 @@ import (
 	"strings"
 )
 
-// An ObjectWriter writes one JSON object without ever holding it. Each element of a list has a line
-// of its own, so that the file can also be read with line tools. The first error ends it, and is
-// that of End.
+// An ObjectWriter writes one JSON object piece by piece, so that it is never in memory as a whole. Each
+// element of a list is on a line of its own, so that line tools such as grep can read the file. After an
+// error it writes nothing more, and End returns that error.
 type ObjectWriter struct {
 	w       *bufio.Writer
 	err     error
-	members int // in the list that is open
+	members int // number of elements written of the current list
 }
 
-// NewObjectWriter begins an object with the members of a struct, each on a line.
+// NewObjectWriter begins an object with the members of the struct head, each on a line.
 func NewObjectWriter(w *bufio.Writer, head any) *ObjectWriter {
 	b, err := json.MarshalIndent(head, "", "  ")
 	w.Write(bytes.TrimSuffix(b, []byte("\n}")))
 	return &ObjectWriter{w: w, err: err}
 }
 
-// Member writes a member on one line.
+// Member adds a member to the object, with its value on one line.
 func (o *ObjectWriter) Member(name string, v any) {
 	fmt.Fprintf(o.w, ",\n  %q: ", name)
 	o.value(v)
 }
 
-// List begins a list.
+// List adds a member to the object whose value is a list, and opens the list. EndList closes it.
 func (o *ObjectWriter) List(name string) {
 	fmt.Fprintf(o.w, ",\n  %q: [", name)
 	o.members = 0
 }
 
-// Element writes an element of a list.
+// Element adds an element to the open list.
 func (o *ObjectWriter) Element(v any) {
 	o.separate("\n    ")
 	o.value(v)
 }
 
-// Group writes an element that has a list of its own after its other members. With a member name
-// these are one, head; else they are those of head.
+// Group writes an element that is an object with a list as its last member. The list has the name list.
+// If member is not "", the object's first member has that name and the value head. Otherwise head must
+// be a struct, whose fields become the first members.
 func (o *ObjectWriter) Group(member string, head any, list string, elements iter.Seq2[any, error], end string) error {
 	o.separate("\n    ")
 	b, err := compact(head)
@@ -73,7 +74,7 @@ func (o *ObjectWriter) Group(member string, head any, list string, elements iter
 	return cmp.Or(err, o.err)
 }
 
-// EndList ends a list. An empty one stays on its line.
+// EndList ends a list. An empty list is written as [] on one line.
 func (o *ObjectWriter) EndList() { o.endList("\n  ") }
 
 func (o *ObjectWriter) endList(lead string) {
@@ -83,7 +84,7 @@ func (o *ObjectWriter) endList(lead string) {
 	o.w.WriteByte(']')
 }
 
-// End ends the object.
+// End closes the object and returns the first error of any call.
 func (o *ObjectWriter) End() error {
 	_, err := o.w.WriteString("\n}\n")
 	return cmp.Or(err, o.err)
@@ -120,7 +121,7 @@ func (o *ObjectWriter) fields(all Fields) {
 	o.w.WriteString(strings.TrimPrefix(lead, ",") + "}")
 }
 
-// list writes a list at once.
+// list writes a whole list with its name and elements.
 func list[T any](o *ObjectWriter, name string, all []T) {
 	o.List(name)
 	for _, v := range all {
@@ -129,8 +130,8 @@ func list[T any](o *ObjectWriter, name string, all []T) {
 	o.EndList()
 }
 
-// jsonPrinter writes the JSON of a [Report]. The totals are one member a line; a host, a leader and a
-// member of a cluster are one line each.
+// jsonPrinter writes a [Report] as JSON. Each total, each host and each leader or member of a
+// cluster is on a line of its own.
 type jsonPrinter struct {
 	w *bufio.Writer
 	o *ObjectWriter
@@ -174,7 +175,8 @@ func (p *jsonPrinter) end() error {
 	return p.o.End()
 }
 
-// compact is v on one line, with the & of a URL as it is.
+// compact returns the JSON of v on one line. It does not escape & as encoding/json does, so that URLs
+// stay readable.
 func compact(v any) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)

@@ -13,22 +13,23 @@ import (
 	"skink/store"
 )
 
-// Learned is what a crawl learned of a host, as far as somebody may want to act on it.
+// Learned is what a crawl found out about a host and a user may want to act on: URL patterns that
+// return duplicates, and soft 404s.
 type Learned struct {
 	Host      string        `json:"host"`
-	Saved     int64         `json:"saved"`               // fetches: URLs that are postponed
-	Postponed []Postponed   `json:"postponed,omitempty"` // by pattern, most URLs first
-	Soft      []LearnedSoft `json:"soft_404,omitempty"`  // patterns of URLs that are answered with status 200 if they do not exist
+	Saved     int64         `json:"saved"`               // number of URLs that were not fetched, because URLs of their pattern return duplicates
+	Postponed []Postponed   `json:"postponed,omitempty"` // patterns of these URLs, the pattern with most URLs first
+	Soft      []LearnedSoft `json:"soft_404,omitempty"`  // patterns of URLs that the host answers with status 200 even if they do not exist
 }
 
-// A LearnedSoft says that a host answers URLs of a pattern that do not exist with status 200: advice
-// to the site's owner.
+// A LearnedSoft tells a site's owner that the host answers status 200 to some URLs that do not
+// exist, instead of 404. All these URLs have one pattern.
 type LearnedSoft struct {
 	Probe string `json:"probe"` // a URL that cannot exist, and was answered with a page
-	Pages int64  `json:"pages"` // that say the same as the answer
+	Pages int64  `json:"pages"` // number of crawled pages with the same text as that page, which probably do not exist either
 }
 
-// LearnedOf makes of what a store knows of a host what a report says.
+// LearnedOf reads from a store what the crawl learned about a host.
 func LearnedOf(ctx context.Context, s store.Reader, host string) (Learned, error) {
 	postponed, err := PostponedIn(ctx, s, host)
 	if err != nil {
@@ -52,12 +53,13 @@ func learnedOf(ctx context.Context, s store.Reader, host string, postponed []Pos
 	return l, nil
 }
 
-// says says whether there is anything to tell.
+// says reports whether anything was learned about the host.
 func (l *Learned) says() bool {
 	return len(l.Postponed) > 0 || len(l.Soft) > 0
 }
 
-// Learned tells what was learned of hosts, those with most postponed URLs first.
+// Learned implements [LearnedSource]. It returns an element for each host about which something was
+// learned, the one with most postponed URLs first.
 func (src stored) Learned(ctx context.Context, hosts []Host) (all []Learned, err error) {
 	waiting, err := PostponedIn(ctx, src.s, "")
 	if err != nil {
@@ -80,10 +82,10 @@ func (src stored) Learned(ctx context.Context, hosts []Host) (all []Learned, err
 	return all, nil
 }
 
-// patternsText is how many patterns of a host the text form shows.
+// patternsText is the number of URL patterns of a host that the text form shows.
 const patternsText = 10
 
-// lines are what was learned, for a person to read: with most patterns at most.
+// lines returns what was learned as lines for people, with at most so many patterns.
 func (l *Learned) lines(most int) (lines []line) {
 	say := func(n int64, format string, args ...any) {
 		lines = append(lines, line{N: n, Text: harmless.Line(fmt.Sprintf(format, args...))})
@@ -101,7 +103,7 @@ func (l *Learned) lines(most int) (lines []line) {
 	return lines
 }
 
-// postponed says how many URLs are.
+// postponed returns the number of postponed URLs in words, such as "no URL postponed".
 func postponed(n int64) string {
 	if n == 0 {
 		return "no URL postponed"
@@ -109,7 +111,7 @@ func postponed(n int64) string {
 	return Counted(n, "URL") + " postponed; fetch them with --budget off"
 }
 
-// WriteLearned writes what was learned of a host for a person to read.
+// WriteLearned writes what was learned about a host as text.
 func WriteLearned(w io.Writer, l Learned) error {
 	out := bufio.NewWriter(w)
 	said := "nothing"

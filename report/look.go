@@ -11,10 +11,10 @@ import (
 	"skink/internal/harmless"
 )
 
-// The pages that this program writes look alike: they have one style sheet, one head and one way to
-// link to a crawled page.
+// All HTML pages that this program writes share one style sheet, one head and one way to link to a
+// crawled page. These are defined here.
 
-// Style is the style sheet.
+// Style is the style sheet, in CSS.
 //
 //go:embed look.css
 var Style string
@@ -35,34 +35,36 @@ var look = template.Must(template.New("look.html").Funcs(template.FuncMap{
 	"sentence": func(s string) string { return strings.ToUpper(s[:1]) + s[1:] + "." },
 }).Parse(lookSource + sidesSource))
 
-// Templates returns what the pages of reports have in common, to be added to:
+// Templates returns a copy of the templates that all HTML pages share, for a caller to add its own.
+// The shared templates, and the data that each takes, are:
 //
-//	top         the head of a page with the title given
-//	page        a [PageLink]
-//	bar         what the function bar returns, as a picture
-//	figures     [Totals] or a store's tally: how many pages got each verdict
-//	words       a dedup.Rule: what the words of a report mean
-//	sides       [Sides], and legend, which it begins with
-//	host table  some [Host]
-//	table       a [Table]
+//	top         the head of a page; its title
+//	page        a link to a crawled page; a [PageLink]
+//	bar         a bar in colours; the result of the function bar
+//	figures     how many pages got each verdict; [Totals] or a [store.Tally]
+//	words       what the verdicts of a report mean; a [dedup.Rule]
+//	legend      what the colours of the template sides mean; [Sides]
+//	sides       two texts side by side; [Sides]
+//	host table  counts by host; a slice of [Host]
+//	table       a list; a [Table]
 //
-// Their functions are look, the style sheet; group, count, percent and similar, which write
-// numbers; plain, which makes one line of a text; bar and sentence. No template has a script or a
-// style attribute.
+// Templates can call these functions: look returns the style sheet, plain puts a text on one line,
+// and group, count, percent and similar write numbers. bar returns the segments of a bar. No shared
+// template contains a script or a style attribute.
 func Templates() *template.Template { return template.Must(look.Clone()) }
 
 // A PageLink is a crawled page as a template shows it.
 type PageLink struct {
-	Link string // "" for what is not an http or https URL: it is shown, and leads nowhere
-	URL  string
+	Link string // URL to which the link leads; "": URL is no http or https URL, and is shown without a link
+	URL  string // URL as it is shown
 }
 
-// LinkTo is the link to a URL that was crawled.
+// LinkTo returns the link by which an HTML report shows a crawled URL.
 func LinkTo(rawURL string) PageLink { return PageLink{webLink(rawURL), plain(rawURL)} }
 
 func isWeb(u *url.URL) bool { return u.Scheme == "http" || u.Scheme == "https" }
 
-// webLink is rawURL if a browser may be sent there, else "".
+// webLink returns rawURL if it is a valid http or https URL, to which a report may link, and "" otherwise.
 func webLink(rawURL string) string {
 	u, err := url.Parse(rawURL)
 	if err != nil || !isWeb(u) || u.Host == "" || !utf8.ValidString(rawURL) {
@@ -71,15 +73,16 @@ func webLink(rawURL string) string {
 	return rawURL
 }
 
-// plain is s on one line; the template escapes it, and its <bdi> keeps writing that runs the other
-// way inside.
+// plain returns s on one line without control characters. The template escapes it for HTML and puts it
+// into a <bdi> element, so that text in a right-to-left script does not reorder what follows.
 func plain(s string) string { return strings.TrimSpace(harmless.Plain(s)) }
 
-// A Segment is a part of a bar, which is 100 wide.
+// A Segment is a part of a bar chart: its CSS class, and its start and width in percent of the bar.
 type Segment struct{ Class, At, Width string }
 
-// bar cuts a bar into segments. Each pair is a class of the style sheet, and how much of the whole
-// is of it. A segment that is not empty is wide enough to be seen.
+// bar returns the segments of a bar that stands for the number of. Each of pairs is a CSS class and the
+// number for which its segment stands. A segment for a number above 0 is at least wide enough to be
+// seen.
 func bar(of int64, pairs ...any) (segments []Segment) {
 	const seen = 0.3
 	number := func(x float64) string { return strconv.FormatFloat(x, 'f', 2, 64) }

@@ -10,8 +10,6 @@ import (
 	"strings"
 )
 
-// Numbers are written for people here. Programs read JSON or CSV.
-
 // Grouped writes a whole number with a comma between thousands.
 func Grouped(n any) string {
 	s := fmt.Sprint(n)
@@ -21,7 +19,7 @@ func Grouped(n any) string {
 	return s
 }
 
-// Counted writes a number of things.
+// Counted returns a number with a noun, in the plural unless the number is 1: "2 pages".
 func Counted(n any, noun string) string {
 	if s := Grouped(n); s != "1" {
 		return s + " " + noun + "s"
@@ -29,7 +27,7 @@ func Counted(n any, noun string) string {
 	return "1 " + noun
 }
 
-// Share is n of a whole, in percent with one decimal.
+// Share returns n as a share of the whole of, in percent with one decimal: "12.5 %".
 func Share(n, of int64) string {
 	return strconv.FormatFloat(percent(n, of), 'f', 1, 64) + " %"
 }
@@ -41,10 +39,11 @@ func percent(n, of int64) float64 {
 	return 100 * float64(n) / float64(of)
 }
 
-// resemblance has three decimals.
+// resemblance formats a resemblance, 0 to 1, with three decimals.
 func resemblance(x float64) string { return Decimals(x, 3) }
 
-// Decimals writes a share with so many; 1.000 is kept for 1 alone.
+// Decimals formats a share x, 0 to 1, with n decimals. A share below 1 is never rounded up to 1: .9999
+// becomes 0.999.
 func Decimals(x float64, n int) string {
 	if x < 1 {
 		x = min(x, 1-math.Pow10(-n))
@@ -52,7 +51,7 @@ func Decimals(x float64, n int) string {
 	return strconv.FormatFloat(x, 'f', n, 64)
 }
 
-// Problems lists errors by kind, most frequent first, as one line.
+// Problems formats counts of errors by kind on one line, the most frequent first.
 func Problems(byKind map[string]int64) string {
 	kinds := slices.SortedFunc(maps.Keys(byKind), func(a, b string) int {
 		return cmp.Or(cmp.Compare(byKind[b], byKind[a]), cmp.Compare(a, b))
@@ -64,7 +63,7 @@ func Problems(byKind map[string]int64) string {
 	return strings.Join(list, ", ")
 }
 
-// total is the sum of what is counted by kind.
+// total returns the sum of the counts of all kinds.
 func total(byKind map[string]int64) (n int64) {
 	for _, v := range byKind {
 		n += v

@@ -8,13 +8,13 @@ import (
 	"sync"
 )
 
-// Passed counts by kind what was skipped. Several goroutines may use it.
+// Passed counts skipped files by kind. Several goroutines may use it at once.
 type Passed struct {
 	mu     sync.Mutex
-	byKind map[string]int // guarded by mu
+	byKind map[string]int // skipped inputs by kind; guarded by mu
 }
 
-// Add counts one of a kind.
+// Add counts one skipped file of a kind.
 func (p *Passed) Add(kind string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -24,7 +24,7 @@ func (p *Passed) Add(kind string) {
 	p.byKind[kind]++
 }
 
-// String returns the counts, with the most frequent kinds, or "" if nothing was skipped.
+// String returns the counts in words, the most frequent kinds first, or "" if nothing was skipped.
 func (p *Passed) String() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()

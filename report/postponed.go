@@ -10,19 +10,20 @@ import (
 	"skink/store"
 )
 
-// Postponed says of one pattern of URLs of a host how many were not fetched, and why.
+// Postponed counts the URLs of a host that share a pattern and were not fetched, because the crawl
+// learned that fetching them would be useless.
 type Postponed struct {
 	Host    string `json:"host"`
 	Rule    string `json:"rule"`
 	Pattern string `json:"pattern"`
 	URLs    int64  `json:"urls"`
-	Example string `json:"example"` // the first of them
-	New     int64  `json:"new"`     // texts that fetched URLs of the pattern gave, and nobody before
-	Copies  int64  `json:"copies"`  // fetched URLs of the pattern that gave none
+	Example string `json:"example"` // the first postponed URL of the pattern
+	New     int64  `json:"new"`     // number of fetched URLs of the pattern that returned a new text
+	Copies  int64  `json:"copies"`  // number of fetched URLs of the pattern that returned a text known before
 }
 
-// PostponedIn counts the URLs that a store has not fetched because of what was learned, those of
-// most URLs first. With a host, it counts only the host's. It reads all records, if there are any
+// PostponedIn counts the postponed URLs of a store by pattern, the pattern with most URLs first. If host
+// is not "", it counts only URLs of that host. It reads all records of the store, unless no URL is
 // postponed.
 func PostponedIn(ctx context.Context, s store.Reader, host string) (all []Postponed, err error) {
 	tally, err := s.Tally(ctx)
@@ -69,7 +70,7 @@ func PostponedIn(ctx context.Context, s store.Reader, host string) (all []Postpo
 	return all, nil
 }
 
-// Why says in words why URLs were postponed, without their number.
+// Why returns in words why the URLs of the pattern were postponed.
 func (p *Postponed) Why() string {
 	switch learn.Rule(p.Rule) {
 	case learn.Copies:

@@ -1,12 +1,12 @@
-// Package report turns what a crawl remembers into its duplicate report: how many pages say
-// something of their own, how many repeat another, on which hosts, and who repeats whom.
+// Package report writes the duplicate report of a crawl: how many pages are unique, how many duplicate
+// another page, on which hosts, and the clusters of duplicates.
 //
 //	err := report.Write(ctx, os.Stdout, report.FromStore(s), report.Options{Format: report.Text})
 //
-// Totals and hosts are small and held; clusters are streamed from a [Source] to the writer, so that
-// a report over millions of pages needs no more memory than one over ten. The package judges
-// nothing: it repeats the verdicts it is given, and it never writes a crawled string without making
-// it harmless for the format at hand.
+// [Write] holds only totals and counts by host. It streams the clusters from a [Source], so that a
+// report over millions of pages needs about as much memory as one over ten. The package reports the
+// verdicts that the crawl stored, and judges no page itself. It escapes each crawled string as the
+// output format requires.
 package report
 
 import (
@@ -22,121 +22,121 @@ import (
 	"skink/store"
 )
 
-// A Report is the whole report as its JSON form spells it, for programs that read one back. [Write]
-// never holds a Report: it streams.
+// A Report is the JSON form of a report as a Go type, for programs that read one back. [Write]
+// never makes a Report, because it streams its output.
 type Report struct {
 	Totals
-	About   *About    `json:"about,omitempty"`    // nil: it is of no store that has a name
-	Hosts   []Host    `json:"hosts"`              // most duplicates first
-	LeftOut []LeftOut `json:"left_out,omitempty"` // most pages compared without first; nil: texts were compared whole
-	Learned []Learned `json:"learned,omitempty"`  // of hosts, those with most postponed URLs first
+	About   *About    `json:"about,omitempty"`    // description of the store; nil: the store has no name
+	Hosts   []Host    `json:"hosts"`              // by number of duplicates, the most first
+	LeftOut []LeftOut `json:"left_out,omitempty"` // by number of pages that were compared without a block, the most first; nil: texts were compared whole
+	Learned []Learned `json:"learned,omitempty"`  // by number of postponed URLs of the host, the most first
 
-	Canonicals []Canonical `json:"false_canonicals,omitempty"` // what pages name as their URL and is not
-	Clusters   []Group     `json:"clusters"`                   // largest first
+	Canonicals []Canonical `json:"false_canonicals,omitempty"` // wrong canonical URLs
+	Clusters   []Group     `json:"clusters"`                   // by size, the largest first
 }
 
-// Totals counts URLs. Pages = Unique + Exact + Near + Thin.
+// Totals counts the URLs of a crawl. Pages is the sum of Unique, Exact, Near and Thin.
 type Totals struct {
-	Pages     int64 `json:"pages"` // judged
+	Pages     int64 `json:"pages"` // URLs whose text got a verdict
 	Unique    int64 `json:"unique"`
 	Exact     int64 `json:"exact"`
 	Near      int64 `json:"near"`
-	Thin      int64 `json:"thin"`  // too short to compare
-	Other     int64 `json:"other"` // answered, but not with text
+	Thin      int64 `json:"thin"`  // pages whose text is too short to be compared, except for exact copies
+	Other     int64 `json:"other"` // URLs that were answered with something other than text
 	Redirects int64 `json:"redirects"`
 	Errors    int64 `json:"errors"`
 	Skipped   int64 `json:"skipped"`                // files and records without text, which have no verdict
 	Unkept    int64 `json:"unkept"`                 // duplicates whose text was not kept
 	Capped    int64 `json:"capped"`                 // pages not compared with every candidate
-	Scripts   int64 `json:"need_scripts,omitempty"` // pages whose text is drawn by scripts that were not run
-	Blocked   int64 `json:"blocked"`                // by robots.txt
+	Scripts   int64 `json:"need_scripts,omitempty"` // pages that show their text only if their scripts run, which a crawl does not do
+	Blocked   int64 `json:"blocked"`                // URLs that robots.txt forbids to fetch
 	Sitemaps  int64 `json:"sitemaps,omitempty"`     // lists of URLs for crawlers
 	Later     int64 `json:"postponed,omitempty"`    // URLs not fetched: URLs of these patterns kept returning duplicates
 
 	Problems map[string]int64 `json:"problems,omitempty"` // errors by kind
-	GivenUp  map[string]int64 `json:"given_up,omitempty"` // those of them that were tried until they were given up
+	GivenUp  map[string]int64 `json:"given_up,omitempty"` // errors by kind, only those after which the URL was retried and then given up
 }
 
-// Failed are the errors by kind that were not tried again.
+// Failed returns the number of errors by kind after which the URL was not retried.
 func (t Totals) Failed() map[string]int64 {
 	tally := store.Tally{Problems: t.Problems, GivenUp: t.GivenUp}
 	return tally.Failed()
 }
 
-// Duplicates is how many pages repeat another.
+// Duplicates returns the number of pages that are exact or near duplicates of another.
 func (t Totals) Duplicates() int64 { return t.Exact + t.Near }
 
-// A Host counts the judged pages of one host.
+// A Host counts the judged pages of one host by their verdict.
 type Host struct {
-	Host   string `json:"host"` // with its port, if that is not the scheme's own; "" for files
+	Host   string `json:"host"` // name, with the port unless it is the default of the scheme; "": pages that were read from files
 	Pages  int64  `json:"pages"`
 	Unique int64  `json:"unique"`
 	Exact  int64  `json:"exact"`
 	Near   int64  `json:"near"`
 	Thin   int64  `json:"thin"`
 
-	Alone string `json:"left_alone,omitempty"` // why the last run left the host alone; "": it did not
+	Alone string `json:"left_alone,omitempty"` // why the last run left the host before all its URLs were fetched; "": it did not
 
 	LedBy string `json:"led_by,omitempty"` // another host that leads more than half of the host's pages; "": none does
-	Led   int64  `json:"led,omitempty"`    // pages that it leads
+	Led   int64  `json:"led,omitempty"`    // number of the host's pages whose leader is on host LedBy
 }
 
-// Duplicates is how many of the host's pages repeat another, here or elsewhere.
+// Duplicates returns the number of the host's pages that duplicate another page, on this or another host.
 func (h Host) Duplicates() int64 { return h.Exact + h.Near }
 
-// A LeftOut says which blocks of text were left out of what was compared, because they return on
-// many pages of a host. They are left out on all hosts: one without blocks of its own has pages
-// with those of others. Pages keep their texts.
+// A LeftOut says which blocks of text of a host were left out of the comparison, because they recur on
+// many of its pages, such as a footer. A block is then left out on all hosts, so a host may have
+// shortened pages although none of its own blocks recur. The stored texts are not changed.
 type LeftOut struct {
-	Host      string  `json:"host"`      // as in Host
-	Pages     int     `json:"pages"`     // different ones on which blocks were counted
-	Blocks    int     `json:"blocks"`    // different ones left out
-	Shortened int     `json:"shortened"` // pages compared without some block
-	Top       []Block `json:"top"`       // some of the blocks, most pages first
+	Host      string  `json:"host"`      // name of the host, as in Host.Host
+	Pages     int     `json:"pages"`     // number of different pages of the host in which blocks were counted
+	Blocks    int     `json:"blocks"`    // number of different blocks that recur on the host and are left out
+	Shortened int     `json:"shortened"` // number of the host's pages that were compared without some block
+	Top       []Block `json:"top"`       // some of the blocks, those on most pages first
 }
 
-// A Block is a line of text that returns.
+// A Block is a piece of text that recurs on many pages of a host.
 type Block struct {
 	Text  string `json:"text"`
-	Pages int    `json:"pages"` // different ones that have it
+	Pages int    `json:"pages"` // number of different pages that have the block
 }
 
-// A Leader is the page that the members of a cluster repeat.
+// A Leader is the page of a cluster that its members duplicate.
 type Leader struct {
 	URL   string `json:"url"`
 	Title string `json:"title"`
-	Why   string `json:"why"` // why this page leads, such as "first seen"
+	Why   string `json:"why"` // why this page leads its cluster, such as "first seen"
 
 	Verdict string `json:"-"`
 }
 
-// A Member is a page that repeats its leader.
+// A Member is a page of a cluster that duplicates the cluster's leader.
 type Member struct {
 	URL         string  `json:"url"`
 	Verdict     string  `json:"verdict"`
-	Resemblance float64 `json:"resemblance"`           // exact, to the leader, of what was compared
-	Translation string  `json:"translation,omitempty"` // its language, if it names the leader as itself in another (hreflang); "": it does not
+	Resemblance float64 `json:"resemblance"`           // exact resemblance of the compared texts of member and leader, 0 to 1
+	Translation string  `json:"translation,omitempty"` // the member's language, if it declares the leader as its version in another language (hreflang); "": it does not
 	Doubtful    bool    `json:"doubtful,omitempty"`    // see [store.Record.Doubtful]
 
 	Title string `json:"-"`
 }
 
-// A Group is a cluster with its members at hand.
+// A Group is a cluster with all its members in memory.
 type Group struct {
 	Leader  Leader   `json:"leader"`
 	Members []Member `json:"members"` // highest resemblance first
 }
 
-// A Cluster is a group whose members are yet to be read. They can be read once, before the next
-// cluster is asked for.
+// A Cluster is a cluster whose members are read from the store while the caller iterates over Members.
+// They can be read only once, and only before the next cluster is read.
 type Cluster struct {
 	Leader  Leader
-	Why     func() (string, error) // why the leader leads; nil: Leader says it
-	Size    int                    // members, without the leader
+	Why     func() (string, error) // returns the value for Leader.Why; nil: it is set already
+	Size    int                    // number of members, without the leader
 	Members iter.Seq2[Member, error]
 }
 
-// leader is the leader with the reason why it leads. It may be asked for before or after Members.
+// leader returns the leader with its field Why set. It may be called before or after Members is read.
 func (c *Cluster) leader() (Leader, error) {
 	if c.Why == nil {
 		return c.Leader, nil
@@ -147,19 +147,19 @@ func (c *Cluster) leader() (Leader, error) {
 	return l, err
 }
 
-// These are how many clusters a form shows that is for people.
+// The default numbers of clusters and pages that the formats for people show.
 const (
-	DefaultTop = 1000 // HTML: more than a person reads, and still a page that a browser opens at once
-	textTop    = 50   // text: some screens
-	textPages  = 20   // pages of each of those clusters
+	DefaultTop = 1000 // clusters in HTML: more than a person reads, but few enough for a browser to open the page at once
+	textTop    = 50   // clusters in text, which fill a few screens
+	textPages  = 20   // pages of each cluster in text
 )
 
-// Options says how a report is written. The zero value is good: text.
+// Options says how a report is written. The zero value writes text with default limits.
 type Options struct {
 	Format Format     // default Text
-	Top    int        // clusters that are shown before the rest is only counted; 0: all in JSON and CSV, else what a person reads
-	About  About      // what the report says of itself, if that has the name of a store; the source adds the visits
-	Rule   dedup.Rule // by which pages were judged, to say what verdicts mean; zero: the default
+	Top    int        // number of clusters to show, after which clusters are only counted; 0: all in JSON and CSV, 1,000 in HTML, 50 in text
+	About  About      // description of the store, shown if it has a name; the source adds the times of visits
+	Rule   dedup.Rule // rule by which pages were judged, needed to explain verdicts; zero: the default rule
 }
 
 // A printer writes one report in one format: begin, each cluster, end.
@@ -169,19 +169,19 @@ type printer interface {
 	end() error
 }
 
-// A head is what a report says before its clusters.
+// A head is the part of a report that comes before its clusters.
 type head struct {
 	Totals
-	About   *About    // nil: nothing is said
-	Hosts   []Host    // most duplicates first
-	LeftOut []LeftOut // most pages first; nil: texts were compared whole
-	Learned []Learned // those with most postponed URLs first
+	About   *About    // description of the store; nil: there is none
+	Hosts   []Host    // by number of duplicates, the most first
+	LeftOut []LeftOut // by number of shortened pages, the most first; nil: texts were compared whole
+	Learned []Learned // by number of postponed URLs, the most first
 
-	Canonicals []Canonical // that do not hold
+	Canonicals []Canonical // wrong canonical URLs
 }
 
-// Write writes the report of src to w. An error of the source, the writer or the context ends it in
-// the middle: what w has got by then is no report.
+// Write writes the report of src to w. If the source, the writer or the context fails, Write returns
+// the error, and what it has written to w until then is incomplete.
 func Write(ctx context.Context, w io.Writer, src Source, opt Options) error {
 	guard := Guard(opt.Format, w)
 	out := bufio.NewWriterSize(guard, 64<<10)
@@ -224,7 +224,7 @@ func stream(ctx context.Context, p printer, src Source, opt Options) error {
 			return err
 		}
 		if n++; opt.Top > 0 && n > opt.Top && (opt.Format == JSON || opt.Format == CSV) {
-			break // their totals say how many pages are duplicates
+			break // the totals already say how many pages are duplicates
 		}
 		if err := p.cluster(c); err != nil {
 			return err

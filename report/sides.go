@@ -11,18 +11,19 @@ import (
 //go:embed sides.html
 var sidesSource string
 
-// Sides are two texts side by side, for the template "sides".
+// Sides are two texts aligned side by side, for the HTML template "sides".
 type Sides struct {
 	Rows  []align.Row
 	Words align.Counts
-	Rest  int // bytes that are not shown of the longer text
+	Rest  int // bytes at the end of the longer text that are left out; 0: both texts are shown whole
 }
 
-// mostBeside is how many bytes of a text are laid beside another. A browser shows more slowly than
-// a person would wait.
+// mostBeside is the number of bytes of each text that Beside compares. A browser would take too long to
+// show more.
 const mostBeside = 256 << 10
 
-// Beside lays two texts side by side, word by word in their plain form.
+// Beside aligns two texts word by word. Words are compared in canonical form, so that differences in
+// case and punctuation do not count.
 func Beside(a, b string) Sides {
 	s := Sides{Rest: max(len(a), len(b)) - mostBeside}
 	s.Rows, s.Words = align.Texts(sideOf(a), sideOf(b))
@@ -44,7 +45,7 @@ func sideOf(text string) align.Side {
 	return align.Side{Text: text, Tokens: tokens}
 }
 
-// Differ are the first words in which two texts differ, at most n.
+// Differ returns the first n places in which two texts differ, or all if there are fewer.
 func Differ(a, b string, n int) []align.Difference {
 	return align.Differences(Beside(a, b).Rows, n)
 }

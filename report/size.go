@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// Size formats a number of bytes exactly, in the largest unit of which it is a multiple: 64KB.
+// Size formats a number of bytes without rounding, in the largest unit that divides it: 65536 is
+// "64KB".
 func Size(n int64) string {
 	for _, u := range []struct {
 		name  string
@@ -19,7 +20,7 @@ func Size(n int64) string {
 	return strconv.FormatInt(n, 10)
 }
 
-// Bytes formats a number of bytes for people.
+// Bytes formats a number of bytes for people, in units of 1024 and with one decimal: "1.5 MB".
 func Bytes(n int64) string {
 	switch {
 	case n >= 1<<30:
@@ -32,7 +33,7 @@ func Bytes(n int64) string {
 	return fmt.Sprintf("%d bytes", n)
 }
 
-// Duration formats a duration for people.
+// Duration formats a duration for people, rounded: "3.2 ms".
 func Duration(d time.Duration) string {
 	switch {
 	case d < 10*time.Millisecond:

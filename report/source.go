@@ -8,10 +8,10 @@ import (
 	"skink/store"
 )
 
-// A Source is what a report is written from. [FromStore] is the ordinary one; another may group the
-// same pages differently.
+// A Source provides the data of a report. [FromStore] returns the ordinary one. Another Source may
+// group the same pages into other clusters.
 type Source interface {
-	// Totals counts all records.
+	// Totals counts all records of the store by kind and verdict.
 	Totals(ctx context.Context) (Totals, error)
 	// Hosts counts the judged pages of each host, in any order.
 	Hosts(ctx context.Context) ([]Host, error)
@@ -19,43 +19,46 @@ type Source interface {
 	Clusters(ctx context.Context) iter.Seq2[Cluster, error]
 }
 
-// A LeftOutSource is a source that did not compare all text.
+// A LeftOutSource is a Source whose texts may have been compared without recurring blocks.
 type LeftOutSource interface {
 	Source
-	// LeftOut says what was left out on which host, in any order; nil if texts were compared whole.
+	// LeftOut returns for each host the blocks that were left out, in any order. It returns nil if
+	// texts were compared whole.
 	LeftOut(ctx context.Context) ([]LeftOut, error)
 }
 
-// A LearnedSource is a source that knows what its crawl learned.
+// A LearnedSource is a Source that knows which URLs its crawl postponed, and which soft 404s it found.
 type LearnedSource interface {
 	Source
-	// Learned says what was learned of which of the hosts, those with most postponed URLs first.
+	// Learned returns an element for each of the hosts about which something was learned, the one with
+	// most postponed URLs first.
 	Learned(ctx context.Context, hosts []Host) ([]Learned, error)
 }
 
-// A CanonicalSource is a source that knows what pages name as their URL.
+// A CanonicalSource is a Source that knows the canonical URLs of its pages.
 type CanonicalSource interface {
 	Source
-	// Canonicals are those that do not hold. It is asked after Hosts.
+	// Canonicals returns the wrong canonical URLs. It must be called after Hosts, which reads the
+	// records.
 	Canonicals(ctx context.Context) ([]Canonical, error)
 }
 
-// FromStore is the report of the verdicts given during the crawl. A leader leads for the reason by
-// which it goes before the first of its members, see package precedence.
+// FromStore returns the source for a report of a store's verdicts. The reason why a page leads is the
+// criterion of package precedence by which it comes before the first of its members.
 func FromStore(s store.Reader) Source { return From(s, nil) }
 
-// From is the report of s's verdicts, in which the leader of a cluster leads for the reason that
-// why says.
+// From returns the source for a report of a store's verdicts. why returns the reason why a page leads
+// its cluster; if why is nil, From is like [FromStore].
 func From(s store.Reader, why func(leader *store.Record) string) Source {
 	return stored{s, why, &canonicals{}, &About{}}
 }
 
 type stored struct {
 	s     store.Reader
-	why   func(leader *store.Record) string // nil: it follows from the members
-	named *canonicals                       // of what Hosts has read
+	why   func(leader *store.Record) string // returns why a page leads; nil: compare it with its members
+	named *canonicals                       // canonical URLs of the records that Hosts has read
 
-	visits *About // of the same
+	visits *About // first and last visit of the records that Hosts has read
 }
 
 func (src stored) Totals(ctx context.Context) (Totals, error) {
@@ -94,7 +97,7 @@ func (src stored) Hosts(ctx context.Context) ([]Host, error) {
 	return hosts, nil
 }
 
-// TotalsOf is a store's tally in a report's names.
+// TotalsOf converts a store's tally to the totals of a report.
 func TotalsOf(t store.Tally) Totals {
 	return Totals{
 		Pages: t.Pages(), Unique: t.Unique, Exact: t.Exact, Near: t.Near, Thin: t.Thin,
@@ -104,13 +107,14 @@ func TotalsOf(t store.Tally) Totals {
 	}
 }
 
-// leaderOf is r as a leader.
+// leaderOf returns the report's form of record r, the leader of a cluster, without the reason.
 func leaderOf(r *store.Record) Leader {
 	return Leader{URL: r.URL, Title: r.Title, Verdict: string(r.Verdict)}
 }
 
-// translation is the language of a page that names its leader as the same page in another language
-// (hreflang); "" for others. Such a page is meant to be there, though nobody has translated it yet.
+// translation returns the language of a page that declares its leader as its version in another language
+// (hreflang), and "" for all other pages. Such a page was made on purpose, although its text is not
+// translated yet.
 func translation(r *store.Record) string {
 	lang, named := r.Lang, false
 	for _, a := range r.Alternates {

@@ -7,66 +7,65 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"skink/internal/harmless"
 )
 
 // # Tables
 //
-// A list is the same Table in all forms. Its cells have a type, which says how each form shows them:
-// a string, a [URL], an int64, a [Ratio], a [Percent] or a time.Time. A cell is nil if there is
-// nothing to say. Each form has one writer of tables: [Table.WriteText], [ObjectWriter] for JSON,
+// All formats of a report show a list from one [Table]. The type of a cell says how each format
+// shows it. The types are string, [URL], int64, [Ratio], [Percent] and time.Time; an empty cell is
+// nil. Each format has one writer of tables: [Table.WriteText], [ObjectWriter] for JSON,
 // [Sheet] for CSV, and the template "table" for HTML.
 
-// A Table is a list with its columns.
+// A Table is a list of rows that can be written in every format.
 type Table struct {
 	Columns []Column
 	Rows    []Row
-	LinkTo  func(url string) PageLink // where HTML leads from a URL; nil: to the URL
+	LinkTo  func(url string) PageLink // returns the link that HTML shows for a URL; nil: HTML links to the URL itself
 }
 
-// A Column says what stands in a column.
+// A Column describes a column of a table.
 type Column struct {
-	Name  string // in JSON and CSV
-	Title string // for people
-	Brief bool   // whether text and HTML show it: they have little room
-	Width int    // in text, where a longer cell moves its own row only; 0: as wide as its cells, and clipped
+	Name  string // name in JSON and CSV
+	Title string // title in text and HTML
+	Brief bool   // whether text and HTML show the column; they have little room, so they omit others
+	Width int    // width in text, which longer cells exceed; 0: as wide as the widest cell, with long cells clipped
 }
 
 // A Row is the cells of a table, in the order of its columns.
 type Row struct {
 	Cells []any
-	Apart string // why the row does not count, for people; "": it does
-	Notes []Note // what people read below it
+	Apart string // why the row does not count, in words; "": it counts
+	Notes []Note // lines that text and HTML show below the row
 }
 
-// A Note is a line below a row.
+// A Note is a line below a row. It shows Lead, then URL, then Quote in quotation marks.
 type Note struct {
 	Lead  string
-	URL   string // "": none
-	Quote string // what a page says; "": nothing
+	URL   string // "": the note has no URL
+	Quote string // words quoted from a page; "": the note has none
 }
 
-// A URL is a cell that may be shown as a link.
+// A URL is a cell that HTML may show as a link.
 type URL string
 
-// A Ratio is a cell from 0 to 1.
+// A Ratio is a cell with a number from 0 to 1.
 type Ratio float64
 
-// A Percent is a cell from 0 to 100.
+// A Percent is a cell with a number from 0 to 100.
 type Percent float64
 
-// hostCell is a cell with the name of a host, which is never clipped.
+// hostCell is a cell with the name of a host. Unlike other strings, text shows it in full.
 type hostCell string
 
 const (
-	cellWidth = 60  // runes shown of a cell in text
-	urlWidth  = 80  // runes shown of a URL in text, if a column follows
-	cellShown = 200 // of a cell in HTML
+	cellWidth = 60  // columns shown of a cell in text
+	urlWidth  = 80  // columns shown of a URL in text, if a column follows
+	cellShown = 200 // runes shown of a cell in HTML
 )
 
-// brief is the table without the columns that are not brief, and those in which nothing stands.
+// brief returns the table without the columns that are not Brief and without empty columns.
 func (t Table) brief() Table {
 	var shown []int
 	for i, c := range t.Columns {
@@ -89,8 +88,8 @@ func pick[T any](all []T, places []int) []T {
 	return picked
 }
 
-// WriteText writes a table with a line of titles above it. Each line begins with indent, and gap
-// stands between two cells.
+// WriteText writes the table as text, with the titles of the columns on the first line. Each line
+// begins with indent, and gap is written between two cells. A table without rows writes nothing.
 func (t Table) WriteText(w io.Writer, indent, gap string) {
 	if t = t.brief(); len(t.Rows) == 0 {
 		return
@@ -107,7 +106,7 @@ func (t Table) WriteText(w io.Writer, indent, gap string) {
 				}
 			}
 			lines[i] = append(lines[i], cell)
-			widths[c] = max(widths[c], min(utf8.RuneCountInString(cell), urlWidth))
+			widths[c] = max(widths[c], min(Width(cell), urlWidth))
 		}
 		if column.Width > 0 {
 			widths[c] = column.Width
@@ -115,7 +114,7 @@ func (t Table) WriteText(w io.Writer, indent, gap string) {
 	}
 	for i, cells := range lines {
 		for c, cell := range cells {
-			pad := strings.Repeat(" ", max(0, widths[c]-utf8.RuneCountInString(cell)))
+			pad := strings.Repeat(" ", max(0, widths[c]-Width(cell)))
 			if isNumber(t.Rows[0].Cells[c]) {
 				cells[c] = pad + cell
 			} else {
@@ -139,14 +138,14 @@ func (t Table) WriteText(w io.Writer, indent, gap string) {
 	}
 }
 
-// A line says one thing in words, often with a number before it.
+// A line is a line of text for people, often with a number before the text.
 type line struct {
-	N    int64 // 0: none
+	N    int64 // the number; 0: none
 	Unit string
 	Text string
 }
 
-// writeLines writes a title, and lines below it.
+// writeLines writes a title and below it lines with aligned numbers.
 func writeLines(w io.Writer, title string, lines []line) {
 	fmt.Fprintln(w, title)
 	for _, l := range lines {
@@ -161,9 +160,9 @@ func writeLines(w io.Writer, title string, lines []line) {
 	}
 }
 
-// quoted is the beginning of what a page says, in quotes.
-func quoted(s string, runes int) string {
-	return `"` + strings.ReplaceAll(harmless.Line(Clip(s, runes)), `"`, `\"`) + `"`
+// quoted returns the first runes of a text from a page, on one line and in quotation marks.
+func quoted(s string, columns int) string {
+	return `"` + strings.ReplaceAll(harmless.Line(Clip(s, columns)), `"`, `\"`) + `"`
 }
 
 func isNumber(cell any) bool {
@@ -174,7 +173,7 @@ func isNumber(cell any) bool {
 	return false
 }
 
-// cellText is a cell for a person to read.
+// cellText returns a cell as the text format shows it.
 func cellText(cell any) string {
 	switch v := cell.(type) {
 	case string:
@@ -195,7 +194,7 @@ func cellText(cell any) string {
 	return ""
 }
 
-// cellCSV is a cell for a spreadsheet.
+// cellCSV returns a cell as CSV has it. Strings that a spreadsheet would take for formulas are changed.
 func cellCSV(cell any) string {
 	switch v := cell.(type) {
 	case string:
@@ -212,16 +211,17 @@ func cellCSV(cell any) string {
 	return ""
 }
 
-// Fields is a JSON object whose members keep their order. Those that are nil are left out.
+// Fields is a JSON object whose members keep their order. Members whose value is nil are not
+// written.
 type Fields []Field
 
-// A Field is a member of an object.
+// A Field is a member of a JSON object.
 type Field struct {
 	Name  string
 	Value any
 }
 
-// AppendFields adds the cells of a row as JSON has them.
+// AppendFields appends the cells of a row to the members of a JSON object.
 func (t Table) AppendFields(all Fields, cells []any) Fields {
 	for i, v := range cells {
 		if at, ok := v.(time.Time); ok {
@@ -232,22 +232,22 @@ func (t Table) AppendFields(all Fields, cells []any) Fields {
 	return all
 }
 
-// A cellHTML is a cell as the template "table" shows it.
+// A cellHTML is the data for one cell of the template "table".
 type cellHTML struct {
-	Column string // title
+	Column string // title of the column
 	Class  string // "number", "text" or "page"
 	Text   string
-	URL    string // "": there is only text
-	Row    *Row   // of the first URL, which is the page that the row is about; nil: another cell
+	URL    string // URL to which the cell links; "": the cell has only text
+	Row    *Row   // the row, in its first cell with a URL, below which the notes are shown; nil: another cell
 }
 
-// A tableHTML is what the template "table" shows.
+// A tableHTML is a table in the form that the HTML template "table" needs.
 type tableHTML struct {
 	Head []cellHTML
 	Rows [][]cellHTML
 }
 
-// HTML is the table for the template.
+// HTML returns the table in the form that the HTML template "table" needs.
 func (t Table) HTML() (all tableHTML) {
 	t = t.brief()
 	for _, c := range t.Columns {
@@ -276,7 +276,7 @@ func (t Table) HTML() (all tableHTML) {
 	return all
 }
 
-// Link is where HTML leads from a URL.
+// Link returns the link that HTML shows for a URL in the table.
 func (t Table) Link(url string) PageLink {
 	if t.LinkTo != nil {
 		return t.LinkTo(url)

@@ -10,13 +10,13 @@ import (
 	"skink/store"
 )
 
-// textPrinter writes what a person reads in a terminal: totals, hosts, clusters.
+// textPrinter writes the report as text for a terminal: totals, hosts, clusters.
 type textPrinter struct {
 	w        *bufio.Writer
 	rule     dedup.Rule
 	totals   Totals
-	top      int // clusters shown
-	most     int // members shown of each
+	top      int // number of clusters to show
+	most     int // number of members to show of each cluster
 	clusters int
 	members  int
 }
@@ -30,9 +30,9 @@ func newTextPrinter(w *bufio.Writer, opt Options) *textPrinter {
 }
 
 const (
-	titleWidth = 100 // runes shown of a title
-	blockWidth = 100 // runes shown of a block that was left out
-	blocksText = 5   // blocks shown of a host; JSON and HTML show more
+	titleWidth = 100 // columns shown of a title
+	blockWidth = 100 // columns shown of a text block that was left out of the comparison
+	blocksText = 5   // blocks shown of each host; JSON and HTML show more
 )
 
 func (p *textPrinter) begin(h head) error {
@@ -120,7 +120,7 @@ func (p *textPrinter) printHosts(hosts []Host) {
 	}
 }
 
-// printLists prints what is said of some hosts and pages alone.
+// printLists prints the short lists that only some reports have, such as wrong canonical URLs.
 func (p *textPrinter) printLists(h head) {
 	var led, canonicals []line
 	for _, h := range h.Hosts {
@@ -142,7 +142,7 @@ func (p *textPrinter) printLists(h head) {
 	}
 }
 
-// printLeftOut says what a host repeats.
+// printLeftOut prints which recurring blocks of a host were left out of the comparison.
 func (p *textPrinter) printLeftOut(l LeftOut) {
 	said := "text repeated by other hosts"
 	if l.Blocks > 0 {
@@ -212,7 +212,7 @@ func (p *textPrinter) end() error {
 	return nil
 }
 
-// hostName is a host as it may be shown.
+// hostName returns the name of a host for people, "(files)" if it is "".
 func hostName(host string) string {
 	if host == "" {
 		return "(files)"

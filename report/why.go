@@ -8,10 +8,11 @@ import (
 	"skink/store"
 )
 
-// next finds the first page of some, in the order of package precedence.
+// next finds, among the pages that are given to it, the one that comes first in the order of package
+// precedence.
 type next struct {
 	order *precedence.Order
-	page  *precedence.Standing // nil: there was none
+	page  *precedence.Standing // the first page so far; nil: no page was given yet
 }
 
 func (n *next) add(r *store.Record) {
@@ -24,8 +25,8 @@ func (n *next) add(r *store.Record) {
 	n.page = &s
 }
 
-// whyLeads returns why a page leads: the criterion by which it goes before the first of its members.
-// Two kinds of page may not lead all others.
+// whyLeads returns why a page leads its cluster: the criterion of package precedence by which it comes
+// before the first of its members.
 func (b *batch) whyLeads(ctx context.Context, leader *store.Record) (string, error) {
 	if b.src.why != nil {
 		return b.src.why(leader), nil
@@ -45,7 +46,8 @@ func (b *batch) whyLeads(ctx context.Context, leader *store.Record) (string, err
 	return why, nil
 }
 
-// firstOf finds the first of a leader's members. Those of a large cluster are read for it alone.
+// firstOf finds the member of a leader's cluster that comes first in the order of package precedence. For
+// a large cluster, whose members are not in memory, it reads all members from the store.
 func (b *batch) firstOf(ctx context.Context, leader dedup.Hash) (*next, error) {
 	if !b.large {
 		if err := b.read(ctx); err != nil {

@@ -12,13 +12,14 @@ import (
 type Alone struct {
 	Why    string    `json:"why"`
 	At     time.Time `json:"at"`
-	Turned int       `json:"turned,omitempty"` // runs in a row that ended so because most of its pages turned at once; 0: it was for another reason
+	Turned int       `json:"turned,omitempty"` // number of successive runs that left the host alone because most of its pages changed at once; 0: Why is another reason
 }
 
-// aloneName is where a store keeps the hosts that were left alone.
+// aloneName is the name of the value of [Meta] that lists the hosts that were left alone.
 const aloneName = "left alone"
 
-// LeftAlone returns the hosts that were left alone, by name.
+// LeftAlone returns the hosts that the last run to visit them left before all their URLs were
+// fetched. The keys are host names.
 func LeftAlone(ctx context.Context, s interface {
 	Meta(ctx context.Context, name string) ([]byte, error)
 }) (map[string]Alone, error) {
@@ -39,8 +40,8 @@ func readAlone(text []byte) (hosts map[string]Alone, err error) {
 	return hosts, nil
 }
 
-// ChangeAlone changes the hosts that were left alone. It calls change again if another process
-// changed them meanwhile.
+// ChangeAlone replaces the stored map of hosts that were left alone by the map as change leaves it.
+// If another process replaces the map meanwhile, ChangeAlone reads it and calls change again.
 func ChangeAlone(ctx context.Context, s Meta, change func(map[string]Alone)) error {
 	for {
 		old, err := s.Meta(ctx, aloneName)

@@ -2,7 +2,7 @@ package store
 
 import "skink/dedup"
 
-// A Term is a word that skink uses for the state of a URL or a page, with its meaning.
+// A Term is a word that skink shows to users, such as "pending", with its meaning in one line.
 type Term struct{ Name, Meaning string }
 
 // URLStates returns the states of URLs, in the order in which a URL may reach them.
@@ -43,7 +43,7 @@ func VisitResults() []Term {
 	}
 }
 
-// MeaningOf returns the meaning of a state of URLs.
+// MeaningOf returns the meaning of one of the names in [URLStates].
 func MeaningOf(state string) string {
 	for _, t := range URLStates() {
 		if t.Name == state {

@@ -13,7 +13,7 @@ func HostOf(rawURL string) string {
 			return ""
 		}
 	}
-	if end := strings.IndexAny(rest, "/?#\\ "); end >= 0 { // skink dedup puts a space and the source behind a name that came twice
+	if end := strings.IndexAny(rest, "/?#\\ "); end >= 0 { // a space, because skink dedup names a second text of one URL "URL source"
 		rest = rest[:end]
 	}
 	return rest[strings.LastIndexByte(rest, '@')+1:]

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
+	"slices"
 	"time"
 
 	"skink/dedup"
@@ -13,7 +14,8 @@ import (
 // An Index finds the pages with which a page must be compared, and stores verdicts. Several
 // goroutines may use it at once.
 type Index interface {
-	// Lookup answers one question for each of several pages, in their order.
+	// Lookup returns for each Ask the stored pages with which that page must be compared, in the
+	// order of asks.
 	Lookup(ctx context.Context, asks []Ask) ([]Found, error)
 
 	// Commit writes entries in their order and returns the outcome of each. It stops at the first
@@ -23,35 +25,38 @@ type Index interface {
 	Commit(ctx context.Context, entries []*Entry) ([]Outcome, error)
 }
 
-// An Ask holds what a look-up needs of a page.
+// An Ask is the input of [Index.Lookup] for one page that is to be judged.
 type Ask struct {
-	ID     dedup.Hash   // of the page; its own earlier visits are not found; zero: the page has no id
-	Hashes []dedup.Hash // text hashes under which an earlier copy may be posted
-	Keys   []uint64     // of the page's sketch; leaders may be posted under them
-	Meet   int          // keys that a leader must share to be found; 0 is 1
-	Limit  int          // leaders read under one key, the earliest first
+	ID     dedup.Hash   // the page's id, which excludes its own earlier visits from the answer; zero: nothing is excluded
+	Hashes []dedup.Hash // hashes of the page's text; an earlier page with one of them is its copy
+	Keys   []uint64     // index keys of the page's sketch
+	Meet   int          // number of Keys that a leader must also have to be found; 0 means 1
+	Limit  int          // most leaders read under one key; if there are more, the earliest are read
 }
 
 // Found is the answer to an Ask. If it has a copy, the store did not look for leaders. It has no more
-// than [dedup.MaxMet] leaders, which [dedup.Met] picks.
+// than [dedup.MaxMet] leaders, which [dedup.Met] picks. A store laid over another may return as many
+// of each.
 type Found struct {
 	Mark     Mark
 	Copy     *Record  // the earliest page posted under one of the hashes; nil: there is none
 	Followed *Record  // the leader that the copy follows; nil: it follows none, or that page is not in the store
 	Leaders  []Leader // leaders that share enough keys with the page, in the order of their commits
-	Full     []bool   // by key: more leaders than the limit are posted there
+	Full     []bool   // Full[i]: more than Ask.Limit leaders have key Ask.Keys[i], so some were not read
+	Unread   bool     // a store beneath has leaders that were not read; their keys are not in Full
 }
 
-// Basis returns the basis of a verdict that was reached with f, the answer to ask. It has no hashes
-// and keys if there is a copy, because no later commit can be earlier than that copy. It leaves out
-// the keys that are full, because a look-up reads no later leaders under them.
+// Basis returns the conditions under which a verdict still holds at its commit. f is the answer to
+// ask, by which the verdict was reached. If f has a copy, the basis has no hashes and keys, because
+// no later commit can be an earlier copy. Keys that are full are left out, because a look-up reads no
+// later leaders under them.
 func (f *Found) Basis(ask Ask) Basis {
 	b := Basis{Mark: f.Mark}
 	if f.Copy != nil {
 		return b
 	}
 	b.Hashes = ask.Hashes
-	if !f.Capped() {
+	if !slices.Contains(f.Full, true) {
 		b.Keys = ask.Keys
 		return b
 	}
@@ -63,18 +68,13 @@ func (f *Found) Basis(ask Ask) Basis {
 	return b
 }
 
-// Capped reports whether a key had more leaders than were read.
+// Capped reports whether a key had more leaders than were read, here or in a store beneath.
 func (f *Found) Capped() bool {
-	for _, full := range f.Full {
-		if full {
-			return true
-		}
-	}
-	return false
+	return f.Unread || slices.Contains(f.Full, true)
 }
 
-// A Leader is a page that was found under keys of a sketch. It may have no record, because a crash
-// came before the record was written, so the caller must ask for the record.
+// A Leader is a page that has index keys in common with the page of an [Ask]. A crash may have come
+// before its record was written, so the caller must read the record to know whether there is one.
 type Leader struct {
 	ID     dedup.Hash // of the page
 	Hash   dedup.Hash // of its canonical text; ID and Hash together name one visit
@@ -99,20 +99,21 @@ func (m Mark) Place() uint64 {
 	return binary.LittleEndian.Uint64([]byte(m))
 }
 
-// A Basis is what a verdict depends on. The verdict holds while nothing was posted under these
-// hashes and keys after the mark, and while its leader was not visited again.
+// A Basis says when a verdict still holds: if no page with one of these text hashes or index keys was
+// committed after the mark, and the page's leader was not visited again.
 type Basis struct {
 	Mark   Mark
 	Hashes []dedup.Hash
 	Keys   []uint64
 }
 
-// An Entry is everything that a store keeps about one URL that has ended.
+// An Entry is the input of [Index.Commit] for one URL whose fetch has ended: everything that the
+// store is to keep about it.
 type Entry struct {
 	Record Record
-	Claim  frontier.Claim // of the host of Record.URL; zero: no claim was needed
-	State  frontier.State // how the frontier ends Record.URL; Unknown: the URL never was in the frontier
-	Basis  Basis          // of the record's verdict; zero: it rests on nothing
+	Claim  frontier.Claim // the worker's claim on the host of Record.URL; zero: the URL was fetched without a claim
+	State  frontier.State // the final state of Record.URL in the frontier; Unknown: the URL was never in the frontier
+	Basis  Basis          // of the record's verdict; zero: no later commit can change the verdict
 
 	// Revisit says that the entry replaces what is known of its page: record, text, sketch and
 	// postings. Without Revisit and Touch, a page that has a record keeps it.
@@ -131,9 +132,9 @@ type Entry struct {
 	Replaces time.Time
 
 	Text   []byte          // main text as [Pack] made it; nil: no text is kept
-	Sketch *dedup.Sketch   // nil: the page has no tokens
-	Hash   dedup.Hash      // under which copies find the page; zero: the page leads no copies
-	Keys   []uint64        // under which look-ups find the page; leaders only
+	Sketch *dedup.Sketch   // of the main text; nil: the text has no words
+	Hash   dedup.Hash      // text hash by which later copies find the page; zero: no copy finds it
+	Keys   []uint64        // index keys by which later pages find the page; only a leader has any
 	Out    []byte          // the page's links as [PackLinks] made them, with its URL; nil: none are kept
 	Links  []frontier.Item // URLs that the page leads to, by links or otherwise
 	Beyond []string        // URLs outside the crawl that the page leads to
@@ -143,7 +144,7 @@ type Entry struct {
 func Valid(entries []*Entry) error {
 	for _, e := range entries {
 		if e.State != frontier.Unknown && !e.State.Ends() {
-			return fmt.Errorf("commit %s: state %d is not an end", e.Record.URL, e.State)
+			return fmt.Errorf("commit %s: state %d is not a final state", e.Record.URL, e.State)
 		}
 	}
 	return nil
@@ -153,8 +154,8 @@ func Valid(entries []*Entry) error {
 type Outcome uint8
 
 const (
-	Stale   Outcome = iota // not written: its verdict may no longer hold, or an earlier entry of the call was stale
-	Written                // its record can be read from now on
-	Kept                   // the page had a record, which stays; the entry's links and end were written
-	Lost                   // not written: its claim has ended, and another worker will fetch its URL
+	Stale   Outcome = iota // the entry was not written: its verdict may no longer hold, or an earlier entry of the call was stale
+	Written                // the entry was written, and readers see its record
+	Kept                   // the page already had a record, which stays; only the entry's links and the URL's state were written
+	Lost                   // the entry was not written: the claim on its host has ended, and another worker will fetch the URL
 )

@@ -39,7 +39,8 @@ const (
 	LinkMedia  LinkKind = "media"  // <video>, <audio>, their <source> and <track>, <object>, <embed>
 )
 
-// linkKinds are the kinds by their number in a packed list. New kinds come last.
+// linkKinds maps the number that stands for a kind in packed links to the kind. The numbers are
+// stored, so a new kind must be added at the end.
 var linkKinds = []LinkKind{
 	LinkAnchor, LinkFrame, LinkRefresh, LinkNeighbour, LinkAlternate, LinkImage, LinkScript, LinkStyle, LinkMedia,
 }
@@ -84,8 +85,8 @@ const (
 	shortList   = 4 << 10 // bytes; of longer lists zstd saves more, and its tables cost less than the rest of the page
 )
 
-// PackLinks packs the links of the page at pageURL for [Entry]. It cuts no text. It panics for a
-// kind that is none of the constants.
+// PackLinks encodes the links of the page at pageURL as [Entry] needs them. It keeps link texts
+// whole, even above [MaxLinkText]. It panics if a link's kind is none of the LinkKind constants.
 func PackLinks(pageURL string, links []Link) []byte {
 	type part struct {
 		kind  byte
@@ -110,7 +111,7 @@ func PackLinks(pageURL string, links []Link) []byte {
 		size += len(l.URL) - p.share + len(l.Text)
 		before = l.URL
 	}
-	const numbers = 8 // of a link: its kind, and three numbers that are mostly small
+	const numbers = 8 // estimated bytes for a link's kind and three varints
 	b := make([]byte, 0, size+numbers*len(links)+binary.MaxVarintLen64)
 	b = binary.AppendUvarint(b, uint64(len(links)))
 	for _, p := range parts {
@@ -143,7 +144,7 @@ func packList(list []byte) []byte {
 	return packed[:1+len(s2.Encode(packed[1:], list))]
 }
 
-// unpackList is the inverse of packList. It also reads a short list in a frame.
+// unpackList is the inverse of packList. It accepts a zstd frame for lists of any length.
 func unpackList(packed []byte) ([]byte, error) {
 	if len(packed) == 0 || packed[0] != packedShort {
 		return Unpack(packed)
@@ -175,8 +176,8 @@ func common(a, b string) int {
 	return i
 }
 
-// UnpackLinks is the inverse of PackLinks; nil: there are none. It returns [ErrCorrupt] for a list
-// that PackLinks did not make.
+// UnpackLinks is the inverse of [PackLinks]. It returns nil if the page has no links, and [ErrCorrupt]
+// if packed is no output of PackLinks.
 func UnpackLinks(pageURL string, packed []byte) ([]Link, error) {
 	b, err := unpackList(packed)
 	if err != nil {
@@ -229,10 +230,10 @@ func sum(numbers []int) (n uint64) {
 	return n
 }
 
-// A linkDecoder reads the fields of a packed list.
+// A linkDecoder reads the fields of unpacked links, as the section Packed links describes them.
 type linkDecoder struct{ field.Reader }
 
-// number reads a number of at most maxText.
+// number reads a varint. A value above maxText makes the decoder fail, because no link is so long.
 func (d *linkDecoder) number() int {
 	v := d.Varint()
 	if v > maxText {

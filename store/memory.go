@@ -20,26 +20,26 @@ import (
 type Memory struct {
 	*frontier.Memory
 
-	mu       sync.Mutex             // guards everything below
-	last     uint64                 // the last place given
-	visits   map[uint64]memoryVisit // by place: the last visit of each page
-	places   []uint64               // of visits, ascending
-	ids      map[dedup.Hash]uint64  // place of each page's last visit
-	hashes   map[dedup.Hash][]uint64
-	postings map[uint64][]uint64 // places, ascending
+	mu       sync.Mutex              // guards everything below
+	last     uint64                  // the place of the latest commit; places number the commits from 1
+	visits   map[uint64]memoryVisit  // by place, the last visit of each page
+	places   []uint64                // keys of visits, ascending
+	ids      map[dedup.Hash]uint64   // by page id, the place of the page's last visit
+	hashes   map[dedup.Hash][]uint64 // by text hash, the places of pages that have it, ascending
+	postings map[uint64][]uint64     // by index key, the places of leaders that have it, ascending
 	meta     map[string][]byte
 	kept     map[string][]byte
 	tally    Tally
 }
 
-// A memoryVisit is a page as a visit left it.
+// A memoryVisit is the data of a page that its last visit stored.
 type memoryVisit struct {
 	record Record
-	text   []byte // packed; nil: none
+	text   []byte // main text as Pack made it; nil: no text is kept
 	sketch *dedup.Sketch
-	hash   dedup.Hash // under which it is posted
-	keys   []uint64   // under which it is posted
-	out    []byte     // its links, packed; nil: none
+	hash   dedup.Hash // key of Memory.hashes that lists the visit; zero: none does
+	keys   []uint64   // keys of Memory.postings that list the visit
+	out    []byte     // the page's links as PackLinks made them; nil: none are kept
 }
 
 var _ Store = (*Memory)(nil)
@@ -57,7 +57,7 @@ func NewMemory() *Memory {
 	}
 }
 
-// Lookup answers all questions under one lock.
+// Lookup implements [Index]. It holds the lock for all asks, so their answers are of one moment.
 func (m *Memory) Lookup(ctx context.Context, asks []Ask) ([]Found, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -109,7 +109,7 @@ func (m *Memory) lookup(ask Ask) Found {
 	return f
 }
 
-// Commit writes entries up to the first that is stale.
+// Commit implements [Index]. It writes entries until one is stale.
 func (m *Memory) Commit(ctx context.Context, entries []*Entry) ([]Outcome, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -117,7 +117,7 @@ func (m *Memory) Commit(ctx context.Context, entries []*Entry) ([]Outcome, error
 	if err := Valid(entries); err != nil {
 		return nil, err
 	}
-	ctx = context.WithoutCancel(ctx) // an entry is written whole
+	ctx = context.WithoutCancel(ctx) // a cancelled call must not leave half an entry
 	outcomes := make([]Outcome, len(entries))
 	for i, e := range entries {
 		outcome, err := m.commit(ctx, e)
@@ -131,8 +131,8 @@ func (m *Memory) Commit(ctx context.Context, entries []*Entry) ([]Outcome, error
 	return outcomes, nil
 }
 
-// commit writes all of e. It tells the frontier first, because only the frontier knows whether the
-// claim still holds. No other commit runs meanwhile.
+// commit writes the whole entry e under the lock. It ends the URL in the frontier before it writes
+// anything else, because only the frontier knows whether the claim still holds.
 func (m *Memory) commit(ctx context.Context, e *Entry) (Outcome, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -180,8 +180,8 @@ func (m *Memory) commit(ctx context.Context, e *Entry) (Outcome, error) {
 	return Written, nil
 }
 
-// stale reports whether an entry's verdict may no longer hold. Either something was posted after
-// the entry's mark that its look-up would find, or the leader was visited again.
+// stale reports whether the verdict of e may no longer hold: a page that its look-up would have found
+// was committed after the look-up, or its leader was visited again.
 func (m *Memory) stale(e *Entry) bool {
 	mark := e.Basis.Mark.Place()
 	for _, h := range e.Basis.Hashes {
@@ -200,7 +200,8 @@ func (m *Memory) stale(e *Entry) bool {
 	return m.ids[e.Record.Leader] > mark
 }
 
-// replaced reports whether the store no longer has the record that an entry was made from.
+// replaced reports whether the store no longer has the record that e.Replaces names, because another
+// visit of the page was committed meanwhile. If e.Replaces is zero, it returns false.
 func (m *Memory) replaced(e *Entry) bool {
 	if e.Replaces.IsZero() {
 		return false
@@ -209,7 +210,7 @@ func (m *Memory) replaced(e *Entry) bool {
 	return !known || !v.record.Began().Equal(e.Replaces)
 }
 
-// forget removes everything stored of a visit.
+// forget removes everything that is stored of the visit at a place.
 func (m *Memory) forget(place uint64) {
 	v := m.visits[place]
 	for _, key := range v.keys {
@@ -221,7 +222,7 @@ func (m *Memory) forget(place uint64) {
 	m.tally.Remove(&v.record)
 }
 
-// insert puts n into an ascending list, unless the list has it.
+// insert returns an ascending list with n added in order. If the list has n already, it is unchanged.
 func insert(list []uint64, n uint64) []uint64 {
 	i, found := slices.BinarySearch(list, n)
 	if found {
@@ -230,7 +231,7 @@ func insert(list []uint64, n uint64) []uint64 {
 	return slices.Insert(list, i, n)
 }
 
-// remove removes n from an ascending list.
+// remove returns an ascending list without n.
 func remove(list []uint64, n uint64) []uint64 {
 	if i, found := slices.BinarySearch(list, n); found {
 		return slices.Delete(list, i, i+1)
@@ -238,7 +239,7 @@ func remove(list []uint64, n uint64) []uint64 {
 	return list
 }
 
-// Pages returns copies, so that no caller can change the stored values.
+// Pages implements [Reader]. It returns copies, so that no caller can change the stored values.
 func (m *Memory) Pages(ctx context.Context, ids []dedup.Hash, want Want) ([]*Content, error) {
 	all := make([]*Content, len(ids))
 	for i, id := range ids {
@@ -260,7 +261,7 @@ func (m *Memory) Pages(ctx context.Context, ids []dedup.Hash, want Want) ([]*Con
 	return all, nil
 }
 
-// content returns those parts of a visit that want asks for.
+// content returns the record of a visit and the other parts that want asks for.
 func (v memoryVisit) content(want Want) (Content, error) {
 	c := Content{Record: v.record}
 	if want&WantText != 0 && v.text != nil {
@@ -286,8 +287,8 @@ func (v memoryVisit) content(want Want) (Content, error) {
 
 func cursorAt(place uint64) Cursor { return Cursor(strconv.FormatUint(place, 10)) }
 
-// Changes holds the lock only while it looks for the next visit. The caller's loop body runs
-// without it.
+// Changes implements [Reader]. It holds the lock only while it looks for the next visit, so the
+// caller's loop body may call other methods.
 func (m *Memory) Changes(ctx context.Context, after Cursor, want Want) iter.Seq2[*Change, error] {
 	return func(yield func(*Change, error) bool) {
 		place, err := uint64(0), error(nil)
@@ -315,7 +316,8 @@ func (m *Memory) Changes(ctx context.Context, after Cursor, want Want) iter.Seq2
 	}
 }
 
-// visitAfter returns the first visit after a place, and its own place; 0: there is none.
+// visitAfter returns the first visit whose place is above the given one, and its place. The returned
+// place is 0 if there is no such visit.
 func (m *Memory) visitAfter(place uint64) (memoryVisit, uint64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -426,14 +428,14 @@ func (m *Memory) SwapMeta(ctx context.Context, name string, old, value []byte) e
 	return nil
 }
 
-// Kept returns a cached value.
+// Kept implements [Keeper].
 func (m *Memory) Kept(ctx context.Context, name string) ([]byte, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return bytes.Clone(m.kept[name]), ctx.Err()
 }
 
-// Keep caches a value.
+// Keep implements [Keeper].
 func (m *Memory) Keep(ctx context.Context, name string, value []byte) error {
 	if err := ctx.Err(); err != nil {
 		return err

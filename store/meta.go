@@ -12,14 +12,15 @@ type Meta interface {
 	Meta(ctx context.Context, name string) ([]byte, error)
 	// SetMeta sets a value.
 	SetMeta(ctx context.Context, name string, value []byte) error
-	// SwapMeta sets a value that is still old. An old of nil stands for a value that was never set.
-	// If the value is not old, SwapMeta writes nothing and returns [ErrChanged].
+	// SwapMeta replaces the value of name if it still equals old, in one step. An old of nil means that
+	// the name was never set. If the value differs from old, SwapMeta writes nothing and returns
+	// [ErrChanged].
 	SwapMeta(ctx context.Context, name string, old, value []byte) error
 }
 
 // ErrChanged means that another process set the value after the caller read it.
 var ErrChanged = errors.New("the value was changed by another process")
 
-// SameMeta reports whether two values of Meta are the same. A value that was never set, nil,
-// differs from an empty one.
+// SameMeta reports whether a and b, as [Meta.Meta] returns them, are equal. A nil value means that the
+// name was never set, and differs from an empty value.
 func SameMeta(a, b []byte) bool { return (a == nil) == (b == nil) && bytes.Equal(a, b) }

@@ -8,14 +8,14 @@ import (
 	"skink/dedup"
 )
 
-// A Packed is one page in the form in which a store keeps it. A process that only passes pages on
-// need not unpack them: the process that reads them does.
+// A Packed is one page in encoded and compressed form, as a store keeps it. The process that has a
+// store sends pages to other processes in this form, because they can unpack them themselves.
 type Packed struct {
 	Record []byte        // JSON of a [Record]; empty: nothing is known of the page
 	Text   []byte        // main text as [Pack] or [PackMarked] made it
-	Kept   bool          // a text was kept
-	Sketch *dedup.Sketch // nil: the page has none
-	Links  []byte        // its links as [PackLinks] made them; empty: none were kept
+	Kept   bool          // whether a text is kept, which may be empty
+	Sketch *dedup.Sketch // nil: the page has none, or it was not asked for
+	Links  []byte        // the page's links as [PackLinks] made them; empty: none are kept, or they were not asked for
 }
 
 // A PackedChange is a change whose page is packed.
@@ -24,7 +24,7 @@ type PackedChange struct {
 	Cursor Cursor // the position after this change
 }
 
-// Unpack returns the page unpacked, or nil if nothing is known of it.
+// Unpack decodes p. It returns nil if p has no record, because nothing is known of the page.
 func (p *Packed) Unpack() (*Content, error) {
 	if len(p.Record) == 0 {
 		return nil, nil
@@ -76,7 +76,7 @@ func (r *Record) unpack(packed []byte) error {
 	return nil
 }
 
-// Unpacked yields the values of a list, each unpacked, and ends after the first error.
+// Unpacked yields unpack(p) for each value p of packed. It ends after the first error of either.
 func Unpacked[P, T any](packed iter.Seq2[P, error], unpack func(P) (T, error)) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		for p, err := range packed {

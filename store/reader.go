@@ -23,7 +23,7 @@ type Reader interface {
 	// page that was visited again comes once, at the place of its last visit.
 	Changes(ctx context.Context, after Cursor, want Want) iter.Seq2[*Change, error]
 
-	// End returns the cursor after the last change that is known now.
+	// End returns the cursor after the latest change. Changes after it are those committed later.
 	End(ctx context.Context) (Cursor, error)
 
 	// Clusters yields the leaders that have members, the largest cluster first. Clusters of equal
@@ -45,11 +45,11 @@ type Reader interface {
 type Want uint8
 
 const (
-	WantText   Want = 1 << iota // its main text
-	WantSketch                  // its 84 minima
-	WantLinks                   // its links
+	WantText   Want = 1 << iota // the page's main text, and its Markdown if the store keeps that
+	WantSketch                  // the sketch of the page's main text
+	WantLinks                   // the page's links
 
-	WantRecord Want = 0 // its record alone
+	WantRecord Want = 0 // no part besides the record
 )
 
 // A Content is what a store has of one page. It has only the parts that were asked for.
@@ -60,7 +60,7 @@ type Content struct {
 	Sketch *dedup.Sketch // nil: the page has none
 	Links  []Link        // in document order; nil: the page has none, or none were kept
 
-	Markdown string // the main text as Markdown, asked for with it; "": the store keeps none
+	Markdown string // the main text as Markdown, if WantText was set; "": the store keeps none
 }
 
 // A Cursor is a position in the changes of a store. It is printable, and only the store that made
@@ -78,12 +78,12 @@ type Change struct {
 type ChangeKind string
 
 const (
-	New     ChangeKind = "new"     // its first visit
-	Changed ChangeKind = "changed" // known before
-	Gone    ChangeKind = "gone"    // known before as a page with text, and no page with text now
+	New     ChangeKind = "new"     // the page was visited for the first time
+	Changed ChangeKind = "changed" // the page was visited before, or was judged again
+	Gone    ChangeKind = "gone"    // an earlier visit found a page with text, and the last one did not
 )
 
-// ChangeOf returns how the last commit changed a page.
+// ChangeOf returns how the last visit of a page changed it, given the page's current record.
 func ChangeOf(r *Record) ChangeKind {
 	switch {
 	case len(r.Earlier) == 0 && r.JudgedAt.IsZero():
@@ -94,7 +94,7 @@ func ChangeOf(r *Record) ChangeKind {
 	return Changed
 }
 
-// A Cluster is a leader and how many members follow it.
+// A Cluster is a leading page and the number of pages that duplicate it.
 type Cluster struct {
 	Leader  dedup.Hash // id of the leader's page
 	Members int

@@ -25,13 +25,13 @@ const (
 // A Record holds everything known of one URL except its text, sketch and links. It is stored as
 // JSON: fields may be added, but the names and meanings of fields do not change.
 type Record struct {
-	ID  dedup.Hash `json:"id"`  // hash of URL
+	ID  dedup.Hash `json:"id"`  // dedup.HashOf(URL), which identifies the page
 	URL string     `json:"url"` // canonical form of the URL that answered
 	Via string     `json:"via,omitempty"`
 
 	Kind        RecordKind `json:"kind"`
-	Problem     string     `json:"problem,omitempty"` // of an Error: its kind, such as "timeout" or "status 404"
-	Detail      string     `json:"detail,omitempty"`  // of an Error: what a person may want to know
+	Problem     string     `json:"problem,omitempty"` // kind of error if Kind is Error, such as "timeout" or "status 404"
+	Detail      string     `json:"detail,omitempty"`  // explanation for people, such as the full error message
 	FetchedAt   time.Time  `json:"fetched_at,omitzero"`
 	Status      int        `json:"status,omitempty"` // HTTP status; 0: no answer, or a file
 	Location    string     `json:"location,omitempty"`
@@ -39,11 +39,11 @@ type Record struct {
 	Took        int64      `json:"took,omitempty"` // milliseconds from the request to the last byte of the answer
 	Depth       int        `json:"depth,omitempty"`
 	Hops        int        `json:"hops,omitempty"`
-	Tries       int        `json:"tries,omitempty"`     // of an Error that may pass: how often the URL was tried before it was given up
+	Tries       int        `json:"tries,omitempty"`     // attempts to fetch the URL before it was given up, if Kind is Error and the error may be temporary
 	Size        int64      `json:"size,omitempty"`      // bytes of the decoded body
-	Truncated   bool       `json:"truncated,omitempty"` // those bytes are not the whole body: such a record is an Error and is never judged
+	Truncated   bool       `json:"truncated,omitempty"` // the body was not received whole: such a record has Kind Error and no verdict
 
-	Checked bool `json:"checked,omitempty"` // it was only asked whether the URL is there, for a page of the crawl names it
+	Checked bool `json:"checked,omitempty"` // the URL was not crawled: skink only checked whether it exists, because a page of the crawl links to it
 
 	CanonicalURL string      `json:"canonical_url,omitempty"` // what rel=canonical says, resolved
 	Canonicals   []string    `json:"canonicals,omitempty"`    // all that rel=canonical says, resolved, each once, where that is more than one URL; at most [MostCanonicals]
@@ -56,7 +56,7 @@ type Record struct {
 	SharedOnly   bool        `json:"shared_only,omitempty"` // Description is og:description, which is for sharing; the page has no other
 	Author       string      `json:"author,omitempty"`
 	PublishedAt  string      `json:"published_at,omitempty"` // RFC 3339, or the date of that form alone
-	ModifiedAt   string      `json:"modified_at,omitempty"`  // the same
+	ModifiedAt   string      `json:"modified_at,omitempty"`  // RFC 3339, or the date of that form alone
 	SiteName     string      `json:"site_name,omitempty"`
 	Root         string      `json:"root,omitempty"`       // how the main text was found
 	NoIndex      bool        `json:"noindex,omitempty"`    // the page is judged, but is never in the feed
@@ -65,43 +65,43 @@ type Record struct {
 	Private      bool        `json:"private,omitempty"`    // it was requested with a password, cookies or headers of the user's, so others may not see it; it is not in the feed
 	Signals      string      `json:"signals,omitempty"`    // content signals in the host's robots.txt when the page was fetched, such as "ai-train=no, search=yes"
 
-	DeadEnd string `json:"dead_end,omitempty"` // of a page no link of which was followed: why, one of the DeadEnd constants; "": it has none, or there was no reason
+	DeadEnd string `json:"dead_end,omitempty"` // why no link of the page was followed, one of the DeadEnd constants; "": links were followed, or there is no special reason
 
 	Rendered     bool   `json:"rendered,omitempty"`      // text, links and all that the page says of itself are those that a browser showed; Size is that of the answer
 	NeedsScripts string `json:"needs_scripts,omitempty"` // why scripts draw the text of the page, as [extract.Document] has it; "": they do not, or Rendered
 	RenderError  string `json:"render_error,omitempty"`  // why a browser failed to render the page
 
-	Bounds string `json:"bounds,omitempty"` // what the page had too much of: Bound constants, separated by commas; the page was read in spite of it
+	Bounds string `json:"bounds,omitempty"` // limits that the page exceeded, and was read anyway: Bound constants, separated by commas
 
 	Words       int               `json:"words,omitempty"`      // tokens of the canonical text
-	Hash        dedup.Hash        `json:"hash,omitzero"`        // of the canonical text; of an Other: of its body
-	LeftWords   int               `json:"left_words,omitempty"` // tokens of the running text that the extraction left out
-	LeftHash    dedup.Hash        `json:"left_hash,omitzero"`   // of those tokens
+	Hash        dedup.Hash        `json:"hash,omitzero"`        // of the canonical text; if Kind is Other, of the body
+	LeftWords   int               `json:"left_words,omitempty"` // tokens of running text that the extraction left out of the main text
+	LeftHash    dedup.Hash        `json:"left_hash,omitzero"`   // of the running text that the extraction left out
 	Verdict     dedup.VerdictKind `json:"verdict,omitempty"`
 	Leader      dedup.Hash        `json:"leader,omitzero"`        // id of the leader
 	DuplicateOf string            `json:"duplicate_of,omitempty"` // URL of the leader
 	Resemblance float64           `json:"resemblance,omitempty"`  // exact, to the leader
 	Found       dedup.Method      `json:"found,omitempty"`        // how the leader was found
-	Capped      bool              `json:"capped,omitempty"`       // a look-up had more leaders than it reads, or a page is compared with
-	NoText      bool              `json:"no_text,omitempty"`      // a duplicate kept without its text
+	Capped      bool              `json:"capped,omitempty"`       // some similar leaders were not compared with the page, because there were too many
+	NoText      bool              `json:"no_text,omitempty"`      // the page is a duplicate, and the store does not keep its text
 
-	Archive  Archived `json:"archive,omitzero"`  // where the answer is that the record was made from, or the archive's record that stands in for it
-	Answered Archived `json:"answered,omitzero"` // where the answer of the last visit is, if that visit found the page unchanged
+	Archive  Archived `json:"archive,omitzero"`  // place in the web archive of the HTTP answer from which this record was made, or of a revisit record instead of it
+	Answered Archived `json:"answered,omitzero"` // place in the web archive of the last visit's HTTP answer, if that visit found the page unchanged
 
 	ETag      string    `json:"etag,omitempty"`     // validator of the last answer that had a body, as the server sent it
-	Modified  string    `json:"modified,omitempty"` // Last-Modified of the same answer
+	Modified  string    `json:"modified,omitempty"` // Last-Modified of the last answer that had a body
 	Visit     VisitKind `json:"visit,omitempty"`
-	VisitedAt time.Time `json:"visited_at,omitzero"` // the last visit, if the page is still what it was at FetchedAt
-	JudgedAt  time.Time `json:"judged_at,omitzero"`  // when it was judged again because its leader had changed
-	First     time.Time `json:"first,omitzero"`      // when it was first fetched, if that was before FetchedAt
-	Since     time.Time `json:"since,omitzero"`      // when it was first seen with its text, if that was before FetchedAt
-	Missed    int       `json:"missed,omitempty"`    // how many of the last visits failed, one after another; Problem says why the last one did
-	Added     string    `json:"added,omitempty"`     // by the last change: some of the text that came in
-	Removed   string    `json:"removed,omitempty"`   // by the last change: some of the text that went
+	VisitedAt time.Time `json:"visited_at,omitzero"` // time of the last visit, if the page has not changed since FetchedAt
+	JudgedAt  time.Time `json:"judged_at,omitzero"`  // time of the last new verdict without a visit, given because the leader had changed
+	First     time.Time `json:"first,omitzero"`      // when the page was first fetched, if that was before FetchedAt
+	Since     time.Time `json:"since,omitzero"`      // when the page was first seen with its current text, if that was before FetchedAt
+	Missed    int       `json:"missed,omitempty"`    // number of failed visits since the last success; Problem says why the last one failed
+	Added     string    `json:"added,omitempty"`     // excerpt of the text that the last change added
+	Removed   string    `json:"removed,omitempty"`   // excerpt of the text that the last change removed
 
-	Restless []Restless `json:"restless,omitempty"` // passages that differ from the text before, and may be other ones at every visit
+	Restless []Restless `json:"restless,omitempty"` // short passages that the last visit found changed, such as a date or a counter that changes with every visit
 
-	Earlier []Visit `json:"earlier,omitempty"` // what the page was before, the latest first, at most [MostVisits]
+	Earlier []Visit `json:"earlier,omitempty"` // earlier states of the page, the latest first, at most [MostVisits]
 }
 
 // An Alternate is the version of a page in another language, as the page declares it.
@@ -110,25 +110,26 @@ type Alternate struct {
 	URL  string `json:"url"`  // resolved
 }
 
-// These bound a page's description of itself in a record, because records are read often.
+// Limits of lists in a [Record] that a page fills. They keep records small, because records are read
+// often.
 const (
-	MostHeadings   = 8   // of H1
-	MostCanonicals = 8   // of Canonicals
-	MostAlternates = 128 // of Alternates: some languages more than the largest sites have
+	MostHeadings   = 8   // longest Record.H1
+	MostCanonicals = 8   // longest Record.Canonicals
+	MostAlternates = 128 // longest Record.Alternates; the largest sites have somewhat fewer languages
 )
 
 // An Archived is the place of a record in a web archive.
 type Archived struct {
-	File   string `json:"file"`             // its name, without a folder
-	Offset int64  `json:"offset"`           // bytes
-	Length int64  `json:"length"`           // bytes in the file
-	Digest string `json:"digest,omitempty"` // of the payload, as the archive has it
+	File   string `json:"file"`             // name of the archive file, without a folder
+	Offset int64  `json:"offset"`           // where the record begins, in bytes of the file
+	Length int64  `json:"length"`           // length of the record, in bytes of the file
+	Digest string `json:"digest,omitempty"` // WARC-Payload-Digest of the record
 }
 
 // Reasons why no link of a page was followed, see [Record.DeadEnd].
 const (
 	DeadEndNoFollow = "nofollow" // the page has links, and asks crawlers to follow none
-	DeadEndScripts  = "scripts"  // the page has scripts and no link: they may draw it
+	DeadEndScripts  = "scripts"  // the page has no link, but scripts, which may add links in a browser
 )
 
 // Bounds that a page can exceed, see [Record.Bounds].
@@ -158,7 +159,7 @@ func (r *Record) Fed() bool {
 	return r.Kind == Page && !r.NoIndex && (r.Verdict == dedup.Unique || r.Verdict == dedup.Thin)
 }
 
-// Follows reports whether the record's page is a member of another page's cluster.
+// Follows reports whether the page duplicates another page, its leader.
 func (r *Record) Follows() bool { return !r.Leader.IsZero() && r.Leader != r.ID }
 
 // A Tally counts records. Pages = Unique + Exact + Near + Thin.
@@ -173,15 +174,15 @@ type Tally struct {
 	Blocked   int64 `json:"blocked"`
 	Skipped   int64 `json:"skipped"` // files passed over because they hold no text
 	Sitemaps  int64 `json:"sitemaps,omitempty"`
-	Later     int64 `json:"postponed,omitempty"`    // not fetched: URLs of these patterns kept returning duplicates
+	Later     int64 `json:"postponed,omitempty"`    // URLs that were not fetched, because URLs of the same pattern kept returning duplicates
 	Unkept    int64 `json:"unkept"`                 // duplicates whose text was not kept
-	Capped    int64 `json:"capped"`                 // pages not compared with all leaders that they met
+	Capped    int64 `json:"capped"`                 // pages that were not compared with all similar leaders, because there were too many
 	Scripts   int64 `json:"need_scripts,omitempty"` // pages whose text is drawn by scripts that were not run
 	Rendered  int64 `json:"rendered,omitempty"`     // pages that a browser rendered
 	Bytes     int64 `json:"bytes"`                  // of the decoded bodies of all records
 
 	Problems map[string]int64 `json:"problems,omitempty"` // errors by kind
-	GivenUp  map[string]int64 `json:"given_up,omitempty"` // the part of Problems that was tried until it was given up
+	GivenUp  map[string]int64 `json:"given_up,omitempty"` // errors by kind, only those after which the URL was retried and then given up
 }
 
 // Records returns how many records were counted.
@@ -210,10 +211,10 @@ func (t *Tally) Failed() map[string]int64 {
 // Pages returns how many pages were judged.
 func (t *Tally) Pages() int64 { return t.Unique + t.Exact + t.Near + t.Thin }
 
-// Add counts one record.
+// Add adds one record to the counts.
 func (t *Tally) Add(r *Record) { t.count(r, 1) }
 
-// Remove undoes the Add of a record.
+// Remove subtracts one record, which must have been added, from the counts.
 func (t *Tally) Remove(r *Record) { t.count(r, -1) }
 
 func (t *Tally) count(r *Record, n int64) {

@@ -9,15 +9,15 @@ import (
 // FormatVersion is the version of the records and of Settings.
 const FormatVersion = 2
 
-// Settings are the settings of a store. They are set when the store is made. Sketches made with
-// different settings cannot be compared, so the settings of a store never change.
+// Settings say how the pages of a store are read and compared. They are fixed when the store is
+// made, because sketches made with different settings cannot be compared.
 type Settings struct {
-	Format     int     `json:"format"`    // of this struct and the records
+	Format     int     `json:"format"`    // FormatVersion of the code that made the store
 	Extractor  int     `json:"extractor"` // version of package extract
-	Tokenizer  int     `json:"tokenizer"` // version of dedup's canonical text
-	Sketch     int     `json:"sketch"`    // version of dedup's 84 functions, their seeds included
-	Form       string  `json:"form"`      // of the canonical text
-	Unit       string  `json:"unit"`      // of a shingle: "word" or "char"
+	Tokenizer  int     `json:"tokenizer"` // dedup.TokenizerVersion of the code that made the store
+	Sketch     int     `json:"sketch"`    // dedup.SketchVersion of the code that made the store
+	Form       string  `json:"form"`      // which words are dropped or changed before comparison, as dedup.ParseForm reads it
+	Unit       string  `json:"unit"`      // what shingles are made of: "word" or "char"
 	Shingle    int     `json:"shingle"`   // units in one shingle
 	Similarity float64 `json:"similarity"`
 	Scheme     string  `json:"scheme"` // how candidates are found: bands, super or mega
@@ -27,7 +27,7 @@ type Settings struct {
 	Documents  int     `json:"documents,omitempty"`  // version of package document; 0: documents that are not HTML have no text
 	Contained  float64 `json:"contained,omitempty"`  // share of a page's runs of three words that its leader must contain, see [dedup.Rule]; 0: resemblance alone decides
 
-	Markdown Markdown `json:"markdown,omitempty"` // what is kept beside each text
+	Markdown Markdown `json:"markdown,omitempty"` // form of the Markdown that is kept in addition to each text
 }
 
 // Markdown says in which form texts are also kept as Markdown.
@@ -54,8 +54,9 @@ func ReadSettings(ctx context.Context, s Reader) (*Settings, error) {
 	return &set, nil
 }
 
-// WriteSettings sets the settings of a store. A store with settings keeps them, and the error is
-// [ErrChanged]: another process may have set them a moment ago.
+// WriteSettings sets the settings of a store that has none. If the store has settings already, for
+// example because another process has just set them, WriteSettings changes nothing and returns
+// [ErrChanged].
 func WriteSettings(ctx context.Context, m Meta, set Settings) error {
 	b, err := json.Marshal(set)
 	if err != nil {

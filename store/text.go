@@ -28,12 +28,12 @@ var (
 	})
 )
 
-// maxText is the most bytes that one stored text may unpack to. It keeps a damaged store from
-// taking all memory.
+// maxText is the greatest size of an unpacked text, in bytes. A larger one is refused, because it can
+// only come from a damaged store and could take all memory.
 const maxText = 1 << 30
 
-// Pack compresses a text for [Entry]. Commit leaves this to its callers, so that workers pack in
-// parallel.
+// Pack compresses a text for [Entry]. The caller of [Index.Commit] does this, and not Commit itself,
+// so that several workers can compress texts in parallel.
 func Pack(text []byte) []byte { return encoder().EncodeAll(text, make([]byte, 0, len(text)/2+64)) }
 
 // A text with its Markdown is one frame of both, the Markdown right behind the text: it repeats the

@@ -14,9 +14,9 @@ const (
 	FirstVisit  VisitKind = ""             // the page was not known, or no visit had ever got it
 	NotModified VisitKind = "not modified" // the server says that the page has not changed
 	Same        VisitKind = "same"         // the text has the same words
-	Altered     VisitKind = "changed"      // the text has other words, or the kind of the record is another
-	Vanished    VisitKind = "gone"         // there was a page or a file, and there is none now
-	Failed      VisitKind = "failed"       // the visit failed, and the page is taken to be what it was
+	Altered     VisitKind = "changed"      // the words of the text changed, or Record.Kind did
+	Vanished    VisitKind = "gone"         // the page or file no longer exists
+	Failed      VisitKind = "failed"       // the visit failed, so the record of the visit before it stays
 )
 
 // String returns the kind, and "new" for a first visit.
@@ -35,7 +35,7 @@ type Visit struct {
 	Words       int               `json:"words,omitempty"`
 	Hash        dedup.Hash        `json:"hash,omitzero"`         // of the canonical text
 	Sketch      []byte            `json:"sketch,omitempty"`      // the 84 minima, 4 bytes each, little-endian
-	Resemblance float64           `json:"resemblance,omitempty"` // exact, to the text of the visit after it
+	Resemblance float64           `json:"resemblance,omitempty"` // exact, of this text and that of the next later visit, 0 to 1
 	Verdict     dedup.VerdictKind `json:"verdict,omitempty"`     // "": there was no page
 	NoIndex     bool              `json:"noindex,omitempty"`
 }
@@ -54,13 +54,14 @@ func (v *Visit) Minima() *dedup.Sketch {
 	return s
 }
 
-// A Restless is a short passage of a page that a visit found changed.
+// A Restless is a short passage of a page that a visit found changed. Its place is remembered, to find
+// out whether it changes with every visit, as a date or a counter does.
 type Restless struct {
-	After  dedup.Hash `json:"after"`            // its place: of the last line before it that stayed, and how many lines are between
-	Before dedup.Hash `json:"before"`           // its place by the first line behind it that stayed
-	Now    dedup.Hash `json:"now"`              // of its text at the last visit
-	Visits int        `json:"visits,omitempty"` // in a row that found it changed
-	Text   string     `json:"text"`             // some of it at the last visit
+	After  dedup.Hash `json:"after"`            // where the passage is: hash of the last unchanged line before it, and of the number of lines between them
+	Before dedup.Hash `json:"before"`           // where the passage is, counted from its end: hash made in the same way of the first unchanged line behind it
+	Now    dedup.Hash `json:"now"`              // hash of the passage at the last visit
+	Visits int        `json:"visits,omitempty"` // number of successive visits that found the passage changed
+	Text   string     `json:"text"`             // excerpt of the passage at the last visit
 }
 
 // Fed reports whether the page belonged in the feed of deduplicated content.
@@ -74,9 +75,9 @@ const MostVisits = 16
 // Visited returns when the page was last visited.
 func (r *Record) Visited() time.Time { return latest(r.FetchedAt, r.VisitedAt) }
 
-// Began returns when the current state of the page began: when it was fetched, or judged again. A
-// revisit changes that time, so it distinguishes the records of a page. A touch, see [Entry], does
-// not change it.
+// Began returns when the current state of the page began: when it was fetched, or later judged
+// again. The time distinguishes successive records of one page, because every revisit changes it. A
+// visit that finds the page unchanged, see [Entry.Touch], does not change it.
 func (r *Record) Began() time.Time { return latest(r.FetchedAt, r.JudgedAt) }
 
 // FirstFetched returns when the page was first fetched.
@@ -126,9 +127,10 @@ func (r *Record) Answers(it *frontier.Item) bool {
 	return it.Due.IsZero() || !r.Visited().Before(it.Due)
 }
 
-// Succeeds makes r the successor of the record before it, and adds the earlier state to r.
-// resemblance is that of the two texts. sketch is that of the earlier text, or nil if it has none.
-// If both records have the same text, the earlier sketch is not kept.
+// Succeeds completes r, the record of a new visit, by the history in before, the page's previous
+// record: the state of before becomes the first of r.Earlier. resemblance is that of the two texts.
+// sketch is the sketch of the text of before, or nil. If both records have the same text, the sketch
+// is not kept.
 func (r *Record) Succeeds(before *Record, sketch *dedup.Sketch, resemblance float64) {
 	v := Visit{
 		At: before.Began(), Words: before.Words, Hash: before.Hash, Resemblance: resemblance,

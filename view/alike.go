@@ -13,23 +13,25 @@ import (
 
 // # Other similarities
 //
-// Counting the clusters at another similarity takes a comparison of all pages with each other,
-// which takes long. It runs in the background after a form asks for it, and the result is kept.
+// To count the clusters at another similarity, all pages must be compared with each other, which
+// takes minutes for a large store. The comparison runs in the background after a user asks for it
+// with a form, and its result is kept until the next one.
 
-// An Alike holds the clusters of a store's pages at other similarities, also below that of the
-// crawl. Several goroutines may call its methods at once.
+// An Alike holds the clusters that a store's pages would form at other similarities than that of
+// the crawl. Several goroutines may call its methods at once.
 type Alike interface {
-	// Steps returns the result for each similarity, the lowest first.
+	// Steps returns the result for each similarity, lowest similarity first.
 	Steps() []Step
-	// Near returns at most n pairs just at or above a similarity, and at most n just below it.
+	// Near returns pairs of pages whose resemblance is close to similarity: at most n pairs at or
+	// just above it, and at most n just below it.
 	Near(similarity float64, n int) (above, below []Pair)
 }
 
-// A Step is the result for one similarity.
+// A Step says how many clusters there are at one similarity, 0 to 1.
 type Step struct {
 	Similarity float64
 	Clusters   int
-	Pages      int // in them
+	Pages      int // pages in these clusters
 }
 
 // A Pair is two pages and their resemblance.
@@ -39,7 +41,8 @@ type Pair struct {
 	Resemblance float64
 }
 
-// liken compares all pages, unless that is already running.
+// liken compares all pages with each other and returns when that is done. It returns at once if a
+// comparison is already running.
 func (v *View) liken() {
 	v.likening.renew(v.life, func(ctx context.Context) (Alike, error) {
 		v.likened.Store(0)
@@ -47,15 +50,15 @@ func (v *View) liken() {
 	})
 }
 
-// An alikeView shows the results for all similarities.
+// An alikeView is the data for the page that shows the clusters at other similarities.
 type alikeView struct {
 	Form         string
 	At           string
 	Making       bool
-	Done         int64 // per cent, if it is being made
+	Done         int64 // percentage done, if a comparison is running
 	Failed       string
 	Steps        []stepRow
-	Clusters     string // points of a line in a field of 600 by 100
+	Clusters     string // points of an SVG line in an area of 600 by 100 units
 	Pages        string
 	Similarity   float64
 	Least        float64
@@ -68,10 +71,10 @@ type stepRow struct {
 	Link string
 }
 
-// pairsShown is how many pairs are shown above a similarity and below it.
+// pairsShown is how many pairs of pages are shown above the similarity, and how many below.
 const pairsShown = 8
 
-// alikePage shows the results for another similarity.
+// alikePage shows the clusters for the similarity that the request names.
 func (v *View) alikePage(_ context.Context, r *http.Request) (*screen, error) {
 	l := &v.likening
 	l.mu.Lock()
@@ -93,7 +96,7 @@ func (v *View) alikePage(_ context.Context, r *http.Request) (*screen, error) {
 	return &screen{name: "alike", title: "Similarity", again: again, Content: s}, nil
 }
 
-// show fills in the known results.
+// show sets the fields of s that depend on the result of the last comparison.
 func (s *alikeView) show(a Alike) {
 	steps := a.Steps()
 	if len(steps) == 0 {
@@ -121,7 +124,7 @@ func (s *alikeView) show(a Alike) {
 	s.Above, s.Below = a.Near(s.Similarity, pairsShown)
 }
 
-// likenAgain starts a comparison of all pages.
+// likenAgain handles the form that starts a comparison of all pages.
 func (v *View) likenAgain(w http.ResponseWriter, r *http.Request) {
 	if !v.authentic(r) {
 		http.Error(w, "this form has expired: reload the page, and press the button again", http.StatusForbidden)

@@ -16,11 +16,13 @@ import (
 
 // # The audit
 //
-// An audit reads the whole store twice. So it runs in the background, starting with the first
-// request, and its result is kept until a request for a new one. While a crawl of this process
-// writes to the store, only a form starts an audit: viewing a page must not slow down a crawl.
+// An audit reads the whole store twice. So it runs in the background, and its result is kept until
+// a user asks for a new audit. The first request for the page starts it, unless a crawl in this
+// process is writing to the store. Then only the form starts it, because viewing a page must not
+// slow down a crawl.
 
-// makeAudit makes an audit, unless one is being made. It returns when it is done.
+// makeAudit audits the store and returns when that is done. It returns at once if an audit is
+// already running.
 func (v *View) makeAudit() {
 	v.auditing.renew(v.life, func(ctx context.Context) (*audit.Audit, error) {
 		opt := audit.Options{About: v.opt.About, Rule: v.opt.Rule}
@@ -31,17 +33,17 @@ func (v *View) makeAudit() {
 	})
 }
 
-// An auditView is the findings of a store.
+// An auditView is the data for the page that lists the findings of the last audit.
 type auditView struct {
 	Form   string
 	At     string
 	Making bool
 	Failed string
 	None   bool
-	URLs   int64 // that the audit is of
+	URLs   int64 // URLs that the audit covers
 	Groups []findingGroup
 
-	Unknown []string // lists that are not known, or not completely
+	Unknown []string // why some lists are unknown or incomplete
 }
 
 type findingGroup struct {
@@ -49,7 +51,7 @@ type findingGroup struct {
 	Findings []*audit.Finding
 }
 
-// weights are the titles of the groups.
+// weights are the titles of the groups of findings, by severity.
 var weights = map[audit.Weight]string{
 	audit.Error:   "Errors: visitors or search engines are misled",
 	audit.Warning: "Warnings: they have a cost, or may be unintended",
@@ -86,7 +88,7 @@ func (v *View) auditPage(_ context.Context, _ *http.Request) (*screen, error) {
 	return &screen{name: "audit", title: "Audit", again: again, Content: s}, nil
 }
 
-// remakeAudit starts a new audit.
+// remakeAudit handles the form that starts a new audit.
 func (v *View) remakeAudit(w http.ResponseWriter, r *http.Request) {
 	if !v.authentic(r) {
 		http.Error(w, "this form has expired: reload the page, and press the button again", http.StatusForbidden)
@@ -96,7 +98,7 @@ func (v *View) remakeAudit(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, "/audit", http.StatusSeeOther)
 }
 
-// A findingView is a part of the rows of one finding.
+// A findingView is the data for a page with some rows of one finding.
 type findingView struct {
 	*audit.Finding
 	At      string
@@ -108,10 +110,11 @@ type findingView struct {
 	Later   string
 }
 
-// rowsTime is the longest time for making rows during a request. Rows of some lists compare texts.
+// rowsTime is how long making rows may take during a request; the page then shows the rows made so
+// far. Rows of some lists are slow, because they compare texts.
 const rowsTime = 80 * time.Millisecond
 
-// findingPage shows the rows of a finding.
+// findingPage shows the rows of a finding, beginning with the one that the request names.
 func (v *View) findingPage(ctx context.Context, r *http.Request) (*screen, error) {
 	f, at, err := v.finding(r.PathValue("name"))
 	if err != nil {
@@ -141,7 +144,7 @@ func (v *View) findingPage(ctx context.Context, r *http.Request) (*screen, error
 	return &screen{name: "finding page", title: f.Title, Content: s}, nil
 }
 
-// finding returns a finding of the last audit.
+// finding returns the finding with that name, and when the audit it is from began.
 func (v *View) finding(name string) (*audit.Finding, time.Time, error) {
 	known := v.auditing.now()
 	if known.what == nil {
@@ -154,7 +157,7 @@ func (v *View) finding(name string) (*audit.Finding, time.Time, error) {
 	return f, known.at, nil
 }
 
-// inside returns a link to what the view knows of a page.
+// inside returns a link to the view's own page about a crawled URL, instead of a link to the URL.
 func inside(rawURL string) report.PageLink {
 	l := report.LinkTo(rawURL)
 	if l.Link != "" {
@@ -173,6 +176,6 @@ func (v *View) findingCSV(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "text/csv; charset=utf-8")
 	w.Header().Set("Content-Disposition", `attachment; filename="`+f.FullName()+`.csv"`)
 	if err := audit.Write(r.Context(), w, v.auditing.now().what, audit.Output{Format: report.CSV, About: f.FullName()}); err != nil && r.Context().Err() == nil {
-		panic(http.ErrAbortHandler) // what was sent is no list: the browser says so
+		panic(http.ErrAbortHandler) // after an error in the middle, close the connection, so that the browser reports the file as incomplete
 	}
 }

@@ -9,12 +9,13 @@ import (
 	"skink/store"
 )
 
-// borrowed is a reader for callers that keep one: it borrows the store for each question.
+// borrowed is a store.Reader for callers that keep a reader for long. It borrows the store from the
+// Source anew for each call.
 type borrowed struct{ from Source }
 
 var _ store.Reader = borrowed{}
 
-// asked borrows a store for one question.
+// asked borrows the store for one call of question.
 func asked[T any](ctx context.Context, b borrowed, question func(store.Reader) (T, error)) (answer T, err error) {
 	err = b.from.Read(ctx, func(s store.Reader) (err error) {
 		answer, err = question(s)
@@ -23,7 +24,7 @@ func asked[T any](ctx context.Context, b borrowed, question func(store.Reader) (
 	return answer, err
 }
 
-// listing borrows a store while a list is read.
+// listing borrows the store for as long as the caller iterates over a list.
 func listing[T any](ctx context.Context, b borrowed, list func(store.Reader) iter.Seq2[T, error]) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		more := true

@@ -13,14 +13,14 @@ import (
 	"skink/store"
 )
 
-// A clusterRow is a cluster in a list.
+// A clusterRow is a cluster in the list of clusters.
 type clusterRow struct {
-	ID      dedup.Hash // of its leader
+	ID      dedup.Hash // page ID of the leader
 	Leader  *store.Record
 	Members int
 }
 
-// A patternRow is a pattern of URLs, and how many of its pages repeat others.
+// A patternRow is a pattern of URLs, with the number of its pages that are duplicates.
 type patternRow struct {
 	Shape      string
 	Duplicates int64
@@ -40,7 +40,8 @@ type clusterList struct {
 	Later    string
 }
 
-// clustersPage lists the clusters, the largest first, or those of a host or a pattern of URLs.
+// clustersPage lists the clusters, largest first. The request may restrict the list to clusters
+// with a member on a host or with a URL of a pattern.
 func (v *View) clustersPage(ctx context.Context, r *http.Request) (*screen, error) {
 	form := r.URL.Query()
 	from, _ := strconv.Atoi(form.Get("from"))
@@ -80,8 +81,9 @@ func (v *View) clustersPage(ctx context.Context, r *http.Request) (*screen, erro
 	return &screen{name: "clusters", title: "Clusters", Content: l}, err
 }
 
-// clustersOf returns the places of the clusters that have members, the largest first. With a host
-// or a pattern of URLs, it returns those with a member there.
+// clustersOf returns the indexes in t.clusters of the clusters that have members, largest first. If
+// host or shape is not "", it returns only clusters with a member on that host, or with a URL of
+// that pattern.
 func (t *rows) clustersOf(host, shape string) (places []uint32) {
 	var there rowSet
 	if host != "" || shape != "" {
@@ -104,11 +106,11 @@ func (t *rows) clustersOf(host, shape string) (places []uint32) {
 	return places
 }
 
-// patternsShown is how many patterns of URLs are listed.
+// patternsShown is how many patterns of URLs the page of clusters lists.
 const patternsShown = 20
 
-// patterns returns the patterns of URLs with the most duplicates, of the host that a list is
-// filtered by.
+// patterns returns the patterns of URLs with the most duplicates. If the list of clusters is
+// restricted to a host, it counts only the pages of that host.
 func (t *rows) patterns(form url.Values) (all []patternRow) {
 	counts := make([]int64, len(t.shapes))
 	matches := t.matching(query{host: form.Get("host")})
@@ -130,7 +132,7 @@ func (t *rows) patterns(form url.Values) (all []patternRow) {
 	return all
 }
 
-// A clusterView is one cluster.
+// A clusterView is the data for the page of one cluster.
 type clusterView struct {
 	ID      dedup.Hash
 	Leader  *store.Record
@@ -141,11 +143,11 @@ type clusterView struct {
 	Earlier string
 	Later   string
 
-	MinWords int // of the crawl's rule
+	MinWords int // pages with fewer words count as thin
 }
 
-// clusterPage shows the members of a cluster, the highest resemblance first. A chosen member is
-// shown beside the leader.
+// clusterPage shows the members of a cluster, highest resemblance first. If the request names a
+// member, its text is shown beside that of the leader.
 func (v *View) clusterPage(ctx context.Context, r *http.Request) (*screen, error) {
 	from, _ := strconv.Atoi(r.URL.Query().Get("from"))
 	c := &clusterView{MinWords: v.opt.Rule.MinWords}
@@ -181,7 +183,7 @@ func (v *View) clusterPage(ctx context.Context, r *http.Request) (*screen, error
 	return &screen{name: "cluster", title: "Cluster of " + cmp.Or(report.Clip(c.Leader.Title, 200), c.Leader.URL), Content: c}, nil
 }
 
-// members returns the rows of the members of a cluster, the highest resemblance first.
+// members returns the rows of the members of the leader's cluster, highest resemblance first.
 func (t *rows) members(leader dedup.Hash) (all []int) {
 	c, ok := t.ledBy[leader]
 	if !ok {

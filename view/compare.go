@@ -9,16 +9,17 @@ import (
 	"skink/store"
 )
 
-// A compareView is two pages side by side.
+// A compareView is the data for the page that shows two texts side by side.
 type compareView struct {
 	A, B     *store.Record
 	Measures dedup.Comparison
-	Same     bool // their words are the same
+	Same     bool // whether the two texts have the same words
 	Beside   report.Sides
-	Missing  string // why there is nothing to compare
+	Missing  string // why the two texts cannot be compared; "": they can
 }
 
-// comparePage shows two pages side by side. The request names them by ids or URLs.
+// comparePage shows two pages side by side. The parameters a and b of the request name them by ID
+// or URL.
 func (v *View) comparePage(ctx context.Context, r *http.Request) (*screen, error) {
 	c := &compareView{}
 	var texts [2]*store.Content
@@ -54,10 +55,10 @@ func (v *View) comparePage(ctx context.Context, r *http.Request) (*screen, error
 	return s, nil
 }
 
-// mostCompared bounds the text that is compared during a request, in bytes.
+// mostCompared is how many bytes of each text are compared during a request.
 const mostCompared = 1 << 20
 
-// read makes t the canonical text of a page.
+// read sets t to the words of a page's text, as the crawl's rule compares them.
 func (v *View) read(t *dedup.Text, c *store.Content) {
 	v.opt.Rule.Read(t, c.Text[:min(len(c.Text), mostCompared)], c.Record.Lang)
 }

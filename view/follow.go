@@ -9,20 +9,23 @@ import (
 	"skink/store"
 )
 
-// An index holds the rows of a store. Each request brings it up to date.
+// An index holds the rows of a store: what the view keeps in memory of each record. Each request
+// brings the rows up to date.
 type index struct {
 	from   Source
 	orders *orders
 
-	mu     sync.RWMutex // guards what follows
-	rows   *rows
+	mu   sync.RWMutex // guards what follows
+	rows *rows
+	// position in the changes of the store up to which they were read
 	cursor store.Cursor
-	whole  bool      // all that the store had has been read once
-	all    int64     // records that the store has
-	looked time.Time // when the store was last looked at
-	busy   bool      // a read is running
-	failed error     // why the last look failed
-	idle   chan struct{}
+	whole  bool      // whether everything that the store had at first has been read
+	all    int64     // number of records in the store
+	looked time.Time // when the last read of the store ended
+	busy   bool      // whether a read is running
+	failed error     // why the last read failed; nil: it did not
+	// closed when the running read ends
+	idle chan struct{}
 }
 
 func newIndex(from Source) *index {
@@ -30,13 +33,14 @@ func newIndex(from Source) *index {
 }
 
 const (
-	lookEvery = 2 * time.Second        // a store that is written to is read so often
-	patience  = 100 * time.Millisecond // an answer waits so long for the store to be read
-	batch     = 256                    // records that are taken in at once
+	lookEvery = 2 * time.Second        // a store that is being written to is read at most this often
+	patience  = 100 * time.Millisecond // how long a request waits for the read of the store
+	batch     = 256                    // records that are added to the rows under one lock
 )
 
-// fresh brings the rows up to date with the store. It waits only a moment: a large store is read in
-// the background, and lists show the progress.
+// fresh starts reading the changes of the store, unless that was done in the last lookEvery. It
+// waits at most patience for the read to end. A large store is read in the background meanwhile,
+// and lists show the progress.
 func (x *index) fresh(ctx context.Context, beside *sync.WaitGroup, life context.Context) {
 	x.mu.Lock()
 	if !x.busy && time.Since(x.looked) >= lookEvery && life.Err() == nil {
@@ -55,7 +59,7 @@ func (x *index) fresh(ctx context.Context, beside *sync.WaitGroup, life context.
 	}
 }
 
-// read adds the changes since the last look.
+// read adds to the rows what changed in the store since the last read.
 func (x *index) read(ctx context.Context) {
 	x.mu.RLock()
 	cursor := x.cursor
@@ -90,7 +94,7 @@ func (x *index) read(ctx context.Context) {
 	close(x.idle)
 }
 
-// take adds records to the rows.
+// take adds some records to the rows.
 func (x *index) take(some []*store.Change) {
 	if len(some) == 0 {
 		return
@@ -103,7 +107,8 @@ func (x *index) take(some []*store.Change) {
 	x.cursor = some[len(some)-1].Cursor
 }
 
-// restart drops all rows when most of them are dead. The next look reads everything.
+// restart drops all rows if most of them are dead, because their pages got newer rows. The next
+// read then reads the whole store.
 func (x *index) restart() {
 	if dead := x.rows.n - x.rows.live; dead > 1<<16 && dead > x.rows.live {
 		x.rows, x.orders, x.cursor = newRows(), newOrders(), ""
@@ -111,27 +116,27 @@ func (x *index) restart() {
 	}
 }
 
-// look calls do with the rows, which do not change meanwhile.
+// look calls do with the rows under a lock, so that they do not change during the call.
 func (x *index) look(do func(*rows)) {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	do(x.rows)
 }
 
-// list selects a part of the list of a query. If later is not nil, the caller must call it in the
-// background.
+// list selects the part of a list that q asks for. If later is not nil, the caller must call it in
+// the background, because it prepares the sort order for the next request.
 func (x *index) list(q query) (s selection, later func()) {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	return x.rows.list(q, x.orders)
 }
 
-// A progress says how much of the store the rows show.
+// A progress says how many records of the store the rows cover.
 type progress struct {
 	Read, All int64
-	Reading   bool   // the rest is being read
-	Unread    int64  // records that are too many for lists
-	Failed    string // what went wrong
+	Reading   bool   // the first read of the whole store has not ended
+	Unread    int64  // records that have no row because there would be too many
+	Failed    string // why the last read failed; "": it did not
 }
 
 func (x *index) progress() progress {

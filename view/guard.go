@@ -22,17 +22,19 @@ import (
 //   - No page makes the browser send a request to another server. A link to a crawled site does not
 //     tell that site where it was clicked.
 
-// policy is the Content-Security-Policy of every answer.
+// policy is the Content-Security-Policy header of every answer, unless the handler sets another
+// one.
 const policy = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
-// harden sets the headers of every answer, and refuses to be embedded by pages of other sites.
+// harden sets the security headers of every answer. It also refuses requests that pages of other
+// sites make, except for following a link.
 func harden(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
 		h.Set("Content-Security-Policy", policy)
 		h.Set("X-Content-Type-Options", "nosniff")
 		h.Set("X-Frame-Options", "DENY")
-		h.Set("Referrer-Policy", "same-origin") // without any a browser sends no Origin with our forms
+		h.Set("Referrer-Policy", "same-origin") // with "no-referrer", a browser would send no Origin with our forms
 		h.Set("Cross-Origin-Opener-Policy", "same-origin")
 		h.Set("Cross-Origin-Resource-Policy", "same-origin")
 		h.Set("Cache-Control", "no-store")
@@ -45,10 +47,11 @@ func harden(next http.Handler) http.Handler {
 	})
 }
 
-// cookieName is the name of the cookie that holds the token of the address.
+// cookieName is the name of the cookie that holds the token from the address.
 const cookieName = "skink-view"
 
-// admit refuses requests without the token of the address, if there is one.
+// admit refuses requests that have neither the token in their address nor the cookie with it. It
+// accepts all requests if opt.Token is "".
 func (v *View) admit(next http.Handler) http.Handler {
 	if v.opt.Token == "" {
 		return next
@@ -68,7 +71,8 @@ func (v *View) admit(next http.Handler) http.Handler {
 	})
 }
 
-// authentic reports whether a form is one of ours.
+// authentic reports whether a form was sent from one of the view's own pages: it has the form
+// token, and a matching Origin if the browser sends one.
 func (v *View) authentic(r *http.Request) bool {
 	r.Body = http.MaxBytesReader(nil, r.Body, 1<<16)
 	origin := r.Header.Get("Origin")

@@ -14,33 +14,33 @@ import (
 
 // # Incoming links
 //
-// A store keeps the links of a page with the page. So it finds outgoing links at once, but not
-// incoming ones. The view reads the links of all pages once. For each row it records how many pages
-// link to it, and which were the first. The text of such a link is read from the linking page when
-// it is shown.
+// A store keeps the links of a page with the page, so it finds outgoing links at once, but not
+// incoming ones. The view therefore reads the links of all pages once. For each page it keeps how
+// many pages link to it, and the first of these pages. The text of such a link is read from the
+// linking page when it is shown.
 //
-// That takes 8 bytes a record and 4 for each recorded link, and 12 more of each while it is made.
-// It runs in the background, starting with the first view of a page, and the result is kept until a
-// form asks for a new one. While a crawl of this process writes to the store, only the form starts
-// it, as with the audit.
+// The result takes 8 bytes for each record and 4 for each recorded link, and three times as much
+// while it is made. That happens in the background, when a user views a page for the first time,
+// and the result is kept until a form asks for a new one. While a crawl in this process writes to
+// the store, only the form starts it, because viewing a page must not slow down a crawl.
 
-// These bound the recorded links: the pages that link to one URL, and such pages over all URLs,
-// which take 256 MB. Further links are only counted.
+// These limit the recorded links. mostInward is how many linking pages are recorded for one URL.
+// mostNoted is how many are recorded for all URLs, in 256 MB. Further links are only counted.
 const (
 	mostInward = 100
 	mostNoted  = 1 << 26
 )
 
-// An inward holds the incoming links of all pages. It never changes. A page is identified by the
-// number of its first row.
+// An inward holds the incoming links of all pages. It is never changed after it was made. It
+// identifies a page by the number of the first row that the page had.
 type inward struct {
-	of    *rows    // whose numbers these are
-	count []uint32 // by page: pages that link to it, without itself
-	begin []uint32 // by page: where the first of them begin in from; one more at the end
-	from  []uint32 // pages
+	of    *rows    // the rows to which these numbers belong
+	count []uint32 // by page: how many other pages link to it
+	begin []uint32 // by page: the index in from of the first page linking to it; one more entry at the end
+	from  []uint32 // linking pages, grouped by the page they link to
 }
 
-// linking returns the first pages that link to a page, and the number of all.
+// linking returns the recorded pages that link to a page, and the number of all that link to it.
 func (in *inward) linking(page uint32) (first []uint32, all int) {
 	if int(page) >= len(in.count) {
 		return nil, 0
@@ -48,10 +48,10 @@ func (in *inward) linking(page uint32) (first []uint32, all int) {
 	return in.from[in.begin[page]:in.begin[page+1]], int(in.count[page])
 }
 
-// An inwardMaker collects the links of one page after the other.
+// An inwardMaker collects the links of all pages, one page at a time, for an [inward].
 type inwardMaker struct {
 	count []uint32
-	noted [][]edge // in pieces of notedAtOnce, so that more of them cost no copy
+	noted [][]edge // recorded links in slices of notedAtOnce, because one growing slice would be copied
 	all   int
 }
 
@@ -60,7 +60,7 @@ type edge struct{ from, to uint32 }
 
 const notedAtOnce = 1 << 16
 
-// add adds the links of a page. It changes the order of to.
+// add records the links of the page from to the pages in to. It reorders to.
 func (m *inwardMaker) add(from uint32, to []uint32) {
 	slices.Sort(to)
 	for _, page := range slices.Compact(to) {
@@ -83,7 +83,7 @@ func (m *inwardMaker) add(from uint32, to []uint32) {
 	}
 }
 
-// made sorts the recorded links by the page they lead to.
+// made returns the recorded links grouped by the page they lead to. It releases the memory of m.
 func (m *inwardMaker) made(of *rows) *inward {
 	in := &inward{of: of, count: m.count, begin: make([]uint32, len(m.count)+1), from: make([]uint32, m.all)}
 	for _, some := range m.noted {
@@ -105,12 +105,13 @@ func (m *inwardMaker) made(of *rows) *inward {
 	return in
 }
 
-// turn reads the links of all pages, unless that is already running.
+// turn reads the links of all pages and returns when that is done. It returns at once if that is
+// already running.
 func (v *View) turn() { v.turning.renew(v.life, v.readInward) }
 
-// readInward reads the links of all pages that have a row.
+// readInward reads the links of all pages that have a row in the index.
 func (v *View) readInward(ctx context.Context) (*inward, error) {
-	for { // links to pages without a row are lost
+	for { // wait for the index to be complete, because links to pages without a row would be lost
 		v.index.fresh(ctx, &v.beside, v.life)
 		p := v.index.progress()
 		if !p.Reading {
@@ -134,7 +135,7 @@ func (v *View) readInward(ctx context.Context) (*inward, error) {
 	var of *rows
 	take := func() {
 		v.index.look(func(t *rows) {
-			if of != t { // also if the rows were restarted meanwhile, which changes their numbers
+			if of != t { // if the rows were dropped and read again meanwhile, their numbers changed, so start again
 				of, m = t, inwardMaker{}
 			}
 			var pages []uint32
@@ -176,30 +177,30 @@ func (v *View) readInward(ctx context.Context) (*inward, error) {
 	return m.made(of), err
 }
 
-// An inView shows the pages that link to a page.
+// An inView is the data for the list of the pages that link to a page.
 type inView struct {
 	Form   string
-	None   bool   // the links have not been counted yet
-	At     string // when it was counted
+	None   bool   // whether the links have not been read yet
+	At     string // when reading the links began
 	Making bool
 	Failed string
-	All    int // pages that link to it
+	All    int // number of pages that link to the page
 	Links  []inLink
 }
 
-// An inLink is a page that links to another, and how.
+// An inLink is a page that links to another, with the properties of the link.
 type inLink struct {
 	*store.Record
-	Text     string // of the first such link that has one
+	Text     string // text of the first link with a text
 	Kind     store.LinkKind
 	NoFollow bool
 }
 
-// linkTime is the longest time for looking up the texts of links during a request. A page may have
-// thousands of links.
+// linkTime is how long looking up the texts of links may take during a request. A linking page may
+// have thousands of links, which makes that slow.
 const linkTime = 60 * time.Millisecond
 
-// inwardOf returns the pages that link to a page.
+// inwardOf returns the pages that link to page, or nil if the store keeps no links.
 func (v *View) inwardOf(ctx context.Context, s store.Reader, page *store.Record) (*inView, error) {
 	if v.opt.About.Settings.NoLinks {
 		return nil, nil
@@ -248,7 +249,7 @@ func (v *View) inwardOf(ctx context.Context, s store.Reader, page *store.Record)
 	return shown, nil
 }
 
-// linkTo returns how a page links to a URL.
+// linkTo returns how the page c links to url.
 func linkTo(c *store.Content, url string) inLink {
 	in := inLink{Record: &c.Record}
 	for _, l := range c.Links {
@@ -259,7 +260,8 @@ func linkTo(c *store.Content, url string) inLink {
 	return in
 }
 
-// turnAgain starts a new count of all links, and redirects to the page with the form.
+// turnAgain handles the form that counts all links again, and redirects to the page that has the
+// form.
 func (v *View) turnAgain(w http.ResponseWriter, r *http.Request) {
 	var id dedup.Hash
 	switch {

@@ -8,11 +8,11 @@ import (
 	"strconv"
 )
 
-// A mapView shows which hosts repeat pages of which others.
+// A mapView is the data for the page that shows which hosts repeat pages of which other hosts.
 type mapView struct {
-	Heads   []string   // of the hosts that share the most
-	Rows    []mapRow   // of the same hosts
-	Pairs   []hostPair // all, a part of them
+	Heads   []string   // names of the hosts in the square, which share the most pages
+	Rows    []mapRow   // the square: for each of its hosts a row with a cell for each of its hosts
+	Pairs   []hostPair // the listed part of all pairs of hosts
 	Total   int
 	First   int
 	Last    int
@@ -20,30 +20,30 @@ type mapView struct {
 	Later   string
 }
 
-// A mapRow is a host against the others.
+// A mapRow is a row of the square: one host compared with each host of the square.
 type mapRow struct {
 	Host  string
 	Cells []mapCell
 }
 
-// A mapCell says how many pages of one host repeat pages of another.
+// A mapCell says how many pages of the row's host repeat pages of the column's host.
 type mapCell struct {
 	Pages int64
-	Heat  int // from 0 to 5: the share of the host's pages
+	Heat  int // colour from 0 to 5, by the share of these pages in all pages of the row's host
 }
 
-// A hostPair is two hosts of which one repeats pages of the other.
+// A hostPair says that Pages pages of Host repeat pages of the host Of.
 type hostPair struct {
 	Host, Of string
 	Pages    int64
-	All      int64 // pages of Host
+	All      int64 // number of all pages of Host
 	place    shared
 }
 
-// mapped is how many hosts are in the square of the map.
+// mapped is how many hosts the square of the map has in each direction.
 const mapped = 12
 
-// mapPage shows hosts against hosts.
+// mapPage shows the map: which hosts repeat pages of which other hosts.
 func (v *View) mapPage(_ context.Context, r *http.Request) (*screen, error) {
 	from, _ := strconv.Atoi(r.URL.Query().Get("from"))
 	m := &mapView{}
@@ -64,7 +64,8 @@ func (v *View) mapPage(_ context.Context, r *http.Request) (*screen, error) {
 	return &screen{name: "map", title: "Map", Content: m}, nil
 }
 
-// pairs returns the pairs of different hosts that share pages, those that share most first.
+// pairs returns all pairs of different hosts of which one repeats pages of the other, most pages
+// first.
 func (t *rows) pairs() (all []hostPair) {
 	for p, n := range t.between {
 		if n > 0 && p.member != p.leader {
@@ -77,7 +78,8 @@ func (t *rows) pairs() (all []hostPair) {
 	return all
 }
 
-// square fills the square of the hosts that share the most.
+// square fills the square with the hosts that share the most pages. all are the pairs of hosts,
+// most pages first.
 func (m *mapView) square(t *rows, all []hostPair) {
 	var hosts []uint32
 	for _, p := range all {

@@ -10,17 +10,18 @@ import (
 	"skink/store"
 )
 
-// markedPolicy is the Content-Security-Policy of a crawled page with its text marked. The page is
-// sent without attributes, scripts, pictures and links. Its only style sheet shows the marks.
+// markedPolicy is the Content-Security-Policy of a crawled page shown with its extracted text
+// marked. The view removes attributes, scripts, pictures and links from the page. The only style it
+// needs is the view's own, which colours the marks.
 const markedPolicy = "default-src 'none'; style-src 'unsafe-inline'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'; sandbox"
 
-// mostMarked bounds a marked page, in bytes.
+// mostMarked is the largest size in bytes of a page shown with marks.
 const mostMarked = 1000 << 10
 
-// errFull ends the writing of a page that exceeds mostMarked.
+// errFull stops the writing of a page that exceeds mostMarked bytes.
 var errFull = errors.New("the page is too large to show completely")
 
-// A bounded is a buffer with a maximum size.
+// A bounded is a buffer that holds at most mostMarked bytes. A Write beyond that returns errFull.
 type bounded struct{ bytes.Buffer }
 
 func (b *bounded) Write(p []byte) (int, error) {
@@ -31,7 +32,7 @@ func (b *bounded) Write(p []byte) (int, error) {
 	return b.Buffer.Write(p)
 }
 
-// markedPage shows a page as it was crawled, with the extracted text marked.
+// markedPage sends a page as it was crawled, with the text that was extracted from it marked.
 func (v *View) markedPage(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), answerTime)
 	defer cancel()
@@ -49,7 +50,7 @@ func (v *View) markedPage(w http.ResponseWriter, r *http.Request) {
 	})
 	switch {
 	case errors.Is(err, errFull):
-		page.Truncate(max(bytes.LastIndexByte(page.Bytes(), '<'), 0)) // no tag is shown in half
+		page.Truncate(max(bytes.LastIndexByte(page.Bytes(), '<'), 0)) // do not show half a tag
 		page.Buffer.WriteString("<p>The rest of the page is not shown.</p>")
 	case err != nil:
 		http.Error(w, "The page cannot be shown: "+harmless.Line(err.Error())+".", http.StatusNotFound)
@@ -57,5 +58,5 @@ func (v *View) markedPage(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.Header().Set("Content-Security-Policy", markedPolicy)
-	_, _ = page.WriteTo(w) // an error means that the browser has gone
+	_, _ = page.WriteTo(w) // an error means that the browser closed the connection
 }

@@ -20,29 +20,30 @@ import (
 	"skink/store"
 )
 
-// A Crawl is a crawl that runs in the process of a view. Its methods may be called by several
-// goroutines at once.
+// A Crawl controls a crawl that runs in the same process as the view. Several goroutines may call
+// its methods at once.
 type Crawl interface {
-	// Pages returns how many pages this run has added. It is cheap.
+	// Pages returns how many pages this run has added to the store. It must be fast, because the
+	// view calls it every second.
 	Pages() int64
 	// Now returns the state of the crawl.
 	Now() Moment
-	Pause() // begins no request until GoOn
+	Pause() // starts no further request until GoOn is called
 	GoOn()
-	Stop() // ends the crawl as Ctrl-C does
+	Stop() // ends the crawl as Ctrl-C does, after the requests under way
 }
 
-// A Moment is the state of a crawl.
+// A Moment is the state of a crawl at one time.
 type Moment struct {
-	Tally    store.Tally // of the store
-	Ends     []End       // how the URLs of the store ended
-	InFlight int         // URLs under way
-	Hosts    []HostNow   // that the crawl knows of at the moment
-	Saved    []Saving    // fetches that were saved
+	Tally    store.Tally // counts of all records in the store
+	Ends     []End       // how many URLs of the store ended in which way
+	InFlight int         // URLs that are being fetched
+	Hosts    []HostNow   // hosts that the crawl has in memory now
+	Saved    []Saving    // fetches that were saved, by reason
 
-	Memory, MostMemory int64         // bytes of the process, and its limit
-	Disk, Free         int64         // bytes of the store, and free beside it; 0: not known
-	Left               time.Duration // for what is known now; 0: not known
+	Memory, MostMemory int64         // memory of the process and its limit, in bytes
+	Disk, Free         int64         // size of the store and free space on its disk, in bytes; 0: unknown
+	Left               time.Duration // estimated time for the URLs known now; 0: unknown
 	Paused, Stopping   bool
 }
 
@@ -53,7 +54,7 @@ type End struct {
 	Note string
 }
 
-// A Saving counts the fetches that were saved in one way.
+// A Saving says how many fetches were saved for one reason.
 type Saving struct {
 	Why     string
 	Fetches int64
@@ -63,32 +64,33 @@ type Saving struct {
 type HostNow struct {
 	Name     string
 	State    HostState
-	Why      string // it is in that state
+	Why      string // why the host is in that state
 	Requests int
-	Took     time.Duration // an answer takes
-	Rest     time.Duration // between two requests
+	Took     time.Duration // average time of an answer
+	Rest     time.Duration // pause between two requests
 }
 
-// A HostState says whether a host is being asked.
+// A HostState says whether the crawl is sending requests to a host.
 type HostState string
 
 const (
-	Works HostState = "works" // it is asked as often as it may be
-	Rests HostState = "rests" // it is left alone for a while
-	Fails HostState = "fails" // it did not answer the last time
-	Done  HostState = "done"  // it has nothing left to fetch
+	Works HostState = "works" // gets requests as often as its limits allow
+	Rests HostState = "rests" // gets no requests for a while
+	Fails HostState = "fails" // did not answer the last request
+	Done  HostState = "done"  // has no URLs left to fetch
 )
 
-// A pulse is the number of pages of a crawl over time. It has some hundred samples, however long
-// the crawl is: when it is full, every other sample is dropped, and the interval doubles.
+// A pulse records the number of pages of a crawl over time, for a graph. It keeps at most
+// mostSamples samples, however long the crawl is: when it is full, every other sample is dropped,
+// and the interval doubles.
 type pulse struct {
 	mu      sync.Mutex
 	samples []sample      // guarded by mu
-	every   time.Duration // guarded by mu
-	recent  []sample      // guarded by mu: of the last seconds
+	every   time.Duration // interval between samples; guarded by mu
+	recent  []sample      // samples of the last seconds; guarded by mu
 }
 
-// A sample is how many pages there were.
+// A sample is the number of pages at one time.
 type sample struct {
 	at    time.Time
 	pages int64
@@ -99,7 +101,7 @@ const (
 	recentSamples = 10
 )
 
-// beat records the number of pages.
+// beat records that the crawl had added pages pages at the time at.
 func (p *pulse) beat(at time.Time, pages int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -119,15 +121,15 @@ func (p *pulse) beat(at time.Time, pages int64) {
 	p.samples = append(p.samples, s)
 }
 
-// A line is a graph of numbers over time.
+// A line is the data for a graph of a rate over time.
 type line struct {
-	Points       string // of a polyline, in a field of 600 by 100
-	Most         string // pages a second, at its top
-	Took         string // from its left to its right
-	Last, Middle string // pages a second in the last seconds, and on average
+	Points       string // points of an SVG polyline in an area of 600 by 100 units
+	Most         string // pages a second at the top of the graph
+	Took         string // time from the left to the right of the graph
+	Last, Middle string // pages a second, in the last seconds and on average
 }
 
-// rests reports whether no page was added in the whole recent period.
+// rests reports whether the number of pages has not changed since the first sample.
 func (p *pulse) rests() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -135,7 +137,7 @@ func (p *pulse) rests() bool {
 	return n > 1 && p.samples[0].pages == p.samples[n-1].pages && p.recent[len(p.recent)-1].pages == p.samples[n-1].pages
 }
 
-// line draws the rate of pages a second.
+// line returns the graph of the pages added per second.
 func (p *pulse) line() (l line) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -149,7 +151,7 @@ func (p *pulse) line() (l line) {
 		r := rate(all[i-1], all[i])
 		rates, most = append(rates, r), max(most, r)
 	}
-	if len(rates) == 1 { // one point alone is no line
+	if len(rates) == 1 { // a single point would draw no line
 		rates = append(rates, rates[0])
 	}
 	var points strings.Builder
@@ -166,7 +168,7 @@ func rate(a, b sample) float64 {
 	return max(float64(b.pages-a.pages)/max(b.at.Sub(a.at).Seconds(), 1e-3), 0)
 }
 
-// number writes a rate.
+// number formats a rate, with one decimal below 10.
 func number(x float64) string {
 	if x < 10 {
 		return strconv.FormatFloat(x, 'f', 1, 64)
@@ -189,7 +191,8 @@ func durationText(d time.Duration) string {
 	return fmt.Sprintf("%d ms", d.Round(time.Millisecond).Milliseconds())
 }
 
-// sixtieths formats sixtieths of a unit for people, such as 2 min 5 s.
+// sixtieths formats n, a number of minutes or seconds, in two units of which one is sixty times the
+// other: 125 is "2 min 5 s".
 func sixtieths(n int64, unit, sixtieth string) string {
 	if n%60 == 0 {
 		return fmt.Sprintf("%d %s", n/60, unit)
@@ -197,11 +200,11 @@ func sixtieths(n int64, unit, sixtieth string) string {
 	return fmt.Sprintf("%d %s %d %s", n/60, unit, n%60, sixtieth)
 }
 
-// A nowView is what the page of the running crawl shows.
+// A nowView is the data for the page that shows the state of the crawl.
 type nowView struct {
 	Moment
-	Running  bool // a crawl runs in this process
-	Idle     bool // none does, and nothing comes into the store from elsewhere
+	Running  bool // whether a crawl runs in this process
+	Idle     bool // no crawl runs in this process, and no other process adds pages to the store
 	Form     string
 	Line     line
 	Totals   store.Tally
@@ -214,30 +217,31 @@ type nowView struct {
 	At       time.Time
 }
 
-// A newest is a cluster that grew lately, with its last members.
+// A newest is a cluster that got a new member lately, with the members added last.
 type newest struct {
 	Leader  *store.Record
 	Members []example
 	Size    int
 }
 
-// An example is a member of a cluster, and the first words in which it differs from its leader.
+// An example is a member of a cluster, with the first words in which it differs from the leader.
 type example struct {
 	*store.Record
 	Differ []align.Difference
 }
 
-// differShown is how many differences of an example are shown.
+// differShown is how many differences from the leader are shown of each example.
 const differShown = 2
 
-// hostsShown is how many hosts the page of the running crawl shows.
+// hostsShown is how many hosts the page "Now" shows.
 const hostsShown = 12
 
-// parts are the sections of the page, each with its template. A section is sent again when it has
-// changed.
+// parts are the names of the templates for the sections of the page "Now". A section that has
+// changed is sent again to the browser.
 var parts = []string{"now-state", "now-pace", "now-pages", "now-urls", "now-hosts", "now-newest"}
 
-// moment returns the state of the crawl, or of the store if no crawl runs here.
+// moment returns the data for the page "Now": the state of the crawl, or that of the store if no
+// crawl runs in this process.
 func (v *View) moment(ctx context.Context) (*nowView, error) {
 	n := &nowView{Form: v.form, Running: v.opt.Crawl != nil, At: time.Now().UTC()}
 	err := v.opt.Store.Read(ctx, func(s store.Reader) (err error) {
@@ -281,15 +285,15 @@ func (v *View) moment(ctx context.Context) (*nowView, error) {
 	return n, nil
 }
 
-// These bound the newest clusters: how many are shown, how many members of each, and how many rows
-// are looked at to find them.
+// These limit the newest clusters: how many clusters are shown, how many members of each, and in
+// how many of the last rows they are searched.
 const (
 	newestShown = 4
 	examples    = 2
 	rowsBack    = 20_000
 )
 
-// newest returns the clusters that grew last.
+// newest returns the clusters that got new members last.
 func (v *View) newest(ctx context.Context, s store.Reader) ([]newest, error) {
 	var ids []dedup.Hash
 	var sizes []int
@@ -341,7 +345,8 @@ func (v *View) newest(ctx context.Context, s store.Reader) ([]newest, error) {
 	return all, nil
 }
 
-// lately caches the newest clusters until others are the newest.
+// lately caches the newest clusters with their texts. It is valid while the newest members of these
+// clusters are the pages in ids.
 type lately struct {
 	mu  sync.Mutex
 	ids []dedup.Hash // guarded by mu
@@ -360,17 +365,18 @@ func (l *lately) keep(ids []dedup.Hash, all []newest) {
 	l.ids, l.all = ids, all
 }
 
-// nowPage shows the state of the crawl.
+// nowPage shows the page "Now": the state of the crawl.
 func (v *View) nowPage(ctx context.Context, r *http.Request) (*screen, error) {
 	n, err := v.moment(ctx)
 	return &screen{name: "now", title: "Now", live: "/now/events", Content: n}, err
 }
 
-// mostStreams bounds how many browsers follow a running crawl at once.
+// mostStreams is how many browsers can follow the crawl at once.
 const mostStreams = 8
 
-// events sends a browser the changed sections of the page, about once a second. Its cost is
-// bounded: between two rounds it waits at least fifty times as long as a round took.
+// events sends the browser each changed section of the page "Now", about once a second, as
+// server-sent events. To limit the load, it waits after each round at least fifty times as long as
+// the round took.
 func (v *View) events(w http.ResponseWriter, r *http.Request) {
 	select {
 	case v.streams <- struct{}{}:
@@ -433,7 +439,7 @@ func (v *View) changed(r *http.Request, shown map[string]string) (map[string]str
 	return changed, nil
 }
 
-// told handles a form that controls the crawl.
+// told returns the handler of a form that controls the crawl by calling do.
 func (v *View) told(do func(Crawl)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		switch {

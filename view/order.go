@@ -10,13 +10,12 @@ import (
 
 // # Orders
 //
-// An order is the numbers of the rows, sorted by one column. It is made at the first request, and
-// grows with the rows: new rows are sorted and merged into the old ones. If that would take too
-// long for a request, it is done in the background, and until then lists come in the order of the
-// crawl.
+// An order is a list of all row numbers, sorted by one column. It is made when a request first asks
+// for that column. Later rows are sorted and merged into it. If that would take too long for a
+// request, it is done in the background, and until then lists are in the order of the crawl.
 
-// columns are the columns by which lists can be sorted, each with a comparison of two rows. The
-// first is the order of the crawl, which needs no list of its own.
+// columns are the columns by which a list can be sorted, each with a comparison of two rows. The
+// first stands for the order of the crawl, which is that of the row numbers.
 var columns = []column{
 	{"crawl", nil},
 	{"url", func(t *rows, a, b int32) int {
@@ -42,7 +41,7 @@ var columns = []column{
 	{"fetched", by(func(r *row) uint32 { return r.fetched })},
 }
 
-// A column is something to sort by.
+// A column is a criterion by which lists can be sorted.
 type column struct {
 	name    string
 	compare func(t *rows, a, b int32) int
@@ -52,29 +51,30 @@ func by[T cmp.Ordered](of func(*row) T) func(*rows, int32, int32) int {
 	return func(t *rows, a, b int32) int { return cmp.Compare(of(t.at(int(a))), of(t.at(int(b)))) }
 }
 
-// columnNamed returns the place of a column, or 0 if there is none of that name.
+// columnNamed returns the index of the column with that name, or 0, the order of the crawl, if
+// there is none.
 func columnNamed(name string) int {
 	return max(slices.IndexFunc(columns, func(c column) bool { return c.name == name }), 0)
 }
 
-// atOnce is how many rows are sorted during a request.
+// atOnce is how many rows may be sorted while a request waits. More are sorted in the background.
 const atOnce = 20_000
 
-// orders holds the orders that were requested.
+// orders caches the orders that requests asked for.
 type orders struct {
 	mu      sync.Mutex
-	sorted  [][]int32 // guarded by mu, by column: never changed, but replaced
-	sorting []bool    // guarded by mu
+	sorted  [][]int32 // row numbers in order, by index of the column; guarded by mu; replaced, but never changed
+	sorting []bool    // by index of the column: whether the order is being made in the background; guarded by mu
 }
 
 func newOrders() *orders {
 	return &orders{sorted: make([][]int32, len(columns)), sorting: make([]bool, len(columns))}
 }
 
-// by returns an order of all rows, or nil if it is not ready. Then the caller must call later in
-// the background to make it; later is nil if that is already running. The caller of by must hold
-// the lock of the rows. later needs no lock: it sorts the rows of full chunks, whose compared
-// fields do not change.
+// by returns the row numbers in the order of a column, or nil if that order is not ready. If later
+// is not nil, the caller must then call it in the background to make the order. The caller of by
+// must hold the lock of the rows. The caller of later need not, because later reads only rows of
+// full chunks, whose compared fields never change.
 func (o *orders) by(col int, t *rows) (order []int32, later func()) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -98,7 +98,8 @@ func (o *orders) by(col int, t *rows) (order []int32, later func()) {
 	}
 }
 
-// grown returns an order extended by the rows up to n. Equal rows are in the order of the crawl.
+// grown returns the order old extended by the rows up to number n. Equal rows are in the order of
+// the crawl.
 func grown(old []int32, t *rows, col, n int) []int32 {
 	compare := func(a, b int32) int { return cmp.Or(columns[col].compare(t, a, b), cmp.Compare(a, b)) }
 	fresh := make([]int32, 0, n-len(old))

@@ -14,39 +14,40 @@ import (
 	"skink/store"
 )
 
-// A pageView shows everything known of a page.
+// A pageView is the data for the page that shows everything known about a URL.
 type pageView struct {
 	*store.Record
-	Link     string // where it was crawled; "": no URL that a browser can open
-	Kept     bool   // a text was kept
-	Marked   bool   // the page was kept, too, and can be shown with its text marked
+	Link     string // the crawled URL; "": a browser cannot open it
+	Kept     bool   // whether the store has the page's text
+	Marked   bool   // whether the store has the page as it was crawled, so that its text can be shown marked
 	Blocks   []string
-	Rest     int // bytes of the text that are not shown
+	Rest     int // bytes of the text beyond those shown
 	Leader   *store.Record
-	Leads    int // pages that follow it
+	Leads    int // number of pages that are duplicates of this one
 	Cluster  dedup.Hash
 	Nearest  []neighbour
-	Nearness string // why there are none
+	Nearness string // why Nearest is empty
 	Rule     dedup.Rule
-	In       *inView      // the pages that link to it; nil: the store keeps no links
-	Out      []store.Link // the first of them
-	OutRest  int
+	In       *inView      // pages that link to this one; nil: the store keeps no links
+	Out      []store.Link // the first links of the page
+	// number of links beyond those shown
+	OutRest int
 }
 
 // linksShown is how many links of a page are shown.
 const linksShown = 200
 
-// A neighbour is a page that resembles another.
+// A neighbour is a page that resembles the page shown.
 type neighbour struct {
 	*store.Record
-	Alike float64 // resemblance
-	Exact bool    // it was counted, and not estimated
+	Alike float64 // resemblance, 0 to 1
+	Exact bool    // whether Alike was computed from the texts; false: it is estimated
 }
 
-// textShown is how many bytes of a text are shown. It keeps an answer under a megabyte.
+// textShown is how many bytes of a page's text are shown, so that the HTML stays below a megabyte.
 const textShown = 300 << 10
 
-// onePage shows a page. The request names it by its id or URL.
+// onePage shows everything known about the page whose ID or URL the request names.
 func (v *View) onePage(ctx context.Context, r *http.Request) (*screen, error) {
 	p := &pageView{Rule: v.opt.Rule}
 	err := v.opt.Store.Read(ctx, func(s store.Reader) error {
@@ -91,7 +92,7 @@ func (v *View) onePage(ctx context.Context, r *http.Request) (*screen, error) {
 	return &screen{name: "one page", title: cmp.Or(title, p.URL), again: again, Content: p}, nil
 }
 
-// content returns what a store has of the page with an id.
+// content returns what the store has of a page. name is the page's ID or URL.
 func content(ctx context.Context, s store.Reader, name string, want store.Want) (*store.Content, error) {
 	var id dedup.Hash
 	if err := id.UnmarshalText([]byte(name)); err != nil {
@@ -111,7 +112,7 @@ func content(ctx context.Context, s store.Reader, name string, want store.Want) 
 	return pages[0], nil
 }
 
-// blocksOf returns the blocks of a text that are shown, and how many bytes are not.
+// blocksOf returns the lines of the first textShown bytes of a text, and how many bytes follow.
 func blocksOf(text string) (blocks []string, rest int) {
 	shown := strings.ToValidUTF8(text[:min(len(text), textShown)], "")
 	for line := range strings.Lines(shown) {
@@ -120,16 +121,16 @@ func blocksOf(text string) (blocks []string, rest int) {
 	return blocks, len(text) - len(shown)
 }
 
-// These bound the search for similar pages: how many pages are compared by sketch, how many of
-// those by text, and the least resemblance that is shown.
+// These limit the search for similar pages: how many pages are compared by their sketches, how many
+// of those by their texts, and the lowest resemblance shown.
 const (
 	nearBySketch = 64
 	nearByText   = 12
 	leastNear    = 0.1
 )
 
-// nearest returns the pages most similar to one, outside its cluster. Another cluster is
-// represented by its leader. The resemblance may be lower than that of duplicates.
+// nearest returns the pages outside c's cluster that are most similar to c, also below the
+// similarity of duplicates. Of other clusters it returns only leaders. why says why there are none.
 func (v *View) nearest(ctx context.Context, s store.Reader, c *store.Content) (all []neighbour, why string, err error) {
 	switch {
 	case c.Record.Kind != store.Page:
@@ -159,7 +160,8 @@ func (v *View) nearest(ctx context.Context, s store.Reader, c *store.Content) (a
 	return all, "", v.measure(ctx, s, c, all)
 }
 
-// measure replaces estimates by the exact resemblance if both texts are kept.
+// measure replaces the estimated resemblances in all by exact ones, where both texts are in the
+// store.
 func (v *View) measure(ctx context.Context, s store.Reader, c *store.Content, all []neighbour) error {
 	if !c.Kept {
 		return nil
@@ -188,8 +190,8 @@ func (v *View) shingles(c *store.Content) dedup.Set {
 	return v.opt.Rule.Set(&t)
 }
 
-// nearest returns the pages with the most similar fingerprints, except a page, its leader and the
-// members of clusters.
+// nearest returns the IDs of the pages whose fingerprints are most similar to f. It leaves out
+// page, leader and all duplicates.
 func (t *rows) nearest(f fingerprint, page, leader dedup.Hash) []dedup.Hash {
 	type near struct {
 		row   int

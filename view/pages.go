@@ -17,7 +17,7 @@ import (
 	"skink/store"
 )
 
-// functions are the functions that the templates call, in addition to those of the report.
+// functions are what the view's templates can call in addition to the functions of package report.
 var functions = template.FuncMap{
 	"time":   timeText,
 	"size":   func(n any) string { return sizeText(reflect.ValueOf(n).Int()) },
@@ -32,7 +32,7 @@ var functions = template.FuncMap{
 	"failing":  failing,
 }
 
-// foundText says how a page was found to repeat another.
+// foundText says in words how a page was found to be a duplicate.
 func foundText(by dedup.Method) string {
 	switch by {
 	case dedup.ByText:
@@ -45,7 +45,7 @@ func foundText(by dedup.Method) string {
 	return ""
 }
 
-// failing returns the address of the list of URLs with a problem.
+// failing returns the address of the list of URLs that failed with a problem, such as "status 500".
 func failing(problem string) string {
 	list := url.Values{"kind": {string(store.Error)}}
 	if status, ok := strings.CutPrefix(problem, "status "); ok {
@@ -74,7 +74,7 @@ func sizeText(n int64) string {
 	return report.Counted(n, "byte")
 }
 
-// hostText returns the name of a host as lists show it.
+// hostText returns the name of a host for people: "(files)" for "".
 func hostText(name string) string {
 	if name == "" {
 		return "(files)"
@@ -82,18 +82,18 @@ func hostText(name string) string {
 	return name
 }
 
-// A heading is the head of a column. It sorts the list by the column.
+// A heading is the head of a column. Its link sorts the list by that column.
 type heading struct {
 	Name, Title, Link string
-	Sorted            string // as aria-sort has it
+	Sorted            string // value of the attribute aria-sort: ascending, descending or ""
 	Class             string
 }
 
-// A list is the rows of the pages' list.
+// A list is the data for the page that lists all records.
 type list struct {
 	Query    url.Values
 	Search   string
-	Text     bool // texts are searched, too
+	Text     bool // whether the search also covers texts
 	Hosts    []string
 	Verdicts []string
 	Kinds    []string
@@ -102,21 +102,21 @@ type list struct {
 	Total    int
 	First    int
 	Last     int
-	Earlier  string // where the rows before these are
+	Earlier  string // address of the previous part of the list; "": there is none
 	Later    string
 	Unsorted bool
-	Looked   int // pages whose texts were searched
+	Looked   int // number of pages whose texts were searched
 	Shape    string
 }
 
-// shownColumns are those of the list, in their order.
+// shownColumns are the headings of the list of records, in their order.
 var shownColumns = []heading{
 	{Name: "url", Title: "Page"}, {Name: "verdict", Title: "Verdict"}, {Name: "resemblance", Title: "Resemblance", Class: "number wide"},
 	{Name: "words", Title: "Words", Class: "number"}, {Name: "status", Title: "Status", Class: "number"}, {Name: "size", Title: "Size", Class: "number wide"},
 	{Name: "depth", Title: "Depth", Class: "number wide"}, {Name: "fetched", Title: "Fetched", Class: "wide"},
 }
 
-// queryOf reads a query from the address of a list.
+// queryOf returns the query that the parameters of a list's address describe.
 func queryOf(form url.Values) query {
 	number := func(name string, none int) int {
 		if n, err := strconv.Atoi(form.Get(name)); err == nil && n >= 0 {
@@ -132,8 +132,8 @@ func queryOf(form url.Values) query {
 	}
 }
 
-// with returns the address of a list with some parameters changed: a name and its value, "" to
-// remove it.
+// with returns the address of a list with some parameters changed. pairs alternates between names
+// and values; the value "" removes a parameter.
 func with(path string, form url.Values, pairs ...string) string {
 	changed := url.Values{}
 	for name, values := range form {
@@ -153,7 +153,7 @@ func with(path string, form url.Values, pairs ...string) string {
 	return path + "?" + changed.Encode()
 }
 
-// pagesPage shows the list of all records.
+// pagesPage shows the list of all records, or of those that the request searches for.
 func (v *View) pagesPage(ctx context.Context, r *http.Request) (*screen, error) {
 	form := r.URL.Query()
 	q := queryOf(form)
@@ -199,7 +199,8 @@ func (v *View) pagesPage(ctx context.Context, r *http.Request) (*screen, error) 
 	return &screen{name: "pages", title: "Pages", again: again, Content: l}, err
 }
 
-// list selects rows, and starts background work that this needs.
+// list returns the rows that q selects. If a sort order for q is missing, it starts to make it in
+// the background.
 func (v *View) list(q query) selection {
 	found, later := v.index.list(q)
 	if later != nil {
@@ -208,7 +209,8 @@ func (v *View) list(q query) selection {
 	return found
 }
 
-// records returns the records of pages. It leaves out pages that are gone since the rows were read.
+// records returns the records of the pages with the given IDs. It leaves out pages that are no
+// longer in the store.
 func records(ctx context.Context, s store.Reader, ids []dedup.Hash) (all []*store.Record, err error) {
 	pages, err := s.Pages(ctx, ids, store.WantRecord)
 	for _, p := range pages {
@@ -219,7 +221,7 @@ func records(ctx context.Context, s store.Reader, ids []dedup.Hash) (all []*stor
 	return all, err
 }
 
-// largestHosts returns the hosts with the most records.
+// largestHosts returns the names of the n hosts with the most records.
 func (v *View) largestHosts(n int) (names []string) {
 	v.index.look(func(t *rows) {
 		large := make([]*host, len(t.hosts))
@@ -234,15 +236,15 @@ func (v *View) largestHosts(n int) (names []string) {
 	return names
 }
 
-// These bound a search in texts, which are not in memory: how long it may take, and how many texts
-// are read at once.
+// These limit a search in texts, which must be read from the store: how long it may take, and how
+// many texts are read with one call.
 const (
 	searchTime  = 120 * time.Millisecond
 	textsAtOnce = 64
 )
 
-// searchTexts searches the texts of pages for the words of a query, behind a row and in the order
-// of the list. It stops when the screen is full or the time is over.
+// searchTexts adds to found the pages whose texts contain all words of q, in the order of the list,
+// beginning after the row that q names. It stops when the list is full or searchTime is over.
 func (v *View) searchTexts(ctx context.Context, q query, found *selection, l *list) error {
 	until := time.Now().Add(searchTime)
 	words := q.words
@@ -276,7 +278,8 @@ func (v *View) searchTexts(ctx context.Context, q query, found *selection, l *li
 	})
 }
 
-// holds reports whether a page has all words in its text, title or URL.
+// holds reports whether the text, title and URL of a page together contain all words, which must be
+// in lower case.
 func holds(c *store.Content, words []string) bool {
 	text := strings.ToLower(c.Text + "\n" + c.Record.Title + "\n" + c.Record.URL)
 	return !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(text, w) })

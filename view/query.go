@@ -9,35 +9,35 @@ import (
 	"skink/dedup"
 )
 
-// A query says which rows a list shows, and how it is sorted.
+// A query says which rows a list shows, in which order, and which part of the list.
 type query struct {
-	words   []string // all of which are in the URL or the title, in small letters
+	words   []string // in lower case; a row matches if its URL or title contains all of them
 	host    string
 	shape   string
-	verdict uint8 // place in verdicts; 0: any
-	kind    uint8 // place in kinds; 0: any
+	verdict uint8 // index in verdicts; 0: any verdict
+	kind    uint8 // index in kinds; 0: any kind
 	status  int   // 0: any
-	column  int   // place in columns
-	down    bool  // the greatest first
-	after   int   // row behind which the list begins; -1: at its beginning
-	before  int   // row before which the list ends; -1: after's list is asked for
+	column  int   // index in columns of the column to sort by
+	down    bool  // sort in descending order
+	after   int   // number of the row after which to begin; -1: begin with the first row
+	before  int   // number of the row before which to end; -1: after applies
 }
 
-// most is the most rows that a list shows at once.
+// most is how many rows a list shows at once.
 const most = 50
 
-// A selection is a part of a list.
+// A selection is the part of a list that is shown.
 type selection struct {
-	rows     []int // their numbers
+	rows     []int // row numbers
 	ids      []dedup.Hash
-	total    int  // in the whole list
-	first    int  // place of the first row in the whole list, from 1
-	earlier  bool // the list has rows before these
-	later    bool // and behind
-	unsorted bool // the order that was asked for is being made; this one is that of the crawl
+	total    int  // number of rows in the whole list
+	first    int  // position of the first row shown in the whole list, from 1
+	earlier  bool // whether the list has rows before the ones shown
+	later    bool // whether the list has rows after the ones shown
+	unsorted bool // the order that was asked for is not ready, so this one is that of the crawl
 }
 
-// wordsOf returns the words of a search.
+// wordsOf splits a search text into words in lower case, at most eight.
 func wordsOf(text string) []string {
 	const mostWords = 8
 	words := strings.Fields(strings.Map(func(r rune) rune {
@@ -54,7 +54,7 @@ func wordsOf(text string) []string {
 func (t *rows) list(q query, o *orders) (s selection, later func()) {
 	walk, later := t.walk(q, o, &s)
 	matches := t.matching(q)
-	var window []int // the last rows seen, if those before one are asked for
+	var window []int // if q.before is set: the last rows that matched, at most as many as fit
 	passed := q.after < 0
 	if q.before >= 0 {
 		passed = false
@@ -96,8 +96,8 @@ func (t *rows) list(q query, o *orders) (s selection, later func()) {
 	return s, later
 }
 
-// walk returns a function that calls another with each row. The order is that of the query if it is
-// ready.
+// walk returns a function that calls its argument with each row number. The order is that of the
+// query, or that of the crawl if that order is not ready. later is as in [orders.by].
 func (t *rows) walk(q query, o *orders, s *selection) (walk func(func(int)), later func()) {
 	var order []int32
 	if q.column > 0 {
@@ -118,7 +118,7 @@ func (t *rows) walk(q query, o *orders, s *selection) (walk func(func(int)), lat
 	}, later
 }
 
-// matching returns a function that reports whether a query finds a row.
+// matching returns a function that reports whether the row with number i matches q.
 func (t *rows) matching(q query) func(i int) bool {
 	found := t.search(q.words)
 	host, shape := noPlace, noPlace
@@ -142,14 +142,15 @@ func (t *rows) matching(q query) func(i int) bool {
 
 const noPlace = -1
 
-// A rowSet is a set of rows.
+// A rowSet is a set of row numbers, with one bit for each row.
 type rowSet []uint64
 
 func (s rowSet) has(i int) bool { return s[i/64]>>(i%64)&1 != 0 }
 func (s rowSet) add(i int)      { s[i/64] |= 1 << (i % 64) }
 
-// search returns the rows that have all words, or nil if there are no words. It searches the bytes
-// of all rows of a chunk at once, and then finds the row of each hit.
+// search returns the rows whose URL or title contains all words, or nil if there are no words. It
+// searches the strings of all rows of a chunk as one byte slice, and then finds the row to which
+// each hit belongs.
 func (t *rows) search(words []string) (found rowSet) {
 	for _, w := range words {
 		here := make(rowSet, t.n/64+1)
@@ -166,7 +167,7 @@ func (t *rows) search(words []string) (found rowSet) {
 	return found
 }
 
-// search calls hit with the place of each row in the chunk that has a word.
+// search calls hit with the index in the chunk of each row whose URL or title contains word.
 func (c *chunk) search(word []byte, hit func(i int)) {
 	for i := 0; i < c.n; {
 		from := c.rows[i].text
@@ -175,7 +176,7 @@ func (c *chunk) search(word []byte, hit func(i int)) {
 			return
 		}
 		place := from + uint32(at)
-		first, step := i, 1 // what is found often is found near: so the row is looked for in steps that double
+		first, step := i, 1 // hits are often close together, so search forward for the row in steps that double
 		for i+step < c.n && c.rows[i+step].text <= place {
 			first, step = i+step, 2*step
 		}

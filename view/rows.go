@@ -14,62 +14,65 @@ import (
 
 // # The rows
 //
-// A store finds a page by its id, and lists the pages that were committed after a cursor. It does
-// not sort, filter or search. So the view keeps a row of each record in memory. A row has the
-// fields by which lists are sorted and filtered, and the beginning of URL and title for searching.
-// It also has four bits of each of 80 minima, to find similar pages. A list is selected from the
-// rows, and only the records that it shows are read from the store.
+// A store finds a page by its ID, and lists the pages that were committed after a cursor. It does
+// not sort, filter or search. So the view keeps a row in memory for each record. A row has the
+// fields by which lists are sorted and filtered, and the beginning of URL and title, in which users
+// search. It also has a fingerprint, to find similar pages. Lists are made from the rows, and only
+// the records that a list shows are read from the store.
 //
-// A row takes some 250 bytes. Rows are in chunks that never move, so growing copies no rows, and a
-// search runs over the bytes of a chunk at once. A page that was visited again gets a new row, and
-// its old one is dead.
+// A row takes some 250 bytes. Rows are in chunks that are never moved, so adding rows copies none.
+// A search runs over the strings of a whole chunk at once. A page that was visited again gets a new
+// row, and its old row is marked as dead.
 
 // chunkRows is how many rows a chunk has.
 const chunkRows = 4096
 
-// These bound the strings of a row, in bytes. The rest of a string cannot be searched or sorted by.
+// These limit the bytes kept of the URL and the title of a row. The rest cannot be searched or
+// sorted by.
 const (
 	urlKept   = 200
 	titleKept = 100
 )
 
-// mostRows bounds the memory of the rows. Lists of a larger store say that they are not complete.
+// mostRows limits the memory of the rows to about a gigabyte. Lists of a larger store say that they
+// are incomplete.
 const mostRows = 4 << 20
 
-// A row holds the fields of a record that lists need.
+// A row holds the fields of a record by which lists are sorted and filtered.
 type row struct {
 	id          dedup.Hash
-	host        uint32 // place in hosts
-	shape       uint32 // place in shapes; 0: one of too many
-	cluster     uint32 // place in clusters of the one that it is a member of; 0: of none
+	host        uint32 // index in rows.hosts
+	shape       uint32 // index in rows.shapes; 0: the URL's pattern is not among them
+	cluster     uint32 // index in rows.clusters of the cluster in which the page is a duplicate; 0: none
 	words       uint32
-	size        uint32 // bytes; the most if they are more
-	fetched     uint32 // seconds of Unix time
+	size        uint32 // bytes; math.MaxUint32 if there are more
+	fetched     uint32 // time of the fetch, as Unix time in seconds
 	resemblance float32
-	text        uint32 // where its strings begin in the chunk
-	first       uint32 // number of the first row that its page had
+	text        uint32 // offset of the row's URL and title in chunk.texts
+	first       uint32 // number of the first row of the same page
 	status      uint16
 	depth       uint16
-	kind        uint8 // place in kinds
-	verdict     uint8 // place in verdicts
+	kind        uint8 // index in kinds
+	verdict     uint8 // index in verdicts
 	flags       uint8
 }
 
 const (
-	dead     = 1 << iota // another row took its place
-	sketched             // it has a fingerprint
+	dead     = 1 << iota // flag: the page has a newer row
+	sketched             // flag: the row has a fingerprint
 	noindex
 )
 
-// A chunk is some rows, with their strings and fingerprints.
+// A chunk holds up to chunkRows rows, with their strings and fingerprints.
 type chunk struct {
 	rows   [chunkRows]row
 	prints [chunkRows]fingerprint
-	n      int
-	texts  []byte // of each row: URL 0 title 1, in small letters
+	// number of rows in use
+	n     int
+	texts []byte // for each row: URL, byte 0, title, byte 1; in lower case
 }
 
-// kinds and verdicts are the words that a row refers to by place. The first of each means none.
+// kinds and verdicts are the values that a row stores as an index. The first of each means none.
 var (
 	kinds    = []string{"", string(store.Page), string(store.Other), string(store.Redirect), string(store.Error), string(store.Blocked), string(store.Skipped), string(store.Sitemap), string(store.Later)}
 	verdicts = []string{"", string(dedup.Unique), string(dedup.Exact), string(dedup.Near), string(dedup.Thin)}
@@ -84,15 +87,15 @@ func placeIn(words []string, word string) uint8 {
 	return 0
 }
 
-// A fingerprint is the low four bits of the first 80 minima of a sketch. Two pages agree in one of
-// them if the minima are equal, and by chance once in 16. So the share of equal ones estimates the
-// resemblance as a sketch does (b-bit minwise hashing: Li and König, 2010). It is a little less
-// precise: the standard error is .028 at resemblance 0, and .05 at .5. Comparing a million of them
-// takes some 20 ms, so the most similar pages are found without an index, even at a low
-// resemblance.
+// A fingerprint holds the low four bits of the first 80 minima of a page's sketch. Two pages agree
+// in one of the 80 numbers if the minima are equal, and by chance in one of 16 other cases. So the
+// share of equal numbers estimates the resemblance (b-bit minwise hashing: Li and König, 2010). The
+// estimate is a little less precise than that of whole sketches: its standard error is .028 at
+// resemblance 0, and .05 at .5. A million fingerprints are compared in some 20 ms, so the most
+// similar pages are found without an index, even at a low resemblance.
 type fingerprint [5]uint64
 
-const printed = 80 // minima in a fingerprint
+const printed = 80 // number of minima in a fingerprint
 
 func newFingerprint(s *dedup.Sketch) (f fingerprint) {
 	for i := range printed {
@@ -101,7 +104,7 @@ func newFingerprint(s *dedup.Sketch) (f fingerprint) {
 	return f
 }
 
-// alike estimates the resemblance of two pages by their fingerprints.
+// alike estimates the resemblance, 0 to 1, of two pages from their fingerprints.
 func (f *fingerprint) alike(g *fingerprint) float64 {
 	const lowest = 0x1111111111111111
 	differ := 0
@@ -112,40 +115,43 @@ func (f *fingerprint) alike(g *fingerprint) float64 {
 	return (float64(printed-differ)/printed - 1.0/16) / (15.0 / 16)
 }
 
-// A host counts the rows of one host.
+// A host counts the live rows of one host.
 type host struct {
 	name    string
 	records int64
-	tally   store.Tally // of its pages
+	tally   store.Tally // counts of the host's records by kind and verdict
 }
 
-// A cluster is a leader and how many rows follow it.
+// A cluster is a leader, with the number of its duplicates.
 type cluster struct {
 	leader  dedup.Hash
 	members int32
-	newest  int32 // the row that came last
+	newest  int32 // number of the last row added to the cluster
 }
 
-// A shared counts the pages of one host that repeat pages of another.
+// A shared is a pair of hosts, as indexes in rows.hosts: pages of member are duplicates of pages of
+// leader.
 type shared struct{ member, leader uint32 }
 
-// rows holds all rows, and counts over them. One goroutine adds to it; readers hold a lock.
+// rows holds all rows, with counts over them. Only one goroutine adds rows. Readers must hold the
+// lock of [index].
 type rows struct {
 	chunks   []*chunk
-	n        int // rows, dead ones too
+	n        int // number of rows, including dead ones
 	live     int
-	places   []uint32 // hash table of the rows by id: a row's number and one; 0: free
+	places   []uint32 // hash table from page ID to row number plus one; 0: empty slot
 	hosts    []host
 	hostAt   map[string]uint32
 	shapes   []string
 	shapeAt  map[string]uint32
 	clusters []cluster
 	ledBy    map[dedup.Hash]uint32
-	between  map[shared]int64
-	unread   int64 // records beyond mostRows
+	// number of pages for each pair of hosts
+	between map[shared]int64
+	unread  int64 // records beyond mostRows
 }
 
-// mostShapes bounds the patterns of URLs that are distinguished.
+// mostShapes is how many patterns of URLs are told apart. URLs of further patterns have shape 0.
 const mostShapes = 1 << 16
 
 func newRows() *rows {
@@ -155,10 +161,10 @@ func newRows() *rows {
 	}
 }
 
-// at returns a row by its number.
+// at returns the row with number i.
 func (t *rows) at(i int) *row { return &t.chunks[i/chunkRows].rows[i%chunkRows] }
 
-// strings returns the URL and the title of a row, as far as they are kept.
+// strings returns the URL and the title of a row in lower case, cut to urlKept and titleKept bytes.
 func (t *rows) strings(i int) (url, title []byte) {
 	texts := t.chunks[i/chunkRows].texts[t.at(i).text:]
 	for n, b := range texts {
@@ -172,7 +178,7 @@ func (t *rows) strings(i int) (url, title []byte) {
 	return url, nil
 }
 
-// add adds a record. It replaces the row of the record's page.
+// add adds a row for a record. If the page has a row already, that row becomes dead.
 func (t *rows) add(c *store.Content) {
 	r := &c.Record
 	first := uint32(t.n)
@@ -220,7 +226,7 @@ func (t *rows) add(c *store.Content) {
 	t.place(r.ID, t.n-1)
 }
 
-// kill removes a row from the counts.
+// kill marks a row as dead and removes it from all counts.
 func (t *rows) kill(i int) {
 	at := t.at(i)
 	if at.flags&dead != 0 {
@@ -243,7 +249,8 @@ func (t *rows) kill(i int) {
 
 func clamp(n int64) uint32 { return uint32(min(max(n, 0), math.MaxUint32)) }
 
-// searchable returns the beginning of a string in lower case and without controls.
+// searchable returns the first bytes of s, at most the given number, in lower case and with control
+// characters replaced by spaces.
 func searchable(s string, most int) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {
@@ -253,7 +260,7 @@ func searchable(s string, most int) string {
 	}, s[:min(len(s), most)])
 }
 
-// hostOf returns the place of a host.
+// hostOf returns the index in t.hosts of a host, which it adds if it is new.
 func (t *rows) hostOf(name string) uint32 {
 	at, ok := t.hostAt[name]
 	if !ok {
@@ -264,7 +271,8 @@ func (t *rows) hostOf(name string) uint32 {
 	return at
 }
 
-// shapeOf returns the place of a pattern of URLs.
+// shapeOf returns the index in t.shapes of a pattern of URLs, which it adds if it is new and there
+// is room; otherwise 0.
 func (t *rows) shapeOf(shape string) uint32 {
 	at, ok := t.shapeAt[shape]
 	if !ok && len(t.shapes) < mostShapes {
@@ -274,7 +282,8 @@ func (t *rows) shapeOf(shape string) uint32 {
 	return at
 }
 
-// clusterOf returns the place of the cluster that a page leads.
+// clusterOf returns the index in t.clusters of the cluster that leader leads, which it adds if it
+// is new.
 func (t *rows) clusterOf(leader dedup.Hash) uint32 {
 	at, ok := t.ledBy[leader]
 	if !ok {
@@ -284,7 +293,7 @@ func (t *rows) clusterOf(leader dedup.Hash) uint32 {
 	return at
 }
 
-// find returns the number of the row of a page.
+// find returns the number of the live row of the page with that ID.
 func (t *rows) find(id dedup.Hash) (i int, ok bool) {
 	for slot := t.slot(id); t.places[slot] != 0; slot = (slot + 1) % len(t.places) {
 		if i = int(t.places[slot] - 1); t.at(i).id == id {
@@ -294,7 +303,7 @@ func (t *rows) find(id dedup.Hash) (i int, ok bool) {
 	return 0, false
 }
 
-// place records the row of a page.
+// place records in the hash table that row i is that of the page with that ID.
 func (t *rows) place(id dedup.Hash, i int) {
 	if 2*t.n > len(t.places) {
 		old := t.places

@@ -11,15 +11,16 @@ import (
 	"time"
 )
 
-// A Server serves a view until it is closed.
+// A Server serves a [View] over HTTP until it is closed.
 type Server struct {
 	view *View
 	http *http.Server
-	url  string // to open in a browser
+	url  string // address to open in a browser
 	done chan error
 }
 
-// Listen serves a view at an address.
+// Listen starts a Server at an address such as 127.0.0.1:8465. If other machines can reach the
+// address, only browsers with the token in the Server's URL are answered.
 func Listen(address string, opt Options) (*Server, error) {
 	listener, err := net.Listen("tcp", address)
 	if err != nil {
@@ -41,19 +42,19 @@ func Listen(address string, opt Options) (*Server, error) {
 	return s, nil
 }
 
-// URL returns the address to open in a browser.
+// URL returns the address to open in a browser, with the token if there is one.
 func (s *Server) URL() string { return s.url }
 
-// reachable returns the address with which a browser can reach a listener. The address of all
-// interfaces cannot be opened, so reachable replaces it by the first address of this machine that
-// other machines can reach.
+// reachable returns the address at which a browser can reach a listener. A listener on all
+// interfaces has an address such as 0.0.0.0, which a browser cannot open. In that case reachable
+// returns an address of this machine that other machines can reach, or 127.0.0.1 if there is none.
 func reachable(listener net.Addr) string {
 	at, err := netip.ParseAddrPort(listener.String())
 	if err != nil || !at.Addr().IsUnspecified() {
 		return listener.String()
 	}
 	best := netip.AddrFrom4([4]byte{127, 0, 0, 1})
-	all, _ := net.InterfaceAddrs() // on an error, loopback remains
+	all, _ := net.InterfaceAddrs() // on an error, the loopback address is used
 	for _, one := range all {
 		of, err := netip.ParsePrefix(one.String())
 		switch addr := of.Addr().Unmap(); {
@@ -65,13 +66,14 @@ func reachable(listener net.Addr) string {
 	return netip.AddrPortFrom(best, at.Port()).String()
 }
 
-// isLoopback reports whether a listener's address can be reached only from this machine.
+// isLoopback reports whether an address, such as 127.0.0.1:8465, can only be reached from this
+// machine.
 func isLoopback(address string) bool {
 	at, err := netip.ParseAddrPort(address)
 	return err == nil && at.Addr().IsLoopback()
 }
 
-// Close stops the server. Answers under way have a second to finish.
+// Close stops the server. Requests under way have one second to finish.
 func (s *Server) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()

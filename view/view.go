@@ -6,8 +6,8 @@
 //	defer v.Close()
 //	http.Serve(listener, v)
 //
-// It changes nothing in a store, answers only under its own names, and trusts no crawled content.
-// guard.go describes how.
+// The view changes nothing in a store, answers only requests for its own host names, and escapes
+// all crawled content. guard.go says how.
 package view
 
 import (
@@ -31,38 +31,42 @@ import (
 	"skink/store"
 )
 
-// A Source lends a store. Several goroutines may borrow it at once.
+// A Source lends a store to the view. Several goroutines may borrow it at once.
 type Source interface {
-	// Read calls do with the store in its current state. The reader is valid until do returns.
+	// Read calls do with a reader of the store's current state. do must not keep the reader after
+	// it returns.
 	Read(ctx context.Context, do func(store.Reader) error) error
 }
 
-// Options says what is shown, and to whom.
+// Options says what a view shows, and who may see it.
 type Options struct {
 	Store   Source
-	Name    string       // of the store, as people know it
-	Rule    dedup.Rule   // by which its pages were judged
-	About   report.About // what audits say of the store
-	Address string       // that the server was told to listen at
-	Token   string       // that an address must have the first time; "": none is asked for
+	Name    string       // name of the store as users know it
+	Rule    dedup.Rule   // rule by which the store's pages were judged
+	About   report.About // store and settings that audits name
+	Address string       // address at which the server listens
+	Token   string       // token that the first request of a browser must contain; "": none is needed
 
-	// Alike compares all pages of a store. It calls tell now and then with the share that is done.
+	// Alike compares all pages of a store with each other. It calls tell now and then with the
+	// share that is done, 0 to 1.
 	Alike func(ctx context.Context, s store.Reader, tell func(share float64)) (Alike, error)
 	// Nearly finds the pages that are almost duplicates, for audits. If it is nil or returns nil,
-	// they are not known.
+	// audits say that these pages are unknown.
 	Nearly func(ctx context.Context, s store.Reader) (*audit.Nearly, error)
 
-	// Marked writes a page as it was crawled, with the extracted text marked. nil: not available.
+	// Marked writes the HTML of a page as it was crawled, with the text that was extracted from it
+	// marked. nil: the view does not offer that.
 	Marked func(ctx context.Context, s store.Reader, r *store.Record, w io.Writer) error
 
-	Crawl  Crawl                                                     // that runs in this process; nil: none does
-	Moment func(ctx context.Context, s store.Reader) (Moment, error) // how a store stands, if there is no Crawl
+	Crawl  Crawl                                                     // the crawl that runs in this process; nil: there is none
+	Moment func(ctx context.Context, s store.Reader) (Moment, error) // returns the state of the store; used if Crawl is nil
 }
 
-// A View answers the requests of browsers. Each kind of page is a method with a file of its own.
+// A View handles the requests of browsers. The handler of each kind of page is in a file of its
+// own.
 type View struct {
 	opt    Options
-	form   string // token of the forms that change something
+	form   string // token in each form that changes something
 	index  *index
 	pages  *template.Template
 	answer http.Handler
@@ -70,15 +74,16 @@ type View struct {
 	lately lately
 
 	auditing latest[*audit.Audit]
-	likening latest[Alike] // of all pages with each other
-	likened  atomic.Int64  // per cent of the comparison that is being made
-	turning  latest[*inward]
+	likening latest[Alike] // comparison of all pages with each other
+	likened  atomic.Int64  // percentage done of the comparison of all pages that is running
+	// incoming links of all pages
+	turning latest[*inward]
 
-	streams chan struct{} // one for each browser that is told of the crawl
+	streams chan struct{} // limits the browsers that follow the crawl: each holds one place in the channel
 
 	life   context.Context
 	end    context.CancelFunc
-	beside sync.WaitGroup // what is done beside the answers
+	beside sync.WaitGroup // background work
 }
 
 //go:embed *.html view.css view.js
@@ -102,7 +107,8 @@ func New(opt Options) (*View, error) {
 	return v, nil
 }
 
-// watch records the progress of the crawl, so that a browser that connects later sees its history.
+// watch records the number of pages every second, so that a browser that connects later can show
+// the history of the crawl.
 func (v *View) watch() {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
@@ -116,10 +122,11 @@ func (v *View) watch() {
 	}
 }
 
-// End ends the answers that last as long as the crawl.
+// End ends the streams with which browsers follow the crawl, and all background work.
 func (v *View) End() { v.end() }
 
-// Close ends the background work of the view. No request may follow.
+// Close ends the background work of the view and waits for it. The caller must make no request
+// afterwards.
 func (v *View) Close() {
 	v.end()
 	v.beside.Wait()
@@ -128,7 +135,7 @@ func (v *View) Close() {
 // ServeHTTP answers a request.
 func (v *View) ServeHTTP(w http.ResponseWriter, r *http.Request) { v.answer.ServeHTTP(w, r) }
 
-// routes maps the paths to pages. Each is requested by GET.
+// routes returns the handler that dispatches requests to pages by their path.
 func (v *View) routes() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/now", http.StatusSeeOther) })
@@ -163,7 +170,7 @@ func (v *View) routes() http.Handler {
 	return mux
 }
 
-// file serves a text of the program as a file.
+// file sends an embedded file with a content type. text is sent before the content of the file.
 func (v *View) file(w http.ResponseWriter, kind, text, name string) {
 	b, err := files.ReadFile(name)
 	if err != nil {
@@ -171,34 +178,35 @@ func (v *View) file(w http.ResponseWriter, kind, text, name string) {
 		return
 	}
 	w.Header().Set("Content-Type", kind)
-	_, _ = w.Write(append([]byte(text), b...)) // an error means that the browser has gone
+	_, _ = w.Write(append([]byte(text), b...)) // an error means that the browser closed the connection
 }
 
-// A screen is the content of a page.
+// A screen is the content of an HTML page of the view.
 type screen struct {
-	name    string // of its template
+	name    string // name of the template
 	title   string
-	again   time.Duration // after which the browser asks again, if more is to come; 0: it need not
-	live    string        // where the browser is told what changes; "": nowhere
+	again   time.Duration // the browser reloads the page after this time; 0: it does not
+	live    string        // path from which the browser receives changes of the page; "": there are none
 	Content any
 }
 
-// A missing is an error that says that there is no such page.
+// A missing is an error that is answered with status 404. Its text is shown to the user.
 type missing string
 
 func (m missing) Error() string { return string(m) }
 
-// answerTime is how long the store is asked for one answer.
+// answerTime is how long a request may read from the store.
 const answerTime = 10 * time.Second
 
-// shown answers with the screen that a function makes.
+// shown returns a handler that answers with the screen that make returns.
 func (v *View) shown(make func(ctx context.Context, r *http.Request) (*screen, error)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		// A reader that asks another process loses it when a context ends in the middle of a question.
+		// A reader of a store in another process is unusable after a context ended in the middle of
+		// a call, so the end of the request must not end this context.
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), answerTime)
 		defer cancel()
 		v.index.fresh(r.Context(), &v.beside, v.life)
-		read := v.index.progress() // before the lists are made: the rest may be read meanwhile
+		read := v.index.progress() // read before the lists are made, because the index may grow meanwhile
 		s, err := make(ctx, r)
 		status := http.StatusOK
 		if err != nil {
@@ -212,7 +220,8 @@ func (v *View) shown(make func(ctx context.Context, r *http.Request) (*screen, e
 	})
 }
 
-// write sends a screen that shows at least as much as was read.
+// write sends a screen as an HTML page. read is the progress of the index before the screen was
+// made.
 func (v *View) write(w http.ResponseWriter, r *http.Request, status int, s *screen, read progress) {
 	var content, page bytes.Buffer
 	err := v.pages.ExecuteTemplate(&content, s.name, s.Content)
@@ -234,16 +243,17 @@ func (v *View) write(w http.ResponseWriter, r *http.Request, status int, s *scre
 	}
 	w.WriteHeader(status)
 	out := harmless.HTML(w)
-	_, _ = page.WriteTo(out) // an error means that the browser has gone
+	_, _ = page.WriteTo(out) // an error means that the browser closed the connection
 	_ = out.Flush()
 }
 
-// A place is an entry of the menu.
+// A place is an entry of the menu: a path and its title.
 type place struct{ Path, Name string }
 
 var places = []place{{"/now", "Now"}, {"/pages", "Pages"}, {"/clusters", "Clusters"}, {"/similarity", "Similarity"}, {"/audit", "Audit"}, {"/map", "Map"}}
 
-// guard checks a request before its page handles it.
+// guard returns a handler that checks each request before next handles it, as described in
+// guard.go.
 func (v *View) guard(next http.Handler) http.Handler {
 	return loopback.Only(v.opt.Address, harden(v.admit(next)))
 }

@@ -186,7 +186,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// hasDot reports whether a name on a path begins with a dot.
+// hasDot reports whether any part of a path begins with a dot.
 func hasDot(name string) bool {
 	return name != "." && (name[0] == '.' || strings.Contains(name, "/."))
 }
@@ -204,7 +204,7 @@ func (s *Server) hides(root *os.Root, name string) bool {
 	return s.hidesOne(root, name)
 }
 
-// hidesOne reports the same for a path alone, ignoring the folders above it.
+// hidesOne reports whether the path itself must not be served, whatever folder it is in.
 func (s *Server) hidesOne(root *os.Root, name string) bool {
 	info, err := root.Stat(name)
 	if err != nil {

@@ -9,11 +9,12 @@ import (
 	"time"
 )
 
-// A Keeper remembers named values, as a store does.
+// A Keeper stores named values for a [Book]. A store of a crawl is one.
 type Keeper interface {
 	// Meta returns a value, nil if it was never set.
 	Meta(ctx context.Context, name string) ([]byte, error)
-	// Swap sets a value that is still old. If it is another, Swap writes nothing and returns false.
+	// Swap replaces the value old by a new one. If the value is not old any more, Swap writes
+	// nothing and returns false.
 	Swap(ctx context.Context, name string, old, value []byte) (bool, error)
 }
 
@@ -44,7 +45,7 @@ type Book struct {
 	farms farms             // guarded by mu
 }
 
-// An entry is a host in the book.
+// An entry is what a Book holds in memory about one host.
 type entry struct {
 	site   *Host
 	kept   []byte // the value in the keeper, as last read or written
@@ -109,7 +110,8 @@ func (b *Book) host(ctx context.Context, name string) (*entry, error) {
 	return e, nil
 }
 
-// Clean is [Clean], but for hosts that are exempt.
+// Clean returns a URL without tracking parameters and session ids, see the function [Clean]. It
+// returns the URLs of exempt hosts unchanged.
 func (b *Book) Clean(url string) string {
 	if len(b.Exempt) > 0 && b.Exempt[hostOf(url)] {
 		return url
@@ -216,7 +218,7 @@ func (b *Book) Sync(ctx context.Context) error {
 	return nil
 }
 
-// A news is the value of an entry that must be written.
+// A news is the evidence about one host that must be written to the keeper.
 type news struct {
 	of    *entry
 	value []byte

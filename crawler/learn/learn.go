@@ -42,7 +42,8 @@ import (
 	"time"
 )
 
-// A Rule names why a URL is postponed. The values are stored and printed, so they must not change.
+// A Rule is the reason why a URL is postponed. The values are stored and printed, so they must not
+// change.
 type Rule string
 
 const (
@@ -53,7 +54,7 @@ const (
 	Farm     Rule = "link farm"
 )
 
-// Advice is what to do with a URL. The zero value: fetch it.
+// Advice says whether to fetch a URL. The zero value means that it should be fetched.
 type Advice struct {
 	Rule    Rule   // why the URL is postponed; "": fetch it
 	Pattern string // the pattern or the domain that the rule is about
@@ -75,8 +76,8 @@ func ParseAdvice(detail string) Advice {
 
 // A Verdict is the result of comparing a page with others.
 type Verdict struct {
-	Group  [16]byte  // id of the page that leads its copies, its own if it leads
-	Leader string    // URL of that page; "": the page leads
+	Group  [16]byte  // id of the leading page of its cluster of duplicates; its own id if it leads
+	Leader string    // URL of the leading page; "": this page leads
 	Exact  bool      // it has the same words as its leader; else it is a near duplicate
 	Text   Text      // hashes of its text, see [TextOf] and [Body]; nil: it has none
 	Links  Text      // links of a page that is too short to be compared, see [LinksOf]
@@ -86,7 +87,7 @@ type Verdict struct {
 	File    bool          // it is an image, a PDF or the like
 	Thin    bool          // it has too few words to be compared
 	Changed bool          // it had other words at the last visit
-	Soft    bool          // it is a soft 404, see [Soft]
+	Soft    bool          // it is an error page with status 200, see [Soft]
 }
 
 func (v *Verdict) title() uint64 {
@@ -101,10 +102,10 @@ func (v *Verdict) Copy() bool { return v.Leader != "" || v.Soft }
 
 // A Host is the evidence about one host. It is not safe for concurrent use.
 type Host struct {
-	Pages    int64               `json:"pages"`              // judged
-	Extra    int64               `json:"extra,omitempty"`    // of them, views and URLs that have the form of traps
+	Pages    int64               `json:"pages"`              // pages that were judged
+	Extra    int64               `json:"extra,omitempty"`    // pages among these that are views, or whose URLs have the form of traps
 	New      int64               `json:"new,omitempty"`      // pages with new texts, except for views and traps
-	Last     int64               `json:"last,omitempty"`     // URLs queued as last samples, see sweep.go
+	Last     int64               `json:"last,omitempty"`     // URLs that were queued as last samples, see sweep.go
 	Patterns map[string]*Pattern `json:"patterns,omitempty"` // by name, see [Host.patterns]
 	Values   map[string][]string `json:"values,omitempty"`   // values of parameters that have few, by path and name
 	Said     seen                `json:"said,omitzero"`      // hashes of the lines and URLs of its pages

@@ -36,11 +36,11 @@ type Pattern struct {
 
 func (p *Pattern) fetched() int64 { return p.New + p.Copies }
 
-// limit returns the number of copies in a row with which a pattern loses its budget.
+// limit returns after how many copies in a row the URLs of a pattern are postponed.
 func (p *Pattern) limit(least int64) int64 { return max(least, p.New/rowAText) }
 
-// spent reports whether a pattern has lost its budget. least is the smallest number of copies in a
-// row for that.
+// spent reports whether the last pages of a pattern were copies only, so many in a row that its
+// URLs are postponed. That takes at least least copies.
 func (p *Pattern) spent(least int64) bool { return p != nil && p.Row >= p.limit(least) }
 
 // rate returns r such that one in 1<<r URLs of a spent pattern is a sample.
@@ -62,7 +62,7 @@ func Luck(url string) uint64 {
 	return xxh3.HashString(host + pathOf(url))
 }
 
-// An outcome classifies a page for the patterns of its URL.
+// An outcome says whether a page gave a new text, a known text, or a text that resembles another.
 type outcome uint8
 
 const (

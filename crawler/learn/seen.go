@@ -86,7 +86,7 @@ func mix(x uint64) uint64 {
 	return x ^ x>>31
 }
 
-// seen holds the hashes of the texts that a host has shown.
+// A seen is the set of hashes of all lines and URLs that the pages of one host have shown.
 type seen struct {
 	Filters [][]byte `json:"filters,omitempty"`
 	Last    int      `json:"last,omitempty"` // hashes in the last of them

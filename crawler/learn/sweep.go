@@ -24,10 +24,10 @@ const (
 // A Sweep decides which postponed URLs of a host are fetched next.
 type Sweep struct {
 	site   *Host
-	room   int64 // for views and traps
-	last   int64 // samples for all patterns without a second text
-	lasts  int64 // such patterns
-	chunks map[Advice]int
+	room   int64          // how many more URLs of views and traps may be fetched
+	last   int64          // how many URLs may be fetched of all patterns that never gave a second new text
+	lasts  int64          // number of these patterns
+	chunks map[Advice]int // how many URLs with the same advice may be fetched
 }
 
 // Sweep returns a Sweep of the host. Pass all its postponed URLs to Look.
@@ -62,7 +62,8 @@ func (s *Sweep) Look(url string, now time.Time) (a Advice, chunk int) {
 	return a, chunk
 }
 
-// Size returns the final size of a chunk. Call it after Look was called for all postponed URLs.
+// Size returns how many of the postponed URLs with this advice should be fetched. Call it after Look
+// was called for all postponed URLs of the host.
 func (s *Sweep) Size(a Advice) int {
 	if p := s.site.Patterns[a.Pattern]; p == nil || p.givesTexts() {
 		return s.chunks[a]
@@ -70,11 +71,12 @@ func (s *Sweep) Size(a Advice) int {
 	return int((s.last + s.lasts - 1) / s.lasts)
 }
 
-// givesTexts reports whether a pattern gave new texts since its last chunk. One text is not enough:
-// the first page of any pattern may be new.
+// givesTexts reports whether a pattern gave a new text since URLs of it were last queued. The
+// pattern must have given at least two new texts in all, because the first page of any pattern may
+// be new.
 func (p *Pattern) givesTexts() bool { return p.New > max(p.Swept, 1) }
 
-// Queued records that a chunk of that many URLs was queued.
+// Queued records that so many postponed URLs with this advice (chunk) were queued.
 func (h *Host) Queued(a Advice, chunk int) {
 	p := h.Patterns[a.Pattern]
 	if p == nil {

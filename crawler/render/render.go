@@ -52,11 +52,11 @@ import (
 // Options configures a browser.
 type Options struct {
 	Path   string        // of the browser, see [Find]
-	Tabs   int           // pages drawn at once; 0: two, or the number of processors if that is more
-	Time   time.Duration // that a page may take while it waits for no answer; 0: 10 s
-	Most   time.Duration // that a page may take in all; 0: 2 min
-	Memory int64         // bytes of each process of the browser; 0: 1 GiB
-	Size   int64         // bytes of the HTML that was drawn; 0: 10 MiB
+	Tabs   int           // pages rendered at the same time; 0: two, or the number of processors if that is more
+	Time   time.Duration // how long rendering a page may take, without the time in which it waits for answers; 0: 10 s
+	Most   time.Duration // how long rendering a page may take in all; 0: 2 min
+	Memory int64         // limit for each process of the browser, in bytes; 0: 1 GiB
+	Size   int64         // limit for the HTML of a rendered page, in bytes; 0: 10 MiB
 }
 
 func (o Options) orDefaults() Options {
@@ -66,7 +66,7 @@ func (o Options) orDefaults() Options {
 	return o
 }
 
-// A Page is what a server answered.
+// A Page is the answer of a server that is to be rendered.
 type Page struct {
 	URL    string
 	Header http.Header
@@ -89,18 +89,18 @@ type Answer struct {
 // A Fetch answers the requests of a page. Several goroutines call it.
 type Fetch func(ctx context.Context, r Request) (Answer, error)
 
-// A Drawing is a page as a browser shows it.
+// A Drawing is a page after a browser has rendered it and run its scripts.
 type Drawing struct {
 	HTML []byte // in UTF-8
-	Goes string // the first URL to which its scripts would have gone; "": they stay
-	Cut  bool   // the page was not quiet when its time was over
+	Goes string // the first URL to which a script tried to navigate; "": none did
+	Cut  bool   // the page was still changing or loading when its time was over
 }
 
 // These are the reasons why a page was not drawn.
 var (
-	ErrCrashed = errors.New("the page ended its process in the browser, maybe by its need of memory")
+	ErrCrashed = errors.New("the browser's process for the page ended, perhaps because the page needs too much memory")
 	ErrHangs   = errors.New("the page does not answer")
-	ErrLarge   = errors.New("the drawn page is too large")
+	ErrLarge   = errors.New("the rendered page is too large")
 )
 
 // A Browser draws pages. Several goroutines may use it.
@@ -171,10 +171,11 @@ type instance struct {
 	drawn   int // guarded by Browser.mu: pages that were
 }
 
-// mostDrawn is how many pages one browser draws. Browsers grow.
+// mostDrawn is how many pages one browser process renders before it is replaced, because browsers
+// use more and more memory.
 const mostDrawn = 500
 
-// enter returns a browser for another page.
+// enter returns a running browser for one more page, and starts one if needed.
 func (b *Browser) enter() (*instance, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

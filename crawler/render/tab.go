@@ -11,10 +11,10 @@ import (
 	"time"
 )
 
-// closeWithin is the time for opening and closing a tab. A browser that takes longer hangs.
+// closeWithin is how long opening or closing a tab may take. If it takes longer, the browser hangs.
 const closeWithin = 20 * time.Second
 
-// A tab draws one page.
+// A tab is a tab of the browser that renders one page.
 type tab struct {
 	*pipe
 	opt   Options
@@ -23,18 +23,18 @@ type tab struct {
 
 	ctx      context.Context // of the requests
 	context  string          // browser context
-	target   string          // also the id of the main frame
+	target   string          // id of the tab, which is also the id of its main frame
 	session  string
-	fetching chan struct{} // one for each request that is answered
+	fetching chan struct{} // holds one value for each request that is being answered
 	requests sync.WaitGroup
 
 	mu      sync.Mutex
 	loaded  bool  // guarded by mu
 	crashed bool  // guarded by mu
-	started bool  // guarded by mu: the page itself was asked for
+	started bool  // guarded by mu: the page itself was requested
 	open    int   // guarded by mu: requests that wait for an answer
-	asked   int   // guarded by mu: requests that were passed on
-	bytes   int64 // guarded by mu: of the answers
+	asked   int   // guarded by mu: requests that were passed to the caller
+	bytes   int64 // guarded by mu: total size of the answers
 	goes    string
 }
 
@@ -152,7 +152,8 @@ var quietScript = `new Promise(done => {
 	setTimeout(() => requestIdleCallback(() => { seen.disconnect(); done(n) }, {timeout: 1000}), ` + strconv.Itoa(quietFor) + `);
 })`
 
-// settle waits until the page is quiet. It reports false if the page's time is over before.
+// settle waits until the page is quiet, which means that it neither changes nor requests anything.
+// It returns false if the page's time is over before that.
 func (t *tab) settle(ctx context.Context) (quiet bool, err error) {
 	used, changes, rounds := time.Duration(0), 0, 0
 	var answer chan error // of the script that waits in the page; nil: none does

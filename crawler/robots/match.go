@@ -29,9 +29,9 @@ import "strings"
 
 type rule struct {
 	allow   bool
-	octets  int // length, see above
+	octets  int // length in octets in the common form, by which two matching rules are compared
 	pattern pattern
-	folded  *pattern // with delimiters decoded in the query; nil: the same
+	folded  *pattern // the same rule with escaped delimiters in the query decoded; nil: there are none
 }
 
 func newRule(allow bool, path string) rule {
@@ -118,7 +118,7 @@ func normalPath(path string) string {
 	return out.String()
 }
 
-// normalPattern does the same for a rule, and keeps its wildcards.
+// normalPattern returns the path of a rule in the common form, and keeps its wildcards.
 func normalPattern(path string) string {
 	open, closed := strings.CutSuffix(path, "$")
 	var out strings.Builder

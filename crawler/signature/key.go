@@ -41,7 +41,7 @@ func ParseKey(text []byte) (Key, error) {
 	}
 	parsed, err := x509.ParsePKCS8PrivateKey(block.Bytes)
 	if err != nil {
-		return Key{}, errors.New("its PEM block is no PKCS #8 key: make one with skink key new")
+		return Key{}, errors.New("its PEM block is not a PKCS #8 key: make one with skink key new")
 	}
 	private, ok := parsed.(ed25519.PrivateKey)
 	if !ok {

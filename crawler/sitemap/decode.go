@@ -41,7 +41,7 @@ func emptyOr(err error) error {
 	return err
 }
 
-// unpacking marks an error as one of gzip.
+// unpacking is a reader that marks errors as those of gzip.
 type unpacking struct{ z io.Reader }
 
 func (u unpacking) Read(p []byte) (int, error) {
@@ -52,7 +52,7 @@ func (u unpacking) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// A bounded reader ends with [ErrBytes] if there is more than it may return.
+// A bounded reader returns the error [ErrBytes] if its source has more than left bytes.
 type bounded struct {
 	src  io.Reader
 	left int64

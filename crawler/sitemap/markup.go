@@ -18,20 +18,20 @@ import (
 // instructions and document types are skipped too. Entities that a file declares are never
 // expanded, so nothing can multiply.
 
-// A piece is a tag, or text.
+// A piece is one tag of a file, or the text between two tags.
 type piece struct {
 	open, close bool   // both of <a/>; neither of text
 	name        string // of a tag, in lower case, with its prefix
 	tag         []byte // content of the tag behind its name; valid until the next piece
 	text        []byte // unescaped; valid until the next piece
-	cut         bool   // it was longer than is kept
+	cut         bool   // the tag or text was longer than MaxText, so its end is missing
 }
 
-// A markup reads pieces.
+// A markup splits a file into pieces.
 type markup struct {
 	in     *bufio.Reader
 	keep   bytes.Buffer
-	inText bool // the file ended in a text, which may be cut
+	inText bool // the file ended inside a text, which may be incomplete
 }
 
 // next returns the next piece, or the error of the reader.
@@ -161,7 +161,8 @@ func (p *piece) attribute(name string) string {
 	}
 }
 
-// until reads up to and including a byte, and keeps the bytes before it.
+// until reads up to and including the byte end. It keeps the bytes before end, up to MaxText; cut
+// reports that there were more.
 func (m *markup) until(end byte) (cut bool, err error) {
 	m.keep.Reset()
 	for {
@@ -178,7 +179,7 @@ func (m *markup) until(end byte) (cut bool, err error) {
 	}
 }
 
-// past skips up to and including a mark.
+// past reads up to and including the string mark, and drops everything.
 func (m *markup) past(mark string) error {
 	_, err := m.through(mark, false)
 	return err

@@ -50,7 +50,7 @@ var (
 	// ErrDepth means that the file nests its elements deeper than [MaxDepth].
 	ErrDepth = fmt.Errorf("its elements are nested more than %d deep: the rest was not read", MaxDepth)
 	// ErrNone means that the file is not a list, but a web page for example.
-	ErrNone = errors.New("it is no sitemap")
+	ErrNone = errors.New("it is not a sitemap")
 )
 
 // An Entry is one line of a list.

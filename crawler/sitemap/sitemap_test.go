@@ -96,11 +96,11 @@ func TestRead(t *testing.T) {
 		{"its last URL is cut in a section", `<urlset><url><loc><![CDATA[http://a.exam`, "! its end is missing: unexpected EOF\n"},
 		{"an index is cut", `<sitemapindex><sitemap><loc>/1.xml</loc>`, "list /1.xml\n! its end is missing: unexpected EOF\n"},
 		{"a feed is cut", `<rss><channel><item><link>/1</link><title>Th`, "/1\n! its end is missing: unexpected EOF\n"},
-		{"empty", "", "! it is empty: it is no sitemap\n"},
-		{"spaces", " \n ", "! it is empty: it is no sitemap\n"},
-		{"a page", "<!DOCTYPE html>\n<html><body><a href=/>home</a></body></html>", "! it begins with <html>: it is no sitemap\n"},
-		{"prose", "Not found.\nhttp://a.example/\n", "! it begins with neither an element nor a URL: it is no sitemap\n"},
-		{"markup without an element", "<!-- nothing -->", "! it has no element: it is no sitemap\n"},
+		{"empty", "", "! it is empty: it is not a sitemap\n"},
+		{"spaces", " \n ", "! it is empty: it is not a sitemap\n"},
+		{"a page", "<!DOCTYPE html>\n<html><body><a href=/>home</a></body></html>", "! it begins with <html>: it is not a sitemap\n"},
+		{"prose", "Not found.\nhttp://a.example/\n", "! it begins with neither an element nor a URL: it is not a sitemap\n"},
+		{"markup without an element", "<!-- nothing -->", "! it has no element: it is not a sitemap\n"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

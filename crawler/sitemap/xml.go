@@ -10,18 +10,18 @@ import (
 	"time"
 )
 
-// A grammar describes one kind of list, below its first element.
+// A grammar says which elements of one kind of XML list hold its entries, URLs and dates.
 type grammar struct {
 	entry   []string // names of the elements that are entries, at any depth
 	url     string   // element inside an entry that holds its URL
 	href    bool     // the URL is in that element's href
-	lastMod []string // elements inside an entry that hold a date, the best first
-	index   bool     // entries are other lists
-	many    bool     // an entry that holds several URLs is as many entries
+	lastMod []string // names of elements inside an entry that hold a date, the best first
+	index   bool     // the entries are other lists, not pages
+	many    bool     // an entry with several URLs counts as several entries
 	other   string   // element inside an entry that may hold its URL, if nothing else does; "": there is none
 }
 
-// grammars are the supported kinds, by the name of the first element.
+// grammars holds the supported kinds of lists, by the name of the first element of a file.
 var grammars = map[string]grammar{
 	"urlset":       {entry: []string{"url"}, url: "loc", lastMod: []string{"lastmod"}, many: true},
 	"sitemapindex": {entry: []string{"sitemap"}, url: "loc", lastMod: []string{"lastmod"}, index: true, many: true},
@@ -30,16 +30,16 @@ var grammars = map[string]grammar{
 	"feed":         {entry: []string{"entry"}, url: "link", href: true, lastMod: []string{"updated", "published"}},
 }
 
-// A list is the state of reading a list, element by element.
+// A list is the state of parsing one XML list.
 type list struct {
 	grammar
 	prefix string   // of the first element, with its colon; others of the same vocabulary have it too
 	open   []string // names of the elements that are open, without that prefix
 
-	entry Entry     // that is open
+	entry Entry     // the entry that is being read
 	next  time.Time // date before the next URL of the entry
-	other string    // URL of the entry, if no better one comes
-	text  []byte    // of the innermost element; of a URL, with that of the elements in it
+	other string    // URL of the entry that is used if no better one follows
+	text  []byte    // text of the innermost element; inside a URL, with the text of nested elements
 	long  bool      // the text was cut
 }
 
@@ -102,7 +102,7 @@ func begin(m *markup) (*list, error) {
 	}
 }
 
-// clip shortens a quotation of a file for a message.
+// clip shortens text from a file for an error message.
 func clip(name string) string {
 	const most = 40
 	if len(name) > most {
@@ -111,7 +111,7 @@ func clip(name string) string {
 	return strings.ToValidUTF8(name, "")
 }
 
-// take processes a piece.
+// take processes a tag or a text.
 func (l *list) take(p piece, emit func(Entry) error) error {
 	name := strings.TrimPrefix(p.name, l.prefix)
 	switch {

@@ -119,8 +119,8 @@ func (e *PrivateError) Error() string {
 // A dialer makes the connections, and refuses special addresses.
 type dialer struct {
 	opt   Options
-	hosts map[string]bool // names, and names with ports, that may be anywhere
-	seeds sync.Map        // from a name with its port to its *seedHost
+	hosts map[string]bool // hosts, as name or name:port, that may have any address
+	seeds sync.Map        // key: name:port; value: *seedHost
 }
 
 // A seedHost is a host that the user named. The user may mean a host of the local network, so the
@@ -133,7 +133,8 @@ type seedHost struct {
 	special bool // guarded by mu
 }
 
-// maybeSpecial reports whether a host is a seed that may have special addresses.
+// maybeSpecial reports whether a host was named by the user as a seed, and may have special
+// addresses because its first look-up returned no others.
 func (d *dialer) maybeSpecial(ctx context.Context, address string) bool {
 	found, ok := d.seeds.Load(strings.ToLower(address))
 	if !ok {
@@ -160,8 +161,8 @@ func (d *dialer) maybeSpecial(ctx context.Context, address string) bool {
 	return seed.special
 }
 
-// connectTimeout bounds each of the look-up of a name, a connection, and a TLS handshake. A server
-// that has not answered by then is unlikely to, and it occupies a turn.
+// connectTimeout is the longest time for each of: the look-up of a name, a connection, and a TLS
+// handshake. A server that has not answered by then is unlikely to answer.
 const connectTimeout = 10 * time.Second
 
 func newDialer(opt Options) *dialer {
@@ -224,7 +225,7 @@ func (d *dialer) connect(ctx context.Context, network, address string) (net.Conn
 // although another address was permitted.
 var errNoneAnswers = errors.New("none of its addresses answers")
 
-// allows reports whether a host may have any address, because of its name.
+// allows reports whether a host may have any address, because the options name it in AllowHosts.
 func (d *dialer) allows(address string) bool {
 	address = strings.ToLower(address)
 	name := address[:max(strings.LastIndexByte(address, ':'), 0)]
@@ -266,7 +267,8 @@ func (t *Transport) Lookup(ctx context.Context, host string) (at netip.Addr, kno
 	return standsFor(addrs), err == nil
 }
 
-// standsFor returns the address under which a host is counted, or the zero Addr.
+// standsFor returns the lowest of a host's addresses, which identifies the host. It returns the
+// zero Addr if there is none, or if it is loopback.
 func standsFor(all []netip.Addr) netip.Addr {
 	if len(all) == 0 {
 		return netip.Addr{}

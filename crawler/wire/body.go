@@ -31,21 +31,22 @@ import (
 // line ends behind a complete gzip body are ignored, as in browsers.
 
 const (
-	maxCodings = 3 // more is an attack: one is the rule, two are a mistake
+	maxCodings = 3 // more is an attack: one coding is the rule, and two are a mistake of the server
 
 	// zstdWindow is the largest window of a zstd body, by RFC 9659.
 	zstdWindow = 8 << 20
 )
 
-// encodedBound returns the most bytes that may encode a body of up to size bytes. Stored blocks of
-// deflate add 5 bytes to 64 KB, and headers add a few. Servers that flush each line as a chunk add
-// somewhat more.
+// encodedBound returns how many bytes an encoded body may have whose decoded size is at most size
+// bytes. It is a little more than size, because deflate adds 5 bytes to each 64 KB that it cannot
+// compress, and servers that flush each line add more.
 func encodedBound(size int64) int64 { return size + size/16 + 64<<10 }
 
-// ErrTooLarge means that a body exceeds its bound.
+// ErrTooLarge means that a decoded body is larger than its limit, or that its encoded form is.
 var ErrTooLarge = errors.New("larger than the limit")
 
-// An EncodingError means that a body does not have its declared Content-Encoding.
+// An EncodingError means that a body cannot be decoded by the Content-Encoding that its header
+// declares.
 type EncodingError struct {
 	coding string
 	err    error
@@ -54,9 +55,9 @@ type EncodingError struct {
 func (e *EncodingError) Error() string { return e.coding + ": " + e.err.Error() }
 func (e *EncodingError) Unwrap() error { return e.err }
 
-// readBody returns the decoded body of an answer, up to limit bytes. within wraps the source that
-// it reads. With an error it returns the part before the error. If raw is not nil, it gets the
-// undecoded body.
+// readBody reads the body of an answer and returns it decoded, up to limit bytes. If it fails, it
+// also returns the part before the error. All bytes are read through the reader that within
+// returns, which accounts for their memory. If raw is not nil, the undecoded body is stored there.
 func readBody(resp *http.Response, limit int64, within func(io.Reader) io.Reader, raw *Raw) ([]byte, error) {
 	codings, err := contentCodings(resp.Header)
 	wire := &layer{src: resp.Body, left: limit}
@@ -98,7 +99,7 @@ func decode(wire *layer, codings []string, limit int64, within func(io.Reader) i
 	case raw != nil && (err == nil || undecoded):
 		_, raw.Cut = raw.rest(wire)
 	case err == nil:
-		_, _ = io.CopyN(io.Discard, wire, 4<<10) // to the end, so that the connection can be used again
+		_, _ = io.CopyN(io.Discard, wire, 4<<10) // the rest is read so that the connection can be used again
 	}
 	return body, err
 }
@@ -126,7 +127,7 @@ var undecoded = map[string]bool{
 	"aes128gcm": true, "compress": true, "dcb": true, "dcz": true, "exi": true, "pack200-gzip": true,
 }
 
-// A layer is the wire or a decoder, with a bound on its output.
+// A layer reads from the network or from a decoder, and limits how many bytes come out.
 type layer struct {
 	name  string // coding, "" for the wire
 	src   io.Reader
@@ -188,8 +189,8 @@ func readAll(r io.Reader) ([]byte, error) {
 	return body, err
 }
 
-// decoders are the supported codings, by name. Each takes its input from r, and may peek into it
-// first. release returns what the decoder borrowed.
+// decoders maps the name of each supported content coding to a function that makes its decoder. The
+// decoder reads from r. Call release to give its buffers back for reuse.
 var decoders = map[string]func(r *bufio.Reader) (decoded io.Reader, release func()){
 	"gzip":    decodeGzip,
 	"deflate": decodeDeflate,
@@ -278,7 +279,7 @@ func isZlib(head []byte) bool {
 	return len(head) == 2 && head[0]&0x0f == deflate && (int(head[0])<<8|int(head[1]))%31 == 0
 }
 
-// failed is a reader that could not be made.
+// failed is a reader that returns an error, for a decoder that could not be made.
 type failed struct{ err error }
 
 func (f failed) Read([]byte) (int, error) { return 0, f.err }

@@ -7,17 +7,17 @@ import (
 	"time"
 )
 
-// A Clock measures one exchange, and ends its context when its time is over. It is stopped while
-// the exchange waits for memory. It must be used by one goroutine.
+// A Clock measures the time of one exchange, and cancels its context when the time limit is
+// reached. The clock is stopped while the exchange waits for memory. Only one goroutine may use it.
 type Clock struct {
 	limit time.Duration
 	timer *time.Timer
-	ran   time.Duration // before since
-	since time.Time     // zero: it is stopped
+	ran   time.Duration // how long the clock ran before since
+	since time.Time     // when the clock was last started; zero: it is stopped
 }
 
-// StartClock returns a context that ends when the clock has run for the rest of a limit, or with
-// cancel.
+// StartClock starts a clock that cancels the returned context after it has run for left. The error
+// then names limit, of which left may be a part. The returned function cancels the context as well.
 func StartClock(ctx context.Context, left, limit time.Duration) (context.Context, *Clock, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	c := &Clock{limit: left, since: time.Now()}
@@ -43,7 +43,7 @@ func (c *Clock) Used() time.Duration {
 	return c.ran + time.Since(c.since)
 }
 
-// A TimeoutError is an exchange that took too long.
+// A TimeoutError means that an exchange took longer than Limit.
 type TimeoutError struct{ Limit time.Duration }
 
 func (e *TimeoutError) Error() string { return fmt.Sprintf("no complete answer within %v", e.Limit) }

@@ -25,24 +25,25 @@ import (
 
 // A Raw is a request and its answer as sent over the wire, without transfer coding.
 type Raw struct {
-	URL      string    // asked for
+	URL      string    // URL that was requested
 	At       time.Time // when
-	Request  []byte    // head, with the empty line behind it
-	Head     []byte    // of the answer, the same
+	Request  []byte    // head of the request, up to and including the empty line
+	Head     []byte    // head of the answer, up to and including the empty line
 	Body     []byte    // of the answer, with its content coding. It may share memory with Page.Body
-	Cut      Cut       // why Body is not all of it
+	Cut      Cut       // why Body is incomplete; "": it is complete
 	Protocol string    // "http/1.1", "h2"
 	Address  string    // IP address of the server
 }
 
-// A Cut says why a body is incomplete, in the words of WARC.
+// A Cut says why the body of an archived answer is incomplete. The values are those of the field
+// WARC-Truncated.
 type Cut string
 
 const (
 	Whole           Cut = ""
-	CutLength       Cut = "length"     // a limit of ours
-	CutTime         Cut = "time"       // a limit of ours
-	CutDisconnected Cut = "disconnect" // the connection ended
+	CutLength       Cut = "length"     // the crawler cut the body at its limit of bytes
+	CutTime         Cut = "time"       // the crawler cut the body at its time limit
+	CutDisconnected Cut = "disconnect" // the connection ended early
 )
 
 // cutBy returns why a body is incomplete after an error. A body that cannot be decoded may still be
@@ -78,12 +79,13 @@ func rawOf(a *attempt, request *http.Request, resp *http.Response) *Raw {
 	}
 	if a.tap != nil {
 		r.Request, r.Head = a.tap.heads()
-		r.Request = withoutSecrets(request.Context(), r.Request)
+		r.Request, r.Head = withoutSecrets(request.Context(), r.Request), withoutSecrets(request.Context(), r.Head)
 		return r
 	}
 	r.Protocol = "h2"
 	r.Request = withoutSecrets(request.Context(), headOf(fmt.Sprintf("GET %s HTTP/1.1\r\nHost: %s\r\n", request.URL.RequestURI(), request.Host), request.Header))
 	r.Head = headOf(strings.TrimRight(fmt.Sprintf("HTTP/1.1 %d %s", resp.StatusCode, http.StatusText(resp.StatusCode)), " ")+"\r\n", resp.Header)
+	r.Head = withoutSecrets(request.Context(), r.Head)
 	return r
 }
 
@@ -111,7 +113,7 @@ type tap struct {
 	ended   bool   // guarded by mu: got is the whole head
 }
 
-// begin forgets the previous exchange.
+// begin removes the heads of the previous exchange on this connection.
 func (t *tap) begin() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -170,7 +172,7 @@ func isInterim(head []byte) bool {
 	return bytes.HasPrefix(status, []byte("1")) && !bytes.HasPrefix(status, []byte("101"))
 }
 
-// heads returns the heads of the exchange.
+// heads returns the heads of the request and of the answer.
 func (t *tap) heads() (sent, got []byte) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

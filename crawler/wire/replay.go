@@ -6,13 +6,14 @@ import (
 	"time"
 )
 
-// An Answer is an archived answer of a server, without transfer coding and with its content coding.
+// An Answer is an answer of a server as an archive has it: its transfer coding is removed, and its
+// content coding is not.
 type Answer struct {
 	At     time.Time
 	Status int
 	Header http.Header
 	Body   io.Reader
-	Cut    Cut // why Body is not all of it
+	Cut    Cut // why Body is incomplete; "": it is complete
 }
 
 // Replay rebuilds the exchange of an archived answer. It removes the content coding, and reads the

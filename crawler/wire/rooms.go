@@ -29,30 +29,31 @@ import (
 
 const roomStep = 64 << 10
 
-// A room is memory that bodies share.
+// A room is an amount of memory, in bytes, that the bodies of several answers share.
 type room struct {
 	most int64
 
 	mu     sync.Mutex
 	held   int64   // guarded by mu: sum of all shares
-	line   []*wish // guarded by mu: those that wait; the first came first
-	beyond *Share  // guarded by mu: the one that may pass the bound; nil: none
+	line   []*wish // guarded by mu: waiting requests for memory, oldest first
+	beyond *Share  // guarded by mu: the share that may exceed the limit, because it has waited longest; nil: none
 }
 
-// A Share is the part of a room that the bodies of one turn hold. A nil Share has no bound.
+// A Share is the memory that the bodies of one turn hold. A nil *Share has no limit.
 type Share struct {
 	of    *room
 	bytes int64 // guarded by of.mu
 }
 
-// A wish is a waiting request for more of a room.
+// A wish is a request for more memory that waits until there is enough.
 type wish struct {
 	by      *Share
 	bytes   int64
-	granted chan struct{} // closed when it is
+	granted chan struct{} // closed when the memory is granted
 }
 
-// grow takes more of the room, and stops the clock while it waits.
+// grow adds bytes to the share, waiting until there is room. The clock of the exchange stands still
+// while it waits.
 func (s *Share) grow(ctx context.Context, bytes int64, clock *Clock) error {
 	w := &wish{s, bytes, make(chan struct{})}
 	s.of.want(w)
@@ -106,7 +107,8 @@ func (s *Share) Release() {
 	r.serve()
 }
 
-// serve grants waiting wishes as far as possible. The caller holds the lock.
+// serve grants waiting requests for memory, oldest first, as far as there is room. The caller holds
+// the lock. A sharing reads a body, and takes memory from a Share for what it reads.
 func (r *room) serve() {
 	for len(r.line) > 0 {
 		w := r.line[0]
@@ -133,7 +135,7 @@ type sharing struct {
 	ctx  context.Context
 	by   *Share
 	at   *Clock
-	left int64 // bytes it has room for
+	left int64 // bytes that may be read before more memory must be taken
 }
 
 // within returns a reader of src that takes memory from the share as it reads.

@@ -43,25 +43,25 @@ const (
 // An Exchange is one request and its outcome.
 type Exchange struct {
 	Request *http.Request // see [NewRequest]
-	Limit   int64         // bytes of the decoded body of a page; less is read of others
-	Clock   *Clock        // of its time
+	Limit   int64         // bytes after which the decoded body of a page is cut; the bodies of errors and redirects are cut at MaxOtherBody
+	Clock   *Clock        // measures the time of the exchange
 
 	Status  int
 	Header  http.Header
 	Body    []byte
 	BodyErr error // why Body is not the whole body
-	Raw     *Raw  // nil: not requested
+	Raw     *Raw  // the undecoded answer; nil: it was not asked for
 }
 
 // Options configures a transport.
 type Options struct {
 	Timeout    time.Duration  // for the look-up of a name, a connection, and a TLS handshake, each; 10 s at most
-	Idle       int            // idle connections to one host that are kept, at least one
-	KeepRaw    bool           // exchanges have their Raw
+	Idle       int            // idle connections to each host that are kept open, at least one
+	KeepRaw    bool           // store the undecoded answer of each exchange in Raw
 	AllowHosts []string       // hosts (name, or name:port) that may have special addresses
 	AllowNets  []netip.Prefix // special addresses that may be connected to
-	SeedHosts  []string       // hosts with ports that may have special addresses, if they had nothing else when they were first looked up
-	Folders    Folders        // what answers for hosts that are folders on disk; nil: nothing
+	SeedHosts  []string       // hosts with ports that may have special addresses if their first look-up returns no others
+	Folders    Folders        // the server for hosts that are folders on disk; nil: there are none
 	Proxies    Proxies        // through which hosts are reached; nil: all are reached directly
 
 	Resolver *net.Resolver  // nil: the system's
@@ -162,10 +162,12 @@ func (t *Transport) Do(x *Exchange) error {
 	return nil
 }
 
-// MaxOtherBody is how many bytes are read of the body of an error or a redirect.
+// MaxOtherBody is how many bytes are read of the body of a response that is not a page, such as an
+// error or a redirect. Nothing in such a body is used as a page, so its beginning is enough.
 const MaxOtherBody = 64 << 10
 
-// bodyLimit returns how many bytes are read of the body of an answer, given the limit for a page.
+// bodyLimit returns how many bytes of a response's body are read. limit is that for pages; other
+// responses get at most MaxOtherBody.
 func bodyLimit(status int, limit int64) int64 {
 	if IsPage(status) {
 		return limit
@@ -173,18 +175,20 @@ func bodyLimit(status int, limit int64) int64 {
 	return min(limit, MaxOtherBody)
 }
 
-// IsPage reports whether an answer of that status contains the resource of the URL.
+// IsPage reports whether a response with this status contains what the URL stands for, and not an
+// error, a redirect or a part: a status from 200 to 299, except 206.
 func IsPage(status int) bool {
 	return status >= 200 && status < 300 && status != http.StatusPartialContent
 }
 
-// hasBody reports whether a body is worth reading. 101 is followed by another protocol, and 205
-// must have no body (RFC 9110, section 15.3.6).
+// hasBody reports whether the body of a response with this status is to be read. It excludes 101,
+// which another protocol follows, and statuses whose responses have no body: 204, 205 and 304.
 func hasBody(status int) bool {
 	return status >= 200 && status != http.StatusNoContent && status != http.StatusResetContent && status != http.StatusNotModified
 }
 
-// NewRequest makes the request for a canonical URL.
+// NewRequest returns a GET request for a canonical URL. It asks for exactly the bytes of that URL,
+// see requestURL.
 func NewRequest(ctx context.Context, canonicalURL string, header http.Header) (*http.Request, error) {
 	u, err := requestURL(canonicalURL)
 	if err != nil {
@@ -245,7 +249,7 @@ func escapeLone(target string) string {
 	return b.String() + target[done:]
 }
 
-// A HandshakeError is a TLS handshake that failed, with a host that was reached.
+// A HandshakeError means that a TLS handshake failed with a host to which a connection was made.
 type HandshakeError struct{ err error }
 
 func (e *HandshakeError) Error() string { return "tls handshake: " + e.err.Error() }

@@ -44,22 +44,22 @@ const (
 )
 
 var (
-	// ErrFlood means that a connection receives much and delivers next to nothing.
+	// ErrFlood means that a connection has received far more bytes than it has delivered as bodies.
 	ErrFlood = errors.New("the server sends many bytes without content")
 
-	// ErrUnanswered means that a request was sent and not answered. The schedule decides whether to
-	// retry.
+	// ErrUnanswered means that the server closed the connection after the request was sent, without
+	// an answer.
 	ErrUnanswered = errors.New("the server closed the connection without an answer")
 )
 
-// A wire is a connection that bounds the bytes it receives. It is below TLS.
+// A wire is a network connection, below TLS, that limits how many bytes it receives.
 type wire struct {
 	net.Conn
 
 	mu      sync.Mutex
-	written int64 // guarded by mu: bytes sent, or about to be
-	left    int64 // guarded by mu: bytes that may come
-	open    int64 // guarded by mu: exchanges under way
+	written int64 // guarded by mu: bytes that were written, or are being written
+	left    int64 // guarded by mu: bytes that may still be received
+	open    int64 // guarded by mu: exchanges that have begun and not ended
 	flooded bool  // guarded by mu
 }
 
@@ -110,7 +110,7 @@ func (w *wire) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// begin adds the allowance of an exchange.
+// begin records that an exchange begins, and allows wireAllowance more bytes to be received.
 func (w *wire) begin() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -118,15 +118,16 @@ func (w *wire) begin() {
 	w.left += wireAllowance
 }
 
-// deliver adds the allowance for n delivered bytes.
+// deliver records that n bytes of a body were delivered, and allows wirePerByte times as many bytes
+// more to be received.
 func (w *wire) deliver(n int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.left += wirePerByte * int64(n)
 }
 
-// end removes the unused allowance of an exchange. One allowance stays for bytes still on their
-// way.
+// end records that an exchange has ended, and removes what is left of its allowance. The allowance
+// of one exchange always stays, for bytes that are still on their way.
 func (w *wire) end() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -140,15 +141,15 @@ func (w *wire) isFlooded() bool {
 	return w.flooded
 }
 
-// An attempt is one request on one wire.
+// An attempt is one request, which must be sent only once.
 type attempt struct {
 	cancel context.CancelFunc
 
 	mu       sync.Mutex
-	wire     *wire // guarded by mu: of the connection last got; nil: none yet
-	tap      *tap  // guarded by mu: the same; nil: its heads are not kept
-	before   int64 // guarded by mu: bytes written to wire before the request
-	repeated bool  // guarded by mu: it would have been sent a second time
+	wire     *wire // guarded by mu: the connection that net/http chose last; nil: none yet
+	tap      *tap  // guarded by mu: the same connection, if its heads are kept; else nil
+	before   int64 // guarded by mu: bytes that were written to the connection before this request
+	repeated bool  // guarded by mu: net/http was about to send the request a second time
 }
 
 // watch returns an attempt, and the request to be made with it. The attempt must be ended.
@@ -196,8 +197,8 @@ func (a *attempt) end() {
 	}
 }
 
-// why returns the cause of an error if net/http only reports a consequence. A body that has reached
-// its bound did so before its connection.
+// why returns the real cause of an error. net/http may only report a consequence, such as a
+// cancelled context, if the request was about to be repeated or the connection received too much.
 func (a *attempt) why(err error) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -212,7 +213,8 @@ func (a *attempt) why(err error) error {
 	return err
 }
 
-// body counts the delivered bytes of an answer.
+// body returns a reader for the body of an answer that tells the connection how many bytes were
+// delivered.
 func (a *attempt) body(r io.ReadCloser) io.ReadCloser {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -399,7 +399,7 @@ func (c *sideBySide) remark() string {
 	case c.Verdict == dedup.Thin:
 		return "--min-words 0 compares them"
 	case c.Doubtful:
-		return "doubtful, for " + c.leftSays
+		return "doubtful, because " + c.leftSays
 	case c.Verdict != dedup.Unique:
 		return ""
 	case c.AInB >= whole && c.AInB > c.BInA:

@@ -113,8 +113,8 @@ type hostStatus struct {
 	Alone   string     `json:"left_alone,omitempty"` // why the last run stopped sending requests to this host; "": it did not
 }
 
-func printStatus(ctx context.Context, out io.Writer, s store.Reader, asJSON bool) error {
-	st, err := readStatus(ctx, s, time.Now())
+func printStatus(ctx context.Context, out io.Writer, s *readStore, asJSON bool) error {
+	st, err := readStatus(ctx, s.Reader, time.Now()) // only the reader itself may have a clock
 	if err != nil {
 		return err
 	}

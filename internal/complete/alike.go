@@ -73,7 +73,7 @@ func FindAlike(ctx context.Context, s store.Reader, opt Options, similarities ..
 	if len(similarities) == 0 {
 		return nil, fmt.Errorf("pages that are alike: no similarity was asked for")
 	}
-	w, found, err := compare(ctx, s, opt, similarities...)
+	w, found, err := compareTexts(ctx, s, opt, similarities...)
 	if err != nil {
 		return nil, err
 	}

@@ -192,7 +192,7 @@ func TestBelowOfManyAlike(t *testing.T) {
 		}
 		rule := defaultRule(t)
 		s := storeOf(t, rule, doorways(cities...)...)
-		w, _, err := compare(context.Background(), s, Options{Rule: rule}, EachTwentieth(rule.Similarity)...)
+		w, _, err := compareTexts(context.Background(), s, Options{Rule: rule}, EachTwentieth(rule.Similarity)...)
 		if err != nil {
 			t.Fatal(err)
 		}

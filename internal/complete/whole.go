@@ -96,7 +96,7 @@ type Options struct {
 // Judge compares all pages of s with each other and returns them with the resulting verdicts.
 func Judge(ctx context.Context, s store.Reader, opt Options) (*Whole, error) {
 	similarity := cmp.Or(opt.Similarity, opt.Rule.Similarity)
-	w, found, err := compare(ctx, s, opt, similarity)
+	w, found, err := compareTexts(ctx, s, opt, similarity)
 	if err != nil {
 		return nil, err
 	}
@@ -105,10 +105,10 @@ func Judge(ctx context.Context, s store.Reader, opt Options) (*Whole, error) {
 	return w, nil
 }
 
-// compare compares the pages of a store at some similarities, which must be in ascending order. It
+// compareTexts compares the pages of a store at some similarities, which must be in ascending order. It
 // returns for each similarity which texts are in the cluster of which leader. The result may hold
 // other similarities too, because a cached comparison has more.
-func compare(ctx context.Context, s store.Reader, opt Options, similarities ...float64) (*Whole, *dedup.Taken, error) {
+func compareTexts(ctx context.Context, s store.Reader, opt Options, similarities ...float64) (*Whole, *dedup.Taken, error) {
 	end, err := s.End(ctx)
 	if err != nil {
 		return nil, nil, err

@@ -54,6 +54,7 @@ func TestHostileOutput(t *testing.T) {
 	b := write("b\u009b31m\n\u200f.html", "<title>"+hostile+"</title><main lang='"+hostile+"'><p>"+words+" And more.")
 	lines := write("lines.jsonl", fmt.Sprintf("{\"url\":\"x\\u001b[2J\\u009b\\u202e\",\"text\":%s}\n{\"url\":\"y\\u001b[2J\",\"text\":\"\\u001b \\u009b\"}\n", quoteJSON(words)))
 	pairs := write("pairs.jsonl", "{\"a_path\":\"\\u001b[2J\\u202e\",\"b_text\":\"x\",\"duplicate\":true}\n")
+	settings := write("settings.toml", "delay = \"0s\"\n[host.\"\\u001b[2J\\u202e\"]\nuser-agent = \"evil \\u001b[2J\\u009b31m\"\n")
 	seeds := write("seeds.txt", "http://\x1b[2J\u202e.example/\n")
 
 	run := map[string]bool{}
@@ -88,6 +89,9 @@ func TestHostileOutput(t *testing.T) {
 		{"extract", a}, {"extract", "--json", a, b}, {"extract", "--html", a}, {"extract", "--html", b}, {"extract", hostile},
 		{"dedup", a, b, lines}, {"dedup", "--format", "json", "."}, {"dedup", "--format", "csv", "."}, {"dedup", "--pairs", a, b, lines}, {"dedup", hostile},
 		{"dedup", "--form", hostile, a},
+		{"config", hostile}, {"config", "--config", hostile}, {"config", "--config", a}, {"config", "--store", "x" + hostile}, {"crawl", "--config", settings},
+		{"config", "--config", settings}, {"crawl", "--proxy", hostile, web + "/"}, {"crawl", "--ca-file", hostile, web + "/"}, {"crawl", "--sign-key", hostile, "--sign-agent", hostile, web + "/"},
+		{"key", hostile}, {"key", "new", a + "/" + hostile}, {"key", "show", a},
 		{"tune", pairs}, {"tune", hostile}, {"tune", "--measure", hostile, pairs},
 		{"help", hostile}, {"version", hostile}, {"completion", hostile}, {"man", a + "/" + hostile}, {hostile}, {"crawl", "--" + hostile}, {"crawl", "--delay", hostile},
 	} {

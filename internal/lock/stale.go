@@ -17,7 +17,7 @@ const staleAfter = 10 * time.Second
 func RemoveStale(dir, prefix string) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return // writing will say so
+		return // an unreadable folder is reported when the caller writes to it
 	}
 	for _, e := range entries {
 		if !strings.HasPrefix(e.Name(), prefix) {
@@ -28,7 +28,7 @@ func RemoveStale(dir, prefix string) {
 		if err != nil || time.Since(info.ModTime()) < staleAfter {
 			continue
 		}
-		remove := os.Remove // where there are no locks, it fails for a file that is in use
+		remove := os.Remove // on systems without locks, os.Remove fails for a file that is in use
 		switch {
 		case info.IsDir() && hasLocks:
 			remove = os.RemoveAll

@@ -11,14 +11,16 @@ import (
 
 const hasLocks = true
 
-// Try takes the lock that badger takes when it opens dir. While it is held, no other process
-// changes the files. ok is false if another process has the lock.
+// Try takes an exclusive lock on the folder or file dir, without waiting. It is the same flock that the
+// database badger takes when it opens a folder, so while the lock is held, no other process can open a
+// store there. ok is false if another process holds the lock. release gives the lock up.
 func Try(dir string) (release func(), ok bool, err error) {
 	return lockDir(dir, unix.LOCK_EX)
 }
 
-// TryShared takes the same lock for reading. Any number of readers may have it at once, but no
-// writer beside them.
+// TryShared takes a shared lock on the folder or file dir, without waiting. Any number of processes may
+// hold shared locks on it at once, but then none can hold the exclusive lock of [Try]. ok is false if
+// another process holds the exclusive lock. release gives the lock up.
 func TryShared(dir string) (release func(), ok bool, err error) {
 	return lockDir(dir, unix.LOCK_SH)
 }

@@ -68,14 +68,14 @@ func (s Summary) pages(b *strings.Builder) {
 	a, t := s.Added, s.All
 	visits := s.Visits.All()
 	if a.Pages() > 0 || visits == 0 {
-		fmt.Fprintf(b, "%s in %s, %.1f a second\n", report.Counted(a.Pages(), "page"), report.Duration(s.Took), float64(a.Pages())/max(s.Took.Seconds(), 1e-3))
+		unit := "page"
+		if visits > 0 {
+			unit = "new page"
+		}
+		fmt.Fprintf(b, "%s in %s, %.1f a second\n", report.Counted(a.Pages(), unit), report.Duration(s.Took), float64(a.Pages())/max(s.Took.Seconds(), 1e-3))
 	}
 	if visits > 0 {
-		fmt.Fprintf(b, "revisited %s: %s", report.Counted(visits, "URL"), visitsText(s.Visits))
-		if a.Pages() == 0 {
-			fmt.Fprintf(b, "; it took %s", report.Duration(s.Took))
-		}
-		fmt.Fprintln(b)
+		fmt.Fprintf(b, "revisited %s: %s\n", report.Counted(visits, "URL"), visitsText(s.Visits))
 	}
 	if t.Pages() != a.Pages() {
 		fmt.Fprintf(b, "in the store now: %s\n", report.Counted(t.Pages(), "page"))

@@ -5,15 +5,16 @@ import (
 	"skink/store"
 )
 
-// resemblances compares texts exactly. Many pages in a row are compared with the same other, so its
-// shingles are kept until another comes.
+// resemblances computes exact resemblances of pages. Successive calls often compare many pages with
+// the same leader, so the shingles of that leader are kept until a call names another one.
 type resemblances struct {
 	rule dedup.Rule
 	of   dedup.Hash
 	set  dedup.Set
 }
 
-// compare measures how much two pages resemble each other; nil if the text of one was not kept.
+// compare returns the resemblance of two pages as a table cell, or nil if the store does not keep the
+// text of one of them.
 func (m *resemblances) compare(page, other *store.Content) any {
 	switch {
 	case page == nil || other == nil:

@@ -1,22 +1,21 @@
-// Package audit turns what a crawl remembers into what the owner of a site would fix: links that
-// lead nowhere, titles that repeat, canonical URLs that are wrong, pages that nobody finds.
+// Package audit lists problems of a crawled site for its owner: broken links, repeated titles, wrong
+// canonical URLs, pages to which no page links.
 //
 //	a, err := audit.Read(ctx, store, audit.Options{Rule: rule})
 //	for _, f := range a.Findings() { fmt.Println(f.FullName(), f.Count()) }
 //	err = audit.Write(ctx, os.Stdout, a, audit.Output{Format: report.Text})
 //
-// A [List] holds the findings of one kind, a [Finding] the pages that have one problem, with what it
-// means and how to fix it. The package judges no text: it repeats the verdicts of the crawl. It
-// fetches nothing, so a finding is as true as the crawl was complete.
+// A [List] holds the findings on one subject, such as titles. A [Finding] holds the pages that have
+// one problem, with what the problem means and how to fix it. The package reports the verdicts that
+// the crawl stored. It fetches nothing, so its findings are only as complete as the crawl was.
 //
 // # Memory
 //
-// Read goes through the store twice: through its records, then through its links. It keeps some
-// hundred bytes for each URL, eight for each time that a URL is in a list, and the places and texts
-// of a bounded number of links. The rows of a list are made when they are asked for, from the
-// records in the store, some hundred at a time, so that a list of a million pages can be paged
-// through. An audit holds some 300 bytes a URL, and takes up to 1,000 while it is made
-// (BenchmarkRead): a million URLs take a gigabyte for half a minute.
+// [Read] reads the store twice: first all records, then all links. The audit keeps some 300 bytes
+// for each URL, of which 8 are for each finding that lists the URL, and a bounded number of links.
+// While Read runs, it takes up to 1,000 bytes for each URL (BenchmarkRead): a gigabyte for a million
+// URLs, for half a minute. The rows of a list are made when a caller asks for them, some hundred at
+// a time, so that a list of a million pages can be read page by page.
 package audit
 
 import (
@@ -30,37 +29,37 @@ import (
 	"skink/store"
 )
 
-// Options say what an audit has to know beside its store. The zero value is good for a store that
-// was written with the defaults.
+// Options configures [Read]. The zero value suits a store that was made with default settings.
 type Options struct {
-	About report.About // what reports say of themselves; Read adds the visits
-	Rule  dedup.Rule   // by which the store's pages were judged; zero: the default
+	About report.About // description of the report; Read adds the times of the first and last visit
+	Rule  dedup.Rule   // rule by which the store's pages were judged; zero: the default rule
 
-	// Nearly finds the pages that are almost duplicates. nil: nobody does, and their list is unknown.
+	// Nearly finds the pages that are almost duplicates. If it is nil, the list of these pages is
+	// reported as unknown.
 	Nearly func(ctx context.Context) (*Nearly, error)
 }
 
-// An Audit is what was found in a store.
+// An Audit is the result of [Read]: all findings about the pages of a store.
 type Audit struct {
 	About
-	Lists []*List // in a fixed order, also those in which nothing is
+	Lists []*List // all lists in a fixed order, including empty ones
 
 	s    store.Reader
 	site *site
 	rule dedup.Rule
 
-	nearly *Nearly // nil: they are not known
+	nearly *Nearly // pages that are almost duplicates; nil: not computed
 }
 
-// About is what every report says of itself.
+// About describes an audit: its store, how many URLs it covers, and whether links are known.
 type About struct {
 	report.About
-	URLs  int64 `json:"urls"`            // with a record
-	Pages int64 `json:"pages"`           // of those, with a verdict
-	Links bool  `json:"links_are_known"` // whether the store keeps those of its pages
+	URLs  int64 `json:"urls"`            // number of URLs that have a record
+	Pages int64 `json:"pages"`           // number of URLs whose record has a verdict
+	Links bool  `json:"links_are_known"` // whether the store keeps the links of its pages
 }
 
-// Read finds all that is to be found in a store.
+// Read reads all records and links of a store and returns everything that an audit can find in them.
 func Read(ctx context.Context, s store.Reader, opt Options) (*Audit, error) {
 	if opt.Rule.Similarity == 0 {
 		rule, err := dedup.NewRule(dedup.DefaultSimilarity, "bands", dedup.DefaultMinWords)
@@ -98,7 +97,7 @@ func Read(ctx context.Context, s store.Reader, opt Options) (*Audit, error) {
 	return a, nil
 }
 
-// lists are the lists of an audit, empty, in the order in which reports name them.
+// lists returns new, empty lists for an audit, in the order in which reports show them.
 func lists(a *Audit) []*List {
 	all := []*List{
 		broken(a), redirects(a), canonicals(a), hreflang(a),
@@ -118,7 +117,7 @@ func lists(a *Audit) []*List {
 	return all
 }
 
-// readRecords shows every record to every list.
+// readRecords reads all records of the store and passes each to the see function of every list.
 func (a *Audit) readRecords(ctx context.Context) error {
 	for change, err := range a.s.Changes(ctx, "", store.WantRecord) {
 		if err == nil {
@@ -130,7 +129,7 @@ func (a *Audit) readRecords(ctx context.Context) error {
 		r := &change.Record
 		at, isNew := a.site.add(r)
 		if !isNew {
-			continue // a crawl that writes meanwhile has visited it again
+			continue // the record was already read; a running crawl has just visited its URL again
 		}
 		a.count(r)
 		for _, l := range a.Lists {
@@ -151,7 +150,7 @@ func (a *Audit) count(r *store.Record) {
 	a.See(r)
 }
 
-// readLinks counts the pages that link to each URL.
+// readLinks counts for each URL how many pages link to it.
 func (a *Audit) readLinks(ctx context.Context) error {
 	at := int32(-1)
 	for change, err := range a.s.Changes(ctx, "", store.WantLinks) {
@@ -163,14 +162,14 @@ func (a *Audit) readLinks(ctx context.Context) error {
 		}
 		var known bool
 		if at, known = a.site.at[change.Record.ID]; !known || len(change.Links) == 0 {
-			continue // it came after the records were read, or has none
+			continue // the page was first visited after readRecords, or has no links
 		}
 		a.site.link(at, change.Links)
 	}
 	return nil
 }
 
-// List returns the list of that name, nil if there is none.
+// List returns the list with a name, or nil if there is none.
 func (a *Audit) List(name string) *List {
 	for _, l := range a.Lists {
 		if l.Name == name {
@@ -180,7 +179,7 @@ func (a *Audit) List(name string) *List {
 	return nil
 }
 
-// Find returns the finding of that full name, nil if there is none.
+// Find returns the finding with a full name, such as "titles.missing", or nil if there is none.
 func (a *Audit) Find(name string) *Finding {
 	for _, l := range a.Lists {
 		for _, f := range l.Findings {
@@ -192,8 +191,8 @@ func (a *Audit) Find(name string) *Finding {
 	return nil
 }
 
-// Findings are those in which something is, the one that matters most first: by its weight, then by
-// the pages that it touches and the links that lead into them.
+// Findings returns all findings that are not empty. They are ordered by weight, errors first, then by
+// number of pages and by number of links to these pages, the largest first.
 func (a *Audit) Findings() (all []*Finding) {
 	for _, l := range a.Lists {
 		for _, f := range l.Findings {
@@ -208,7 +207,8 @@ func (a *Audit) Findings() (all []*Finding) {
 	return all
 }
 
-// Names are the names of all lists and findings, each list before its findings.
+// Names returns the names of all lists and the full names of all findings, each list before its
+// findings.
 func Names() (names []string) {
 	for _, l := range lists(&Audit{site: newSite()}) {
 		names = append(names, l.Name)
@@ -221,7 +221,7 @@ func Names() (names []string) {
 	return names
 }
 
-// ListNames are the names of all lists.
+// ListNames returns the names of all lists.
 func ListNames() (names []string) {
 	for _, l := range lists(&Audit{site: newSite()}) {
 		names = append(names, l.Name)

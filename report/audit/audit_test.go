@@ -271,17 +271,17 @@ func TestFailOn(t *testing.T) {
 		}
 	}
 	for on, want := range map[string]string{
-		"":            "is no limit",
-		"broken":      "is no limit",
-		"broken>x":    `"x" is no number`,
-		"broken>-1":   `"-1" is no number`,
-		"broken>NaN":  `"NaN" is no number`,
-		"broken>101%": "is no number",
-		"broken>":     "is no number",
+		"":            "is not a limit",
+		"broken":      "is not a limit",
+		"broken>x":    `"x" is neither a number`,
+		"broken>-1":   `"-1" is neither a number`,
+		"broken>NaN":  `"NaN" is neither a number`,
+		"broken>101%": "is neither a number",
+		"broken>":     "is neither a number",
 		"brocken>0":   "there are broken, redirects",
 		"titles.x>0":  "there are titles.missing, titles.repeated",
 		">0":          "there are broken, redirects",
-		"broken>0,":   "is no limit",
+		"broken>0,":   "is not a limit",
 	} {
 		if _, err := audit.ParseConditions(on); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, which does not say %q", on, err, want)

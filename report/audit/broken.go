@@ -7,7 +7,7 @@ import (
 	"skink/store"
 )
 
-// broken lists the URLs that failed, by the kind of failure.
+// broken lists the URLs that could not be fetched, with one finding for each kind of failure.
 func broken(*Audit) *List {
 	l := &List{
 		Name: "broken", Of: "URLs", Linked: true,
@@ -41,13 +41,14 @@ func brokenHow(r *store.Record) string {
 	return "unreadable"
 }
 
-// blocked lists what robots.txt keeps from being read.
+// blocked lists the URLs that robots.txt forbids to fetch.
 func blocked(*Audit) *List {
 	l := &List{Name: "blocked", Of: "URLs", Linked: true, Columns: brief(linksColumn, urlColumn).more(depthColumn)}
 	return l.all(store.Blocked, func(*store.Record) bool { return true })
 }
 
-// postponed lists what the crawl has not fetched, because of what it learned.
+// postponed lists the URLs that the crawl did not fetch, because it learned that URLs of the same
+// pattern return duplicates.
 func postponed(*Audit) *List {
 	l := &List{
 		Name: "postponed", Of: "URLs", Linked: true,

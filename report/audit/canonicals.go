@@ -5,8 +5,8 @@ import (
 	"skink/store"
 )
 
-// canonicals lists what pages name as their own URL (rel=canonical, RFC 6596), held against what
-// was crawled. Many templates name one that is something else.
+// canonicals lists pages by their canonical URL (rel=canonical, RFC 6596), and compares that with the
+// pages that were crawled. The wrong ones matter, because many site templates name a wrong URL.
 func canonicals(a *Audit) *List {
 	l := &List{
 		Name: "canonicals", Of: "pages",
@@ -19,7 +19,7 @@ func canonicals(a *Audit) *List {
 		),
 		Findings: []*Finding{{Name: "error"}, {Name: "redirect"}, {Name: "other", want: store.WantText}, {Name: "several"}, {Name: "chain"}, {Name: "host"}, {Name: "missing"}, {Name: "unseen"}, {Name: "agreed"}, {Name: "self"}},
 	}
-	elsewhere := map[int32]bool{} // pages that name another host
+	elsewhere := map[int32]bool{} // pages whose canonical URL is on another host
 	l.see = func(at int32, r *store.Record) {
 		if !isHTML(r) {
 			return
@@ -28,7 +28,7 @@ func canonicals(a *Audit) *List {
 			l.found("several", at, nobody)
 		}
 		switch {
-		case r.CanonicalURL == "" && r.NoIndex: // nobody is to find it by any address
+		case r.CanonicalURL == "" && r.NoIndex: // needs no canonical URL, because search engines do not list it anyway
 		case r.CanonicalURL == "":
 			l.found("missing", at, nobody)
 		case r.CanonicalURL == r.URL:
@@ -47,7 +47,7 @@ func canonicals(a *Audit) *List {
 	return l
 }
 
-// canonicalIs says what a page names as its URL.
+// canonicalIs returns as a table cell what the page's canonical URL is, or nil if it has none.
 func canonicalIs(s *subject, r *store.Record) any {
 	switch {
 	case r.CanonicalURL == "":
@@ -60,7 +60,8 @@ func canonicalIs(s *subject, r *store.Record) any {
 	return "not crawled"
 }
 
-// canonicalFault is the finding of a page that names another.
+// canonicalFault returns the name of the finding to which a page belongs whose canonical URL is not
+// its own. elsewhere says that the canonical URL is on another host.
 func (s *site) canonicalFault(p *page, elsewhere bool) string {
 	if p.to == nobody {
 		if elsewhere {
@@ -86,8 +87,9 @@ func (s *site) canonicalFault(p *page, elsewhere bool) string {
 	return "agreed"
 }
 
-// hreflang lists pages that name another as the same in another language, which does not name them.
-// Search engines believe only what both say.
+// hreflang lists pages that declare another page to be their version in another language (hreflang),
+// while that page does not declare them in return. Search engines ignore such a declaration unless
+// both pages have it.
 func hreflang(a *Audit) *List {
 	l := &List{
 		Name: "hreflang", Of: "pages",
@@ -146,7 +148,8 @@ func hreflang(a *Audit) *List {
 	return l
 }
 
-// languageOfOther is the language in which a page says that the other page is.
+// languageOfOther returns as a table cell the languages under which a page declares the entry's other
+// page.
 func languageOfOther(s *subject, r *store.Record) any {
 	var langs []string
 	for _, alt := range r.Alternates {

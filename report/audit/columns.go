@@ -5,20 +5,19 @@ import (
 	"strings"
 	"time"
 
-	"golang.org/x/text/width"
-
 	"skink/dedup"
 	"skink/report"
 	"skink/store"
 )
 
-// A Column is a column of a list, and what stands in it. Cells are those of [report.Table].
+// A Column is a column of a list with the function that computes its cells. [report.Table] lists the
+// types of cells.
 type Column struct {
 	report.Column
-	of func(s *subject, r *store.Record) any // r is the record of the subject's page
+	of func(s *subject, r *store.Record) any // returns the cell of a subject, given the record r of the subject's page
 }
 
-// Cells of the table model.
+// URL and Share are types of table cells, see [report.Table].
 type (
 	URL   = report.URL
 	Share = report.Ratio
@@ -28,7 +27,7 @@ func column(name, title string, of func(s *subject, r *store.Record) any) Column
 	return Column{report.Column{Name: name, Title: title}, of}
 }
 
-// where is the column with nothing in it for subjects of which a condition does not hold.
+// where returns the column with empty cells for all subjects for which holds returns false.
 func (c Column) where(holds func(s *subject) bool) Column {
 	of := c.of
 	c.of = func(s *subject, r *store.Record) any {
@@ -40,16 +39,16 @@ func (c Column) where(holds func(s *subject) bool) Column {
 	return c
 }
 
-// titled is the column with another title.
+// titled returns the column with another title for people.
 func (c Column) titled(title string) Column {
 	c.Title = title
 	return c
 }
 
-// columns are those of a list in their order.
+// columns are the columns of a list, in order.
 type columns []Column
 
-// brief begins with the columns that are shown where there is little room.
+// brief returns columns that are shown in all formats, also in text and HTML, which have little room.
 func brief(all ...Column) columns {
 	for i := range all {
 		all[i].Brief = true
@@ -57,12 +56,12 @@ func brief(all ...Column) columns {
 	return all
 }
 
-// more adds the columns that only JSON and CSV have.
+// more returns the columns followed by others, which only JSON and CSV show.
 func (all columns) more(others ...Column) columns { return append(all, others...) }
 
-// These columns are in more than one list.
+// More than one list has these columns.
 var (
-	// pages that link to it; nothing where the store remembers no links
+	// linksColumn is the number of pages that link to the URL. It is empty if the store keeps no links.
 	linksColumn     = column("links", "Linked from", func(s *subject, _ *store.Record) any { return int64(s.site().links) }).where((*subject).linksKnown)
 	urlColumn       = column("url", "URL", func(_ *subject, r *store.Record) any { return URL(r.URL) })
 	titleColumn     = column("title", "Title", func(_ *subject, r *store.Record) any { return text(r.Title) })
@@ -78,13 +77,13 @@ var (
 	tookColumn      = column("milliseconds", "Milliseconds", func(_ *subject, r *store.Record) any { return number(r.Took) })
 	visitedColumn   = column("visited", "Visited", func(_ *subject, r *store.Record) any { return moment(r.Visited()) })
 
-	// how much a page resembles its leader
+	// alikeColumn is the resemblance of a duplicate to its leader.
 	alikeColumn = column("resemblance", "Resemblance", func(_ *subject, r *store.Record) any { return Share(r.Resemblance) }).where(func(s *subject) bool { return s.page.Record.Follows() })
 )
 
 const pagesName = "pages"
 
-// pages lists every URL with all that is known of it, for a spreadsheet.
+// pages lists every URL of the store with many columns, for use in a spreadsheet.
 func pages(*Audit) *List {
 	l := &List{
 		Name: pagesName, Of: "URLs",
@@ -123,20 +122,20 @@ func pages(*Audit) *List {
 
 func (s *subject) audit() *Audit { return s.finding.list.audit }
 
-// site is what the audit holds of the subject's page.
+// site returns the data that the audit keeps in memory about the subject's page.
 func (s *subject) site() *page { return &s.audit().site.pages[s.entry.page] }
 
-// alike is how much the subject resembles the other page of its entry.
+// alike returns as a table cell the resemblance of the subject's page and the other page of its entry.
 func alike(s *subject, _ *store.Record) any { return s.sets.compare(s.page, s.other) }
 
-// otherURL is that of the other page of the entry.
+// otherURL returns as a table cell the URL of the other page of the subject's entry.
 func otherURL(s *subject, _ *store.Record) any { return URL(s.other.Record.URL) }
 
 func (s *subject) hasOther() bool   { return s.other != nil }
 func (s *subject) isPage() bool     { return s.page.Record.Kind == store.Page }
 func (s *subject) linksKnown() bool { return s.audit().Links }
 
-// number is n, but nothing for 0.
+// number returns n as a table cell, or an empty cell for 0.
 func number[N ~int | ~int64](n N) any {
 	if n == 0 {
 		return nil
@@ -144,20 +143,11 @@ func number[N ~int | ~int64](n N) any {
 	return int64(n)
 }
 
-// characters counts wide ones, such as those of Chinese, as two (Unicode, UAX #11): they say as much
-// and take as much room.
-func characters(s string) (n int64) {
-	for _, r := range s {
-		switch width.LookupRune(r).Kind() {
-		case width.EastAsianWide, width.EastAsianFullwidth:
-			n++
-		}
-		n++
-	}
-	return n
-}
+// characters returns the number of characters of s, of which wide ones count as two. A wide character,
+// such as a Chinese one, says as much as two others and takes as much room.
+func characters(s string) int64 { return int64(report.Width(s)) }
 
-// text is s on one line, nothing if it is empty.
+// text returns s on one line as a table cell, or an empty cell if s is blank.
 func text(s string) any {
 	if s = strings.Join(strings.Fields(s), " "); s == "" {
 		return nil
@@ -189,7 +179,7 @@ func listed(all []string) any {
 	return text(strings.Join(said, ", "))
 }
 
-// languages are those in which a page says that it is there, too.
+// languages returns as a table cell the languages in which the page says that it also exists.
 func languages(r *store.Record) any {
 	var all []string
 	for _, alt := range r.Alternates {
@@ -198,7 +188,7 @@ func languages(r *store.Record) any {
 	return listed(all)
 }
 
-// indexed says whether a page is meant to be found.
+// indexed returns as a table cell whether search engines may list the page, and if not, why.
 func indexed(r *store.Record) any {
 	switch {
 	case r.NoIndex:
@@ -209,7 +199,8 @@ func indexed(r *store.Record) any {
 	return "yes"
 }
 
-// addFrom adds to rows the pages that link to them. Each row is that of the entry of its URL.
+// addFrom sets From of each row: the pages that link to the row's URL. rows[i] must be the row of
+// entries[i].
 func (a *Audit) addFrom(ctx context.Context, entries []entry, rows []Row) error {
 	var ids []dedup.Hash
 	for _, e := range entries {

@@ -9,9 +9,9 @@ import (
 
 // # The tables
 //
-// The first column is the finding, the second why a page does not count, or nothing. A list whose
-// rows come with the pages that link to them has a line for each of these, and one if there is
-// none.
+// The CSV form of a list has two columns before those of the list. The first is the name of the
+// finding. The second says why the page is not counted; empty: it is. In a list whose rows name the
+// pages that link to them, each such page has a line. A row without any has one line.
 
 func writeCSV(ctx context.Context, out *bufio.Writer, a *Audit, chosen []*Finding, o Output) error {
 	if o.About == "" {
@@ -53,7 +53,7 @@ func writeCSV(ctx context.Context, out *bufio.Writer, a *Audit, chosen []*Findin
 	return sheet.End()
 }
 
-// writeOverviewCSV writes a line for each finding.
+// writeOverviewCSV writes one line for each finding of the audit.
 func writeOverviewCSV(out *bufio.Writer, a *Audit) error {
 	sheet, err := report.NewSheet(out, &a.About.About, "finding", "weight", "count", "of", "apart", "links", "title", "means", "fix")
 	if err != nil {

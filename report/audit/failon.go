@@ -9,18 +9,18 @@ import (
 	"skink/report"
 )
 
-// A Condition is a bound that a site must keep, such as broken>0: if it holds, the site has failed.
+// A Condition describes when a site fails the audit, such as "broken>0": more than 0 broken links.
 type Condition struct {
-	Name    string // of a list or a finding
-	Op      string // > >= < <= or =
+	Name    string // name of the list or finding that is counted
+	Op      string // comparison of the count with Bound: > >= < <= or =
 	Bound   float64
-	Percent bool // Bound is percent of the whole that the list is of
+	Percent bool // Bound is in percent of all pages or URLs, see List.Of
 }
 
-// ops are the comparisons, longer ones first.
+// ops are the comparisons. ">=" comes before ">", so that the longest matching sign is found first.
 var ops = []struct {
 	sign  string
-	limit string // in words
+	limit string // words before the bound in the message of a failed condition
 	holds func(a, b float64) bool
 }{
 	{">=", "must be below", func(a, b float64) bool { return a >= b }},
@@ -30,8 +30,8 @@ var ops = []struct {
 	{"=", "must not be", func(a, b float64) bool { return a == b }},
 }
 
-// ParseConditions reads conditions with commas between them: NAME, a comparison, and a number or a
-// number of percent, as in duplicates>5%,broken>0.
+// ParseConditions parses conditions separated by commas, such as "duplicates>5%,broken>0". Each is
+// the name of a list or finding, a comparison, and a number, with % for percent.
 func ParseConditions(s string) (all []Condition, err error) {
 	for part := range strings.SplitSeq(s, ",") {
 		c, err := parseCondition(strings.Join(strings.Fields(part), ""))
@@ -46,7 +46,7 @@ func ParseConditions(s string) (all []Condition, err error) {
 func parseCondition(s string) (Condition, error) {
 	at := strings.IndexAny(s, "<>=")
 	if at < 0 {
-		return Condition{}, fmt.Errorf("%q is no limit: try NAME>NUMBER, such as broken>0 or duplicates>5%%", s)
+		return Condition{}, fmt.Errorf("%q is not a limit: try NAME>NUMBER, such as broken>0 or duplicates>5%%", s)
 	}
 	c := Condition{Name: s[:at]}
 	rest := s[at:]
@@ -59,7 +59,7 @@ func parseCondition(s string) (Condition, error) {
 	number, percent := strings.CutSuffix(rest, "%")
 	bound, err := strconv.ParseFloat(number, 64)
 	if err != nil || !(bound >= 0) || percent && bound > 100 {
-		return c, fmt.Errorf("%q: %q is no number and no percentage: try %s%s0 or %s%s5%%", s, rest, c.Name, c.Op, c.Name, c.Op)
+		return c, fmt.Errorf("%q: %q is neither a number nor a percentage: try %s%s0 or %s%s5%%", s, rest, c.Name, c.Op, c.Name, c.Op)
 	}
 	c.Bound, c.Percent = bound, percent
 	if !slices.Contains(Names(), c.Name) {
@@ -68,8 +68,8 @@ func parseCondition(s string) (Condition, error) {
 	return c, nil
 }
 
-// unknownName names what there is: the findings of a list if the name begins with one, else the
-// lists.
+// unknownName returns an error for a name that is neither a list nor a finding. The error suggests
+// names: the findings of a list if name begins with that list, otherwise the lists.
 func unknownName(name string) error {
 	list, _, _ := strings.Cut(name, ".")
 	var names []string
@@ -84,7 +84,7 @@ func unknownName(name string) error {
 	return fmt.Errorf("nothing is called %q: there are %s", name, strings.Join(names, ", "))
 }
 
-// CheckName returns an error that names what there is, if a name is neither that of a list nor that
+// CheckName returns an error with suggestions if name is neither the name of a list nor the full name
 // of a finding.
 func CheckName(name string) error {
 	if slices.Contains(Names(), name) {
@@ -93,7 +93,8 @@ func CheckName(name string) error {
 	return unknownName(name)
 }
 
-// Fails says in words which conditions hold.
+// Fails returns a message for each condition that is true of the audit. If there is none, the site
+// has passed.
 func (a *Audit) Fails(all []Condition) (failed []string) {
 	for _, c := range all {
 		n, of, also := a.counted(c.Name)
@@ -119,7 +120,8 @@ func (a *Audit) Fails(all []Condition) (failed []string) {
 	return failed
 }
 
-// counted is how many entries count of a list or a finding, of how many, and which do not count.
+// counted returns how many entries of a list or finding count (n), the number of all pages or URLs of
+// which they are a share (of), and a text about entries that do not count, which may be empty (also).
 func (a *Audit) counted(name string) (n, of int64, also string) {
 	l := a.List(name)
 	if f := a.Find(name); f != nil && l == nil {

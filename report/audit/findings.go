@@ -7,24 +7,24 @@ import (
 	"sync"
 )
 
-// The texts of all findings are in one file, so that nobody needs to know Go to edit them.
+// The texts of all findings are in findings.txt, so that they can be edited without knowing Go.
 //
 //go:embed findings.txt
 var findingsFile string
 
-// texts is what the file says, by the full names of findings.
+// texts returns the parsed findings.txt: the text of each finding by its full name.
 var texts = sync.OnceValues(func() (map[string]Text, error) { return parseTexts(findingsFile) })
 
-// A Text is what reports say of a finding.
+// A Text explains a finding in reports.
 type Text struct {
 	Weight   Weight
 	Title    string
-	Means    string // one sentence
-	Fix      string // one sentence
-	measured string // the title once pages were compared; "": it stays the same
+	Means    string // what the finding means, in one sentence
+	Fix      string // how to fix the problem, in one sentence
+	measured string // title to use instead if all pages were compared with each other; "": use Title
 }
 
-// parseTexts reads a file as the head of findings.txt describes it.
+// parseTexts parses a file in the format that the comment at the top of findings.txt describes.
 func parseTexts(file string) (map[string]Text, error) {
 	type field struct{ finding, key string }
 	fields := map[field]string{}
@@ -65,11 +65,11 @@ func parseTexts(file string) (map[string]Text, error) {
 	return all, nil
 }
 
-// addTexts gives the findings of lists their texts.
+// addTexts sets the Text of each finding in the lists.
 func addTexts(all []*List) {
 	known, err := texts()
 	if err != nil {
-		panic(err) // the file is part of the program, and a test reads it
+		panic(err) // cannot happen, because the file is compiled into the program and a test parses it
 	}
 	for _, l := range all {
 		for _, f := range l.Findings {

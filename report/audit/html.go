@@ -14,23 +14,24 @@ var source string
 
 var pageTemplates = template.Must(Templates(report.Templates()))
 
-// Templates adds the parts of an audit's page to those of reports:
+// Templates adds the templates for audits to t, which has those of [report.Templates]:
 //
-//	overview  findings as a table, with a link to each where the page has one
-//	means     a finding: what it means, and how to fix it
+//	overview  findings as a table, each with a link if its rows are on the page
+//	means     what a finding means, and how to fix it
 //
-// No part has a script or a style attribute.
+// No template contains a script or a style attribute.
 func Templates(t *template.Template) (*template.Template, error) {
 	return t.New("audit.html").Parse(source)
 }
 
-// rowsOpen is how many rows of a finding stand open on a page. The others are folded.
+// rowsOpen is the number of rows of a finding that an HTML page shows at first. The reader can unfold
+// the others.
 const rowsOpen = 5
 
-// fromShown is how many of the pages that link to a URL are shown where there is little room.
+// fromShown is the number of linking pages that text and HTML name for a URL.
 const fromShown = 3
 
-// Table makes a table of rows of the list.
+// Table returns a table with the list's columns and the given rows of its findings.
 func (l *List) Table(rows []Row) (t report.Table) {
 	for _, c := range l.Columns {
 		t.Columns = append(t.Columns, c.Column)
@@ -48,7 +49,7 @@ func (l *List) Table(rows []Row) (t report.Table) {
 	return t
 }
 
-// overviewHTML is the page before its findings.
+// overviewHTML is the data for the first part of an audit's HTML page, before the single findings.
 type overviewHTML struct {
 	Heading string
 	About   []string
@@ -57,7 +58,7 @@ type overviewHTML struct {
 	Unknown []string
 }
 
-// A group is findings of one weight.
+// A group is the findings of one weight, such as all errors, with a title.
 type group struct {
 	Title    string
 	Findings []*Finding
@@ -70,7 +71,7 @@ var weightTitles = map[Weight]string{
 	OK:      "OK",
 }
 
-// byWeight puts findings into groups, what matters most first.
+// byWeight groups findings by weight, errors first. Weights without findings are left out.
 func byWeight(findings []*Finding) (all []group) {
 	for w := Error; w <= OK; w++ {
 		g := group{Title: weightTitles[w]}

@@ -8,11 +8,11 @@ import (
 	"skink/report"
 )
 
-// The JSON form is one object: what the audit says of itself, and its findings, the one that
-// matters most first. A row is an object on a line of its own, in which cells that have nothing to
-// say are missing.
+// The JSON form of an audit is one object. It begins with facts about the audit, followed by its
+// findings, most important first. Each row of a finding is an object on its own line, in which nil
+// cells are left out.
 
-// findingJSON is a finding without its rows.
+// findingJSON is the JSON form of a finding without its rows.
 type findingJSON struct {
 	Name   string `json:"name"`
 	List   string `json:"list"`
@@ -21,12 +21,12 @@ type findingJSON struct {
 	Means  string `json:"means"`
 	Fix    string `json:"fix"`
 	Count  int    `json:"count"`
-	Of     string `json:"of"`    // what it is counted in: pages or URLs
-	Apart  int    `json:"apart"` // that ask not to be indexed, or name another
-	Links  int64  `json:"links"` // into those that count
+	Of     string `json:"of"`    // what Count counts: "pages" or "URLs"
+	Apart  int    `json:"apart"` // pages with the problem that are not in Count, see Finding.Apart
+	Links  int64  `json:"links"` // links to the pages in Count
 }
 
-// listJSON counts a list.
+// listJSON is a list without its findings.
 type listJSON struct {
 	Name    string `json:"name"`
 	Count   int    `json:"count"`
@@ -52,7 +52,7 @@ func writeJSON(ctx context.Context, out *bufio.Writer, a *Audit, chosen []*Findi
 	return w.End()
 }
 
-// fields are the first rows of a finding, each as an object.
+// fields yields the first n rows of a finding as JSON objects, or all rows if n is negative.
 func (f *Finding) fields(ctx context.Context, n int) iter.Seq2[any, error] {
 	return func(yield func(any, error) bool) {
 		t := f.list.Table(nil)

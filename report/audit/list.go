@@ -12,64 +12,65 @@ import (
 	"skink/store"
 )
 
-// A Weight says how much a finding matters to those who come to the site.
+// A Weight says how much a finding matters to visitors and search engines.
 type Weight int
 
 const (
-	Error   Weight = iota + 1 // visitors or search engines are misled
-	Warning                   // it has a cost, or may be unintended
-	Note                      // good to know
-	OK                        // as it should be
+	Error   Weight = iota + 1 // the problem misleads visitors or search engines
+	Warning                   // the finding has a cost, or may be unintended
+	Note                      // the finding is no problem, but worth knowing
+	OK                        // the finding lists pages without the problem
 )
 
 var weightNames = []string{"", "error", "warning", "note", "ok"}
 
-// String is the name of a weight.
+// String returns "error", "warning", "note" or "ok".
 func (w Weight) String() string { return weightNames[w] }
 
-// weightNamed is the weight of a name, 0 if there is none.
+// weightNamed returns the weight with a name, or 0 if there is none.
 func weightNamed(name string) Weight { return Weight(max(slices.Index(weightNames, name), 0)) }
 
-// A List is the findings of one kind. They share their columns.
+// A List is a group of findings about one subject, such as titles. Its findings have the same columns.
 type List struct {
 	Name     string
-	Of       string // what a share of it is a share of: "pages" or "URLs"
+	Of       string // what the list counts, and is a share of: "pages" or "URLs"
 	Columns  columns
-	Linked   bool       // whether a row comes with the pages that link to it
-	Unknown  string     // why nothing can be known of it in this store; "": it can
-	Findings []*Finding // nil: one, of the list's name
+	Linked   bool       // whether each row also names pages that link to its URL
+	Unknown  string     // why the list cannot be computed from this store; "": it can
+	Findings []*Finding // a list that is not divided has one finding, of the list's name
 
 	audit     *Audit
-	aside     func(s *site, p *page) bool // whether a page is apart; nil: none is
-	asideIs   string                      // why pages are apart; "": they are not meant to be found
-	elsewhere func() string               // which pages are in another list instead; nil or "": none
-	see       func(at int32, r *store.Record)
-	conclude  func()                                      // after all records and links were seen; nil: see found everything
-	prepare   func(ctx context.Context, s *subject) error // looks up what columns need beside the pages; nil: nothing
+	aside     func(s *site, p *page) bool                 // whether a page is listed but not counted; nil: all are counted
+	asideIs   string                                      // why such pages are not counted; "": they have noindex, or another canonical URL
+	elsewhere func() string                               // says which pages are in another list instead of this; nil or "": none
+	see       func(at int32, r *store.Record)             // called for each record, at being its index in site.pages
+	conclude  func()                                      // called after all records and links; nil: see finds everything
+	prepare   func(ctx context.Context, s *subject) error // reads further data for the columns of a row; nil: there is none
 }
 
-// A Finding is the pages that have one problem.
+// A Finding is one problem, such as a missing title, with the pages that have it.
 type Finding struct {
-	Name string // in its list; "": it is all of its list
+	Name string // name within the list; "": the finding is the only one of its list
 	Text
 
 	list    *List
-	want    store.Want // of the two pages of an entry
-	groups  bool       // whether entries with the same other page belong together
-	entries []entry    // those that count first, then those apart
-	apart   int
-	links   int64
+	want    store.Want // parts of an entry's two pages that the columns need
+	groups  bool       // whether entries with the same other page are shown together
+	entries []entry    // first the entries that count, then those that do not
+	apart   int        // number of entries that do not count
+	links   int64      // see Links
 }
 
-// An entry is a page in a finding, and another that has to do with it.
+// An entry is a page in a finding, and possibly a second page to which the problem relates, such as the
+// page that it duplicates. Both are indexes of site.pages.
 type entry struct {
 	page  int32
-	other int32 // -1: none
+	other int32 // nobody: the page is related to no other
 }
 
 const nobody = -1
 
-// FullName is the name by which a finding is asked for, such as titles.missing.
+// FullName returns the name by which users ask for a finding, such as "titles.missing".
 func (f *Finding) FullName() string {
 	if f.Name == "" {
 		return f.list.Name
@@ -77,17 +78,18 @@ func (f *Finding) FullName() string {
 	return f.list.Name + "." + f.Name
 }
 
-// List is the list that holds the finding.
+// List returns the list to which the finding belongs.
 func (f *Finding) List() *List { return f.list }
 
-// Count is how many entries count. Those apart do not.
+// Count returns the number of entries without those that [Finding.Apart] counts.
 func (f *Finding) Count() int { return len(f.entries) - f.apart }
 
-// Apart is how many pages have the problem and are not meant to be found: they ask not to be indexed,
-// or name another page as their canonical URL.
+// Apart returns the number of pages that have the problem but do not count, because search engines do
+// not list them: they ask not to be indexed, or have another page as their canonical URL.
 func (f *Finding) Apart() int { return f.apart }
 
-// Besides says which pages could be expected in the finding and do not count; "": there are none.
+// Besides returns a text about pages that one could expect in the count but that are left out, or "" if
+// there are none.
 func (f *Finding) Besides() string {
 	return besides(int64(f.apart), f.list)
 }
@@ -103,7 +105,7 @@ func besides(apart int64, l *List) string {
 	return strings.Join(all, "; ")
 }
 
-// apart is how many pages of the list do not count.
+// apart returns the number of pages in the list's findings that do not count.
 func (l *List) apart() int64 {
 	all := map[int32]bool{}
 	for _, f := range l.Findings {
@@ -114,14 +116,14 @@ func (l *List) apart() int64 {
 	return int64(len(all))
 }
 
-// Links is how many links lead into the pages that count. A page that links to another more than
-// once counts once.
+// Links returns the number of links to the pages that count. Several links from one page to another
+// are counted once.
 func (f *Finding) Links() int64 { return f.links }
 
 func (f *Finding) matters() int64 { return int64(f.Count()) + f.links }
 
-// Count is how many URLs are in some finding of the list that is an error, a warning or a note. A list
-// of which everything is ok counts all it has.
+// Count returns the number of URLs that are in at least one finding of the list that is an error, a
+// warning or a note. If all findings of the list are OK, it returns the number of all their URLs.
 func (l *List) Count() int {
 	var all []int32
 	for _, f := range l.Findings {
@@ -139,7 +141,8 @@ func (l *List) isOK() bool {
 	return !slices.ContainsFunc(l.Findings, func(f *Finding) bool { return f.Weight < OK })
 }
 
-// pick puts records of a kind into the findings that name says.
+// pick makes the list put each record of a kind into the finding that name returns for it, or into
+// none if ok is false.
 func (l *List) pick(kind store.RecordKind, name func(r *store.Record) (finding string, ok bool)) *List {
 	l.see = func(at int32, r *store.Record) {
 		if r.Kind != kind {
@@ -152,12 +155,13 @@ func (l *List) pick(kind store.RecordKind, name func(r *store.Record) (finding s
 	return l
 }
 
-// all puts records of a kind into the one finding of a list.
+// all makes the list put each record of a kind for which is returns true into the list's only finding.
 func (l *List) all(kind store.RecordKind, is func(r *store.Record) bool) *List {
 	return l.pick(kind, func(r *store.Record) (string, bool) { return "", is(r) })
 }
 
-// found puts a page into a finding.
+// found adds an entry to the finding with a name. page and other are indexes of site.pages; other is
+// nobody if there is no second page.
 func (l *List) found(name string, page, other int32) {
 	for _, f := range l.Findings {
 		if f.Name == name {
@@ -168,20 +172,21 @@ func (l *List) found(name string, page, other int32) {
 	panic("audit: list " + l.Name + " has no finding " + name)
 }
 
-// isApart says whether a page of the list does not count.
+// isApart reports whether a page in the list does not count.
 func (l *List) isApart(p *page) bool { return l.aside != nil && l.aside(l.audit.site, p) }
 
-// notMeant is for lists in which pages are apart that ask not to be indexed, or name another page.
+// notMeant is a value for List.aside: pages do not count if they ask not to be indexed, or have another
+// page as their canonical URL.
 func notMeant(_ *site, p *page) bool { return p.aside() }
 
-// handled is for lists of copies: apart are those that ask not to be indexed, or name a page of their
-// own cluster.
+// handled is a value for List.aside in lists of copies: a copy does not count if it asks not to be
+// indexed, or if its canonical URL is a page of its own cluster.
 func handled(s *site, p *page) bool {
 	return p.noIndex || p.names && p.to != nobody && s.pages[p.to].cluster == p.cluster
 }
 
-// sort brings the entries into order: those with most links into them first, those apart last. Of
-// groups the largest comes first.
+// sort sorts the entries of each finding: pages with the most links to them come first, and pages that
+// do not count come last. If entries are grouped by their other page, the largest group comes first.
 func (l *List) sort() {
 	pages := l.audit.site.pages
 	for _, f := range l.Findings {
@@ -202,7 +207,7 @@ func (l *List) sort() {
 			if f.groups && a.other != b.other {
 				return cmp.Or(cmp.Compare(size[b.other], size[a.other]), cmp.Compare(a.other, b.other))
 			}
-			if leads := a.page == a.other; f.groups && leads != (b.page == b.other) { // who leads a group is its first
+			if leads := a.page == a.other; f.groups && leads != (b.page == b.other) { // the leader of a group comes first in it
 				if leads {
 					return -1
 				}
@@ -221,45 +226,46 @@ func (l *List) sort() {
 	}
 }
 
-// A Row is an entry with what is to be said of it.
+// A Row is an entry of a finding in the form in which reports show it.
 type Row struct {
 	Finding *Finding
-	Cells   []any  // as [report.Table] says, in the order of the list's columns
-	Apart   string // why the page does not count; "": it does
-	From    []From // the first pages that link to it, of a list that is Linked
-	Links   int    // pages that link to it
+	Cells   []any  // one for each of the list's columns, see [report.Table]
+	Apart   string // why the page does not count; "": it counts
+	From    []From // some of the pages that link to the page, if List.Linked
+	Links   int    // number of all pages that link to the page
 }
 
-// A From is a page that links to another.
+// A From is a page that links to the URL of a row.
 type From struct {
 	URL  string         `json:"url"`
-	Text string         `json:"text"` // of the link
+	Text string         `json:"text"` // text of the link
 	Kind store.LinkKind `json:"kind"`
 }
 
-// A subject is an entry of which a row is to be made.
+// A subject is an entry together with the data from which its row is made.
 type subject struct {
 	entry
 	finding *Finding
 	page    *store.Content
-	other   *store.Content // nil: none
+	other   *store.Content // the entry's other page; nil: there is none
 	sets    *resemblances
 
-	// Of a redirect: the URLs on its way, where that ends, and what is there.
+	// For a redirect: the URLs through which it leads, the last of them, and what was found there.
 	way           []string
 	end, endsWith string
-	differs       any // of a page that is almost a duplicate
+	differs       any // for a page that is almost a duplicate: cell with the words in which it differs
 }
 
-// These are the numbers of rows that are read from the store at once. A row with a comparison of texts
-// takes some milliseconds, so fewer of them are read: a caller may stop early.
+// rowsAtOnce is the number of rows that are read from the store together, and textsAtOnce the same for
+// rows for which texts are compared. Comparing texts takes some milliseconds a row, which is wasted if
+// the caller stops early, so fewer of these rows are read at once.
 const (
 	rowsAtOnce  = 128
 	textsAtOnce = 4
 )
 
-// Rows yields rows of a finding, beginning with the one numbered from. A page that the store has
-// forgotten meanwhile has none.
+// Rows yields the rows of a finding from index from on, counted from 0. It skips pages that are no
+// longer in the store.
 func (f *Finding) Rows(ctx context.Context, from int) iter.Seq2[Row, error] {
 	return func(yield func(Row, error) bool) {
 		atOnce := rowsAtOnce
@@ -284,7 +290,7 @@ func (f *Finding) Rows(ctx context.Context, from int) iter.Seq2[Row, error] {
 	}
 }
 
-// first yields the first n rows of a finding, all if n is negative.
+// first yields the first n rows of a finding, or all if n is negative.
 func (f *Finding) first(ctx context.Context, n int) iter.Seq2[Row, error] {
 	return func(yield func(Row, error) bool) {
 		for row, err := range f.Rows(ctx, 0) {
@@ -298,7 +304,7 @@ func (f *Finding) first(ctx context.Context, n int) iter.Seq2[Row, error] {
 	}
 }
 
-// rows are the first n rows of a finding.
+// rows returns the first n rows of a finding, or all if n is negative.
 func (f *Finding) rows(ctx context.Context, n int) (all []Row, err error) {
 	for row, err := range f.first(ctx, n) {
 		if err != nil {
@@ -322,7 +328,7 @@ func (f *Finding) rowsOf(ctx context.Context, entries []entry, sets *resemblance
 	if err != nil {
 		return nil, err
 	}
-	var kept []entry // those that have a row
+	var kept []entry // the entries whose pages are still in the store, and so have a row
 	for _, e := range entries {
 		s := &subject{entry: e, finding: f, page: contents[0], sets: sets}
 		if contents = contents[1:]; e.other != nobody {

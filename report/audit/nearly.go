@@ -10,29 +10,29 @@ import (
 	"skink/store"
 )
 
-// Nearly holds the pages whose resemblance to others is a little too low for duplicates. They are known
-// only after all pages were compared with all others.
+// Nearly holds the pages that are almost duplicates: their resemblance to another page is a little too
+// low. Finding them takes a comparison of all pages with all others.
 type Nearly struct {
-	From   float64       // resemblance from which pages were looked for
-	Groups []NearlyGroup // the largest first
+	From   float64       // least resemblance of the pages in Groups to their leaders, 0 to 1
+	Groups []NearlyGroup // groups, the largest first
 }
 
-// A NearlyGroup is pages that resemble one of them.
+// A NearlyGroup is a page, the leader, and the pages that are almost duplicates of it.
 type NearlyGroup struct {
-	Leader  dedup.Hash // id
+	Leader  dedup.Hash // id of the leader
 	Members []NearlyPage
 }
 
-// A NearlyPage is a page of a group.
+// A NearlyPage is a page that is almost a duplicate of the leader of its group.
 type NearlyPage struct {
 	ID          dedup.Hash
-	Resemblance float64 // exact, to the leader
+	Resemblance float64 // to the leader, 0 to 1, computed exactly
 }
 
-// nearly lists pages that are almost duplicates, with what differs.
+// nearly lists the pages that are almost duplicates, and the words in which they differ.
 func nearly(a *Audit) *List {
 	resemblances := map[entry]float64{}
-	groups := map[int32][]dedup.Hash{} // by leader: the pages of its group, itself first
+	groups := map[int32][]dedup.Hash{} // by index of a leader, the ids of the pages of its group, its own first
 	l := &List{
 		Name: "nearly", Of: "pages",
 		Columns: brief(
@@ -90,10 +90,11 @@ func nearly(a *Audit) *List {
 	return l
 }
 
-// leads says whether the subject leads the group that it is in.
+// leads reports whether the subject's page is the leader of its group.
 func (s *subject) leads() bool { return s.entry.page == s.entry.other }
 
-// differs shows what differs between the first pages of a group.
+// differs returns a table cell that shows the words in which the first pages of a group differ. ids are
+// the ids of the group's pages.
 func (a *Audit) differs(ctx context.Context, ids []dedup.Hash) (any, error) {
 	pages, err := a.s.Pages(ctx, ids[:min(len(ids), templateTexts)], store.WantText)
 	if err != nil {

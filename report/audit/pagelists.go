@@ -8,7 +8,7 @@ import (
 	"skink/store"
 )
 
-// duplicates lists the pages that repeat another.
+// duplicates lists the pages whose text repeats that of another page.
 func duplicates(*Audit) *List {
 	l := &List{
 		Name: "duplicates", Of: "pages", aside: handled, asideIs: "handled by noindex or their canonical URL",
@@ -20,7 +20,7 @@ func duplicates(*Audit) *List {
 	})
 }
 
-// thin lists the pages that say little.
+// thin lists the pages with too few words to be compared.
 func thin(*Audit) *List {
 	l := &List{Name: "thin", Of: "pages", aside: notMeant, Columns: brief(linksColumn, wordsColumn, urlColumn, titleColumn)}
 	var noText int64
@@ -42,8 +42,9 @@ func thin(*Audit) *List {
 	})
 }
 
-// noText lists the pages that say nothing without scripts. A page of links has nothing else to say if
-// most pages of its host do have a text: then the server sends texts where there are any.
+// noText lists the pages and documents in which no text was found, by cause. A page that has links but
+// no text is taken for a mere list of links if most other pages of its host have text. If they have
+// none either, the host probably sends text to browsers that run scripts only.
 func noText(a *Audit) *List {
 	l := &List{
 		Name: "no-text", Of: "pages", aside: notMeant,
@@ -54,8 +55,8 @@ func noText(a *Audit) *List {
 		),
 		Findings: []*Finding{{Name: "empty"}, {Name: "scripts"}, {Name: "unseen", want: store.WantLinks}, {Name: "documents"}, {Name: "links", want: store.WantLinks}},
 	}
-	unseen := map[int32]string{} // host of a page without text
-	texts := map[string]int{}    // of a host: pages with a text, less those without
+	unseen := map[int32]string{} // pages without text, each with its host
+	texts := map[string]int{}    // by host, the number of pages with text minus the number of pages without
 	l.see = func(at int32, r *store.Record) {
 		switch host := store.HostOf(r.URL); {
 		case r.Kind == store.Other && r.Detail != "":
@@ -88,14 +89,14 @@ func noText(a *Audit) *List {
 	return l
 }
 
-// needs says why a page needs scripts, by the reason in its record.
+// needs explains to people why a page needs scripts. The keys are the reasons in records.
 var needs = map[string]string{
 	"root":     "the element that scripts fill is empty",
 	"data":     "its text is in JSON that scripts read",
 	"noscript": "it asks for JavaScript",
 }
 
-// whyNoText says what a page has in place of a text, as far as its links tell.
+// whyNoText returns a table cell that says why a page has no text, judged by its record and links.
 func whyNoText(c *store.Content) any {
 	r := &c.Record
 	scripts, ways := 0, 0
@@ -148,14 +149,14 @@ func deep(*Audit) *List {
 	return l.all(store.Page, func(r *store.Record) bool { return r.Depth >= deepPage })
 }
 
-// orphans lists the pages to which no page links. It says so only of hosts that were crawled to
-// their end: of others nobody knows.
+// orphans lists the pages to which no page links. It lists only pages of hosts that were crawled
+// completely, because on other hosts a page that was not fetched may have the link.
 func orphans(a *Audit) *List {
 	l := &List{
 		Name: "orphans", Of: "pages",
 		Columns: brief(wordsColumn, urlColumn, titleColumn).more(indexedColumn),
 	}
-	hosts := map[int32]string{} // of pages that may be orphans
+	hosts := map[int32]string{} // pages that may be orphans, each with its host
 	l.see = func(at int32, r *store.Record) {
 		if r.Kind == store.Page && r.Depth > 0 && r.Hops == 0 {
 			hosts[at] = store.HostOf(r.URL)
@@ -187,7 +188,8 @@ func orphans(a *Audit) *List {
 	return l
 }
 
-// followRedirects notes which pages are reached by redirects to which something links.
+// followRedirects marks the pages to which a redirect leads that some page links to, so that they are
+// not taken for orphans.
 func (s *site) followRedirects() {
 	for at := range int32(len(s.pages)) {
 		if s.pages[at].kind == store.Redirect && s.pages[at].links > 0 {

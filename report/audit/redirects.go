@@ -8,7 +8,7 @@ import (
 	"skink/store"
 )
 
-// redirects lists the URLs that lead to others, and how far the way is.
+// redirects lists the URLs that redirect to others, and how many redirects follow one another.
 func redirects(a *Audit) *List {
 	l := &List{
 		Name: "redirects", Of: "URLs", Linked: true,
@@ -16,7 +16,7 @@ func redirects(a *Audit) *List {
 			linksColumn,
 			column("hops", "Hops", func(s *subject, _ *store.Record) any { return int64(len(s.way) - 1) }),
 			urlColumn,
-			column("ends_at", "Ends at", func(s *subject, _ *store.Record) any { return link(s.end) }),
+			column("ends_at", "Final URL", func(s *subject, _ *store.Record) any { return link(s.end) }),
 			column("ends_with", "Ends with", func(s *subject, _ *store.Record) any { return text(s.endsWith) }),
 		).more(
 			column("way", "Way", func(s *subject, _ *store.Record) any { return text(strings.Join(s.way, " → ")) }),
@@ -37,7 +37,8 @@ func redirects(a *Audit) *List {
 	return l
 }
 
-// redirectFaults are the findings that a redirect is in.
+// redirectFaults returns the names of the findings to which the redirect at an index of site.pages
+// belongs.
 func (a *Audit) redirectFaults(at int32) (names []string) {
 	hops, loops := a.site.way(at)
 	end := at
@@ -61,7 +62,8 @@ func (a *Audit) redirectFaults(at int32) (names []string) {
 	return names
 }
 
-// follow finds out where a redirect leads, hop by hop.
+// follow sets the fields of s that describe where its redirect leads: the URLs on the way, the last
+// one, and what was found there.
 func (a *Audit) follow(ctx context.Context, s *subject) error {
 	r := &s.page.Record
 	hops, loops := a.site.way(s.entry.page)
@@ -93,7 +95,7 @@ func (a *Audit) follow(ctx context.Context, s *subject) error {
 	return nil
 }
 
-// endsWith says what a URL is.
+// endsWith returns in words what the record of a redirect's last URL says, such as "a page".
 func endsWith(r *store.Record) string {
 	switch r.Kind {
 	case store.Page:

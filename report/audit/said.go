@@ -10,19 +10,20 @@ import (
 	"skink/store"
 )
 
-// A saying is what a page says of itself in one line: its title, its description, its heading.
+// A saying is a line by which a page describes itself: its title, its description or a heading. The
+// struct says how the audit checks it.
 type saying struct {
-	name        string // of the list, which is that of one of it with an s
-	of          func(r *store.Record) []string
-	short, long int64 // characters
-	ofText      bool  // a page without text needs none
-	logo        bool  // whether the name of the site may stand in it on most pages, see isLogo
+	name        string                         // name of the list, a plural such as "titles"
+	of          func(r *store.Record) []string // returns the lines of a page
+	short, long int64                          // a line with fewer or more characters than these is listed
+	ofText      bool                           // whether a page without text may lack the line
+	logo        bool                           // whether most pages may have the same line, because it is the site's name, see isLogo
 }
 
 func titles(a *Audit) *List {
 	return saying{name: "titles", short: shortTitle, long: longTitle, of: func(r *store.Record) []string {
 		if r.TitleFrom != "" {
-			return nil // what stands in its place is no title
+			return nil // Title was taken from another element, because the page has no <title>
 		}
 		return []string{r.Title}
 	}}.list(a)
@@ -31,7 +32,7 @@ func titles(a *Audit) *List {
 func descriptions(a *Audit) *List {
 	return saying{name: "descriptions", short: shortDescription, long: longDescription, of: func(r *store.Record) []string {
 		if r.SharedOnly {
-			return nil // it is for links on other sites, and search engines do not read it
+			return nil // og:description is for links on other sites, and search engines do not read it
 		}
 		return []string{r.Description}
 	}}.list(a)
@@ -49,9 +50,9 @@ func headings(a *Audit) *List {
 	return l
 }
 
-// list makes the list of what can be wrong with a saying. A repeated one is one fault where the
-// pages are copies, which need a canonical URL. It is another where they are different pages, which
-// need names.
+// list returns the list of problems with this line: missing, short, long, repeated. Repetition is
+// one finding if the pages are copies of each other, because these need a canonical URL. It is another
+// finding if they are different pages, because these need different lines.
 func (s saying) list(a *Audit) *List {
 	one := strings.TrimSuffix(s.name, "s")
 	l := &List{Name: s.name, Of: "pages", aside: notMeant}
@@ -78,7 +79,7 @@ func (s saying) list(a *Audit) *List {
 		case n == 0:
 			l.found("missing", at, nobody)
 			return
-		case n < s.short && r.Words > 0: // a page without text is in no-text
+		case n < s.short && r.Words > 0: // a page without text is in the list no-text instead
 			l.found("short", at, nobody)
 		case n > s.long:
 			l.found("long", at, nobody)
@@ -102,7 +103,7 @@ func (s saying) list(a *Audit) *List {
 				l.found("copied", p.at, seen.original(p))
 			case g.differ:
 				l.found("repeated", p.at, g.first)
-			case a.site.pages[p.at].follows(): // its leader has another line, or is not meant to be found
+			case a.site.pages[p.at].follows(): // the page's leader has another line, or asks not to be indexed
 				l.found("copied", p.at, g.first)
 			}
 		}
@@ -111,13 +112,13 @@ func (s saying) list(a *Audit) *List {
 	return l
 }
 
-// isHTML says whether a record is of a page that can have a title: a plain text has none, and
-// neither has nothing at all.
+// isHTML reports whether a record is of an HTML page that is not empty. Only such a page can have a
+// title.
 func isHTML(r *store.Record) bool {
 	return r.Kind == store.Page && r.Size > 0 && (r.ContentType == "" || strings.Contains(strings.ToLower(r.ContentType), "html"))
 }
 
-// firstOf is the first of some lines that says something.
+// firstOf returns the first of some lines that is not blank, on one line, or "" if all are blank.
 func firstOf(lines []string) string {
 	for _, line := range lines {
 		if s, ok := text(line).(string); ok {
@@ -127,42 +128,47 @@ func firstOf(lines []string) string {
 	return ""
 }
 
-// repeats finds what more than one page of a host says. Pages that are not meant to be found are
-// left out: a print view may have the title of its page.
+// repeats finds lines, such as titles, that more than one page of a host has. It ignores pages that
+// search engines do not list anyway, because a print view may have the title of its page.
 type repeats struct {
 	site   *site
 	seed   maphash.Seed
-	at     map[uint64]int32 // hash of host and line → place in groups; 64 bits with a secret seed do not meet by chance, nor by intent
-	said   map[string]int32 // pages by host
-	groups []repeated
-	pages  []grouped       // by place
-	counts map[int32]int32 // place of a page → pages that repeat its line
+	at     map[uint64]int32 // by the hash of host and line, the index in groups; the seed is secret, so that no site can cause collisions
+	said   map[string]int32 // by host, the number of pages that have such a line
+	groups []repeated       // one for each line of each host
+	pages  []grouped        // the pages that have such a line, in the order of site.pages
+	counts map[int32]int32  // by index of a page, the number of pages that have its line
 }
 
+// A grouped is a page, by its place, in the group of pages that share its line.
 type grouped struct {
 	at, group int32
-	further   bool // whether the page is a further page of a list
+	further   bool // whether the URL is that of page 2 or later of a list, see furtherPage
 }
 
-// A repeated line is on so many pages.
+// A repeated counts the pages of a host that have one line. Pages are indexes of site.pages. A further
+// page is one such as ?page=2 of a list, which may repeat the line of the list's first page.
 type repeated struct {
 	host    string
-	first   int32 // page, nobody if all are further pages of lists
-	further int32 // first page that is a further page of a list, or nobody
-	pages   int32 // without further pages of lists
-	all     int32 // pages
-	differ  bool  // whether some page is of another cluster than the first
+	first   int32 // the first page that is no further page; nobody: all are
+	further int32 // the first page that is a further page; nobody: none is
+	pages   int32 // number of pages without further pages
+	all     int32 // number of all pages
+	differ  bool  // whether two of the pages are in different clusters, and so are no copies
 }
 
-// leastLogo is how many pages of a host must have the same heading before it can be its logo.
+// leastLogo is the number of pages of a host that must have the same heading for it to count as the
+// site's logo.
 const leastLogo = 10
 
-// isLogo says whether a line is on most pages of its host that have one.
+// isLogo reports whether a line is the name of the site rather than of a page: at least leastLogo pages
+// have it, and more than half of the pages of the host that have such a line at all.
 func (r *repeats) isLogo(g repeated) bool {
 	return g.pages >= leastLogo && 2*g.all > r.said[g.host]
 }
 
-// furtherPage matches the URL of a further page of a list: /page/2, /page2.html, ?page=3, ?paged=3.
+// furtherPage matches the URLs of page 2 and later of a list: /page/2, /page2.html, ?page=3,
+// ?paged=3.
 var furtherPage = regexp.MustCompile(`(?i)(/page[/-]?|[?&](page|paged|pg)=)0*([2-9]|[1-9][0-9]+)(\.[a-z]+)?(/|&|\?|$)`)
 
 func (r *repeats) add(at int32, url, line string) {
@@ -199,7 +205,8 @@ func (r *repeats) add(at int32, url, line string) {
 	r.pages = append(r.pages, grouped{at, group, further})
 }
 
-// original is the place of the page of which p is a copy, if that has the same line; else nobody.
+// original returns the index of the page that p duplicates, if that page has the same line, and nobody
+// otherwise.
 func (r *repeats) original(p grouped) int32 {
 	if p.further || !r.site.pages[p.at].follows() {
 		return nobody
@@ -215,7 +222,8 @@ func (r *repeats) original(p grouped) int32 {
 	return leader
 }
 
-// leaveOutCopies makes the first page of each group one that is no copy of another in it.
+// leaveOutCopies sets the first page of each group to a page that is no copy of another page in the
+// group.
 func (r *repeats) leaveOutCopies() {
 	for _, p := range slices.Backward(r.pages) {
 		if !p.further && r.original(p) == nobody {
@@ -224,7 +232,7 @@ func (r *repeats) leaveOutCopies() {
 	}
 }
 
-// keepCounts forgets all but how many pages a repeated line is on.
+// keepCounts fills counts and frees the memory of the other fields, which are not needed any more.
 func (r *repeats) keepCounts() {
 	r.counts = map[int32]int32{}
 	for _, p := range r.pages {

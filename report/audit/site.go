@@ -8,37 +8,40 @@ import (
 	"skink/store"
 )
 
-// A site is what is held of all URLs while a store is audited. A URL is known by its place.
+// A site holds in memory what the audit needs of all URLs of a store. Elsewhere a URL is denoted by its
+// index in pages.
 type site struct {
 	pages []page
-	at    map[dedup.Hash]int32 // id → place
-	named map[int32]dedup.Hash // place → what it leads to, until all are known
-	from  map[int32][]inLink   // of URLs that people do not reach: who links to them
-	links int                  // in from
+	at    map[dedup.Hash]int32 // by id of a URL, its index in pages
+	named map[int32]dedup.Hash // by index of a URL, the id of its redirect target or canonical URL; resolve turns it into page.to
+	from  map[int32][]inLink   // by index of a URL that has no page, such as a broken one, some links to it
+	links int                  // number of links in from
 
-	unfinished map[string]bool // hosts of which URLs are known that were not fetched
+	unfinished map[string]bool // hosts that still have URLs to fetch
 }
 
-// A page is what is held of one URL.
+// A page holds in memory what the audit needs of one URL, whether or not that is a page with text.
 type page struct {
 	id      dedup.Hash
-	cluster dedup.Hash // id of the page that leads its cluster
+	cluster dedup.Hash // id of the leader of its cluster, or its own id
 	kind    store.RecordKind
-	to      int32 // the URL that it redirects to, or names as canonical; nobody: none, or none that is known
-	links   int32 // pages that link to it
-	last    int32 // the last of them that was seen
-	out     int32 // links that it has
-	ways    int32 // of those, the ones that a visitor can follow
+	to      int32 // place of the URL that it redirects to or names as canonical; nobody: none, or one that was not crawled
+	links   int32 // number of pages that link to it
+	last    int32 // place of the last page that was seen to link to it
+	out     int32 // number of its links
+	ways    int32 // of out, the links that a visitor can click
+	// HTTP status
 	status  int16
 	noIndex bool
-	names   bool // another page as its canonical URL
-	reached bool // by a redirect to which something links
+	names   bool // whether it names another page as canonical
+	reached bool // whether a redirect leads here to which some page links
 }
 
-// follows says whether the page is a duplicate.
+// follows reports whether the page is a duplicate of another page.
 func (p *page) follows() bool { return p.cluster != p.id }
 
-// aside says whether the page is not meant to be found.
+// aside reports whether search engines do not list the page, because it has noindex or names another
+// page as its canonical URL.
 func (p *page) aside() bool { return p.noIndex || p.names }
 
 func (p *page) apart() string {
@@ -51,24 +54,26 @@ func (p *page) apart() string {
 	return ""
 }
 
-// An inLink is a link into a URL.
+// An inLink is a link to a URL.
 type inLink struct {
+	// place of the page with the link
 	from int32
 	kind store.LinkKind
 	text string
 }
 
-// These bound what is held of links.
+// Limits of the links that a site keeps in memory.
 const (
-	mostFrom  = 100     // pages that link to one URL
-	mostLinks = 1 << 20 // in all: some hundred megabytes
+	mostFrom  = 100     // links to one URL
+	mostLinks = 1 << 20 // links to all URLs, which take some hundred megabytes
 )
 
 func newSite() *site {
 	return &site{at: map[dedup.Hash]int32{}, named: map[int32]dedup.Hash{}, from: map[int32][]inLink{}, unfinished: map[string]bool{}}
 }
 
-// add takes in a record, and returns its place, and whether it is the first of its URL.
+// add adds the URL of a record and returns its index in pages. If the URL was added before, add changes
+// nothing and isNew is false.
 func (s *site) add(r *store.Record) (at int32, isNew bool) {
 	if at, known := s.at[r.ID]; known {
 		return at, false
@@ -90,7 +95,8 @@ func (s *site) add(r *store.Record) (at int32, isNew bool) {
 	return at, true
 }
 
-// kindOf is a kind as the constant: those of records are strings of their own, one each.
+// kindOf returns the constant that equals k. The string of each record has memory of its own, which
+// would be kept.
 func kindOf(k store.RecordKind) store.RecordKind {
 	for _, known := range []store.RecordKind{store.Page, store.Other, store.Redirect, store.Error, store.Blocked, store.Skipped, store.Sitemap, store.Later} {
 		if k == known {
@@ -100,7 +106,7 @@ func kindOf(k store.RecordKind) store.RecordKind {
 	return k
 }
 
-// clusterOf is the page that leads a record's cluster.
+// clusterOf returns the id of the leader of a record's cluster, which may be the record's own page.
 func clusterOf(r *store.Record) dedup.Hash {
 	if r.Follows() {
 		return r.Leader
@@ -110,7 +116,7 @@ func clusterOf(r *store.Record) dedup.Hash {
 
 func namesAnother(r *store.Record) bool { return r.CanonicalURL != "" && r.CanonicalURL != r.URL }
 
-// resolve finds the places of what URLs lead to.
+// resolve sets page.to of each URL that redirects or has another canonical URL, once all URLs are known.
 func (s *site) resolve() {
 	for at, id := range s.named {
 		if to, known := s.at[id]; known {
@@ -120,7 +126,7 @@ func (s *site) resolve() {
 	s.named = nil
 }
 
-// link takes in the links of the page at a place.
+// link counts the links of the page at an index of pages, for that page and for the linked URLs.
 func (s *site) link(at int32, links []store.Link) {
 	s.pages[at].out = int32(len(links))
 	for _, l := range links {
@@ -143,8 +149,8 @@ func (s *site) link(at int32, links []store.Link) {
 	}
 }
 
-// way is where a redirect leads, hop by hop, without itself. loops says that it comes back to a URL
-// where it has been.
+// way returns the URLs to which the redirect at an index leads, one after another, without the first.
+// loops is true if the redirects come back to an earlier URL.
 func (s *site) way(at int32) (hops []int32, loops bool) {
 	been := map[int32]bool{at: true}
 	for s.pages[at].kind == store.Redirect && s.pages[at].to != nobody {
@@ -158,7 +164,7 @@ func (s *site) way(at int32) (hops []int32, loops bool) {
 	return hops, false
 }
 
-// findBounds finds the hosts that were not crawled to their end.
+// findBounds fills unfinished with the hosts that still have URLs to fetch.
 func (s *site) findBounds(ctx context.Context, r store.Reader) error {
 	for h, err := range r.Hosts(ctx) {
 		if err != nil {

@@ -10,33 +10,34 @@ import (
 
 // # What differs
 //
-// Pages in one template differ in a few places: the name of a city, a number, a date. A Template is
-// the words that all texts of a group have, in the order of the first, and between them the places
-// that each text fills in its own way. The words of the first text are matched with those of each
-// other by their longest common subsequence. The words in all matches are common, and the rest lies
-// between.
+// Pages made from one template differ in a few places, such as the name of a city, a number or a
+// date. A [Template] has two kinds of parts: words that all texts of a group share, in the order of
+// the first text, and slots, which each text fills with its own words. To find them, the first text
+// is compared with each of the others by the longest common subsequence of their words. Words that
+// match in all comparisons are shared; what lies between them is a slot.
 
-// A Template is what texts have in common, and what each has in between.
+// A Template describes a group of similar texts: the words that all of them have, in order, and
+// between these the words that each text has in that place. See [TemplateOf].
 type Template struct {
 	Parts []Part
 }
 
-// A Part is a run of words.
+// A Part is one piece of a template: either words that all texts have, or a slot, where texts differ.
 type Part struct {
-	Text string   // words that all texts have; "": it is a slot
-	Slot []string // what stands here in each text, in their order; "": nothing
+	Text string   // words that all texts have; "": the part is a slot
+	Slot []string // in a slot, the words of each text in this place, in the order of the texts; "": the text has none here
 }
 
-// These bound the work: the longest common subsequence of two texts takes time and memory by the
-// product of their lengths, here a millisecond or two. A row has room for the first differences
-// alone.
+// templateTexts and templateWords limit the texts and words that [TemplateOf] compares. The longest
+// common subsequence of two texts takes time and memory proportional to the product of their lengths:
+// with these limits a millisecond or two. A report shows only the first differences anyway.
 const (
 	templateTexts = 8
 	templateWords = 600
 )
 
-// TemplateOf compares the first templateTexts of some texts, and the first templateWords words of
-// each.
+// TemplateOf returns the template of some texts. It compares at most templateTexts of them, and at most
+// the first templateWords words of each.
 func TemplateOf(texts []string) Template {
 	if len(texts) == 0 {
 		return Template{}
@@ -47,7 +48,7 @@ func TemplateOf(texts []string) Template {
 		words = append(words, all[:min(len(all), templateWords)])
 	}
 	first := words[0]
-	matches := make([][]int, len(words)) // of each text: where it has the words of the first; -1: not
+	matches := make([][]int, len(words)) // matches[k][i] is where text k has word i of the first text; -1: it does not
 	common := make([]bool, len(first))
 	for i := range common {
 		common[i] = true
@@ -61,9 +62,10 @@ func TemplateOf(texts []string) Template {
 	return assemble(words, matches, common)
 }
 
-// assemble makes the parts from what the texts have in common.
+// assemble makes the parts of a template. words are the words of each text. matches[k][i] is the place
+// in text k of word i of the first text, if common[i] says that all texts have that word.
 func assemble(words [][]string, matches [][]int, common []bool) (t Template) {
-	ends := make([]int, len(words)) // of each text: behind its last word that is in a part
+	ends := make([]int, len(words)) // for each text, the index behind its last word that is already in a part
 	slot := func(until func(text int) int) {
 		var values []string
 		for k := range words {
@@ -95,7 +97,7 @@ func assemble(words [][]string, matches [][]int, common []bool) (t Template) {
 	return t
 }
 
-// follows says whether in all texts the word after word i of the first comes right after it.
+// follows reports whether words i and i+1 of the first text are next to each other in all texts.
 func follows(matches [][]int, i int) bool {
 	for _, m := range matches {
 		if m[i+1] != m[i]+1 {
@@ -105,8 +107,8 @@ func follows(matches [][]int, i int) bool {
 	return true
 }
 
-// match finds a longest common subsequence of two texts, and returns for each word of a where it is
-// in b, or -1.
+// match finds a longest common subsequence of the words a and b. It returns for each word of a the
+// index of its match in b, or -1.
 func match(a, b []string) []int {
 	places := make([]int, len(a))
 	for i := range places {
@@ -124,7 +126,7 @@ func match(a, b []string) []int {
 	}
 	x, y := a[begin:len(a)-end], b[begin:len(b)-end]
 	width := len(y) + 1
-	longest := make([]uint16, (len(x)+1)*width) // of x[i:] and y[j:]
+	longest := make([]uint16, (len(x)+1)*width) // longest[i*width+j] is the length for x[i:] and y[j:]
 	for i := len(x) - 1; i >= 0; i-- {
 		for j := len(y) - 1; j >= 0; j-- {
 			if x[i] == y[j] {
@@ -148,16 +150,20 @@ func match(a, b []string) []int {
 	return places
 }
 
-// These bound what is shown of a template.
+// Limits of the text that [Template.String] returns. A place is a slot, in which texts differ.
 const (
-	shownSlots  = 3  // places
-	shownValues = 4  // of what stands in a place
-	shownWords  = 2  // of what is common, before and after a place
-	shownValue  = 60 // bytes of what stands in a place
+	shownSlots  = 3  // places shown of a template
+	shownValues = 4  // different values shown of a place
+	shownWords  = 2  // common words shown before and after a place
+	shownValue  = 60 // bytes shown of a value
 )
 
-// String shows the first places that differ, with what stands there in some texts and the words
-// around them: "house in [Berlin | Munich | Bremen] within one … and 8 more places".
+// String shows the first slots with some of their values and the words around them, as in "house in
+// [Berlin
+//
+// # Munich
+//
+// Bremen] within one … and 8 more places".
 func (t Template) String() string {
 	var b strings.Builder
 	slots := 0
@@ -187,7 +193,7 @@ func (t Template) String() string {
 	return strings.TrimSpace(b.String())
 }
 
-// values are what stands in a place, each once.
+// values returns the different values of a slot, separated by "|", as many as shownValues allows.
 func values(slot []string) string {
 	var all []string
 	for _, v := range slot {
@@ -207,7 +213,7 @@ func values(slot []string) string {
 	return strings.Join(all, " | ")
 }
 
-// head is the first words of a text.
+// head returns the first words of a text, with "…" if it has more.
 func head(text string) string {
 	words := strings.Fields(text)
 	if len(words) <= shownWords+1 {
@@ -216,7 +222,8 @@ func head(text string) string {
 	return strings.Join(words[:shownWords], " ") + " …"
 }
 
-// around is the words of a common text that stand next to the places before and after it.
+// around shortens the common text between two places to the words next to them. before and after say
+// whether there is a place before and after the text.
 func around(text string, before, after bool) string {
 	words := strings.Fields(text)
 	switch {

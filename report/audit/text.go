@@ -28,13 +28,13 @@ func writeText(ctx context.Context, out *bufio.Writer, a *Audit, chosen []*Findi
 	return nil
 }
 
-// aboutLines are what an audit says of itself.
+// aboutLines returns the description of an audit as lines of text: its counts and its store.
 func (a *Audit) aboutLines() []string {
 	counts := fmt.Sprintf("%s, %s", report.Counted(a.URLs, "URL"), report.Counted(a.Pages, "page"))
 	return append([]string{counts}, a.About.Lines()...)
 }
 
-// textOverview is a line for each finding.
+// textOverview writes one line for each finding.
 func (a *Audit) textOverview(out *bufio.Writer, findings []*Finding) {
 	width := 0
 	for _, f := range findings {
@@ -62,7 +62,8 @@ func inBrackets(s string) string {
 	return " (" + s + ")"
 }
 
-// wrapped breaks a line before it is too long, and begins those after the first with spaces.
+// wrapped breaks s into lines of at most 100 characters, if its words allow it. Each line after the
+// first begins with indent spaces; the first is expected to be written behind as many characters.
 func wrapped(s string, indent int) string {
 	const most = 100
 	var b strings.Builder
@@ -84,7 +85,7 @@ func wrapped(s string, indent int) string {
 func (f *Finding) writeText(ctx context.Context, out *bufio.Writer, o Output) error {
 	fmt.Fprintf(out, "\n%s: %s: %s%s\n", f.FullName(), f.Title, report.Grouped(f.Count()), inBrackets(f.Besides()))
 	fmt.Fprintf(out, "  %s\n  %s\n", wrapped(f.Means, 2), wrapped("Fix: "+f.Fix, 2))
-	if unknown := f.list.Unknown; unknown != "" && o.About != "" { // else the overview says so
+	if unknown := f.list.Unknown; unknown != "" && o.About != "" { // without About, the overview says so
 		fmt.Fprintf(out, "  %s\n", wrapped("Not checked: "+unknown, 2))
 	}
 	rows, err := f.rows(ctx, o.top())

@@ -11,22 +11,22 @@ import (
 	"skink/report"
 )
 
-// Output says how an audit is written. The zero value is good: text.
+// Output says how an audit is written. The zero value writes all of it as text.
 type Output struct {
 	Format report.Format // default Text
-	About  string        // name of the list or finding that is written; "": all of the audit
-	Top    int           // rows shown of each finding; 0: what suits the format
+	About  string        // name of the only list or finding to write; "": write the whole audit
+	Top    int           // rows shown of each finding; 0: the default of the format
 }
 
-// These are the rows of each finding that are shown unless more are asked for. JSON and CSV are for
-// programs, and have all.
+// The default numbers of rows shown of each finding. JSON and CSV show all rows, because programs
+// read them.
 const (
-	textRows  = 3   // all findings of a large site then fit on some screens
-	aboutRows = 20  // of one list
-	htmlRows  = 100 // of which a person reads some
+	textRows  = 3   // text of a whole audit, so that all findings fit on a few screens
+	aboutRows = 20  // text of a single list or finding
+	htmlRows  = 100 // HTML
 )
 
-// top is how many rows are shown of each finding, a negative number for all.
+// top returns the number of rows to show of each finding; it is negative for all rows.
 func (o Output) top() int {
 	switch {
 	case o.Top > 0:
@@ -41,8 +41,8 @@ func (o Output) top() int {
 	return textRows
 }
 
-// Write writes an audit, or one list of it. The CSV form of a whole audit is a line for each
-// finding; that of a list has a line for each row.
+// Write writes an audit, or only the list or finding that o.About names. In CSV, a whole audit has
+// a line for each finding, and a single list has a line for each row.
 func Write(ctx context.Context, w io.Writer, a *Audit, o Output) error {
 	chosen, err := a.chosen(o.About)
 	if err != nil {
@@ -68,8 +68,8 @@ func Write(ctx context.Context, w io.Writer, a *Audit, o Output) error {
 	return nil
 }
 
-// chosen are the findings that a name asks for, those in which nothing is too; "" asks for all but
-// the list of pages.
+// chosen returns the findings with a name: all findings of a list, including empty ones, or a single
+// finding. For "" it returns [Audit.Findings].
 func (a *Audit) chosen(name string) (all []*Finding, err error) {
 	if name == "" {
 		return a.Findings(), nil
@@ -83,7 +83,7 @@ func (a *Audit) chosen(name string) (all []*Finding, err error) {
 	return nil, unknownName(name)
 }
 
-// clean are the names of the findings in which nothing is.
+// clean returns the names of the findings about problems that were looked for and not found.
 func (a *Audit) clean() (names []string) {
 	for _, l := range a.Lists {
 		for _, f := range l.Findings {
@@ -95,7 +95,8 @@ func (a *Audit) clean() (names []string) {
 	return names
 }
 
-// Unknown says of which lists nothing, or not all, can be known, and why.
+// Unknown returns a line for each list that cannot be computed, or not completely, from this store. It
+// gives the list's name and the reason.
 func (a *Audit) Unknown() (all []string) {
 	for _, l := range a.Lists {
 		if l.Unknown != "" {
@@ -105,7 +106,7 @@ func (a *Audit) Unknown() (all []string) {
 	return all
 }
 
-// heading is what an audit calls itself.
+// heading returns the title of the written audit, with the name of its store if that is known.
 func (a *Audit) heading() string {
 	if a.Store == "" {
 		return "Audit"

@@ -24,22 +24,23 @@ type batch struct {
 	keys    int64
 	bytes   int64
 	counted bool     // the counters changed
-	gone    []uint64 // places of the visits that the transaction replaces
-	refusal error    // why nothing was written, when that is not the store's fault
+	gone    []uint64 // places (numbers of visits in the order of commits) whose data the transaction replaces
+	refusal error    // why the batch wrote nothing, if the caller's input is to blame and not the store
 	*workspace
 }
 
 // A workspace is the memory of a batch, which the next batch reuses.
 type workspace struct {
-	journal journalEntry // what the transaction adds to the index
-	// recorded are pages that the index will find by their id, once this transaction is committed.
+	journal journalEntry // postings that the transaction adds to the index
+	// recorded maps the ids of pages that the transaction adds to the index to their places. The
+	// index itself finds these pages only after the transaction is committed.
 	recorded map[dedup.Hash]uint64
-	// posted holds the mixed keys under which this batch has posted, each with the last place.
+	// posted maps each index key under which this batch has posted to the last place posted there.
 	posted map[uint64]uint64
 }
 
-// mostKept is the most keys of a batch whose workspace is reused. The time to clear a map grows
-// with the largest size that the map ever had.
+// mostKept is the number of keys in workspace.posted above which a workspace is not reused, because
+// the time to clear a map grows with the largest size that the map ever had.
 const mostKept = 1 << 14
 
 func newWorkspace() *workspace {
@@ -67,9 +68,9 @@ const (
 	countersRoom = 64 << 10
 )
 
-// write runs fn with a batch and commits the batch. After a failed write the store is broken,
-// because its memory may differ from the disk. From then on every write returns that error. Opening
-// the store again brings it back to its last transaction.
+// write runs fn with a new batch and commits the batch. If that fails, every later write returns the
+// same error, because the store's data in memory may then differ from the disk. Opening the store
+// again restores the state after the last committed transaction.
 func (s *Store) write(ctx context.Context, fn func(*batch) error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -105,13 +106,15 @@ func (s *Store) writeLocked(fn func(*batch) error) error {
 	return nil
 }
 
-// refuse ends a batch that has written nothing, so that it does not break the store.
+// refuse records why the batch is given up before it has written anything, and returns why. The
+// store stays usable, in contrast to other errors of a batch.
 func (b *batch) refuse(why error) error {
 	b.refusal = why
 	return why
 }
 
-// room makes sure that an operation of that many keys and bytes is in one transaction.
+// room must be called before an operation that writes so many keys and bytes. If they do not fit into
+// the current transaction, room commits it and begins another one.
 func (b *batch) room(keys, bytes int) error {
 	b.keys += int64(keys)
 	b.bytes += int64(bytes + keys*keyOverhead)
@@ -165,7 +168,8 @@ func (b *batch) flush() error {
 	return err
 }
 
-// counters returns the counters for a change to them.
+// counters returns the store's counters for the caller to change. They are written with the
+// transaction.
 func (b *batch) counters() *counters {
 	b.counted = true
 	return &b.s.counters
@@ -175,8 +179,8 @@ func (b *batch) set(key, value []byte) error { return b.txn.Set(key, value) }
 
 func (b *batch) delete(key []byte) error { return b.txn.Delete(key) }
 
-// get calls fn with the value of key and reports whether there was one. It sees the writes of the
-// batch.
+// get calls fn with the value of key, and returns false if there is none. It also finds what the
+// batch has written and not yet committed.
 func (b *batch) get(key []byte, fn func(value []byte) error) (bool, error) {
 	return get(b.txn, key, fn)
 }

@@ -12,7 +12,8 @@ import (
 // down to the one where the scan begins, with one seek for each. Then it reads the blocks in the
 // opposite order.
 
-// scanRecords calls fn with the record of each page from a number on, in order.
+// scanRecords calls fn with the stored record of each page whose place is from or higher, in
+// ascending order.
 func (r reader) scanRecords(ctx context.Context, from uint64, fn func(*badgerdb.Item) error) error {
 	it := r.txn.NewIterator(badgerdb.IteratorOptions{Prefix: []byte{keyBlock}})
 	defer it.Close()
@@ -21,8 +22,9 @@ func (r reader) scanRecords(ctx context.Context, from uint64, fn func(*badgerdb.
 	return scanBlocks(ctx, it, list, keyRecord, pageKey(keyRecord, from), fn)
 }
 
-// scanJournal calls fn with each entry of the journal from one on, in order. Only the first entry
-// of a block tells which entries are in it.
+// scanJournal calls fn with each entry of the journal from number from on, in order. The key of a
+// block does not tell which entries are in it, so scanJournal reads the first entry of a block to
+// find out where to begin.
 func (s *Store) scanJournal(ctx context.Context, from uint64, fn func(*badgerdb.Item) error) error {
 	return s.view(ctx, func(txn *badgerdb.Txn) error {
 		it := txn.NewIterator(badgerdb.IteratorOptions{Prefix: []byte{keyBlock}})
@@ -39,8 +41,8 @@ func (s *Store) scanJournal(ctx context.Context, from uint64, fn func(*badgerdb.
 	})
 }
 
-// blocks returns the blocks in ascending order. It begins with the newest block for which isFirst
-// is true, or with the oldest block if it is true for none.
+// blocks returns the numbers of the stored blocks in ascending order. The first is the newest block
+// for which isFirst is true, or the oldest of all if isFirst is true for none.
 func blocks(it *badgerdb.Iterator, isFirst func(block uint64) bool) []uint64 {
 	var list []uint64
 	for it.Rewind(); it.Valid(); it.Seek(blockKey(list[len(list)-1] - 1)) {
@@ -54,7 +56,8 @@ func blocks(it *badgerdb.Iterator, isFirst func(block uint64) bool) []uint64 {
 	return list
 }
 
-// scanBlocks calls fn with the items of a letter in the blocks of a list, from one key on.
+// scanBlocks calls fn with the items of some blocks whose keys have the given letter, see keys.go. In
+// the first block it begins at the key from.
 func scanBlocks(ctx context.Context, it *badgerdb.Iterator, list []uint64, letter byte, from []byte, fn func(*badgerdb.Item) error) error {
 	first := blockOf(from)
 	for _, block := range list {

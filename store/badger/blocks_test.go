@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+	"time"
 
 	badgerdb "github.com/dgraph-io/badger/v4"
 
@@ -131,9 +132,14 @@ func TestBlocksAreCheckedOnce(t *testing.T) {
 		}
 		return m.Hits() - hits, m.Misses() - misses
 	}
-	read()
-	read() // the cache takes a block in a moment after it was put there
-	if hits, misses := read(); misses > hits/10 {
-		t.Errorf("%d blocks were checked again, %d were not", misses, hits)
+	// The cache admits a block a moment after it is read, so the number of passes varies.
+	const most = 1000
+	var hits, misses uint64
+	for range most {
+		if hits, misses = read(); misses <= hits/10 {
+			return
+		}
+		time.Sleep(time.Millisecond) // let the cache admit blocks
 	}
+	t.Errorf("after %d passes, %d blocks were checked again, %d were not", most, misses, hits)
 }

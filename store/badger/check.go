@@ -90,7 +90,7 @@ type inspection struct {
 	manifest badgerdb.Manifest
 	rebuilt  bool // the manifest was rebuilt from the tables
 	tables   map[uint64]*tableContent
-	reached  uint64 // the number of the last transaction that is in tables
+	reached  uint64 // number of the last transaction in the tables; later transactions are in the logs
 	loss     Loss
 }
 
@@ -138,7 +138,7 @@ func inspect(dir string) (*inspection, error) {
 			return nil, err
 		}
 	}
-	if len(f.loss.Damage) > 0 { // it is no longer known which transaction the tables reached, so the logs decide
+	if len(f.loss.Damage) > 0 { // damaged tables do not tell up to which transaction they reached, so ask the logs
 		logs, err := readLogs(dir)
 		if err != nil {
 			return nil, err
@@ -152,7 +152,7 @@ func inspect(dir string) (*inspection, error) {
 	return f, nil
 }
 
-// mayLack reports whether keys of a letter may have been lost.
+// mayLack reports whether damaged tables may have had keys with the given letter, see keys.go.
 func (f *inspection) mayLack(letter byte) bool {
 	for _, t := range f.tables {
 		if slices.ContainsFunc(t.lost, func(r keyRange) bool { return r.mayHave(letter) }) {
@@ -185,7 +185,8 @@ func (f *inspection) reach(dir string) (last uint64, err error) {
 	return last, nil
 }
 
-// rewrite rewrites damaged tables and a damaged MANIFEST. It first writes down the damage.
+// rewrite replaces damaged tables by their undamaged blocks, and a damaged MANIFEST by a new one. It
+// first writes damageFile, so that the repair is repeated if the process is killed meanwhile.
 func (f *inspection) rewrite(dir string) error {
 	if len(f.loss.Damage) == 0 {
 		return nil
@@ -222,8 +223,8 @@ func writeDamage(dir string, said []Damage) error {
 	return disk.Replace(filepath.Join(dir, damageFile), b)
 }
 
-// readDamage reads the damage that a killed process had found. If the file exists and cannot be
-// read, that is damage too.
+// readDamage reads damageFile, in which an earlier process that was killed during a repair listed the
+// damage. It returns nil if there is no such file. A file that cannot be read is returned as damage.
 func readDamage(dir string) (said []Damage, err error) {
 	b, err := os.ReadFile(filepath.Join(dir, damageFile))
 	if errors.Is(err, fs.ErrNotExist) {

@@ -32,7 +32,8 @@ func (r reader) Clusters(ctx context.Context) iter.Seq2[store.Cluster, error] {
 	})
 }
 
-// A placedCluster is a cluster with the place of its leader.
+// A placedCluster is a cluster with the place of its leader in the order of commits, by which
+// clusters of equal size are sorted.
 type placedCluster struct {
 	store.Cluster
 	place uint64

@@ -20,7 +20,7 @@ import (
 // all calls in the line, in their order, and the others find their work done. Places are given
 // under that lock too, so if a reader can see one place, it can see all lower ones.
 
-// A commitLine is the calls of Commit that wait to be served.
+// A commitLine is the queue of calls of Commit whose entries are not written yet.
 type commitLine struct {
 	mu      sync.Mutex
 	waiting []*commitCall // guarded by mu
@@ -48,7 +48,7 @@ func (l *commitLine) take() []*commitCall {
 	return all
 }
 
-// Commit writes entries, and may write them together with those of other calls.
+// Commit implements [store.Index]. It may write the entries of concurrent calls together.
 func (s *Store) Commit(ctx context.Context, entries []*store.Entry) ([]store.Outcome, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -72,8 +72,8 @@ func (s *Store) Commit(ctx context.Context, entries []*store.Entry) ([]store.Out
 	return c.outcomes, nil
 }
 
-// serve writes the entries of some calls. The caller holds mu. If the write fails, it fails for all
-// of them.
+// serve writes the entries of several calls of Commit in one batch. The caller holds mu. If the batch
+// fails, all calls get its error.
 func (s *Store) serve(calls []*commitCall) {
 	err := s.writeLocked(func(b *batch) error {
 		for _, c := range calls {
@@ -148,8 +148,8 @@ func (b *batch) replaced(num uint64, e *store.Entry) (bool, error) {
 	return r == nil || !r.Began().Equal(e.Replaces), err
 }
 
-// rest writes everything that comes after text and sketch. If num is 0, the visit in the store
-// stays.
+// rest writes the parts of an entry that come after text and sketch: new URLs, postings, record and
+// the URL's end. num is the place of the new visit, or 0 if the page keeps the visit that is stored.
 func (b *batch) rest(num uint64, e *store.Entry) error {
 	for _, it := range e.Links {
 		if _, err := b.discover(it); err != nil {
@@ -175,7 +175,7 @@ func (b *batch) nextNumber() uint64 {
 	return b.s.last
 }
 
-// content writes text, links and sketch.
+// content writes the text, links and sketch of an entry at place num.
 func (b *batch) content(num uint64, e *store.Entry) error {
 	if e.Text != nil {
 		if err := b.parts(keyText, num, e.Text); err != nil {
@@ -197,7 +197,8 @@ func (b *batch) content(num uint64, e *store.Entry) error {
 	return b.set(pageKey(keySketch, num), value)
 }
 
-// parts writes a value of any length. An empty value is one empty part.
+// parts writes a value of any length at place num, cut into parts of partSize under keys of the given
+// letter. An empty value is written as one empty part.
 func (b *batch) parts(letter byte, num uint64, value []byte) error {
 	for part := 0; part == 0 || len(value) > 0; part++ {
 		n := min(len(value), partSize)
@@ -212,7 +213,8 @@ func (b *batch) parts(letter byte, num uint64, value []byte) error {
 	return nil
 }
 
-// relink replaces the links of a page that was touched, unless they are the same, which is usual.
+// relink replaces the stored links of the page at place num by out, packed. It writes nothing if out
+// is nil or equals the stored links, which is usual when a visit finds a page unchanged.
 func (b *batch) relink(num uint64, out []byte) error {
 	if out == nil {
 		return nil
@@ -221,7 +223,7 @@ func (b *batch) relink(num uint64, out []byte) error {
 	if err != nil || bytes.Equal(before, out) {
 		return err
 	}
-	for part := range (len(before) + partSize - 1) / partSize { // of a longer list, parts would be left
+	for part := range (len(before) + partSize - 1) / partSize { // delete the old list first, because it may have more parts
 		if err := b.room(1, 0); err != nil {
 			return err
 		}
@@ -232,7 +234,7 @@ func (b *batch) relink(num uint64, out []byte) error {
 	return b.parts(keyOut, num, out)
 }
 
-// post writes the postings of a page, each key once.
+// post adds the page at place num to the index under each of its keys, once a key.
 func (b *batch) post(num uint64, e *store.Entry) error {
 	if len(e.Keys) == 0 {
 		return nil
@@ -250,8 +252,8 @@ func (b *batch) post(num uint64, e *store.Entry) error {
 	return nil
 }
 
-// end writes the record, the keys that lead to it, and the end of its URL. All of it is in one
-// transaction.
+// end writes in one transaction the record of an entry, the keys by which the record is found, and the
+// final state of its URL.
 func (b *batch) end(num uint64, e *store.Entry) error {
 	r := &e.Record
 	u, err := b.known(r.ID)
@@ -298,8 +300,8 @@ func (b *batch) end(num uint64, e *store.Entry) error {
 	return b.setKnown(r.ID, u)
 }
 
-// record writes the record, and the postings and keys by which its text hash and its leader lead to
-// it.
+// record writes a record at place num. It also writes what finds the record: the posting of its text
+// hash, and its key in the list of its leader's members.
 func (b *batch) record(num uint64, e *store.Entry, value []byte) error {
 	r := &e.Record
 	if err := b.set(pageKey(keyRecord, num), value); err != nil {
@@ -322,9 +324,10 @@ func (b *batch) record(num uint64, e *store.Entry, value []byte) error {
 	return nil
 }
 
-// touch replaces a record at its place, and counts the new one instead of the old one.
+// touch replaces the record at place num by that of e, for a visit that found the page unchanged. The
+// counters count the new record instead of the old one.
 func (b *batch) touch(num uint64, e *store.Entry) error {
-	var hash dedup.Hash // under which the page is found
+	var hash dedup.Hash // text hash by which copies find the page, which stays
 	_, err := b.get(pageKey(keyRecord, num), func(value []byte) error {
 		before, err := decodeRecord(value)
 		if err == nil {
@@ -344,14 +347,15 @@ func (b *batch) touch(num uint64, e *store.Entry) error {
 	return b.set(pageKey(keyRecord, num), value)
 }
 
-// A placed is the data of a place in the store.
+// A placed is the data of one visit, as the store has it at the visit's place.
 type placed struct {
-	num    uint64 // 0: nothing
+	num    uint64 // the place; 0: there is no visit
 	record *store.Record
-	keys   [][]byte // badger's keys of the visit
+	keys   [][]byte // all keys in badger that hold data of the visit
 }
 
-// dataAt returns the data of a place.
+// dataAt returns the record of the visit at place num and the keys of its other data. For num 0 it
+// returns the zero placed.
 func (b *batch) dataAt(num uint64) (v placed, err error) {
 	if num == 0 {
 		return v, nil
@@ -377,8 +381,8 @@ func (b *batch) dataAt(num uint64) (v placed, err error) {
 	return v, nil
 }
 
-// supersede deletes the data of an earlier placed, except for its postings. From then on those lead
-// to nothing, and they are dropped when segments are merged.
+// supersede deletes the data of an earlier visit v, because a new visit replaces it. The postings of v
+// stay: look-ups ignore them from now on, and the next merge of their segment drops them.
 func (b *batch) supersede(v placed) error {
 	if v.num == 0 {
 		return nil
@@ -398,12 +402,13 @@ func (b *batch) supersede(v placed) error {
 	return nil
 }
 
-// encodeRecord returns the value of an r key.
+// encodeRecord returns the stored form of a record: hash, by which copies find the page, and then the
+// record's JSON.
 func encodeRecord(hash dedup.Hash, r *store.Record) ([]byte, error) {
 	b, err := json.Marshal(r)
 	return append(hash[:], b...), err
 }
 
-// hashSize is the size of a hash. One hash comes before the record in its value, and two come
-// before the minima in theirs.
+// hashSize is the size of a hash in bytes. A stored record begins with one hash, and a stored sketch
+// with two.
 const hashSize = len(dedup.Hash{})

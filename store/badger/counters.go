@@ -9,11 +9,12 @@ import (
 	"skink/store"
 )
 
-// counters are numbers that would otherwise take a scan of the store.
+// counters hold totals over the whole store, because computing them would take a scan.
 type counters struct {
-	Numbers uint64 `json:"numbers"` // the last place given
+	Numbers uint64 `json:"numbers"` // the place of the latest visit; places number visits from 1 in the order of commits
 	Records int64  `json:"records"`
-	// URLs by state. The numbers of the states are those of package frontier, and do not change.
+	// URLs counts the URLs in each state of package frontier, whose numbers are stored and must not
+	// change.
 	URLs  frontier.PerState `json:"urls"`
 	Tally store.Tally       `json:"tally"`
 }
@@ -39,8 +40,8 @@ func (r reader) Tally(context.Context) (store.Tally, error) {
 	return c.Tally.Clone(), err
 }
 
-// counters returns the counters of the reader's moment. They are written in the transaction of what
-// they count.
+// counters returns the counters as they were when the reader's transaction began. They agree with the
+// data, because every transaction that changes counted data also writes the counters.
 func (r reader) counters() (c counters, err error) {
 	if r.counted != nil {
 		return *r.counted, nil

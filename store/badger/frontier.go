@@ -72,17 +72,18 @@ func (b *batch) requeue(it frontier.Item) (bool, error) {
 	return true, b.queueKnown(id, u, it)
 }
 
-// queueKnown makes a URL pending, given its known state u, and counts it as pending.
+// queueKnown makes the URL of an item pending and counts it as pending. u is the URL's stored state
+// before.
 func (b *batch) queueKnown(id dedup.Hash, u known, it frontier.Item) error {
 	if err := b.enqueue(id, u, it, time.Now()); err != nil {
 		return err
 	}
-	b.move(u.state, frontier.Pending) // in the transaction of enqueue
+	b.move(u.state, frontier.Pending) // after enqueue, so that both are in the same transaction
 	return nil
 }
 
-// exclude records URLs that are outside the crawl. Such a URL has another slot among the recent
-// ones than a discovered URL, because an excluded URL may be discovered later.
+// exclude records URLs as outside the crawl. In the cache of recently seen URLs an excluded URL has
+// another slot than a discovered one, because it must still be possible to discover it later.
 func (b *batch) exclude(urls []string) error {
 	for _, url := range urls {
 		id := dedup.Hash(frontier.ID(url))
@@ -109,11 +110,12 @@ func (b *batch) exclude(urls []string) error {
 	return nil
 }
 
-// enqueue makes a URL pending. It puts the URL at the end of its level, or among those that are due
-// later, and removes it from its old place.
+// enqueue puts the URL of an item into its host's queue and stores its state as pending. The URL goes
+// to the end of its level (its priority and depth), or to the URLs due later if the item is due after
+// now. u is the URL's stored state before; if the URL was already queued, its old place is freed.
 func (b *batch) enqueue(id dedup.Hash, u known, it frontier.Item, now time.Time) error {
 	host := frontier.HostOf(it.URL)
-	// The key under which the URL was queued before counts too.
+	// Room for three keys: the queue's new key, the deleted old one, and the URL's state.
 	if err := b.room(3, 2*(len(host)+len(it.URL))+len(it.Via)+len(it.ETag)+len(it.Modified)+128); err != nil {
 		return err
 	}
@@ -138,11 +140,11 @@ func (b *batch) enqueue(id dedup.Hash, u known, it frontier.Item, now time.Time)
 	return b.setKnown(id, u)
 }
 
-// mostRipe is how many URLs of a host that have come due are moved at a time.
+// mostRipe is the greatest number of due URLs of a host that ripen moves to their levels in one step.
 const mostRipe = 1024
 
-// ripen puts the URLs of a host that have come due at the end of their levels, in the order in
-// which they came due.
+// ripen moves the URLs of host h whose due time has come to the end of their levels, the earliest due
+// first. From then on they can be taken.
 func (b *batch) ripen(h *waitingHost, now time.Time) error {
 	for {
 		items, places, err := b.ripe(h, now.UnixNano())
@@ -157,15 +159,16 @@ func (b *batch) ripen(h *waitingHost, now time.Time) error {
 	}
 }
 
-// ripe reads some of the URLs of a host that have come due. When it meets one that is not due, it
-// records in the host when that will be.
+// ripe returns up to mostRipe URLs of host h whose due time has come, with their places. If a URL
+// remains that is not due yet, ripe records in h when the first one will be. now is in nanoseconds
+// since 1970.
 func (b *batch) ripe(h *waitingHost, now int64) (items []frontier.Item, places []place, err error) {
 	it := b.txn.NewIterator(badgerdb.IteratorOptions{Prefix: hostPrefix(keyLater, h.name)})
 	defer it.Close()
 	for it.Rewind(); it.Valid() && len(items) < mostRipe; it.Next() {
 		host, p, ok := splitQueueKey(it.Item().Key())
 		if !ok || string(host) != h.name {
-			continue // another host, whose name goes on after a zero byte
+			continue // the key is of another host, whose name begins with h.name and a zero byte
 		}
 		if p.due > now {
 			b.s.queue.ripensAt(h, p.due)
@@ -186,7 +189,7 @@ func (b *batch) ripe(h *waitingHost, now int64) (items []frontier.Item, places [
 	return items, places, nil
 }
 
-// ripened moves a URL that has come due to the end of its level.
+// ripened moves a URL whose due time has come from place p to the end of its level.
 func (b *batch) ripened(it frontier.Item, p place, now time.Time) error {
 	id := dedup.Hash(frontier.ID(it.URL))
 	u, err := b.known(id)
@@ -199,7 +202,8 @@ func (b *batch) ripened(it frontier.Item, p place, now time.Time) error {
 	return b.enqueue(id, u, it, now)
 }
 
-// openHost brings a host into memory if it is not there, with the stored rest.
+// openHost adds a host to the queue in memory, unless it is there. It reads from disk what an earlier
+// process stored about the host, such as until when it must not be asked.
 func (b *batch) openHost(name string) error {
 	if b.s.queue.hosts[name] != nil {
 		return nil
@@ -212,14 +216,14 @@ func (b *batch) openHost(name string) error {
 	return nil
 }
 
-// unqueue removes a pending URL from the queue.
+// unqueue removes a pending URL, which is at place p, from its host's queue.
 func (b *batch) unqueue(url string, p place) error {
 	host := frontier.HostOf(url)
 	b.s.queue.remove(host, p)
 	return b.delete(queueKey(host, p))
 }
 
-// move counts a URL that went from one state to another.
+// move changes the counters for a URL whose state changes from one to another.
 func (b *batch) move(from, to frontier.State) {
 	n := &b.counters().URLs
 	if from != frontier.Unknown {
@@ -228,7 +232,8 @@ func (b *batch) move(from, to frontier.State) {
 	n[to]++
 }
 
-// known returns what is known of a URL.
+// known returns the stored state of the URL with an id, also if this batch wrote it. If nothing is
+// known of the URL, it returns the zero value.
 func (b *batch) known(id dedup.Hash) (u known, err error) {
 	if num, ok := b.recorded[id]; ok {
 		return known{num: num}, nil
@@ -250,8 +255,9 @@ func (s *Store) known(txn *badgerdb.Txn, id dedup.Hash) (u known, err error) {
 	return u, err
 }
 
-// setKnown writes what is known of a URL. If a record is all that is known, its place is posted under
-// the URL's id, which costs less than a key. Texts that were not crawled are such records.
+// setKnown stores the state of the URL with an id. If u has nothing but the place of a record, that
+// place is posted in the index under the id, which costs less than a key in badger. Texts that were
+// not crawled have such records, because their names were never in the frontier.
 func (b *batch) setKnown(id dedup.Hash, u known) error {
 	if u == (known{num: u.num}) {
 		b.journal.post(u.num, postings.Hash, filterKey(id))
@@ -263,11 +269,11 @@ func (b *batch) setKnown(id dedup.Hash, u known) error {
 	return b.set(key1(keyURL, id[:]), u.encode())
 }
 
-// filterKey returns the first half of a hash, by which filters and the index know it. Half of a
-// hash is enough.
+// filterKey returns the first 8 bytes of a hash as a number, which stands for the hash in filters and
+// in the index. Two hashes hardly ever share them, and whoever finds a page compares its whole hash.
 func filterKey(h dedup.Hash) uint64 { return binary.BigEndian.Uint64(h[:8]) }
 
-// Claim gives hosts to a worker. It reads the disk only if URLs have come due.
+// Claim implements [frontier.Frontier]. It reads the disk only if the due time of some URLs has come.
 func (s *Store) Claim(ctx context.Context, worker string, n int, ttl time.Duration) (frontier.Grant, error) {
 	if err := ctx.Err(); err != nil {
 		return frontier.Grant{}, err
@@ -281,7 +287,8 @@ func (s *Store) Claim(ctx context.Context, worker string, n int, ttl time.Durati
 	return s.queue.claim(worker, n, now, ttl), nil
 }
 
-// ripen queues the URLs of hosts that have come due. The caller holds mu.
+// ripen moves those URLs of some hosts whose due time has come to the end of their levels. The caller
+// holds mu.
 func (s *Store) ripen(hosts []*waitingHost, now time.Time) error {
 	if len(hosts) == 0 {
 		return nil
@@ -338,7 +345,8 @@ func (s *Store) Take(ctx context.Context, c frontier.Claim, n int) ([]frontier.I
 	return items, nil
 }
 
-// ripenOf queues the URLs of one host that have come due. The caller holds mu.
+// ripenOf moves the URLs of host h whose due time has come to the end of their levels. The caller holds
+// mu.
 func (s *Store) ripenOf(h *waitingHost) error {
 	now := time.Now()
 	if h.later == 0 || now.UnixNano() < h.first {
@@ -347,7 +355,7 @@ func (s *Store) ripenOf(h *waitingHost) error {
 	return s.ripen([]*waitingHost{h}, now)
 }
 
-// takeFrom takes up to n URLs of one level.
+// takeFrom reads up to n free URLs of one level l of host h from the disk, and appends them to items.
 func takeFrom(txn *badgerdb.Txn, h *waitingHost, l *lane, n int, items *[]frontier.Item) error {
 	it := txn.NewIterator(badgerdb.IteratorOptions{Prefix: lanePrefix(h.name, l.level)})
 	defer it.Close()
@@ -389,7 +397,8 @@ func (s *Store) Release(ctx context.Context, c frontier.Claim, it frontier.Item)
 	})
 }
 
-// Return ends a claim, and writes the part of the rest that outlives the process.
+// Return ends a claim. It stores the fields of rest that the next process needs, such as until when
+// the host must not be asked.
 func (s *Store) Return(ctx context.Context, c frontier.Claim, rest frontier.Rest) error {
 	return s.write(ctx, func(b *batch) error {
 		h, err := s.queue.holder(c)
@@ -433,13 +442,14 @@ func (r reader) State(_ context.Context, url string) (frontier.State, error) {
 	return u.state, nil
 }
 
-// URLs yields the URLs that are pending, or those that are outside the crawl.
+// URLs yields all URLs in a state, which must be Pending or Outside. For other states it yields none.
 func (s *Store) URLs(ctx context.Context, state frontier.State) iter.Seq2[string, error] {
 	return each(s, ctx, func(r reader) iter.Seq2[string, error] { return r.URLs(ctx, state) })
 }
 
-// URLs yields the pending URLs, which it reads from the queue. For URLs outside the crawl it reads
-// the known state of all URLs.
+// URLs yields all URLs in a state at the reader's moment. Pending URLs are read from the keys of the
+// queue. URLs outside the crawl have no keys of their own, so the states of all URLs are scanned. For
+// any other state URLs yields nothing.
 func (r reader) URLs(ctx context.Context, state frontier.State) iter.Seq2[string, error] {
 	letters, read := []byte{keyURL}, outsideURL
 	switch state {
@@ -470,7 +480,8 @@ func (r reader) URLs(ctx context.Context, state frontier.State) iter.Seq2[string
 	}
 }
 
-// outsideURL returns the URL of a u key if it is outside the crawl, else "".
+// outsideURL returns the URL in value, the stored state of a URL, if that URL is outside the crawl.
+// Otherwise it returns "".
 func outsideURL(_, value []byte) (string, error) {
 	u, err := decodeKnown(value)
 	if u.state != frontier.Outside {
@@ -479,7 +490,7 @@ func outsideURL(_, value []byte) (string, error) {
 	return u.url, err
 }
 
-// pendingURL returns the URL of a q or l key.
+// pendingURL returns the URL of a queue entry. Its key has the letter q, or l if the URL is due later.
 func pendingURL(key, value []byte) (string, error) {
 	_, p, ok := splitQueueKey(key)
 	if !ok {
@@ -489,7 +500,8 @@ func pendingURL(key, value []byte) (string, error) {
 	return it.URL, err
 }
 
-// keptRest is the value of an f key: the rest of a host that is stored for the next process.
+// keptRest is the stored form of a frontier.Rest: the fields that matter to the next process, such as
+// until when the host must not be asked.
 type keptRest struct {
 	Blocked time.Time      `json:"until,omitzero"`
 	Delay   time.Duration  `json:"delay,omitempty"` // nanoseconds
@@ -509,7 +521,7 @@ func (k *keptRest) decode(value []byte) error {
 	return nil
 }
 
-// Hosts yields the hosts with pending URLs, as they were when it began.
+// Hosts yields the hosts that have pending URLs at the moment when the loop begins.
 func (s *Store) Hosts(ctx context.Context) iter.Seq2[frontier.Host, error] {
 	return store.Listed(ctx, s.pendingHosts)
 }

@@ -22,19 +22,19 @@ import (
 // learns of their failure from badger's log. From then on it waits for badger no longer than
 // patience, and leaves its files like a killed process. The next opening loses nothing.
 
-// patience is how long a store waits for badger when the disk is full. Meanwhile a compaction may
-// make room, or the disk may get some.
+// patience is how long a store waits for a call of badger after badger met a full disk. Within this
+// time a compaction or another program may free space, and then the call still succeeds.
 const patience = 3 * time.Second
 
 // A fullness records whether badger's own goroutines have met a full disk.
 type fullness struct {
-	met  chan struct{} // closed when they have
+	met  chan struct{} // closed when a goroutine of badger first meets a full disk
 	once sync.Once
 }
 
 func newFullness() *fullness { return &fullness{met: make(chan struct{})} }
 
-// hear processes the arguments of a message of badger.
+// hear closes met if the arguments of one of badger's log messages include the error of a full disk.
 func (f *fullness) hear(a []any) {
 	for _, v := range a {
 		if err, ok := v.(error); ok && disk.Full(err) {
@@ -43,7 +43,8 @@ func (f *fullness) hear(a []any) {
 	}
 }
 
-// wait returns what do returns. If the disk is full and do does not end, it returns ENOSPC.
+// wait calls do and returns its result. If badger has met a full disk, and do does not return within
+// patience, wait returns ENOSPC and leaves do running.
 func (f *fullness) wait(do func() error) error {
 	done := make(chan error, 1)
 	go func() { done <- do() }()

@@ -22,26 +22,26 @@ import (
 type journalEntry struct {
 	posted []postings.Posted
 	keys   []uint64 // the keys of posted, one after another
-	size   int      // of the encoded entry, or a little more
+	size   int      // upper bound of the size of the encoded entry, in bytes
 }
 
-// entryBound is the size of an entry at which its transaction ends. Values must stay small enough
-// for the tables, see [partSize].
+// entryBound is the greatest size of a journal entry in bytes. A transaction whose entry reaches it is
+// committed, because a larger value would not be kept in badger's tables, see [partSize].
 const entryBound = partSize
 
-// post posts a page under a key.
+// post adds the page at place num to the entry, with a single key.
 func (e *journalEntry) post(num uint64, kind postings.Kind, key uint64) {
 	e.begin(num, kind)
 	e.add(key)
 }
 
-// begin begins the postings of a page. add adds the keys to them.
+// begin adds the page at place num to the entry, without keys. Calls of add then give it its keys.
 func (e *journalEntry) begin(num uint64, kind postings.Kind) {
 	e.posted = append(e.posted, postings.Posted{Num: postings.WithKind(num, kind)})
 	e.size += postedSize(0)
 }
 
-// add posts the page of the last begin under a key.
+// add adds a key to the page that begin added last.
 func (e *journalEntry) add(key uint64) {
 	e.keys = append(e.keys, key)
 	p := &e.posted[len(e.posted)-1]
@@ -50,7 +50,8 @@ func (e *journalEntry) add(key uint64) {
 	e.size += 8
 }
 
-// postedSize returns the most bytes that the postings of one page take.
+// postedSize returns the greatest size of one page with so many keys in an encoded journal entry, in
+// bytes.
 func postedSize(keys int) int { return 2*binary.MaxVarintLen64 + 8*keys }
 
 func (e *journalEntry) empty() bool { return len(e.posted) == 0 }
@@ -87,8 +88,8 @@ func decodeEntry(b []byte) (*journalEntry, error) {
 	return e, whole(d)
 }
 
-// replay calls fn with all entries of the journal after the one numbered after, in order. It
-// returns the number of the last entry.
+// replay calls fn with each journal entry whose number is above after, in ascending order. It returns
+// the number of the last entry, or after if there is none.
 func (s *Store) replay(after uint64, fn func(seq uint64, e *journalEntry) error) (last uint64, err error) {
 	last = after
 	err = s.scanJournal(context.Background(), after+1, func(item *badgerdb.Item) error {

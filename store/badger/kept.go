@@ -19,7 +19,7 @@ func (s *Store) Keep(ctx context.Context, name string, value []byte) error {
 	return disk.Keep(ctx, s.name, name, value)
 }
 
-// Kept returns the current cached value.
+// Kept returns the value cached under a name now, not at the reader's moment.
 func (r reader) Kept(ctx context.Context, name string) ([]byte, error) { return r.s.Kept(ctx, name) }
 
 // Keep caches a value.

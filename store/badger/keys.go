@@ -113,10 +113,11 @@ const (
 // letters of a block makes badger rewrite no more than that block.
 const pagesInBlock = 4096
 
-// partSize is a tenth of what fits into one transaction.
+// partSize is the greatest size in bytes of one part of a text or of links. It is a tenth of what fits
+// into one transaction of badger.
 const partSize = 256 << 10
 
-// key1 makes a key of a letter and a string of bytes.
+// key1 returns the key that consists of a letter and the bytes of rest.
 func key1[T ~string | ~[]byte](letter byte, rest T) []byte {
 	return append(append(make([]byte, 0, 1+len(rest)), letter), rest...)
 }
@@ -204,7 +205,7 @@ func splitQueueKey(key []byte) (host []byte, p place, ok bool) {
 	return key[1:end], p, true
 }
 
-// lastNum returns the number at the end of a key.
+// lastNum returns the number in the last 8 bytes of a key: a place, or the number of a journal entry.
 func lastNum(key []byte) uint64 { return binary.BigEndian.Uint64(key[len(key)-8:]) }
 
 // known is the value of a u key. The zero value stands for a URL of which nothing is known.
@@ -412,5 +413,6 @@ func whole(r field.Reader) error {
 	return nil
 }
 
-// maxNum is the highest number that a page may have, because the index uses one bit for the kind.
+// maxNum is the highest place that a page may have. The index stores a place in 63 bits and the kind of
+// the key in the 64th.
 const maxNum = 1<<63 - 1

@@ -25,8 +25,8 @@ func (s *Store) Lookup(ctx context.Context, asks []store.Ask) ([]store.Found, er
 	return all, nil
 }
 
-// lookup takes its mark before it reads. It may find a page that is posted meanwhile. That page
-// makes the verdict stale anyway.
+// lookup answers one Ask. It sets the mark before it reads the index. So it may find a page that is
+// committed after the mark, which is harmless: such a page makes the verdict stale at its commit.
 func (s *Store) lookup(ctx context.Context, ask *store.Ask) (f store.Found, err error) {
 	f.Mark = store.MarkAt(s.visible.Load())
 	if f.Copy, err = s.firstCopy(ctx, ask); err == nil && f.Copy != nil && f.Copy.Follows() {
@@ -92,7 +92,7 @@ func (s *Store) leadersAt(txn *badgerdb.Txn, places []uint64, not dedup.Hash) ([
 // sketch never changes. If its page is visited again, the index no longer finds its place.
 type sketchCache [1 << 15]atomic.Pointer[placedLeader]
 
-// A placedLeader takes 384 bytes, so that a full cache takes 13 MB.
+// A placedLeader is a leader with its place. It takes 384 bytes, so a full sketchCache takes 13 MB.
 type placedLeader struct {
 	place uint64
 	store.Leader

@@ -31,20 +31,20 @@ type mending struct {
 	s   *Store
 	out *badgerdb.WriteBatch
 
-	records map[uint64]*mended    // by place: the records that are left
-	ids     map[dedup.Hash]uint64 // places of those records
-	gone    map[uint64]*mended    // records that can be read, but whose pages are lost
-	posted  map[uint64]bool       // places that are posted under keys
-	hashes  map[hashPosting]bool  // which text hashes and ids are posted
+	records map[uint64]*mended    // by place, the records that stay in the store
+	ids     map[dedup.Hash]uint64 // by page id, the places in records
+	gone    map[uint64]*mended    // by place, records that can be read but are given up, because other data of their pages is lost
+	posted  map[uint64]bool       // places that the journal has under sketch keys
+	hashes  map[hashPosting]bool  // text hashes and ids that the journal has, with their places
 	queue   map[dedup.Hash]place  // where each pending URL is
 	lanes   map[dedup.Hash]frontier.Item
 	again   []frontier.Item // items that have to be made pending
 	known   map[dedup.Hash]bool
 
 	counters counters
-	seq      uint64 // the last in the queue
-	journal  uint64 // the number of its last entry
-	block    uint64 // the block of that entry
+	seq      uint64 // highest order of arrival of a URL in the queue
+	journal  uint64 // number of the last journal entry
+	block    uint64 // block that holds the last journal entry
 }
 
 // mended is the part of a record that the repair needs.

@@ -79,7 +79,7 @@ type Store struct {
 	opened    uint64 // the last place when the store was opened
 	lately    lately
 	workspace *workspace
-	broken    error // why nothing more can be written
+	broken    error // the error of the failed write after which all writes fail; nil: none failed
 	closed    bool
 	loss      Loss
 	reading   *view // nil unless the store is only read

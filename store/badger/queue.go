@@ -26,7 +26,7 @@ import (
 // Claims are in memory only. One process has the store, so claims end with the process.
 type queue struct {
 	hosts map[string]*waitingHost // hosts that have pending URLs, are held, or may not be asked yet
-	seq   uint64                  // of the last URL that was queued
+	seq   uint64                  // number of the last URL that was queued; numbers ascend in the order of arrival
 
 	claims  frontier.Claims
 	due     *priority.Queue[*waitingHost] // hosts that can be claimed, nearest to a seed first
@@ -39,9 +39,9 @@ type queue struct {
 
 // A place is the place of a URL in the queue of its host.
 type place struct {
-	level level
-	seq   uint64
-	due   int64 // when the URL is due, if it is among those due later, in nanoseconds since 1970; else 0
+	level level  // priority and depth of the URL
+	seq   uint64 // order of arrival
+	due   int64  // before when the URL must not be taken, in nanoseconds since 1970; 0: it can be taken at once
 }
 
 // A level is priority and depth as one number. The priority, which is signed, is in the upper half.
@@ -72,10 +72,10 @@ type waitingHost struct {
 	first   int64 // the first of those is not due before this, in nanoseconds since 1970
 	taken   map[place]bool
 	rest    frontier.Rest
-	held    bool // by a worker
+	held    bool // whether a worker has claimed the host
 
 	spot    priority.Spot[*waitingHost]
-	counted bool // in queue.waiting
+	counted bool // whether queue.waiting counts the host
 }
 
 // A lane is the queue of one host and level.
@@ -97,15 +97,15 @@ func newQueue() queue {
 	}
 }
 
-// open adds a host of which only its rest is known.
+// open adds a host without URLs. rest says when it may be asked again.
 func (q *queue) open(name string, rest frontier.Rest) *waitingHost {
 	h := &waitingHost{name: name, rest: rest, taken: map[place]bool{}}
 	q.hosts[name] = h
 	return h
 }
 
-// push counts a URL of a host that is in the queue. The URL is at the end of its level, or, if due
-// is not 0, among those due later. push returns the place.
+// push counts a new pending URL of a host that is in the queue, and returns the URL's place: the end of
+// level l, or among the URLs due later if due is not 0. The caller stores the URL at that place.
 func (q *queue) push(host string, l level, due int64) place {
 	q.seq++
 	p := place{l, q.seq, due}
@@ -114,7 +114,8 @@ func (q *queue) push(host string, l level, due int64) place {
 	return p
 }
 
-// load counts a URL that was found on disk. The URLs of a level must come in their order.
+// load counts a pending URL that was read from disk when the store is opened. The URLs of a level must
+// be loaded in ascending order of their places.
 func (q *queue) load(host string, p place) {
 	h := q.hosts[host]
 	if h == nil {
@@ -139,7 +140,7 @@ func (q *queue) add(h *waitingHost, p place) {
 	}
 }
 
-// remove forgets a URL that was free, due later or taken.
+// remove subtracts the URL at place p from the counts of its host, because it is no longer pending.
 func (q *queue) remove(host string, p place) {
 	h := q.hosts[host]
 	h.pending--
@@ -183,7 +184,8 @@ func (q *queue) ripensAt(h *waitingHost, due int64) {
 	q.offer(h)
 }
 
-// offer puts a host into the line to which it belongs. Call it after every change of a host.
+// offer puts a host into the one of the queues due, resting and cooling to which it belongs, or into
+// none. It must be called after every change of the host.
 func (q *queue) offer(h *waitingHost) {
 	now := time.Now()
 	q.count(h, !h.held && h.free() && !h.rest.Idle)
@@ -206,7 +208,7 @@ func (q *queue) offer(h *waitingHost) {
 	}
 }
 
-// count records whether a host counts as one that workers wait for.
+// count adds a host to queue.waiting, or removes it, so that it is counted if and only if counts is true.
 func (q *queue) count(h *waitingHost, counts bool) {
 	if counts == h.counted {
 		return
@@ -273,7 +275,8 @@ func (q *queue) holder(c frontier.Claim) (*waitingHost, error) {
 	return q.hosts[c.Host], nil
 }
 
-// due returns when a host may be asked again and has a URL that is due.
+// due returns the earliest time at which the host may be asked again and also has a URL that can be
+// taken.
 func (h *waitingHost) due() time.Time {
 	due := h.rest.Due()
 	if first := time.Unix(0, h.first); !h.free() && h.later > 0 && first.After(due) {
@@ -282,12 +285,12 @@ func (h *waitingHost) due() time.Time {
 	return due
 }
 
-// host describes a host.
+// host returns the description of h for callers of the store.
 func (h *waitingHost) host() frontier.Host {
 	return frontier.Host{Name: h.name, Pending: h.pending, Depth: h.level().depth(), Rest: h.rest}
 }
 
-// free reports whether a host has a free URL.
+// free reports whether the host has a URL that can be taken now: neither taken nor due later.
 func (h *waitingHost) free() bool { return len(h.lanes) > 0 }
 
 // drop forgets the lanes in which nothing is free. Without it, a trap of a hundred thousand depths

@@ -27,8 +27,8 @@ import (
 // gigabyte a second, and a table with a damaged block is rewritten without it. A table whose index
 // is damaged is dropped. The index is less than a hundredth of a table.
 type tableContent struct {
-	blocks [][]byte // whole blocks, without their checksums
-	lost   []keyRange
+	blocks [][]byte   // whole blocks, without their checksums
+	lost   []keyRange // the keys that damaged blocks may have had
 }
 
 // A keyRange is the range of keys that a lost block may have had: from one key on and before
@@ -74,8 +74,8 @@ func readTable(b []byte) (c *tableContent, what string) {
 // noTable returns the content of a table of which nothing can be read.
 func noTable() *tableContent { return &tableContent{lost: []keyRange{{}}} }
 
-// cutSized cuts the last part off b. Its size comes after it in 4 bytes. If b is shorter, both
-// results are nil.
+// cutSized splits b before its last part, whose size is in the last four bytes of b, big-endian. It
+// returns nil twice if b is too short for that size.
 func cutSized(b []byte) (rest, last []byte) {
 	at := len(b) - 4
 	if at < 0 {
@@ -102,7 +102,7 @@ func matches(b, sum []byte) bool {
 func blockEntries(block []byte, fn func(key, value []byte)) {
 	tail := len(block) - 4
 	list := tail - 4*int(binary.BigEndian.Uint32(block[tail:]))
-	end := list // of the first entry that is read, which is the last
+	end := list // end of the entry that is read next; entries are read from the last to the first
 	var entries [][]byte
 	for at := tail - 4; at >= list; at -= 4 {
 		start := int(binary.LittleEndian.Uint32(block[at:]))

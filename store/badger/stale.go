@@ -19,8 +19,9 @@ import (
 // last place that was posted under a key of the slot.
 type lately []uint64
 
-// With latelyBits bits of a key as its slot, the array takes half a megabyte. Some thousand keys
-// are posted between a look-up and its commit, so at most one question in ten goes on to the index.
+// latelyBits is the number of bits of a key that choose its slot in lately, which then takes half a
+// megabyte. Some thousand keys are posted between a look-up and its commit. With so many slots, at most
+// one check in ten finds its slot used meanwhile and has to ask the index.
 const latelyBits = 16
 
 func newLately() lately { return make(lately, 1<<latelyBits) }
@@ -59,10 +60,10 @@ func (b *batch) postedSince(key, mark uint64) bool {
 	return b.posted[key] > mark || b.s.index.PostedSince(key, mark)
 }
 
-// placeKey returns the mixed key under which lately has a page.
+// placeKey returns the key under which lately records the visits of the page with an id.
 func placeKey(id dedup.Hash) uint64 { return postings.Mixed(filterKey(id), postings.Hash) }
 
-// note records that a place is posted under a mixed key.
+// note records, for later checks of stale verdicts, that a page at a place was posted under a mixed key.
 func (b *batch) note(key, place uint64) {
 	b.posted[key] = place
 	b.s.lately.note(key, place)

@@ -9,9 +9,9 @@ import (
 
 // A Finding is the result of [Check].
 type Finding struct {
-	Damage []Damage // of files that hold data of the crawl
-	Index  []Damage // of files of the index, which are made again from the others
-	Loss   Loss     // what the damage costs
+	Damage []Damage // damaged files with data of the crawl
+	Index  []Damage // damaged files of the index, which can be rebuilt from the data without loss
+	Loss   Loss     // data that is lost because of Damage
 	Tally  store.Tally
 }
 

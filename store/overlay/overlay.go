@@ -27,7 +27,9 @@ type Store struct {
 func New(own store.Store, known Known) *Store { return &Store{own, known} }
 
 // Lookup returns the results of both stores. A copy in the known one is the earliest. The mark is
-// that of the store for new pages: the other does not change.
+// that of the store for new pages: the other does not change. So Full is about the keys of that store,
+// and Unread about those of the known one. The leaders are up to [dedup.MaxMet] of each store, those of
+// the known one first.
 func (s *Store) Lookup(ctx context.Context, asks []store.Ask) ([]store.Found, error) {
 	elsewhere := make([]store.Ask, len(asks))
 	for i, ask := range asks {
@@ -54,7 +56,7 @@ func (s *Store) Lookup(ctx context.Context, asks []store.Ask) ([]store.Found, er
 			l.ID = otherForm(l.ID)
 			leaders = append(leaders, l)
 		}
-		f.Leaders = append(leaders, f.Leaders...)
+		f.Leaders, f.Unread = append(leaders, f.Leaders...), k.Capped()
 	}
 	return all, nil
 }

@@ -96,7 +96,7 @@ func (s *session) begin(a *answer, q *request) error {
 func (s *session) more(a *answer, n int) error {
 	l := s.lists[n]
 	if l == nil {
-		return fmt.Errorf("list %d is not under way", n)
+		return fmt.Errorf("list %d was not started, or has ended", n)
 	}
 	a.List = n
 	done, err := l.next(&a.Part)

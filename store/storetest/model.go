@@ -43,7 +43,7 @@ type model struct {
 	open   func() store.Store
 	store  store.Store
 	memory *store.Memory
-	held   map[string]heldPair // the claims on hosts, in both stores
+	held   map[string]heldPair // by host name, the claims that are held on it
 	rested map[string]bool     // hosts, without pending URLs too, whose rest ends when a store is opened again
 	bases  []basisPair         // what look-ups gave, for later commits
 }
@@ -154,7 +154,9 @@ func (m *model) Discover(r *rapid.T) {
 	same(r, m, "found", func(s store.Store) (int, error) { return s.Discover(ctx, list) })
 }
 
-// A heldPair is the claims on one host in the two stores. The claims differ.
+// A heldPair has the claims on one host that the two compared stores gave: first that of the store
+// under test, then that of the store in memory. Both are needed, because each store accepts only its
+// own claims.
 type heldPair [2]frontier.Claim
 
 // Claim claims a host in both stores, if they give one.

@@ -21,10 +21,10 @@ type Filter struct {
 }
 
 const (
-	firstPart    = 1 << 20 // keys; 1.3 MB, less than badger's own caches
+	firstPart    = 1 << 20 // keys that the first part has room for, in 1.3 MB
 	bitsPerKey   = 10
 	wordsInBlock = 8
-	probes       = 7 // optimal would be 10·ln 2; seven numbers of nine bits fit into 64
+	probes       = 7 // bits set for each key: near the optimum of 10·ln 2, and seven bit positions of nine bits fit into one hash
 )
 
 // Has reports whether key may have been added; false is certain.
@@ -40,7 +40,7 @@ func (f *Filter) Add(key uint64) {
 	h := mix(key)
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.find(h) { // popular keys would fill it with nothing
+	if f.find(h) { // a key that is added again must not use up room
 		return
 	}
 	b := f.room()
@@ -48,7 +48,8 @@ func (f *Filter) Add(key uint64) {
 	b.add(h)
 }
 
-// room returns the last part, or a new one if that is full.
+// room returns the part to which the next key is added: the last part, or a new one if the last is
+// full.
 func (f *Filter) room() *bloom {
 	n := len(f.parts)
 	switch {
@@ -70,12 +71,13 @@ func (f *Filter) find(h uint64) bool {
 	return false
 }
 
-// A bloom is a filter of one size. Its keys are already mixed. The high bits choose the block, so
-// keys in ascending order fill it in order.
+// A bloom is a blocked Bloom filter of a fixed size. Its keys must be evenly distributed, as mix makes
+// them. The high bits of a key choose its block, so adding keys in ascending order writes the blocks
+// in order.
 type bloom struct {
 	words []uint64
-	keys  int // it is made for
-	free  int // keys until it is full
+	keys  int // number of keys for which the filter was made
+	free  int // number of keys that can still be added until the filter is full
 }
 
 func newBloom(keys, bitsPerKey int) bloom {
@@ -83,7 +85,7 @@ func newBloom(keys, bitsPerKey int) bloom {
 	return bloom{words: make([]uint64, blocks*wordsInBlock), keys: keys, free: keys}
 }
 
-// block returns the part of the filter that holds a key's bits.
+// block returns the 512 bits of the filter that the mixed key h may set.
 func (b *bloom) block(h uint64) []uint64 {
 	blocks := uint64(len(b.words) / wordsInBlock)
 	n, _ := bits.Mul64(h, blocks)
@@ -97,7 +99,8 @@ func (b *bloom) add(h uint64) {
 	}
 }
 
-// firstBit returns the first bit that has checks, 0 or 1.
+// firstBit returns the first of the bits that has checks, as 0 or 1. If it is 0, the key is not in the
+// filter.
 func (b *bloom) firstBit(h, g uint64) uint64 {
 	return b.block(h)[g>>6&7] >> (g & 63) & 1
 }

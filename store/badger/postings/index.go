@@ -96,38 +96,41 @@ type Index struct {
 	store ManifestStore
 	opt   Options
 
-	mu       sync.RWMutex  // guards everything up to err; not what a segment holds
-	changed  sync.Cond     // when full is written, or err set
-	fresh    *postingTable // what is posted goes in here
-	full     *postingTable // what is being written as a segment; nil: nothing
-	spare    *postingTable // an empty one
-	segments []*segment    // replaced, never changed
-	floor    uint64        // the last place whose postings may be in segments alone
-	err      error         // what ended the goroutine
+	mu       sync.RWMutex  // guards the fields up to err, but not the content of segments
+	changed  sync.Cond     // signalled when the table in full was written, or err was set
+	fresh    *postingTable // the table to which Post adds postings
+	full     *postingTable // the full table that is being written as a segment; nil: none is
+	spare    *postingTable // an empty table, the next fresh
+	segments []*segment    // all segments; the slice is replaced as a whole and never changed in place
+	floor    uint64        // postings of places above floor are in fresh or full; those of lower ones may be in segments only
+	err      error         // the error that ended the index's goroutine
 
-	manifest Manifest // what badger knows; the goroutine's, once it runs
+	manifest Manifest // as last stored in badger; after Start only the index's goroutine uses it
 
 	goneMu sync.RWMutex
-	gone   map[uint64]bool // guarded by goneMu: places whose postings find nothing any more
+	gone   map[uint64]bool // guarded by goneMu: places whose visit was replaced by a later one, so that Find skips them
 
-	wake    chan struct{} // there may be something to do
+	wake    chan struct{} // tells the goroutine to look for a full table or segments to merge
 	closing chan struct{}
 	ended   sync.WaitGroup
 }
 
 // A ManifestStore is the part of a store that an index uses.
 type ManifestStore interface {
-	SaveManifest(Manifest) error // and makes it survive a kill
-	RoomFor(bytes int64) bool    // whether so much may be written for tidiness' sake
+	SaveManifest(Manifest) error // stores the manifest so that it survives a kill of the process
+	RoomFor(bytes int64) bool    // reports whether the disk has room for a file of that size that is useful but not necessary
 }
 
 const (
-	// tablePostings are 22,500 pages of 14 keys, a hash and an id, in 13 MB of memory: 16 bytes for
-	// each of 2^19 slots, of which they fill 0.7, and 12 a posting.
+	// tablePostings is the default number of postings in memory at which they are written as a
+	// segment. It is enough for 22,500 pages of 16 postings each. The table then takes 13 MB: 16
+	// bytes for each of 2^19 slots, of which 0.7 are used, and 12 bytes for each posting.
 	tablePostings = 360_000
-	// mergeAt is a balance: at five million pages 8 gives three levels, so each posting is written
-	// three times, and ten segments on average. 4 gives four levels and six segments: the fifth
-	// million took 42 µs a page instead of 38.
+	// mergeAt is the default number of segments of one level that are merged into one segment of the
+	// next level. A larger number means that postings are rewritten less often, but a look-up reads
+	// more segments. At five million pages, 8 gives three levels, so that each posting is written
+	// three times, and ten segments on average. 4 gives four levels and six segments, and was slower:
+	// the fifth million of pages took 42 µs a page instead of 38.
 	mergeAt = 8
 )
 
@@ -135,19 +138,21 @@ const (
 type Kind uint64
 
 const (
-	Band Kind = iota // a key of a sketch
-	Hash             // the first half of a text hash, or of the id of a page
+	Band Kind = iota // the key is an index key of a sketch, see dedup.Scheme.Keys
+	Hash             // the key is the first half of a text hash or of a page's id
 )
 
-// A posting's number has its kind as the low bit.
+// KindOf, NumOf and WithKind convert between a place together with the kind of its key, and the one
+// number that a posting has for both: the place times 2, plus the kind.
 func KindOf(num uint64) Kind             { return Kind(num & 1) }
 func NumOf(num uint64) uint64            { return num >> 1 }
 func WithKind(num uint64, k Kind) uint64 { return num<<1 | uint64(k) }
 
-// Mixed returns a key in the form that the index uses.
+// Mixed returns a hash of a key and its kind. The index stores and looks up these hashes, because they
+// are spread evenly even if the keys are not.
 func Mixed(key uint64, k Kind) uint64 { return mix(key ^ uint64(k)*0x9E3779B97F4A7C15) }
 
-// File returns the name of a file of postings.
+// File returns the path of the segment file with the given id.
 func (x *Index) File(id uint64) string {
 	return filepath.Join(x.dir, fmt.Sprintf("%06d%s", id, SegmentExt))
 }
@@ -155,10 +160,10 @@ func (x *Index) File(id uint64) string {
 // SegmentExt is the extension of the files of an index.
 const SegmentExt = ".postings"
 
-// A Manifest names the files of an index. Its store keeps it, see [Store].
+// A Manifest names the segment files that make up an index. The store keeps it, see [ManifestStore].
 type Manifest struct {
-	Seq      uint64         `json:"seq"`  // the last journal entry that is in segments
-	Next     uint64         `json:"next"` // id of the next file
+	Seq      uint64         `json:"seq"`  // number of the last journal entry whose postings are in the segments
+	Next     uint64         `json:"next"` // id for the next new segment
 	Segments []SegmentEntry `json:"segments,omitempty"`
 }
 
@@ -180,7 +185,8 @@ func New(dir string, s ManifestStore, opt Options) *Index {
 	return x
 }
 
-// Open opens the segments of a manifest. After an error none is open.
+// Open opens the segments that a manifest names. If one cannot be opened, Open closes the others and
+// returns the error.
 func (x *Index) Open(m Manifest) error {
 	var list []*segment
 	for _, e := range m.Segments {
@@ -202,8 +208,8 @@ func closeSegments(list []*segment) {
 	}
 }
 
-// removeOrphans removes the files that the manifest does not name. A killed process was writing
-// them, or had merged them.
+// removeOrphans removes the segment files that the manifest does not name. They were left by a process
+// that was killed while it wrote a segment, or after it had merged segments into another.
 func (x *Index) removeOrphans() error {
 	named := map[string]bool{}
 	for _, e := range x.manifest.Segments {
@@ -234,12 +240,12 @@ func (x *Index) Close() error {
 
 // Posted is a page and the keys it is posted under.
 type Posted struct {
-	Num  uint64 // its number with the kind, see [WithKind]
+	Num  uint64 // the page's place and the kind of Keys, as WithKind combines them
 	Keys []uint64
 }
 
-// Post adds the postings of entry seq of the journal. If the table is full and the one before it is
-// still being written, Post waits.
+// Post adds the postings of the journal entry numbered seq to the table in memory. If the table is full
+// and the previous table is still being written to disk, Post waits.
 func (x *Index) Post(seq uint64, list []Posted) error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -263,22 +269,23 @@ func (x *Index) Post(seq uint64, list []Posted) error {
 	return nil
 }
 
-// KnownSince promises that all later marks will be at least a place.
+// KnownSince tells the index that later calls of PostedSince will be given marks of at least place.
 func (x *Index) KnownSince(place uint64) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.floor = max(x.floor, place)
 }
 
-// PostedSince reports whether anything was posted under a mixed key since a mark. It only looks in
-// memory. If the mark is older than that, it returns true, and the page is judged again.
+// PostedSince reports whether a page with a place above mark was posted under key, as [Mixed] returns
+// it. It looks only at postings in memory. If mark is so old that later postings may be on disk only,
+// it returns true, which costs the caller an unnecessary second judgement of its page.
 func (x *Index) PostedSince(key, mark uint64) bool {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	return mark < x.floor || x.fresh.last(key) > mark || x.full != nil && x.full.last(key) > mark
 }
 
-// Forget records that the postings of some places are superseded.
+// Forget makes Find skip the postings of some places, because later visits replaced the visits there.
 func (x *Index) Forget(places []uint64) {
 	x.goneMu.Lock()
 	defer x.goneMu.Unlock()
@@ -296,13 +303,13 @@ func (x *Index) isGone(place uint64) bool {
 func (x *Index) wakeUp() {
 	select {
 	case x.wake <- struct{}{}:
-	default: // it will look anyway
+	default: // a wake-up is already waiting for the goroutine
 	}
 }
 
-// Find appends the places of a kind posted under key to dst, lowest first, at most limit of them.
-// more reports whether there are others. Find skips superseded places, which may take a second,
-// longer read.
+// Find appends to dst up to limit places that were posted under a key of the given kind, the lowest
+// first. more reports whether there are further places. Places given to Forget are left out. If that
+// leaves too few, Find reads again with a higher limit.
 func (x *Index) Find(ctx context.Context, key uint64, kind Kind, limit int, dst []uint64) (nums []uint64, more bool, err error) {
 	if err := ctx.Err(); err != nil {
 		return dst, false, err
@@ -323,11 +330,12 @@ func (x *Index) Find(ctx context.Context, key uint64, kind Kind, limit int, dst 
 	}
 }
 
-// Among appends to dst the indexes in keys of those keys of a kind that may have been posted. The
-// other keys were never posted, which saves a Find for each.
+// Among appends to dst the index i of each keys[i] under which something may have been posted with the
+// given kind. Under the other keys nothing was posted, so a caller need not call Find for them.
 //
-// Each key is elsewhere in memory. Under one lock, their cache lines are fetched in parallel. With
-// a lock for each key, each fetch would wait for the one before.
+// Among checks all keys under one lock, because the filters have each key in another cache line, and
+// the processor then fetches these in parallel. With a lock for each key it would fetch one after the
+// other.
 func (x *Index) Among(keys []uint64, kind Kind, dst []int) []int {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
@@ -339,7 +347,8 @@ func (x *Index) Among(keys []uint64, kind Kind, dst []int) []int {
 	return dst
 }
 
-// maybe reports whether anything may have been posted under a mixed key. The caller holds mu.
+// maybe reports whether anything may have been posted under key, as [Mixed] returns it; false is
+// certain. The caller holds mu.
 func (x *Index) maybe(key uint64) bool {
 	if x.fresh.slot(key).first != 0 || x.full != nil && x.full.slot(key).first != 0 {
 		return true
@@ -355,7 +364,8 @@ func (x *Index) maybe(key uint64) bool {
 	return false
 }
 
-// collect appends the lowest places of a kind under a mixed key to dst, at most want of them.
+// collect appends to dst the lowest places that were posted under key, as [Mixed] returns it, with the
+// given kind. It appends up to want places, including places given to Forget.
 func (x *Index) collect(key uint64, kind Kind, want int, dst []uint64) (nums []uint64, err error) {
 	had := len(dst)
 	x.mu.RLock()
@@ -386,7 +396,7 @@ func (x *Index) collect(key uint64, kind Kind, want int, dst []uint64) (nums []u
 	return nums[:had+min(len(got), want)], nil
 }
 
-// living removes the superseded places from a list.
+// living returns a list of places without those given to Forget.
 func (x *Index) living(list []uint64) []uint64 {
 	if len(list) == 0 {
 		return list
@@ -399,8 +409,9 @@ func (x *Index) living(list []uint64) []uint64 {
 	return slices.DeleteFunc(list, func(place uint64) bool { return x.gone[place] })
 }
 
-// firstBits returns which of up to 64 segments may have a key, after checking one bit of each
-// filter. It has no branch, so the processor fetches the cache lines in parallel.
+// firstBits checks one bit of the filter of each of up to 64 segments. Bit i of the result is set if
+// segment i may have the key. key is a mixed key, and g is that mixed again. The loop has no branch, so
+// the processor fetches the filters' cache lines in parallel.
 func firstBits(some []*segment, key, g uint64) (maybe uint64) {
 	for i, s := range some {
 		maybe |= s.filter.firstBit(key, g) << i

@@ -29,13 +29,13 @@ func (x *Index) Start(m Manifest) error {
 		x.err = fmt.Errorf("index: %w", err)
 		x.changed.Broadcast()
 	})
-	x.wakeUp() // a merge may have been left undone
+	x.wakeUp() // the last process may have ended before a merge that was due
 	return nil
 }
 
-// Settle waits until all earlier postings are written and merged as far as necessary. The index
-// must not be read-only. It relies on the order of wake-ups: one is only taken when the work of the
-// one before is done.
+// Settle waits until full tables are written as segments and no level has enough segments for another
+// merge. The index must not be read-only. Settle sends three wake-ups, because the goroutine receives
+// one only after it has finished the work of the one before.
 func (x *Index) Settle() {
 	for range 3 {
 		x.wake <- struct{}{}
@@ -91,7 +91,7 @@ func (x *Index) flush() error {
 	return x.replace(nil, s, t)
 }
 
-// write writes a segment of at most so many postings; fill adds them.
+// write writes a new segment file of the given level. fill adds its postings, at most so many.
 func (x *Index) write(postings, level int, fill func(*segmentWriter) error) (*segment, error) {
 	id := x.manifest.Next
 	x.manifest.Next++
@@ -112,8 +112,9 @@ func (x *Index) write(postings, level int, fill func(*segmentWriter) error) (*se
 	return s, nil
 }
 
-// replace replaces segments by the segment that was made of them, first in badger, which makes it
-// effective. If the segment was made of a table, that table is free again.
+// replace replaces the segments in old by the one segment that has their postings. It saves the new
+// manifest in badger first: from then on the replacement survives a crash. If by was written from the
+// table of, and not from segments, replace empties the table for reuse.
 func (x *Index) replace(old []*segment, by *segment, of *postingTable) error {
 	list := slices.DeleteFunc(slices.Clone(x.segments), func(s *segment) bool { return slices.Contains(old, s) })
 	list = append(list, by)
@@ -140,8 +141,9 @@ func (x *Index) replace(old []*segment, by *segment, of *postingTable) error {
 	return nil
 }
 
-// ripe returns the segments of the lowest level that has enough of them to be merged, or nil. It
-// also returns nil if the disk has no room for the result in addition to them.
+// ripe returns the segments that are to be merged next: all of the lowest level that has at least
+// opt.Fan of them. It returns nil if no level has so many, or if the disk has no room for the merged
+// segment.
 func (x *Index) ripe() []*segment {
 	byLevel := map[int][]*segment{}
 	for _, s := range x.segments {
@@ -163,8 +165,9 @@ func (x *Index) ripe() []*segment {
 	return nil
 }
 
-// merge makes one segment of several. Meanwhile it writes tables that become full, so that Post
-// does not wait.
+// merge writes the postings of several segments as one segment of the next level, and removes the old
+// ones. Now and then it interrupts that to write a table that has become full, so that Post need not
+// wait for the end of a long merge.
 func (x *Index) merge(old []*segment) error {
 	postings := 0
 	var readers []*segmentReader
@@ -222,7 +225,7 @@ func (x *Index) mergeInto(w *segmentWriter, readers []*segmentReader) error {
 	return nil
 }
 
-// pauseEach is how many postings a merge writes between two pauses.
+// pauseEach is the number of postings that a merge writes between two calls of pause.
 const pauseEach = 1024
 
 // pause interrupts a merge to write the full table, if there is one. It returns errClosing if the

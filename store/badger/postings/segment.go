@@ -41,9 +41,9 @@ type segment struct {
 	file     *os.File
 	id       uint64
 	level    int
-	readOnly bool // the file stays, whatever is in it
+	readOnly bool // the file is not removed even if it is damaged
 	postings int
-	fences   []fence // and one more, for the end of the last block
+	fences   []fence // one for each block, and one for the end of the last block
 	filter   bloom
 }
 
@@ -53,16 +53,16 @@ type fence struct {
 }
 
 const (
-	blockPostings = 128 // larger ones take longer to search, and smaller ones more fences
+	blockPostings = 128 // postings in a block: larger blocks take longer to search, smaller ones need more fences in memory
 	footSize      = 32
 	segmentMagic  = "skPS"
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// filterBits returns the number of bits of a posting in memory. The few large segments determine
-// the memory in total. The many small ones determine how often an absent key causes a read, so
-// those get more bits.
+// filterBits returns how many bits for each posting the filter of a segment has that holds so many
+// postings. Large segments get fewer bits, because they take most of the memory. Small segments get
+// more, because there are many of them, and each false hit of a filter costs a read.
 func filterBits(postings int) int {
 	if postings > 8<<20 {
 		return 12
@@ -77,12 +77,13 @@ type segmentWriter struct {
 	err    error
 	s      segment
 	block  []byte
-	n      int     // postings in block
-	last   posting // in it
-	offset uint64
+	n      int     // number of postings in block
+	last   posting // the last posting in block
+	offset uint64  // where block will begin in the file
 }
 
-// newSegmentWriter creates the file of a segment of at most so many postings.
+// newSegmentWriter creates a segment file with the given path. The filter is sized for so many
+// postings, which is also the most that may be added.
 func newSegmentWriter(name string, postings int) (*segmentWriter, error) {
 	f, err := os.Create(name)
 	if err != nil {
@@ -108,7 +109,7 @@ func (w *segmentWriter) add(p posting) error {
 		w.block = binary.AppendUvarint(w.block, p.key-w.last.key)
 		w.block = binary.AppendUvarint(w.block, p.num)
 	case p.num == w.last.num:
-		return w.err // twice the same
+		return w.err // p was added before
 	default:
 		w.block = append(w.block, 0)
 		w.block = binary.AppendUvarint(w.block, p.num-w.last.num)
@@ -147,7 +148,7 @@ func (w *segmentWriter) finish() (*segment, error) {
 	for _, f := range s.fences {
 		binary.LittleEndian.PutUint64(b[:], f.key)
 		binary.LittleEndian.PutUint64(b[8:], f.start)
-		tail.Write(b[:16]) // out remembers its error, check has none
+		tail.Write(b[:16]) // the error need not be checked: bufio.Writer returns it from Flush, and a hash has none
 	}
 	writeWords(tail, s.filter.words)
 	foot := binary.LittleEndian.AppendUint64(b[:0], w.offset)
@@ -168,7 +169,7 @@ func (w *segmentWriter) abandon() {
 	os.Remove(w.file.Name())
 }
 
-// writeWords writes words to w, which remembers its errors.
+// writeWords writes words to w, little-endian. It ignores errors, because w returns them later.
 func writeWords(w io.Writer, words []uint64) {
 	buf := make([]byte, 0, 8<<10)
 	for part := range slices.Chunk(words, cap(buf)/8) {
@@ -247,9 +248,11 @@ func (s *segment) read() error {
 // blocks returns the number of blocks.
 func (s *segment) blocks() int { return len(s.fences) - 1 }
 
-// find appends up to want numbers of a kind under key to dst, lowest first.
+// find appends to dst the lowest places, up to want of them, that the segment has under a mixed key
+// with the given kind.
 func (s *segment) find(key uint64, kind Kind, want int, dst []uint64) ([]uint64, error) {
-	// The first block that begins with key or later; key may begin in the one before.
+	// Begin one block before the first whose first key is key or greater, because the postings of key
+	// may begin inside that block.
 	i := max(0, sort.Search(s.blocks(), func(i int) bool { return s.fences[i].key >= key })-1)
 	buf := blockBuffers.Get().(*[]byte)
 	defer blockBuffers.Put(buf)
@@ -277,7 +280,8 @@ func (s *segment) find(key uint64, kind Kind, want int, dst []uint64) ([]uint64,
 
 var blockBuffers = sync.Pool{New: func() any { return new([]byte) }}
 
-// readBlock reads block i into buf, which may grow.
+// readBlock reads block i into buf, which it enlarges if necessary, and verifies its checksum. The
+// result is valid as long as buf is not changed.
 func (s *segment) readBlock(i int, buf *[]byte) (blockReader, error) {
 	start, end := s.fences[i].start, s.fences[i+1].start
 	if end < start+4 || end-start > blockPostings*2*binary.MaxVarintLen64+4 {
@@ -295,7 +299,8 @@ func (s *segment) readBlock(i int, buf *[]byte) (blockReader, error) {
 	return blockReader{fields: field.Reader{Rest: b}, p: posting{key: s.fences[i].key}}, nil
 }
 
-// damaged removes a damaged file, so that the next opening rebuilds the index from the journal.
+// damaged returns the error for a damaged block. Unless the segment is read-only, it also removes the
+// file, so that the next opening rebuilds the index from the journal.
 func (s *segment) damaged(block int) error {
 	if !s.readOnly {
 		os.Remove(s.file.Name())
@@ -309,7 +314,8 @@ type blockReader struct {
 	p      posting
 }
 
-// next moves to the next posting. It returns false if there is none, or if the block is bad.
+// next moves to the next posting of the block. It returns false at the end of the block, or if the
+// block is not well formed.
 func (b *blockReader) next() bool {
 	if len(b.fields.Rest) == 0 {
 		return false
@@ -326,7 +332,7 @@ func (b *blockReader) next() bool {
 // A segmentReader reads all postings of a segment in order.
 type segmentReader struct {
 	s     *segment
-	block int // the next one
+	block int // number of the block that is read next
 	buf   []byte
 	err   error
 	blockReader
@@ -351,7 +357,7 @@ func (r *segmentReader) next() bool {
 	return true
 }
 
-// CheckSegment reads and verifies all of a segment.
+// CheckSegment reads a whole segment file and returns an error if any part of it is damaged.
 func CheckSegment(name string) error {
 	s, err := openSegment(name)
 	if err != nil {

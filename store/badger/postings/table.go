@@ -5,10 +5,11 @@ import (
 	"math/bits"
 )
 
-// A posting lists a page under a key.
+// A posting says that a page has a key. key is a mixed key, see [Mixed], and num is the page's place
+// and the kind of the key, see [WithKind].
 type posting struct{ key, num uint64 }
 
-// comparePostings compares two postings by the order of a segment.
+// comparePostings compares two postings by key and then by number, the order in a segment.
 func comparePostings(a, b posting) int {
 	if a.key != b.key {
 		return cmp.Compare(a.key, b.key)
@@ -24,16 +25,16 @@ func comparePostings(a, b posting) int {
 // table that still grows.
 type postingTable struct {
 	slots []slot
-	shift int // from a key to its slot
+	shift int // the slot of a key is slots[key>>shift], or the next free one behind it
 	keys  int
-	nums  []uint64 // from 1 on; 0 is no posting
-	next  []uint32 // the posting after each one under the same key
-	seq   uint64   // of the last journal entry that is in it
+	nums  []uint64 // the number of each posting; nums[0] is unused, so that index 0 can mean none
+	next  []uint32 // next[i] is the index of the next posting that has the key of posting i; 0: there is none
+	seq   uint64   // number of the last journal entry whose postings are in the table
 }
 
 type slot struct {
 	key         uint64
-	first, last uint32 // postings; 0: the slot is free
+	first, last uint32 // indexes in nums of the first and last posting under the key; 0: the slot is free
 }
 
 const firstSlots = 1 << 10
@@ -80,17 +81,18 @@ func (t *postingTable) add(p posting) {
 		t.next[s.last], s.last = n, n
 		return
 	}
-	*s = slot{p.key, n, n} // one slot in four stays free
+	*s = slot{p.key, n, n} // then grow if more than three quarters of the slots are used
 	if t.keys++; 4*t.keys > 3*len(t.slots) {
 		t.resize(2 * len(t.slots))
 	}
 }
 
-// last returns the highest number under key, whatever its kind, which is the last posted, because
-// numbers ascend. It returns 0 if there is none.
+// last returns the highest place posted under a mixed key with any kind, or 0 if there is none. It is
+// the place posted last, because places ascend.
 func (t *postingTable) last(key uint64) uint64 { return NumOf(t.nums[t.slot(key).last]) }
 
-// find appends the lowest numbers of a kind under key to dst, at most want of them.
+// find appends to dst the lowest places, up to want of them, that were posted under a mixed key with
+// the given kind.
 func (t *postingTable) find(key uint64, kind Kind, want int, dst []uint64) []uint64 {
 	for n := t.slot(key).first; n != 0 && want > 0; n = t.next[n] {
 		if KindOf(t.nums[n]) != kind {
