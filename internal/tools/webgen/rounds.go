@@ -32,7 +32,7 @@ const (
 	fresh     change = "new"
 )
 
-const forRounds = 100 // first number of a stream of random numbers that is used for the rounds: round r uses forRounds + r
+const forRounds = 100 // luck(n, forRounds+r, …) draws the random numbers of round r; the numbers below are used for other purposes
 
 // mostRounds is the number of rounds. Pages that disappear in one of them have no links from the
 // beginning.
