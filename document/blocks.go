@@ -7,26 +7,27 @@ import (
 	"skink/extract"
 )
 
-// blocks collects the blocks of an office document. A paragraph may stand inside another one, as
-// that of a footnote or a text box does: it becomes a block after the outer one.
+// blocks collects the paragraphs and table rows of an office document. A paragraph may be inside
+// another one, as that of a footnote or a text box is. The inner paragraph becomes a block behind
+// the outer one.
 type blocks struct {
 	all  []extract.Block
 	open []*openBlock
-	size int // bytes of text
+	size int // bytes of text collected so far
 	most int
-	mute int // depth of elements whose text is not of the document
+	mute int // number of open elements whose text is dropped, such as deleted text; 0: text is collected
 }
 
-// An openBlock is a block that is being read.
+// An openBlock is a paragraph or table row whose end was not reached yet.
 type openBlock struct {
 	text  strings.Builder
 	level int
-	inner []extract.Block // blocks that stand inside it
+	inner []extract.Block // finished blocks inside this one
 	isRow bool
-	skip  bool // its text is not of the document
+	skip  bool // drop the block's own text
 }
 
-// begin opens a block.
+// begin opens a paragraph. level is the level of a heading, or 0.
 func (b *blocks) begin(level int) { b.open = append(b.open, &openBlock{level: level}) }
 
 // end closes the last opened block.
@@ -57,8 +58,8 @@ func (b *blocks) end() {
 // beginRow opens a row of a table.
 func (b *blocks) beginRow() { b.open = append(b.open, &openBlock{isRow: true}) }
 
-// write adds text to the open block. Text outside of blocks is white space or no text of the
-// document.
+// write adds text to the innermost open block. It drops text outside all blocks, which is white
+// space or not part of the document's text.
 func (b *blocks) write(s string) {
 	if b.mute > 0 || len(b.open) == 0 {
 		return

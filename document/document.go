@@ -37,8 +37,8 @@ import (
 	"skink/extract"
 )
 
-// Version is that of the texts. It rises with every change that gives some document another text,
-// as [extract.Version] does for pages.
+// Version is the version of the rules by which documents become text. It is increased with every
+// change after which some document has another text.
 const Version = 1
 
 // Media types of documents.
@@ -69,7 +69,8 @@ type Error struct {
 func (e *Error) Error() string { return "no text in this " + names[e.Type] + ": " + e.Err.Error() }
 func (e *Error) Unwrap() error { return e.Err }
 
-// Type returns the media type of a document, or "" for a body that is none.
+// Type returns the media type of a document, found from its bytes, or "" if body is not a PDF,
+// DOCX, ODT or EPUB file.
 func Type(body []byte) string {
 	switch {
 	case bytes.HasPrefix(body, []byte("PK\x03\x04")):
@@ -84,11 +85,12 @@ func Type(body []byte) string {
 	return ""
 }
 
-// encryptedPackage is the name of a stream in an OLE file, in UTF-16.
+// encryptedPackage is the name, in UTF-16, of the part of an OLE file that holds an encrypted DOCX
+// file.
 var encryptedPackage = []byte("E\x00n\x00c\x00r\x00y\x00p\x00t\x00e\x00d\x00P\x00a\x00c\x00k\x00a\x00g\x00e\x00")
 
-// TypeOfFile returns the media type of a document from the first bytes of a file and its name, or
-// "" if it appears to be none.
+// TypeOfFile returns the media type of a file, found from its name and its first bytes, or "" if it
+// does not look like a document.
 func TypeOfFile(name string, start []byte) string {
 	ext := strings.ToLower(filepath.Ext(name))
 	switch {
@@ -109,13 +111,14 @@ func TypeOfFile(name string, start []byte) string {
 	return packageType(start)
 }
 
-// MostText returns how many bytes of text a document of size bytes may have.
+// MostText returns the largest number of bytes of text that is accepted from a document file of
+// size bytes.
 func MostText(size int) int { return min(8<<20, 8*size+64<<10) }
 
-// Options bound a reader.
+// Options limit what a [Reader] may use. The zero value has the defaults.
 type Options struct {
-	Memory  int64         // bytes that PDF files may use while they are read; 0: 256 MB
-	Timeout time.Duration // for one PDF file; 0: 2 minutes
+	Memory  int64         // bytes of memory for reading PDF files, all together; 0: 256 MB
+	Timeout time.Duration // time for reading one PDF file; 0: 2 minutes
 	Cache   string        // folder for the compiled PDF engine; "": skink/pdf in the user's cache folder
 }
 
@@ -126,23 +129,25 @@ const (
 	mostInstance   = 512 << 20
 )
 
-// A Reader reads documents. A nil Reader reads only pages. Its methods are safe for concurrent use.
+// A Reader reads documents. Its methods are safe for concurrent use, except Close. A nil Reader
+// reads only pages, and no documents.
 type Reader struct {
 	opt Options
 
 	once   sync.Once
-	engine *pdf.Engine // nil before the first PDF
-	err    error       // why the engine cannot start
+	engine *pdf.Engine // nil until the first PDF file is read
+	err    error       // why the PDF engine could not be started; nil: it was
 }
 
-// NewReader returns a reader. The PDF engine starts with the first PDF. Close the reader.
+// NewReader returns a Reader, which must be closed. The PDF engine is started when the first PDF
+// file is read.
 func NewReader(opt Options) *Reader {
 	opt.Memory = cmp.Or(opt.Memory, 256<<20)
 	opt.Timeout = cmp.Or(opt.Timeout, 2*time.Minute)
 	return &Reader{opt: opt}
 }
 
-// Close ends the PDF engine. No document may be read at the same time or later.
+// Close stops the PDF engine. Other methods must not run at the same time or later.
 func (r *Reader) Close() error {
 	if r == nil || r.engine == nil {
 		return nil
@@ -159,7 +164,7 @@ func (r *Reader) Reads(body []byte, contentType string) bool {
 	return !strings.HasPrefix(media, "text/") && media != "application/xhtml+xml"
 }
 
-// Cost returns the bytes of memory that it takes to read a document, without those for its text.
+// Cost returns the bytes of memory needed to read a document, besides the memory for its text.
 func (r *Reader) Cost(body []byte) int64 {
 	if Type(body) == PDF {
 		_, memory := r.instances()
@@ -183,8 +188,9 @@ func (r *Reader) instances() (n, memory int64) {
 	return n, max(leastInstance, min(r.opt.Memory/n, mostInstance))
 }
 
-// Parse reads a page or a document. contentType is the Content-Type header as sent. The error of a
-// document is an *[Error], or that of ctx. Otherwise Parse is [extract.Options.Parse].
+// Parse extracts the text of a page or a document. contentType is the Content-Type header as the
+// server sent it. A page is parsed by [extract.Options.Parse]. If a document cannot be read, the
+// error is an *[Error], or the error of ctx.
 func (r *Reader) Parse(ctx context.Context, ask extract.Options, body []byte, contentType string) (*extract.Document, error) {
 	doc, err := ask.Parse(body, contentType)
 	if r == nil || doc != nil || !errors.Is(err, extract.ErrNotText) {
@@ -197,7 +203,7 @@ func (r *Reader) Parse(ctx context.Context, ask extract.Options, body []byte, co
 	if doc, err = r.read(ctx, ask, body, media); err != nil && ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
-	if errors.Is(err, errMissing) { // a ZIP file that contains a document
+	if errors.Is(err, errMissing) { // a ZIP file that only contains a document
 		return nil, extract.ErrNotText
 	}
 	if err != nil {
@@ -209,7 +215,7 @@ func (r *Reader) Parse(ctx context.Context, ask extract.Options, body []byte, co
 	return doc, nil
 }
 
-// read reads a document of a type.
+// read reads a document whose media type is media.
 func (r *Reader) read(ctx context.Context, ask extract.Options, body []byte, media string) (*extract.Document, error) {
 	if media == PDF {
 		return r.readPDF(ctx, body)

@@ -16,7 +16,7 @@ import (
 // of contents, codes of fields, the older of two forms of a drawing, page headers, page footers and
 // comments. Footnotes and endnotes come after the text.
 
-// wordMain is the part with the text.
+// wordMain is the name of the part of a DOCX package that contains the text.
 const wordMain = "word/document.xml"
 
 // docx reads a DOCX file.
@@ -47,11 +47,11 @@ func (p *pack) docx() (*extract.Document, error) {
 
 // wordStyles are the styles of a DOCX file that mean something for its text.
 type wordStyles struct {
-	levels   map[string]int    // of headings, by the id of a style
-	based    map[string]string // the style that a style inherits from
-	contents map[string]bool   // styles of lines of a table of contents
+	levels   map[string]int    // heading level of a style, by the style's id; only styles of headings are in it
+	based    map[string]string // id of the style from which a style inherits, by the style's id
+	contents map[string]bool   // ids of the styles for lines of a table of contents
 	lang     string
-	id       string // of the style that is being read
+	id       string // id of the style that is being read
 }
 
 func (s *wordStyles) begin(name string, attrs []xml.Attr) {
@@ -85,9 +85,10 @@ func (s *wordStyles) end(string)  {}
 func (s *wordStyles) text([]byte) {}
 func (s *wordStyles) err() error  { return nil }
 
-// level returns the level of the headings with a style; 0: they are none.
+// level returns the heading level, from 1, of paragraphs with the style id. 0 means that they are
+// not headings.
 func (s *wordStyles) level(id string) int {
-	for range 8 { // styles may inherit in a circle
+	for range 8 { // a limit, because damaged styles may inherit from each other in a circle
 		if level := s.levels[id]; level > 0 {
 			return level
 		}
@@ -96,8 +97,8 @@ func (s *wordStyles) level(id string) int {
 	return 0
 }
 
-// outlineLevel returns the level of a heading by its outline level, which begins at 0; 9 is running
-// text.
+// outlineLevel returns the heading level, from 1, for an outline level as DOCX writes it: "0" is
+// level 1, and "9" is running text. It returns 0 for running text and for malformed values.
 func outlineLevel(val string) int {
 	if n, err := strconv.Atoi(val); err == nil && 0 <= n && n < 9 {
 		return n + 1
@@ -110,10 +111,11 @@ type wordText struct {
 	blocks
 	styles *wordStyles
 	inText bool
-	sdt    []bool // open content controls; true: it is a table of contents
+	sdt    []bool // for each open content control (w:sdt element), whether it is a table of contents
 }
 
-// wordMuted are the elements whose text is not of the document.
+// wordMuted are the elements of DOCX whose text is not part of the document's text, such as deleted
+// text.
 var wordMuted = map[string]bool{"del": true, "moveFrom": true, "Fallback": true, "rt": true}
 
 func (w *wordText) begin(name string, attrs []xml.Attr) {
@@ -176,9 +178,9 @@ func (w *wordText) text(s []byte) {
 	}
 }
 
-// fields returns the texts of the elements of a part that have no elements inside, by name. If
-// there are several of one name, it is the first one that is not empty. A part that is missing has
-// none.
+// fields returns the text of each element without child elements in the part called name, by the
+// element's name. Of several elements with one name, the first that is not empty counts. It returns
+// an empty map if the package has no such part.
 func (p *pack) fields(name string) (map[string]string, error) {
 	f := &fields{of: map[string]string{}}
 	err := p.walk(name, f)

@@ -18,11 +18,12 @@ import (
 // of the reading order (linear="no").
 
 const (
-	chapterTree = 16 << 20 // bytes of the tree of a chapter; the text of a larger one is all that stands between its tags
-	mostSpine   = 10_000   // chapters
+	chapterTree = 16 << 20 // largest HTML tree of a chapter in bytes; a chapter with a larger tree is not parsed, and all text between its tags is used
+	mostSpine   = 10_000   // largest number of chapters that are read
 )
 
-// epubMain is the part that names the others.
+// epubMain is the name of the part of an EPUB package that says where the description of the book
+// is.
 const epubMain = "META-INF/container.xml"
 
 // epub reads an EPUB file.
@@ -60,7 +61,7 @@ func (p *pack) epub(ask extract.Options) (*extract.Document, error) {
 			return nil, err
 		}
 		chapter, err := ask.Parse(body, "application/xhtml+xml")
-		if err != nil { // it is no page
+		if err != nil { // not an HTML page
 			continue
 		}
 		if size += len(chapter.Text) + len(chapter.Left); size > p.most {
@@ -82,7 +83,7 @@ func (p *pack) epub(ask extract.Options) (*extract.Document, error) {
 	return d, nil
 }
 
-// epubContainer finds the part that describes the book.
+// An epubContainer reads the part epubMain. root is the name of the part that describes the book.
 type epubContainer struct{ root string }
 
 func (c *epubContainer) begin(name string, attrs []xml.Attr) {
@@ -95,7 +96,7 @@ func (c *epubContainer) end(string)  {}
 func (c *epubContainer) text([]byte) {}
 func (c *epubContainer) err() error  { return nil }
 
-// An epubItem is a part of the book.
+// An epubItem is a file of the book, as the description of the book lists it.
 type epubItem struct {
 	href string
 	page bool // a chapter, not a picture or a table of contents
@@ -105,7 +106,7 @@ type epubItem struct {
 type epubBook struct {
 	fields
 	items    map[string]epubItem
-	spine    []string // ids of items
+	spine    []string // ids of the items in reading order
 	isDate   bool     // the open element is the date of the last change
 	modified string
 }
@@ -158,7 +159,8 @@ func (b *epubBook) chapters(dir string) (names []string) {
 	return names
 }
 
-// epubLocks finds the parts that are encrypted. Most books with any encrypt only their fonts.
+// An epubLocks collects the names of the encrypted parts. Most books that have any encrypt only
+// their fonts.
 type epubLocks struct{ parts []string }
 
 func (l *epubLocks) begin(name string, attrs []xml.Attr) {

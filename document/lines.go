@@ -40,7 +40,8 @@ func pdfDocument(f *pdf.File) *extract.Document {
 	return d
 }
 
-// ofContents matches a line of a table of contents.
+// ofContents matches a line of a table of contents: one that ends in a row of dots and a page
+// number.
 var ofContents = regexp.MustCompile(`(\. ?){4,} *([0-9]+|[ivxl]+)$`)
 
 // linesOf returns the lines of each page, without blank lines, tables of contents, page headers and
@@ -59,7 +60,7 @@ func linesOf(pages []string) [][]string {
 
 const (
 	edge      = 2 // lines at the top and at the bottom of a page that may be a page header or footer
-	repeating = 3 // pages with the same line there
+	repeating = 3 // number of pages on which a line must be at the edge to count as page header or footer
 )
 
 // dropRunning drops page headers and footers.
@@ -90,8 +91,8 @@ func dropRunning(pages [][]string) [][]string {
 	return pages
 }
 
-// masked returns a line with a # for each number, so that page numbers are equal. Numbers of the
-// first pages are often Roman.
+// masked returns a line with each number replaced by #, so that "Page 3" and "Page 4" are equal. It
+// replaces Roman numbers too, because prefaces often have them.
 func masked(line string) string {
 	var out strings.Builder
 	for word := range strings.FieldsSeq(line) {
@@ -115,12 +116,13 @@ func masked(line string) string {
 	return out.String()
 }
 
-// isRoman reports a small Roman number, as prefaces have.
+// isRoman reports whether word looks like a Roman number in small letters, such as the page numbers
+// of prefaces.
 func isRoman(word string) bool {
 	return word != "" && strings.Trim(word, "ivxl") == "" && len(word) < 8
 }
 
-// paragraphs joins the lines of a document.
+// paragraphs joins the lines of all pages of a PDF file to paragraphs.
 func paragraphs(pages [][]string) []extract.Block {
 	j := joiner{words: map[string]bool{}}
 	for _, page := range pages {
@@ -138,7 +140,8 @@ func paragraphs(pages [][]string) []extract.Block {
 	return j.blocks
 }
 
-// widthOf returns the length in characters that one line in four of a page has or exceeds.
+// widthOf returns the width of a page's text in characters: a quarter of the page's lines have that
+// length or more.
 func widthOf(page []string) int {
 	var counts [512]int
 	for _, line := range page {
@@ -153,22 +156,24 @@ func widthOf(page []string) int {
 	return 0
 }
 
-// full is the share of the width of a page that a line has if the paragraph goes on.
+// full is the least length of a line that does not end its paragraph, as a share of the width of
+// the page. A shorter line is the last of its paragraph.
 const full = 0.7
 
-// brokenHyphen is what PDFium gives for a hyphen at a line end that breaks a word.
+// brokenHyphen is the character that PDFium returns for a hyphen that breaks a word at the end of a
+// line.
 const brokenHyphen = "\x02"
 
-// A joiner makes paragraphs of lines.
+// A joiner joins the lines of a PDF file to paragraphs.
 type joiner struct {
 	words  map[string]bool // words of the document, in lower case
 	blocks []extract.Block
 	now    strings.Builder
 	broken string // the first part of a word that was broken at the line end
-	goesOn bool   // the last line may go on in the next
+	goesOn bool   // the paragraph may continue in the next line
 }
 
-// know adds the words of a line to those of the document.
+// know adds the words of a line to j.words, the words that the document contains.
 func (j *joiner) know(line string) {
 	for word := range strings.FieldsSeq(line) {
 		if word = bare(word); word != "" && !strings.HasSuffix(word, "-") && !strings.Contains(word, brokenHyphen) {
@@ -184,7 +189,8 @@ func bare(word string) string {
 	}))
 }
 
-// add adds a line of a page.
+// add adds a line to the current paragraph, or begins a new one with it. width is the width of the
+// line's page in characters.
 func (j *joiner) add(line string, width int) {
 	if j.broken == "" && (!j.goesOn || beginsBlock(line)) {
 		j.flush()
@@ -205,7 +211,8 @@ func (j *joiner) add(line string, width int) {
 	j.goesOn = float64(length) >= full*float64(width)
 }
 
-// splitBroken cuts a word that is broken at the line end from the line. The word has its hyphen.
+// splitBroken splits a line that ends with a hyphen into the text before the last word, and that
+// word with its hyphen. word is "" if the line ends with a whole word.
 func splitBroken(line string) (rest, word string) {
 	head, marked := strings.CutSuffix(line, brokenHyphen)
 	if !marked {
@@ -221,7 +228,9 @@ func splitBroken(line string) (rest, word string) {
 	return head[:at], head[at:] + "-"
 }
 
-// joined returns a word that was broken after its hyphen.
+// joined returns the word whose part first, with a hyphen, ends a line, and whose part second
+// begins the next line. It keeps the hyphen if second does not begin with a small letter, or if the
+// document has the word only with a hyphen.
 func (j *joiner) joined(first, second string) string {
 	start, _ := utf8.DecodeRuneInString(second)
 	plain := strings.TrimSuffix(first, "-") + second
@@ -244,10 +253,11 @@ func (j *joiner) flush() {
 	j.broken, j.goesOn = "", false
 }
 
-// section matches the beginning of a heading with a number of several parts.
+// section matches the beginning of a numbered heading, such as "2.1 Results".
 var section = regexp.MustCompile(`^([0-9]+|[A-Z])(\.[0-9]+)+\.? \pL`)
 
-// beginsBlock reports a line that begins an item of a list, or a numbered heading.
+// beginsBlock reports whether a line begins a list item or a numbered heading, and thus a new
+// paragraph.
 func beginsBlock(line string) bool {
 	if section.MatchString(line) {
 		return true

@@ -49,7 +49,7 @@ func (p *pack) odt() (*extract.Document, error) {
 	return d, nil
 }
 
-// openStyles finds the language of a document.
+// openStyles reads the styles of an ODT file. lang is the first language that they name.
 type openStyles struct{ lang string }
 
 func (s *openStyles) begin(_ string, attrs []xml.Attr) {
@@ -66,11 +66,12 @@ func (s *openStyles) err() error  { return nil }
 type openText struct {
 	blocks
 	notes []extract.Block // footnotes and endnotes
-	outer *blocks         // what a note interrupted; nil: no note is open
-	depth int             // of notes
+	outer *blocks         // blocks of the text around the note that is being read; nil: no note is open
+	depth int             // number of open notes, which may be nested
 }
 
-// openMuted are the elements whose text is not of the document.
+// openMuted are the elements of ODT whose text is not part of the document's text, such as deleted
+// text and tables of contents.
 var openMuted = map[string]bool{
 	"tracked-changes": true, "annotation": true, "note-citation": true, "ruby-text": true, "title": true, "desc": true,
 	"table-of-content": true, "illustration-index": true, "table-index": true, "object-index": true, "alphabetical-index": true,

@@ -32,10 +32,11 @@ type pack struct {
 	most  int   // bytes of text that the document may have
 }
 
-// packageType returns the media type of a package, or "". ODT and EPUB files should begin with an
-// entry that holds it. Other files are known by the name of a part, which is somewhere in the bytes.
+// packageType returns the media type of a ZIP file that is a DOCX, ODT or EPUB file, or "". ODT and
+// EPUB files should begin with an entry that contains the media type. Otherwise the type is found
+// from the name of an entry that only this type has.
 func packageType(body []byte) string {
-	const head = 30 // bytes before the name of the first entry
+	const head = 30 // bytes of a ZIP entry before its name
 	if len(body) < head {
 		return ""
 	}
@@ -76,10 +77,10 @@ func openPackage(body []byte) (*pack, error) {
 	return p, nil
 }
 
-// errMissing means that a part is not in the package.
+// errMissing means that a ZIP file lacks an entry that documents of its type must have.
 var errMissing = errors.New("a part is missing")
 
-// open opens a part. Close it.
+// open opens the entry of the ZIP file called name. The caller must close it.
 func (p *pack) open(name string) (io.ReadCloser, error) {
 	f := p.parts[path.Clean(strings.TrimPrefix(name, "/"))]
 	if f == nil {
@@ -98,7 +99,8 @@ func (p *pack) open(name string) (io.ReadCloser, error) {
 	}{&unpacking{r, &p.left}, r}, nil
 }
 
-// An unpacking reads a part, within the bound of its package.
+// An unpacking reads an entry of a ZIP file. It fails when *left, the bytes that the whole package
+// may still decompress, is used up.
 type unpacking struct {
 	from io.Reader
 	left *int64
@@ -113,7 +115,7 @@ func (u *unpacking) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// bytes returns a whole part.
+// bytes returns the decompressed content of the entry called name.
 func (p *pack) bytes(name string) ([]byte, error) {
 	r, err := p.open(name)
 	if err != nil {
@@ -132,15 +134,16 @@ func unreadable(name string, err error) error {
 	return fmt.Errorf("%w: %s: %v", ErrDamaged, name, err)
 }
 
-// A visitor is called for each element and text of an XML part. Names have no prefix.
+// A visitor is called by walk for each element and text of an XML entry. Names of elements have no
+// namespace prefix.
 type visitor interface {
 	begin(name string, attrs []xml.Attr)
 	end(name string)
 	text(s []byte)
-	err() error // ends the walk
+	err() error // an error that makes walk stop; nil: continue
 }
 
-// walk reads an XML part.
+// walk parses the XML entry called name, and calls v for each element and text in it.
 func (p *pack) walk(name string, v visitor) error {
 	r, err := p.open(name)
 	if err != nil {
@@ -176,7 +179,8 @@ func (p *pack) walk(name string, v visitor) error {
 	}
 }
 
-// attr returns the value of an attribute, whatever its prefix.
+// attr returns the value of the attribute called name, without regard to its namespace prefix, or
+// "".
 func attr(attrs []xml.Attr, name string) string {
 	for _, a := range attrs {
 		if a.Name.Local == name {

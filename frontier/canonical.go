@@ -38,44 +38,47 @@ import (
 // this package always escapes it in UTF-8. So links with a query can be wrong on pages in a legacy
 // encoding.
 
-// MaxURL is the longest URL that is crawled, in bytes, both as written and as canonical. RFC 9110,
-// section 4.1, recommends support for at least 8,000 octets. A longer URL is data in a link, or a
-// trap.
+// MaxURL is the greatest length in bytes of a URL that is crawled, as written and in canonical
+// form. RFC 9110, section 4.1, recommends support for at least 8,000 octets. Longer URLs contain
+// data, or come from a site that makes ever longer links.
 const MaxURL = 8000
 
-// Two more bounds, because the parser's time grows with the square of both, and one page can hold a
-// thousand links of 8,000 bytes.
+// Two more limits on URLs. They exist because one page can have a thousand links of 8,000 bytes,
+// and parsing some of these would take long.
 const (
-	// maxAuthority is for user info, host and port together, in bytes. A DNS name ends at 253
-	// octets, written as escapes at 759. 8,000 bytes of "@" would cost 0.2 s.
+	// maxAuthority is the greatest length in bytes of user info, host and port together. A DNS name
+	// has at most 253 octets, and 759 if each is written as %XX. The parser's time grows with the
+	// square of this length: 8,000 bytes of "@" would take 0.2 s.
 	maxAuthority = 1024
-	// maxSlashes is for the slashes before the query. A site with folders this deep links to itself
-	// in circles. 4,000 of them would cost 12 ms.
+	// maxSlashes is the greatest number of slashes before the query. A site with deeper folders
+	// probably links to itself in circles. The parser's time grows with the square of this number:
+	// 4,000 slashes would take 12 ms.
 	maxSlashes = 512
 )
 
 var (
-	// ErrScheme is returned for a URL without a scheme, or with another scheme than http and https.
-	// Such links (mailto:, javascript:, data:) are ordinary on a page.
+	// ErrScheme is returned for a URL without a scheme, and for a scheme other than http and https.
+	// Links with other schemes, such as mailto: and javascript:, are frequent on pages.
 	ErrScheme = errors.New("not an http or https URL")
 
 	// ErrTooLong is returned for a URL of more than [MaxURL] bytes, or with too many slashes.
 	ErrTooLong = errors.New("URL too long")
 
-	// ErrInvalid is returned for a URL that a browser could not open either: it has no host, or an
-	// impossible host or port.
+	// ErrInvalid is returned for a URL that a browser cannot open either, because its host or port
+	// is missing or malformed.
 	ErrInvalid = errors.New("invalid URL")
 )
 
-// The parser differs from the library's default in one point: it escapes "^" in a path. The URL
-// Standard requires that now, and the library (v0.6.2) does not do it yet.
+// parser parses URLs as the URL Standard says. It is set to escape "^" in a path, which the
+// standard now requires and the library (v0.6.2) does not do by default.
 var parser = whatwg.NewParser(
 	whatwg.WithPathPercentEncodeSet(whatwg.PathPercentEncodeSet.Set('^')),
 )
 
-// Canonical returns the canonical form of an absolute URL, as the essay above defines it. The
-// result is ASCII, at most [MaxURL] bytes, and its own canonical form. The errors are [ErrScheme],
-// [ErrTooLong] and [ErrInvalid], wrapped with the URL and a suggestion.
+// Canonical returns the canonical form of an absolute URL, which identifies a page: two spellings
+// of one URL have the same form. The result is ASCII and at most [MaxURL] bytes long, and Canonical
+// does not change it again. The errors are [ErrScheme], [ErrTooLong] and [ErrInvalid], wrapped with
+// the URL and a suggestion.
 func Canonical(rawURL string) (string, error) {
 	if len(rawURL) > MaxURL {
 		return "", tooLong(rawURL)
@@ -88,7 +91,8 @@ func Canonical(rawURL string) (string, error) {
 	return canonicalParsed(rawURL)
 }
 
-// canonicalParsed is [Canonical] by the standard's full parser.
+// canonicalParsed does the work of [Canonical] with the full parser of the URL Standard. Canonical
+// calls it for URLs that the fast check in plain.go cannot handle.
 func canonicalParsed(rawURL string) (string, error) {
 	ref := stripBlanks(rawURL)
 	s := scheme(ref)
@@ -117,9 +121,9 @@ func canonicalParsed(rawURL string) (string, error) {
 	return s, checkBounds(rawURL, s)
 }
 
-// serialize returns the canonical form of a parsed URL; rawURL is for messages. It fails if the
-// parser would not read the host back as the same host. IDNA maps some hosts to a name that it then
-// finds invalid ("≠" is one), and a form that cannot be read again cannot be a key.
+// serialize returns the canonical form of a parsed URL; rawURL is for error messages. It returns an
+// error if parsing the host again would give another host. The reason is that IDNA maps some hosts,
+// such as "≠", to names that it then refuses, and such a form cannot be a key.
 func serialize(rawURL string, u *whatwg.Url) (string, error) {
 	if host := u.Hostname(); !plainHost(host) {
 		again, err := parser.Parse("http://" + host)
@@ -139,15 +143,16 @@ func serialize(rawURL string, u *whatwg.Url) (string, error) {
 	return s, nil
 }
 
-// decodeUnreserved writes escapes in capitals and unreserved characters as themselves, except for
-// escapes that would complete another (see above).
+// decodeUnreserved writes the hex digits of each %XX in capitals, and decodes each %XX that stands
+// for a letter, a digit, or one of "-._~". It does not decode one that would then complete another
+// escape: "%%32e" stays, because decoding %32 would give "%2e".
 func decodeUnreserved(s string) string {
 	first := strings.IndexByte(s, '%')
 	if first < 0 {
 		return s
 	}
 	out := append(make([]byte, 0, len(s)), s[:first]...)
-	lone := -3 // place in out of the last per cent sign that starts no escape
+	lone := -3 // index in out of the last "%" that does not begin an escape
 	for i := first; i < len(s); i++ {
 		if s[i] != '%' {
 			out = append(out, s[i])
@@ -170,7 +175,7 @@ func decodeUnreserved(s string) string {
 	return string(out)
 }
 
-// unescape decodes the %XX at the start of s.
+// unescape decodes the escape %XX at the start of s. ok is false if s does not start with one.
 func unescape(s string) (c byte, ok bool) {
 	if len(s) < 3 || !isHex(s[1]) || !isHex(s[2]) {
 		return 0, false
@@ -194,8 +199,8 @@ func hexValue(c byte) byte {
 	return upperHex(c) - 'A' + 10
 }
 
-// stripBlanks does the first steps of the basic URL parser: it removes outer control characters and
-// spaces, then all tabs and line ends.
+// stripBlanks removes control characters and spaces at both ends of s, and all tabs and line ends
+// in s. These are the first steps of the basic URL parser in the URL Standard.
 func stripBlanks(s string) string {
 	s = trimBlanks(s)
 	if !strings.ContainsAny(s, "\t\n\r") {
@@ -204,7 +209,7 @@ func stripBlanks(s string) string {
 	return strings.NewReplacer("\t", "", "\n", "", "\r", "").Replace(s)
 }
 
-// trimBlanks removes outer C0 control characters and spaces.
+// trimBlanks removes ASCII control characters and spaces at both ends of s.
 func trimBlanks(s string) string {
 	for s != "" && s[0] <= ' ' {
 		s = s[1:]
@@ -215,8 +220,8 @@ func trimBlanks(s string) string {
 	return s
 }
 
-// scheme returns the scheme of a URL or a reference without blanks, in lower case, or "" if it has
-// none (URL Standard 4.4, scheme states).
+// scheme returns the scheme of a URL or relative reference in lower case, such as "http", or "" if
+// it has none. s must not begin with blanks. See URL Standard 4.4, scheme states.
 func scheme(s string) string {
 	for i := range len(s) {
 		c := s[i]
@@ -236,9 +241,9 @@ func scheme(s string) string {
 
 func isWeb(scheme string) bool { return scheme == "http" || scheme == "https" }
 
-// authorityLen returns the length of the authority of a URL or a reference without blanks, which is
-// the part between the slashes and the path; 0 if it has none. For "http:a/b", where "a" can be a
-// host or part of a path, it counts the "a".
+// authorityLen returns the length in bytes of the authority in a URL or relative reference: user
+// info, host and port. It returns 0 if there is none. In "http:a/b", "a" may be a host or the
+// beginning of a path; authorityLen counts it as a host.
 func authorityLen(ref string) int {
 	s := scheme(ref)
 	rest := ref
@@ -255,8 +260,9 @@ func authorityLen(ref string) int {
 	return len(authority)
 }
 
-// checkBounds returns an error for a URL or a reference without blanks that would take long to
-// parse; rawURL is for messages.
+// checkBounds returns an error for a URL or relative reference that would take long to parse,
+// because its authority is too long or it has too many slashes. ref is rawURL without blanks;
+// rawURL is for the error message.
 func checkBounds(rawURL, ref string) error {
 	path := ref
 	if end := strings.IndexAny(ref, "?#"); end >= 0 {
@@ -281,7 +287,8 @@ func otherScheme(rawURL, scheme string) error {
 	return fmt.Errorf("%s: %w but %s; if that is a host, put https:// in front of it", quote(rawURL), ErrScheme, scheme)
 }
 
-// invalid wraps the parser's error, without the URL that it repeats.
+// invalid returns [ErrInvalid] with the reason from err, an error of the parser. It leaves out the
+// URL that the parser's error repeats.
 func invalid(rawURL string, err error) error {
 	why := string(whatwgerrors.Type(err))
 	if why == "" {
@@ -290,8 +297,8 @@ func invalid(rawURL string, err error) error {
 	return fmt.Errorf("%s: %w: %s; check the host and the port", quote(rawURL), ErrInvalid, why)
 }
 
-// quote shortens a URL for a message, and removes a possible password, because messages are printed
-// and stored in records.
+// quote returns a URL in quotes for an error message. It shortens the URL, and removes user info,
+// because messages are printed and stored and must not contain passwords.
 func quote(rawURL string) string {
 	const most = 200
 	rawURL = withoutUser(rawURL)
@@ -301,7 +308,7 @@ func quote(rawURL string) string {
 	return fmt.Sprintf("%q…", rawURL[:most])
 }
 
-// withoutUser removes the user info from a possible URL of any scheme.
+// withoutUser removes the user info from s, which may be a URL of any scheme or something else.
 func withoutUser(s string) string {
 	if !strings.Contains(s, "@") {
 		return s
@@ -321,8 +328,8 @@ func withoutUser(s string) string {
 	return s
 }
 
-// ID returns the key of a page: the first 128 bits of the SHA-256 of its canonical URL. Anyone can
-// recompute it, and finding two URLs that share one is infeasible.
+// ID returns the key of a page: the first 16 bytes of the SHA-256 of its canonical URL. Two URLs
+// with the same key practically do not occur.
 func ID(canonicalURL string) [16]byte {
 	sum := sha256.Sum256([]byte(canonicalURL))
 	return [16]byte(sum[:16])

@@ -6,9 +6,10 @@ import (
 	"time"
 )
 
-// Claims records which worker holds which host and until when, for a frontier that keeps this in
-// memory. The frontier itself frees the URLs that the holder took when a claim ends. The zero value
-// holds nothing. Claims must be used by one goroutine at a time.
+// Claims records which worker holds which host, and until when. It is for frontiers that keep
+// claims in memory. When a claim ends, the frontier must make the host's taken URLs available
+// again; Claims knows no URLs. The zero value has no claims. Only one goroutine at a time may use
+// it.
 type Claims struct {
 	token   uint64               // token of the last claim
 	held    map[string]*holder   // by host
@@ -22,7 +23,7 @@ type holder struct {
 	until time.Time
 }
 
-// Begin gives a free host to a worker.
+// Begin records that worker holds host until the given time. No worker may hold the host before.
 func (c *Claims) Begin(host, worker string, until time.Time) Claim {
 	if c.held == nil {
 		c.held, c.workers = map[string]*holder{}, map[string]int{}
@@ -35,17 +36,17 @@ func (c *Claims) Begin(host, worker string, until time.Time) Claim {
 	return claim
 }
 
-// endsBy records that a claim may end at a time.
+// endsBy makes expires at most until, because a claim may expire at that time.
 func (c *Claims) endsBy(until time.Time) {
 	if c.expires.IsZero() || until.Before(c.expires) {
 		c.expires = until
 	}
 }
 
-// Held reports whether a worker holds a host.
+// Held reports whether any worker holds the host.
 func (c *Claims) Held(host string) bool { return c.held[host] != nil }
 
-// Check returns [ErrLost] with the host's name if a claim has ended.
+// Check returns nil if the claim is still valid, and otherwise [ErrLost] with the host's name.
 func (c *Claims) Check(claim Claim) error {
 	if h := c.held[claim.Host]; h == nil || h.claim != claim {
 		return fmt.Errorf("%s: %w", claim.Host, ErrLost)
@@ -53,7 +54,8 @@ func (c *Claims) Check(claim Claim) error {
 	return nil
 }
 
-// Renew extends claims until a time, and returns those that have ended.
+// Renew extends the claims until the given time. It returns those that are no longer valid and were
+// not extended.
 func (c *Claims) Renew(claims []Claim, until time.Time) (lost []Claim) {
 	for _, claim := range claims {
 		if c.Check(claim) != nil {
@@ -66,7 +68,7 @@ func (c *Claims) Renew(claims []Claim, until time.Time) (lost []Claim) {
 	return lost
 }
 
-// End ends the claim on a host that is held.
+// End ends the claim on host, which some worker must hold.
 func (c *Claims) End(host string) {
 	worker := c.held[host].claim.Worker
 	delete(c.held, host)
@@ -75,8 +77,8 @@ func (c *Claims) End(host string) {
 	}
 }
 
-// Expire ends the claims that were not renewed in time, and returns their hosts. It scans the
-// claims only when one of them may have expired.
+// Expire ends the claims whose time is over at now, and returns their hosts. It looks at the claims
+// only if one of them may have expired since the last call.
 func (c *Claims) Expire(now time.Time) (hosts []string) {
 	if c.expires.IsZero() || now.Before(c.expires) {
 		return nil
@@ -93,11 +95,12 @@ func (c *Claims) Expire(now time.Time) (hosts []string) {
 	return hosts
 }
 
-// Others returns how many hosts other workers than the named one hold.
+// Others returns the number of hosts that workers other than the named one hold.
 func (c *Claims) Others(worker string) int { return len(c.held) - c.workers[worker] }
 
-// Share records that a worker asks for hosts. It returns the worker's share of the held hosts and
-// the waiting ones, and how many workers share them, see [Grant]. Call it when the hosts are given.
+// Share records that worker asks for hosts at now. waiting is the number of hosts that nobody
+// holds. Share returns how many hosts each worker would have if all were divided evenly, and the
+// number of workers; see [Grant]. Call it after the worker got its hosts.
 func (c *Claims) Share(worker string, waiting int, now time.Time) (share, workers int) {
 	if c.asked == nil {
 		c.asked = map[string]time.Time{}

@@ -64,9 +64,9 @@ const (
 type ItemKind uint8
 
 const (
-	Page    ItemKind = 0 // whatever the URL answers
+	Page    ItemKind = 0 // a page or any other file
 	Sitemap ItemKind = 1 // a list of URLs for crawlers
-	Check   ItemKind = 2 // only checked for existence
+	Check   ItemKind = 2 // only to find out whether the URL works
 )
 
 // A State is the progress of a URL. The numbers are stored and must not change.
@@ -74,33 +74,33 @@ type State uint8
 
 const (
 	Unknown    State = 0 // never discovered
-	Pending    State = 1 // queued or taken
-	Fetched    State = 2 // answered, and a record says what
-	Redirected State = 3 // answered with another URL
+	Pending    State = 1 // waiting to be fetched, or being fetched
+	Fetched    State = 2 // answered with a page or file
+	Redirected State = 3 // answered with a redirect
 	Blocked    State = 4 // forbidden by robots.txt
-	Failed     State = 5 // no page there; its record says why
-	GivenUp    State = 6 // tried as often as is allowed; its record says why
-	Outside    State = 7 // linked to, but outside the crawl; Discover still takes it
+	Failed     State = 5 // has no page; its record says why
+	GivenUp    State = 6 // all permitted attempts failed; its record says why
+	Outside    State = 7 // a page links to it, but the crawl excludes it; Discover queues it if it is included later
 )
 
-// Ends reports whether a URL in that state has been dealt with: it is not unknown, not pending, and
-// not outside the crawl.
+// Ends reports whether the crawl is done with a URL in state s: it is not Unknown, Pending or
+// Outside.
 func (s State) Ends() bool { return s > Pending && s < Outside }
 
-// New reports whether Discover queues a URL in that state.
+// New reports whether Discover queues a URL that is in state s.
 func (s State) New() bool { return s == Unknown || s == Outside }
 
 // A Host is one authority, such as "example.com" or "example.com:8080", with URLs waiting.
 // Politeness is counted by host.
 type Host struct {
 	Name    string
-	Pending int // URLs queued, now or for later, or taken
-	Depth   int // of the first URL to take, as far as is known
+	Pending int // number of URLs that wait to be fetched, now or later, or are being fetched
+	Depth   int // depth of the URL to fetch next, as far as is known
 	Rest    Rest
 }
 
-// A Rest is the state of a host that its next holder needs. The zero value is a host of which
-// nothing is known.
+// A Rest is what the next worker that claims a host must know to be polite. In the zero value
+// nothing is known about the host.
 type Rest struct {
 	Next    time.Time     // the host must not be requested, and cannot be claimed, before this time
 	Idle    bool          // no crawl waits for this host: its URLs may stay pending when a crawl ends
@@ -111,11 +111,11 @@ type Rest struct {
 	Spent   Spent         // what was fetched from the host in this crawl
 }
 
-// MostBlocked is the longest time that a host can ask to be left alone. A longer time comes from a
-// wrong clock, and must not stop a crawl.
+// MostBlocked is the longest time for which a host can ask to get no requests. If it asks for more,
+// its clock is probably wrong, and the crawl must not wait that long.
 const MostBlocked = time.Hour
 
-// Due returns the time before which the host must not be asked.
+// Due returns the time before which the host must get no request.
 func (r Rest) Due() time.Time { return later(r.Next, r.Blocked) }
 
 func later(a, b time.Time) time.Time {
@@ -133,12 +133,12 @@ func (r Rest) Bounded(now time.Time) Rest {
 	return r
 }
 
-// Trouble summarises a host's failures in a row.
+// Trouble counts the failed requests to a host since its last success.
 type Trouble struct {
-	Answered bool      // it answered something in this crawl
-	Fails    int       // in a row; those in flight together are one
-	Since    time.Time // when the first of them ended
-	Last     time.Time // when the last of them ended
+	Answered bool      // the host has answered a request in this crawl
+	Fails    int       // number of failures in a row; requests that failed at the same time count as one
+	Since    time.Time // when the first of these failures ended
+	Last     time.Time // when the latest of these failures ended
 }
 
 // Spent counts what was fetched from a host.
@@ -147,39 +147,39 @@ type Spent struct {
 	Bytes int64 // total size of the bodies of these answers
 }
 
-// A Claim is one worker's hold on one host.
+// A Claim is the right of one worker to fetch from one host for a limited time.
 type Claim struct {
 	Host   string
 	Worker string
-	Token  uint64 // no two claims of a host have the same
+	Token  uint64 // differs between all claims of a host
 }
 
-// A Held is a host that was claimed.
+// A Held is a host that a worker has just claimed.
 type Held struct {
 	Claim Claim
 	Host  Host // state of the host as the last holder returned it
 }
 
-// A Grant is the answer of [Frontier].Claim.
+// A Grant is what [Frontier].Claim returns: the claimed hosts, and facts about the other hosts.
 type Grant struct {
 	Hosts   []Held
-	Others  int       // hosts that other workers hold
-	Waiting int       // unclaimed hosts with free URLs, except idle ones
-	Next    time.Time // when the first unclaimed host is due, now if one is; zero: no unclaimed host has URLs
+	Others  int       // number of hosts that other workers hold
+	Waiting int       // number of hosts that nobody holds and that have URLs to fetch now; idle ones do not count
+	Next    time.Time // when the first host that nobody holds can be claimed, now if one can be; zero: no such host has URLs
 
 	// Workers is how many workers asked for hosts within the last [Present], including the caller.
 	Workers int
 
-	// Share is how many hosts each of them would hold if the held and the waiting hosts were
-	// divided evenly, rounded up; at least 1. It is advice: a claim may ask for more. 0: no other
-	// worker asks.
+	// Share is how many hosts each worker would hold if all held and waiting hosts were divided
+	// evenly, rounded up, and at least 1. It is advice: a worker may claim more. 0: no other worker
+	// has asked for hosts lately.
 	Share int
 }
 
-// Present is the time for which a worker that has asked for hosts counts as one of those that share
-// them. It is longer than a worker waits before it asks again, and much shorter than a claim lasts.
-// If a worker dies, its hosts stay locked until their claims expire, but its share of the free
-// hosts is soon available to others.
+// Present is how long a worker counts as active after it asked for hosts. It is longer than a
+// worker waits before it asks again, and much shorter than a claim. So when a worker dies, the
+// other workers soon get its share of the free hosts, although the hosts that it holds stay locked
+// until their claims expire.
 const Present = 5 * time.Second
 
 // ShareOf returns how many hosts each of some workers should hold, rounded up; 0 for fewer than two
@@ -196,10 +196,10 @@ type Counts struct {
 	Pending, Fetched, Redirected, Blocked, Failed, GivenUp, Outside int64
 }
 
-// PerState is the number of URLs in each state, indexed by it.
+// A PerState holds the number of URLs in each state. The index is the State.
 type PerState [Outside + 1]int64
 
-// Counts returns the numbers with their names.
+// Counts returns the numbers as a [Counts].
 func (n *PerState) Counts() Counts {
 	return Counts{n[Pending], n[Fetched], n[Redirected], n[Blocked], n[Failed], n[GivenUp], n[Outside]}
 }

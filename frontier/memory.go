@@ -10,15 +10,15 @@ import (
 	"time"
 )
 
-// Memory is a frontier in memory, for crawls that need not be resumed. It holds every URL that was
-// discovered, some 200 bytes each. It favours simple code: maps and slices under a lock.
+// A Memory is a frontier in memory, for crawls that need not be resumed. It keeps every URL that
+// was discovered, in some 200 bytes each.
 type Memory struct {
-	mu     sync.Mutex // guards everything below
+	mu     sync.Mutex // guards all other fields
 	urls   map[string]*memoryURL
 	hosts  map[string]*memoryHost
 	claims Claims
 	counts PerState
-	seq    uint64 // of the last URL that was queued
+	seq    uint64 // number that the last queued URL got
 }
 
 var _ Frontier = (*Memory)(nil)
@@ -64,7 +64,8 @@ func (f *Memory) Requeue(ctx context.Context, items []Item) (int, error) {
 	return f.discover(items, func(s State) bool { return s != Pending }), nil
 }
 
-// discover queues the URLs whose state is wanted, and returns how many those were.
+// discover queues those of items whose URL is in a state that wanted accepts, and returns their
+// number.
 func (f *Memory) discover(items []Item, wanted func(State) bool) (found int) {
 	for _, it := range items {
 		state := f.state(it.URL)
@@ -85,7 +86,7 @@ func (f *Memory) discover(items []Item, wanted func(State) bool) (found int) {
 	return found
 }
 
-// kept returns the item as a frontier stores it.
+// kept returns the item with its priority limited to the values that can be stored.
 func (it Item) kept() Item {
 	it.Priority = min(max(it.Priority, SoonestPriority), LatestPriority)
 	return it
@@ -100,7 +101,7 @@ func (f *Memory) exclude(urls []string) {
 	}
 }
 
-// host returns the host of that name, and creates it if needed.
+// host returns the host called name. It creates the host if it is not known yet.
 func (f *Memory) host(name string) *memoryHost {
 	h := f.hosts[name]
 	if h == nil {
@@ -110,7 +111,8 @@ func (f *Memory) host(name string) *memoryHost {
 	return h
 }
 
-// queue puts u at the end of its priority and depth, or among those that are due later.
+// queue puts u behind the waiting URLs with the same priority and depth. If u is due after now,
+// queue puts it into the list of later URLs instead.
 func (f *Memory) queue(h *memoryHost, u *memoryURL, now time.Time) {
 	f.seq++
 	u.seq, u.taken = f.seq, false
@@ -123,7 +125,8 @@ func (f *Memory) queue(h *memoryHost, u *memoryURL, now time.Time) {
 	h.push(u)
 }
 
-// ripen queues the URLs that have become due.
+// ripen moves the URLs of a host that have become due from the list of later URLs to the waiting
+// ones.
 func (f *Memory) ripen(h *memoryHost, now time.Time) {
 	for len(h.later) > 0 && !h.later[0].item.Due.After(now) {
 		u := h.later[0]
@@ -132,7 +135,7 @@ func (f *Memory) ripen(h *memoryHost, now time.Time) {
 	}
 }
 
-// push puts u in its place.
+// push inserts u into the waiting URLs at the place that its priority, depth and seq give it.
 func (h *memoryHost) push(u *memoryURL) {
 	u.taken = false
 	h.waiting = insert(h.waiting, u, func(a, b *memoryURL) int {
@@ -140,7 +143,8 @@ func (h *memoryHost) push(u *memoryURL) {
 	})
 }
 
-// order compares two URLs by priority and depth.
+// order compares two URLs by priority and then depth, as functions for sorting do: a negative
+// result means that a is fetched first.
 func order(a, b *memoryURL) int {
 	return cmp.Or(cmp.Compare(a.item.Priority, b.item.Priority), cmp.Compare(a.item.Depth, b.item.Depth))
 }
@@ -150,14 +154,15 @@ func insert(list []*memoryURL, u *memoryURL, compare func(a, b *memoryURL) int) 
 	return slices.Insert(list, i, u)
 }
 
-// drop removes u from the lists it is in.
+// drop removes u from all lists of the host.
 func (h *memoryHost) drop(u *memoryURL) {
 	for _, list := range []*[]*memoryURL{&h.waiting, &h.later, &h.taken} {
 		*list = slices.DeleteFunc(*list, func(v *memoryURL) bool { return v == u })
 	}
 }
 
-// free puts the taken URLs back in their places, when a claim has ended.
+// free makes the URLs that were taken wait again, at their old places. It is called when the claim
+// of the host has ended.
 func (h *memoryHost) free() {
 	for _, u := range h.taken {
 		h.push(u)
@@ -165,14 +170,15 @@ func (h *memoryHost) free() {
 	h.taken = nil
 }
 
-// expire ends the claims that were not renewed in time.
+// expire ends the claims that were not renewed in time, and makes the URLs that their holders took
+// wait again.
 func (f *Memory) expire(now time.Time) {
 	for _, host := range f.claims.Expire(now) {
 		f.hosts[host].free()
 	}
 }
 
-// holder returns the host of a claim, or an error if the claim has ended.
+// holder returns the host that c claims, or [ErrLost] if the claim has ended.
 func (f *Memory) holder(c Claim) (*memoryHost, error) {
 	f.expire(time.Now())
 	if err := f.claims.Check(c); err != nil {
@@ -216,7 +222,7 @@ func (f *Memory) Claim(ctx context.Context, worker string, n int, ttl time.Durat
 	return g, nil
 }
 
-// wait counts a host that is not given to the caller.
+// wait counts in g a host that has URLs and was not given to the caller of Claim.
 func (g *Grant) wait(h *memoryHost, now time.Time) {
 	if !h.rest.Idle && len(h.waiting) > 0 {
 		g.Waiting++
@@ -226,7 +232,7 @@ func (g *Grant) wait(h *memoryHost, now time.Time) {
 	}
 }
 
-// due returns when the host may be asked again and has a URL that is due.
+// due returns the earliest time at which the host may get a request and has a URL to fetch.
 func (h *memoryHost) due() time.Time {
 	due := h.rest.Due()
 	if len(h.waiting) == 0 && len(h.later) > 0 {
@@ -310,7 +316,7 @@ func (f *Memory) Return(ctx context.Context, c Claim, rest Rest) error {
 	return nil
 }
 
-// An Ending is the end of a URL.
+// An Ending says how the fetch of a URL ended.
 type Ending struct {
 	Claim  Claim // claim on the URL's host; zero: it is not checked
 	URL    string
@@ -319,9 +325,10 @@ type Ending struct {
 	Beyond []string // URLs outside the crawl to which the page led
 }
 
-// End ends a URL, queues the URLs that its page led to, and records those outside the crawl, in one
-// step. A URL that has ended does not change. The error is [ErrLost] if the claim has ended; then
-// nothing changes.
+// End stores the result of fetching a URL, queues the URLs that its page links to, and records
+// those that the crawl excludes. All of this happens in one step. The state of a URL that has
+// already ended does not change. If the claim is no longer valid, End changes nothing and returns
+// [ErrLost].
 func (f *Memory) End(ctx context.Context, e Ending) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -393,7 +400,7 @@ func (f *Memory) Counts(ctx context.Context) (Counts, error) {
 	return f.counts.Counts(), ctx.Err()
 }
 
-// URLs yields the URLs of a state, in lexical order.
+// URLs yields the URLs that are in the given state, in lexical order.
 func (f *Memory) URLs(ctx context.Context, state State) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
 		for _, url := range f.inState(state) {

@@ -19,16 +19,17 @@ import "strings"
 // mistake here would give one page two identities. FuzzResolve and TestResolvePlain compare the two
 // ways.
 
-// maxPlain is the length up to which nothing else needs a bound: fewer bytes than maxSlashes hold
-// fewer slashes. Nearly all links are shorter.
+// maxPlain is the greatest length in bytes of a URL that the fast check handles. It equals
+// maxSlashes, because a URL that short cannot have too many slashes, and so needs no other check.
+// Nearly all links are shorter.
 const maxPlain = maxSlashes
 
 // Bits that say for each byte in which parts of a URL it is kept unchanged.
 const (
-	inPath     = 1 << iota // by the URL Standard's path percent-encode set, and no dot
-	inQuery                // by its special-query percent-encode set
-	inLabel                // of a plain host, hyphens apart
-	unreserved             // RFC 3986, section 2.3
+	inPath     = 1 << iota // may stand unchanged in a path, by the path percent-encode set of the URL Standard; dots are checked separately
+	inQuery                // may stand unchanged in a query, by the special-query percent-encode set
+	inLabel                // lower-case letters and digits of a host; hyphens are checked separately
+	unreserved             // needs no escape in any part of a URL: RFC 3986, section 2.3
 	hexDigit
 )
 
@@ -50,8 +51,9 @@ func classifyBytes() (t [256]uint8) {
 	return t
 }
 
-// canonicalPlain returns the canonical form of a plain URL without blanks around it and without a
-// fragment: the URL itself, with a path. If ok is false, the parser decides.
+// canonicalPlain returns the canonical form of u if u is plain: u itself, with the path "/" added
+// if u has none. u must have no blanks around it and no fragment. ok is false if u is not plain,
+// and then the full parser must be used.
 func canonicalPlain(u string) (string, bool) {
 	rest, found := strings.CutPrefix(u, "https://")
 	if !found {
@@ -64,15 +66,15 @@ func canonicalPlain(u string) (string, bool) {
 	return withPlainPath(u, len(u)-len(rest)+host)
 }
 
-// withoutFragment removes the blanks around a URL or a reference, and then the fragment: no server
-// sees either. Blanks before the fragment belong to the URL.
+// withoutFragment removes the blanks at both ends of a URL or relative reference, and then its
+// fragment. Blanks before the fragment stay, because they are part of the URL.
 func withoutFragment(s string) string {
 	s, _, _ = strings.Cut(trimBlanks(s), "#")
 	return s
 }
 
-// withPlainPath completes a URL that is known to be canonical up to end, where its path or query
-// begins, or where the URL ends.
+// withPlainPath returns the canonical form of u, whose first end bytes, up to the path or query,
+// are already canonical. ok is false if the rest is not plain.
 func withPlainPath(u string, end int) (string, bool) {
 	if len(u) >= maxPlain || !plainPath(u[end:]) {
 		return "", false
@@ -83,7 +85,8 @@ func withPlainPath(u string, end int) (string, bool) {
 	return u, true
 }
 
-// hostLen returns the length of host and port at the start of s.
+// hostLen returns the length in bytes of the host and port at the start of s, which end at "/" or
+// "?" or with s.
 func hostLen(s string) int {
 	for i := range len(s) {
 		if s[i] == '/' || s[i] == '?' {
@@ -93,14 +96,14 @@ func hostLen(s string) int {
 	return len(s)
 }
 
-// plainHost reports whether the parser would return this host unchanged.
+// plainHost reports whether a host is plain: the full parser would certainly return it unchanged.
 func plainHost(host string) bool {
 	const mostDNS = 253
 	if len(host) > mostDNS {
 		return false
 	}
-	last := byte('.') // what came before; a dot at the start
-	label := 0        // where the label began
+	last := byte('.') // the previous byte; a dot stands for the start of the host
+	label := 0        // index at which the current label begins
 	for i := range len(host) {
 		c := host[i]
 		switch {
@@ -116,8 +119,8 @@ func plainHost(host string) bool {
 	return last != '.' && last != '-' && host[label] >= 'a'
 }
 
-// plainPath reports whether the parser would keep a path and query, or a query alone with its
-// question mark, unchanged.
+// plainPath reports whether s is plain: the full parser would certainly return it unchanged. s is a
+// path with or without query, or a query with its question mark.
 func plainPath(s string) bool {
 	kept := uint8(inPath)
 	for i := 0; i < len(s); i++ {
@@ -143,8 +146,9 @@ func plainPath(s string) bool {
 	return true
 }
 
-// mayBeDotSegment reports whether the dot s[i] may begin a segment "." or "..". That is so if it
-// starts a segment that ends there or continues with another dot.
+// mayBeDotSegment reports whether the dot s[i] may begin a path segment "." or "..", which the full
+// parser would remove. It may if it is the first byte of a segment, and the segment ends there or
+// continues with another dot.
 func mayBeDotSegment(s string, i int) bool {
 	if i > 0 && s[i-1] != '/' {
 		return false

@@ -13,13 +13,16 @@ import (
 // hosts. So a host in ASCII with a label that begins with "xn--" is hidden from the library:
 // standIn replaces it until the rest of the URL is parsed.
 
-// standIn replaces such a host. RFC 6761, section 6.4, guarantees that no host has this name.
+// standIn is the host name that replaces a host which the library would refuse. RFC 6761, section
+// 6.4, guarantees that no real host has this name.
 const standIn = "ascii.invalid"
 
 const acePrefix = "xn--"
 
-// hideHost replaces the host of a URL or a reference without blanks by standIn, and returns the
-// host in lower case. If ok is false, the parser can read the URL as it is.
+// hideHost replaces the host of ref by standIn if the library would refuse the host although the
+// URL Standard allows it. It returns the changed reference, and the original host in lower case. ok
+// is false if the library can parse ref as it is. ref is a URL or relative reference without
+// blanks.
 func hideHost(ref string) (hidden, host string, ok bool) {
 	length := authorityLen(ref)
 	if length == 0 {
@@ -43,9 +46,8 @@ func hideHost(ref string) (hidden, host string, ok bool) {
 	return ref[:start] + standIn + ref[start+len(name):], host, true
 }
 
-// lowerASCII returns a host in lower case, with its escapes decoded. It returns "" if the host
-// contains a character that is not ASCII, or that no host may have (URL Standard 3.2, forbidden
-// domain code points).
+// lowerASCII returns a host in lower case, with each %XX in it decoded. It returns "" if the host
+// contains a character that is not ASCII, or one that the URL Standard (3.2) forbids in domains.
 func lowerASCII(name string) string {
 	const forbidden = "#/:<>?@[\\]^|%\x7f"
 	out := make([]byte, 0, len(name))
@@ -66,8 +68,9 @@ func lowerASCII(name string) string {
 	return string(out)
 }
 
-// isACE reports whether a host has a label in the form of Punycode and is not an IPv4 address. A
-// host that ends in a number must be an IPv4 address.
+// isACE reports whether a label of the host begins with "xn--", as Punycode does, and the host is
+// not an IPv4 address. By the URL Standard, a host whose last label is a number must be an IPv4
+// address.
 func isACE(host string) bool {
 	labels := strings.Split(strings.TrimSuffix(host, "."), ".")
 	last := labels[len(labels)-1]
@@ -76,7 +79,7 @@ func isACE(host string) bool {
 	return !number && slices.ContainsFunc(labels, func(l string) bool { return strings.HasPrefix(l, acePrefix) })
 }
 
-// showHost puts a host back into a URL whose host was hidden.
+// showHost puts host back into a URL in which hideHost has replaced it by standIn.
 func showHost(url, host string) string {
 	scheme, rest, _ := strings.Cut(url, "://")
 	return scheme + "://" + host + strings.TrimPrefix(rest, standIn)

@@ -57,7 +57,7 @@ func newBase(page string) *Base {
 		if err != nil {
 			return nil, err
 		}
-		u.SearchParams() // which every later use reads, and the first one writes
+		u.SearchParams() // the first call writes to u; later ones only read, so several goroutines may make them
 		return u, nil
 	})
 	return b
@@ -79,7 +79,8 @@ func (b *Base) Resolve(href string) (string, error) {
 	return b.resolveParsed(href)
 }
 
-// resolveParsed is [Base.Resolve] by the standard's full parser.
+// resolveParsed does the work of [Base.Resolve] with the full parser of the URL Standard. Resolve
+// calls it for links that resolvePlain cannot handle.
 func (b *Base) resolveParsed(href string) (string, error) {
 	ref := stripBlanks(href)
 	if s := scheme(ref); s != "" && !isWeb(s) {
@@ -91,8 +92,9 @@ func (b *Base) resolveParsed(href string) (string, error) {
 	return b.hiding(href, ref, b.resolveShown)
 }
 
-// hiding calls resolve for a reference without blanks, and hides a host that the parser must not
-// see: see hideHost.
+// hiding calls resolve with ref, a relative reference without blanks. If the library would refuse
+// the host of the link, or of the page, hiding replaces the host before and puts it back
+// afterwards; see hideHost.
 func (b *Base) hiding(href, ref string, resolve func(href, ref string) (string, error)) (string, error) {
 	absolute, own := b.withHost(ref)
 	if own {
@@ -108,7 +110,8 @@ func (b *Base) hiding(href, ref string, resolve func(href, ref string) (string, 
 	return u, checkBounds(href, u)
 }
 
-// withHost makes an absolute URL of a reference without blanks that names a host.
+// withHost returns ref as an absolute URL if ref contains a host, such as "//example.com/a". ok is
+// false if ref has none. ref must have no blanks.
 func (b *Base) withHost(ref string) (absolute string, ok bool) {
 	s, rest := scheme(ref), ref
 	if s != "" {
@@ -123,7 +126,8 @@ func (b *Base) withHost(ref string) (absolute string, ok bool) {
 	}
 }
 
-// resolveShown resolves a reference without blanks against the page's URL as the parser gets it.
+// resolveShown resolves ref, a relative reference without blanks, against the page's URL in which
+// standIn may have replaced the host. href is for error messages.
 func (b *Base) resolveShown(href, ref string) (string, error) {
 	if len(b.dir) > maxPlain {
 		if local := b.local(ref); local != "" {
@@ -133,8 +137,8 @@ func (b *Base) resolveShown(href, ref string) (string, error) {
 	return b.resolveDeep(href, ref)
 }
 
-// resolveDeep resolves a reference without blanks against the page's full URL; href is for
-// messages.
+// resolveDeep resolves ref, a relative reference without blanks, against the whole URL of the page.
+// href is for error messages.
 func (b *Base) resolveDeep(href, ref string) (string, error) {
 	page, err := b.parse()
 	if err != nil {
@@ -181,9 +185,9 @@ func (b *Base) resolveShallow(href, ref, local string) (string, error) {
 	return s, checkBounds(href, s)
 }
 
-// local returns a reference without blanks as the page's own server sees it: without a scheme if
-// that is the page's scheme. It returns "/" if the whole reference is another URL, and "" if it is
-// the page itself or hard to say.
+// local returns ref without its scheme, if that is the scheme of the page. It returns "/" if ref
+// cannot be relative to the page's path, because it is an absolute URL. It returns "" if ref leads
+// to the page itself, or if this is hard to decide. ref must have no blanks.
 func (b *Base) local(ref string) string {
 	switch s := scheme(ref); {
 	case s == "":
@@ -198,8 +202,8 @@ func (b *Base) local(ref string) string {
 	return ref
 }
 
-// resolvePlain resolves a link that needs no parser: see the essay in plain.go. If ok is false, the
-// parser decides, also about the error.
+// resolvePlain resolves a link without the full parser, if the essay in plain.go allows it. If ok
+// is false, the full parser must be used, which also finds errors.
 func (b *Base) resolvePlain(href string) (u string, ok bool) {
 	href = withoutFragment(href)
 	switch {
@@ -218,7 +222,8 @@ func (b *Base) resolvePlain(href string) (u string, ok bool) {
 	return join(dir, rest)
 }
 
-// join appends a plain path or query to the part of a canonical URL that it is relative to.
+// join appends path, a path or query, to front, a part of a canonical URL. ok is false if path is
+// not plain.
 func join(front, path string) (u string, ok bool) {
 	if !plainPath(path) {
 		return "", false
@@ -230,8 +235,8 @@ func join(front, path string) (u string, ok bool) {
 	return u, true
 }
 
-// absolutePlain accepts the page's own host as canonical even if it is not plain: most absolute
-// links lead there.
+// absolutePlain resolves an absolute URL without the full parser. It treats the page's own scheme
+// and host as plain, because they are already canonical, and most absolute links have them.
 func (b *Base) absolutePlain(href string) (u string, ok bool) {
 	if rest, found := strings.CutPrefix(href, b.origin); found && rest != "" && rest[0] == '/' {
 		return withPlainPath(href, len(b.origin))
@@ -239,8 +244,9 @@ func (b *Base) absolutePlain(href string) (u string, ok bool) {
 	return canonicalPlain(href)
 }
 
-// climb removes the dot segments at the start of a relative path, and returns the folder that they
-// lead to. The parser handles dot segments further in.
+// climb removes segments "." and ".." from the beginning of href, a relative path. It returns the
+// folder to which they lead, and the rest of href. It leaves such segments further inside, for
+// which the full parser is used.
 func (b *Base) climb(href string) (dir, rest string) {
 	dir = b.dir
 	for {
@@ -259,8 +265,8 @@ func (b *Base) climb(href string) (dir, rest string) {
 	}
 }
 
-// hasColonFirst reports whether the first segment contains a colon, which may make a scheme of the
-// text before it.
+// hasColonFirst reports whether the first path segment of href contains a colon. The text before
+// the colon may then be a scheme.
 func hasColonFirst(href string) bool {
 	for i := range len(href) {
 		switch href[i] {

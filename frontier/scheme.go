@@ -2,7 +2,8 @@ package frontier
 
 import "strings"
 
-// HasScheme reports whether a word begins with a scheme. In prose, a URL may be later in the word.
+// HasScheme reports whether word begins with a scheme and "://", as a URL does. It is false if
+// white space, a quote or a bracket comes before "://", as in "see=http://example.com".
 func HasScheme(word string) bool {
 	scheme, _, ok := strings.Cut(word, "://")
 	return ok && !strings.ContainsAny(scheme, " \t\"'<>()=/")

@@ -151,7 +151,7 @@ func (a *Archive) with(p packed, page *crawler.Page, r *store.Record) (packed, e
 	} else {
 		rec.Header.Add(corpus.PageField, corpus.NoAnswer)
 	}
-	p.records, err = a.pack.Append(slices.Clip(p.records), rec) // the next verdict needs p.records unchanged
+	p.records, err = a.pack.Append(slices.Clip(p.records), rec) // Clip makes Append copy, because a second verdict on the same page needs p.records unchanged
 	if page.Raw == nil {
 		p.length = int64(len(p.records))
 	}

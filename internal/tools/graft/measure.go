@@ -10,16 +10,17 @@ import (
 	"skink/dedup"
 )
 
-// A graft is an article in the template of another page.
+// A graft is the article of one page put into the template of another page.
 type graft struct {
 	article, template *page
-	taken             taken
-	resemblance       float64 // to the text extracted from the article's own page
+	taken             taken   // what the extractor found in the resulting page
+	resemblance       float64 // of that text to the text extracted from the article's own page, 0 to 1
 }
 
-// graftAll puts each article into n templates other than its own, except those that would keep
-// their own article. The templates are drawn in rounds, so that each has several articles to
-// compare.
+// graftAll puts each article into the templates of n other pages. It leaves out templates that have
+// their own article a second time outside its box. In each of n rounds, article i goes into
+// template i plus a fixed distance, so that each template gets several articles that can be
+// compared.
 func graftAll(pages []*page, n int, ownBox bool, random *rand.Rand) (grafts []graft) {
 	for _, step := range steps(len(pages), n, random) {
 		for i, p := range pages {
@@ -34,7 +35,7 @@ func graftAll(pages []*page, n int, ownBox bool, random *rand.Rand) (grafts []gr
 	return grafts
 }
 
-// steps returns n different distances from 1 to less than of.
+// steps returns n different random numbers, each at least 1 and less than of.
 func steps(of, n int, random *rand.Rand) []int {
 	all := random.Perm(max(of-1, 0))
 	for i := range all {
@@ -50,8 +51,8 @@ func resemblances(grafts []graft) (all []float64) {
 	return all
 }
 
-// strangers returns the resemblances between the articles in each template: those put into it, and
-// its own.
+// strangers returns, for each template, the resemblances between the texts extracted from it with
+// different articles, including its own. They should be low, because the articles differ.
 func strangers(grafts []graft) (all []float64) {
 	in := map[*page][]dedup.Set{}
 	var templates []*page
@@ -97,7 +98,7 @@ func different(texts []string, n int, random *rand.Rand) (all []float64) {
 	return all
 }
 
-// share returns the share of values at or above a bound.
+// share returns the share of the values in all that are at least bound, 0 to 1.
 func share(all []float64, bound float64) float64 {
 	n := 0
 	for _, x := range all {
@@ -124,13 +125,15 @@ func unlikeness(all []float64) string {
 	return fmt.Sprintf("%d pairs: resemblance ≥ .3 in %.2f %%, mean %.4f", len(all), 100*share(all, .3), mean(all))
 }
 
-// A fault is the main cause why a graft does not resemble its article, and the page that shows it.
+// A fault says why the text of a graft does not resemble that of its article, and which page causes
+// this.
 type fault struct {
 	page *page
 	why  string
 }
 
-// fault determines the cause from the shingles that only one of the two texts has.
+// fault finds the cause by the shingles that only one of the two texts has: text of the article
+// that was lost, or text of a template that was extracted with it.
 func (g graft) fault() fault {
 	onlyOwn, onlyGraft := minus(g.article.own.set, g.taken.set), minus(g.taken.set, g.article.own.set)
 	lost, got := overlap(onlyOwn, g.article.text), overlap(onlyGraft, g.article.text)
@@ -162,13 +165,15 @@ func minus(a, b dedup.Set) (only dedup.Set) {
 
 func overlap(a, b dedup.Set) int { return len(a) - len(minus(a, b)) }
 
-// A blamed page spoils grafts: they resemble their articles by less than .8.
+// A blamed is a page that causes bad grafts: those whose resemblance to their articles is less than
+// 0.8.
 type blamed struct {
 	fault
-	grafts []graft // worst first
+	grafts []graft // the bad grafts, the one with the lowest resemblance first
 }
 
-// blame groups the grafts below .8 by their fault, most grafts first.
+// blame groups the grafts whose resemblance is below 0.8 by their fault. The fault with the most
+// grafts comes first.
 func blame(grafts []graft) (all []blamed) {
 	at := map[fault]int{}
 	for _, g := range grafts {
@@ -191,7 +196,8 @@ func blame(grafts []graft) (all []blamed) {
 	return all
 }
 
-// reasons counts the spoilt grafts and the pages at fault, by reason.
+// reasons returns, for each reason, a line with the number of bad grafts and the number of pages
+// that cause them.
 func reasons(all []blamed) (lines []string) {
 	grafts, pages := map[string]int{}, map[string]int{}
 	for _, b := range all {
@@ -206,7 +212,8 @@ func reasons(all []blamed) (lines []string) {
 	return lines
 }
 
-// story describes a page at fault by the worst graft that it spoils.
+// story describes the worst graft of b: its resemblance, and the lines in which the two texts
+// differ.
 func (b blamed) story() string {
 	var w strings.Builder
 	g := b.grafts[0]
@@ -219,7 +226,7 @@ func (b blamed) story() string {
 	return w.String()
 }
 
-// writeLines writes some of the lines that are only in text.
+// writeLines writes the first lines of text that other does not have, each after sign.
 func writeLines(b *strings.Builder, sign, text, other string) {
 	const shown, wide = 12, 110
 	has := map[string]bool{}

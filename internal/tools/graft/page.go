@@ -18,18 +18,18 @@ const shingle = dedup.DefaultShingle
 type page struct {
 	name string
 	root *html.Node
-	body *html.Node // the box
+	body *html.Node // the box: the element that contains the article
 
 	twice bool // the article is also outside the box, so a copy of it would remain
 
 	own  taken     // text extracted from the unchanged page
-	text dedup.Set // of the article, as annotated by a human
+	text dedup.Set // shingles of the article as a person annotated it
 }
 
 // A taken text is a text that the extractor returned.
 type taken struct {
 	text string
-	how  string // Document.Root
+	how  string // the Root field of the extracted document: how the text was found
 	set  dedup.Set
 }
 
@@ -57,14 +57,15 @@ func setOf(text string, k int) dedup.Set {
 
 // A box must hold most of the article, and not much else.
 const (
-	most    = .95 // of the article's shingles that are on the page
-	present = .9  // of the article's shingles on the page
-	pure    = .6  // of the box's shingles in the article
-	again   = .5  // of the article's shingles on the page without the box
-	probe   = 4   // words in a shingle to find the article: short, so that a link inside does not hide it
+	most    = .95 // least share of the article's shingles on the page that must be in the box
+	present = .9  // least share of the article's shingles that must be on the page
+	pure    = .6  // least share of the box's shingles that must be of the article
+	again   = .5  // share of the article's shingles outside the box from which on the article counts as repeated there
+	probe   = 4   // words in a shingle for finding the article; few, so that a link inside the article spoils only few shingles
 )
 
-// newPage finds the box of an article. It returns nil if there is none.
+// newPage parses source, and finds the box of the article: the element that contains most of the
+// article's text and little else. It returns nil if there is no such element.
 func newPage(name string, source []byte, article string) *page {
 	root, err := html.ParseWithOptions(bytes.NewReader(source), html.ParseOptionEnableScripting(false))
 	if err != nil {
@@ -169,7 +170,7 @@ func (p *page) in(q *page, ownBox bool) taken {
 	return t
 }
 
-// empty removes the children of n and returns them.
+// empty removes all children of n from it, and returns them.
 func empty(n *html.Node) (children []*html.Node) {
 	for n.FirstChild != nil {
 		children = append(children, n.FirstChild)

@@ -32,13 +32,13 @@ const (
 	fresh     change = "new"
 )
 
-const forRounds = 100 // and the rounds after it
+const forRounds = 100 // luck(n, forRounds+r, …) draws the random numbers of round r; the numbers below are used for other purposes
 
 // mostRounds is the number of rounds. Pages that disappear in one of them have no links from the
 // beginning.
 const mostRounds = 10
 
-// changeIn returns what a round does to a page that exists.
+// changeIn returns how round changes page n, which must exist in that round.
 func (w *web) changeIn(n, round int) change {
 	if round < 1 {
 		return unchanged
@@ -54,13 +54,14 @@ func (w *web) changeIn(n, round int) change {
 	return unchanged
 }
 
-// leaf reports whether no other page is reached only through this one.
+// leaf reports whether page n can disappear without making another page unreachable.
 func (w *web) leaf(n int) bool {
 	start, end := w.first[w.pages[n].host], w.first[w.pages[n].host+1]
 	return n != start && start+2*(n-start)+1 >= end && w.newOf(n) == 0 && w.extraOf(n) == ""
 }
 
-// goneIn returns the round in which a page disappeared, or 0 if it exists.
+// goneIn returns the round in which page n disappeared, or 0 if the page exists in the current
+// round.
 func (w *web) goneIn(n int) int {
 	if round := w.goesIn(n); round <= w.round {
 		return round
@@ -68,7 +69,8 @@ func (w *web) goneIn(n int) int {
 	return 0
 }
 
-// goesIn returns the round in which a page disappears, now or later, or 0 if it never does.
+// goesIn returns the round in which page n disappears, which may be a future one, or 0 if the page
+// never disappears.
 func (w *web) goesIn(n int) int {
 	for round := 1; round <= mostRounds; round++ {
 		if w.changeIn(n, round) == vanished {
@@ -78,8 +80,8 @@ func (w *web) goesIn(n int) int {
 	return 0
 }
 
-// newOf returns the round in which a page begins to link to a new page, now or later, or 0 if it
-// never does.
+// newOf returns the round from which on page n links to a new page, which may be a future round, or
+// 0 if there is none.
 func (w *web) newOf(n int) int {
 	for round := 1; round <= mostRounds; round++ {
 		if w.luck(n, forRounds+uint64(round), 100) == 0 {
@@ -89,7 +91,7 @@ func (w *web) newOf(n int) int {
 	return 0
 }
 
-// hasNew reports whether a page links to a new one by now.
+// hasNew reports whether page n links to a new page in the current round.
 func (w *web) hasNew(n int) bool {
 	round := w.newOf(n)
 	return round > 0 && round <= w.round
@@ -97,7 +99,8 @@ func (w *web) hasNew(n int) bool {
 
 func (w *web) newURL(n int) string { return fmt.Sprintf("%s/new/%d", w.origin(w.pages[n].host), n) }
 
-// told returns the story of a page after its changes.
+// told returns the words of page n in the current round. words are the words of the page in round
+// 0.
 func (w *web) told(n int, words []string) []string {
 	for round := 1; round <= w.round; round++ {
 		switch w.changeIn(n, round) {
@@ -132,7 +135,7 @@ func (w *web) writeNew(out *bytes.Buffer, n int) {
 	fmt.Fprint(out, "\n</article></main></body></html>\n")
 }
 
-// news yields the addresses that the rounds added.
+// news yields the addresses of the pages that the rounds so far have added.
 func (w *web) news() iter.Seq[Address] {
 	return func(yield func(Address) bool) {
 		for n := range w.pages {

@@ -16,11 +16,11 @@ import (
 // A server answers for all hosts of a web, and counts the requests.
 type server struct {
 	web    *web
-	asked  []atomic.Int32 // how often each page was asked for
-	robots atomic.Int64   // how often any robots.txt was
-	all    atomic.Int64   // requests that any host was sent
-	bytes  atomic.Int64   // of the bodies of answers
-	wrong  atomic.Int64   // requests for what no page links to, or what robots.txt forbids
+	asked  []atomic.Int32 // number of requests for each page, by the page's number
+	robots atomic.Int64   // number of requests for robots.txt of any host
+	all    atomic.Int64   // number of all requests
+	bytes  atomic.Int64   // sum of the lengths of all bodies sent
+	wrong  atomic.Int64   // number of requests for addresses that no page links to, or that robots.txt forbids
 }
 
 func newServer(w *web) *server { return &server{web: w, asked: make([]atomic.Int32, len(w.pages))} }
@@ -29,13 +29,13 @@ func isClosed(err error) bool {
 	return errors.Is(err, net.ErrClosed) || errors.Is(err, http.ErrServerClosed)
 }
 
-// Asked is the server's report of the requests so far.
+// Asked is the report of the requests that the server has received so far.
 type Asked struct {
 	Pages  int   `json:"pages"`  // pages asked for at least once
-	Again  int   `json:"again"`  // requests for a page beyond its first, and beyond the second where it was busy
+	Again  int   `json:"again"`  // number of repeated requests for pages; for a page that first answered as busy, one repetition does not count
 	Robots int64 `json:"robots"` // requests for robots.txt
 	All    int64 `json:"all"`    // requests that any host was sent
-	Bytes  int64 `json:"bytes"`  // of the bodies of answers
+	Bytes  int64 `json:"bytes"`  // sum of the lengths of all bodies sent
 	Wrong  int64 `json:"wrong"`  // requests for what no page links to, or what robots.txt forbids
 }
 
@@ -86,10 +86,12 @@ func (c *counting) Write(p []byte) (int, error) {
 	return c.ResponseWriter.Write(p)
 }
 
-// Unwrap lets [http.ResponseController] find what it needs.
+// Unwrap returns the original ResponseWriter, so that [http.ResponseController] can reach its
+// optional methods.
 func (c *counting) Unwrap() http.ResponseWriter { return c.ResponseWriter }
 
-// host returns the number in a name such as h12.localhost:8080.
+// host returns the number of a host by its name: 12 for h12.localhost:8080. It reports false for
+// other names.
 func (s *server) host(name string) (int, bool) {
 	label, ok := strings.CutSuffix(name, fmt.Sprintf(".localhost:%d", s.web.port))
 	if !ok || !strings.HasPrefix(label, "h") {
@@ -99,7 +101,7 @@ func (s *server) host(name string) (int, bool) {
 	return n, err == nil && n >= 0 && n < s.web.hosts
 }
 
-// refuse answers a request that no crawler should have made.
+// refuse answers with 404, and counts the request as wrong, because no page links to its address.
 func (s *server) refuse(w http.ResponseWriter) {
 	s.wrong.Add(1)
 	http.Error(w, "no such address in this web", http.StatusNotFound)
