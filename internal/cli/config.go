@@ -44,7 +44,7 @@ func (c *configFlag) Set(name string) error {
 }
 
 func addConfigFlag(flags *pflag.FlagSet) {
-	flags.Var(&configFlag{}, "config", "`FILE` read flags and settings of hosts from this file (default: skink.toml in the store's folder, if there is one)")
+	flags.Var(&configFlag{}, "config", "`FILE` read values of flags, and settings of single hosts, from this file (default: skink.toml in the store's folder, if there is one)")
 }
 
 // configOf returns the value of --config in flags. For a command without that flag, it returns an
@@ -144,7 +144,7 @@ func applyFlag(flags *pflag.FlagSet, command string, f config.Flag) error {
 		}
 		if err := flags.Set(f.Name, v); err != nil {
 			if f.Filled {
-				return fmt.Errorf("--%s: the value of the variable is not valid", f.Name)
+				return fmt.Errorf("--%s: the value of its environment variable is not valid", f.Name)
 			}
 			return flagError(err, command, flags)
 		}

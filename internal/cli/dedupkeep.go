@@ -45,7 +45,7 @@ func addKeepFlags(flags *pflag.FlagSet) *keepFlags {
 	flags.Var(oneOf(&f.keep, keepFirstText, keepLongestText), "keep", "text of a cluster that is kept; longest compares all texts with all others")
 	flags.Var(oneOf(&f.rule, byResemblance, byContainment), "rule", "containment: drop a text only if the kept text contains nearly all of it")
 	flags.Var(ratio(&f.containment, math.SmallestNonzeroFloat64, trying[float64]("a share above 0, up to 1")), "containment", "with --rule containment: share of the text's three-word runs that the kept text must contain, up to 1")
-	flags.StringVar(&f.against, "against", "", "`DIR` drop also duplicates of texts in this store, which is not changed")
+	flags.StringVar(&f.against, "against", "", "`DIR` also drop texts that are duplicates of a text in this store; the store is only read")
 	return f
 }
 

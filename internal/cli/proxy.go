@@ -20,7 +20,7 @@ type proxyFlags struct {
 func addProxyFlags(flags *pflag.FlagSet) *proxyFlags {
 	f := &proxyFlags{}
 	flags.StringArrayVar(&f.proxies, "proxy", nil, "`URL` reach hosts through this proxy, http, https or socks5; env: as the environment says (repeatable)")
-	flags.StringVar(&f.ca, "ca-file", "", "`FILE` accept certificates of these authorities, too (PEM)")
+	flags.StringVar(&f.ca, "ca-file", "", "`FILE` accept also certificates signed by the authorities in this PEM file")
 	return f
 }
 

@@ -39,7 +39,7 @@ func NewIndex(s store.Reader, url string, header http.Header, opt feed.Options, 
 		Refused: func(id, why string) {
 			switch named++; {
 			case named <= namedRefused:
-				fmt.Fprintf(say, "skink: the index refused %s: %s\n", id, harmless.Error(errors.New(why)))
+				fmt.Fprintf(say, "skink: the search index refused the document %s: %s\n", id, harmless.Error(errors.New(why)))
 			case named == namedRefused+1:
 				fmt.Fprintln(say, "skink: further refused documents are only counted")
 			}
