@@ -47,7 +47,8 @@ func (c *Crawl) fetchTurn(ctx context.Context, t *turn) (*arrival, error) {
 	if a.page == nil {
 		a.page, a.asked = c.fetch(ctx, t.item), true
 		a.page.Signals = allowed.signals
-		a.page.Private = c.opt.isPrivate(t.host.name)
+		settings := c.opt.Hosts.For(t.host.name)
+		a.page.Private = settings.Private()
 		c.findSitemaps(ctx, t, a.page)
 		if c.opt.OnPage != nil {
 			c.opt.OnPage(a.page)

@@ -20,9 +20,9 @@ import (
 
 // # Cookies
 //
-// Cookies are kept if Options.Cookies says so, and for the hosts whose settings have cookies or a login. A jar
-// holds them for one run; Crawl.Cookies returns them for the next. The jar follows RFC 6265, and knows the public suffixes, so that a site cannot
-// set a cookie for all of "co.uk".
+// Cookies are kept if Options.Cookies says so, and for the hosts whose settings have cookies or a
+// login. A jar holds them for one run; Crawl.Cookies returns them for the next. The jar follows
+// RFC 6265, and knows the public suffixes, so that a site cannot set a cookie for all of "co.uk".
 //
 // Some sites answer each page with a redirect until a cookie is there. The redirect leads back to the
 // page itself, or to a page of consent that sets the cookie and then leads back. So if a host keeps
@@ -59,7 +59,7 @@ func newCookieStore(opt *Options) (*cookieStore, error) {
 	s := &cookieStore{opt: opt, misses: make(map[string]int), set: make(map[string]KeptCookie)}
 	wanted := opt.Cookies
 	for _, h := range opt.Hosts {
-		wanted = wanted || h.Cookies != nil || h.Login != nil
+		wanted = wanted || h.KeepsCookies()
 	}
 	if !wanted {
 		return nil, nil
@@ -136,12 +136,12 @@ func (s *cookieStore) keeps(host string) bool {
 		return s != nil
 	}
 	h := s.opt.Hosts.For(host)
-	return h.Cookies != nil || h.Login != nil
+	return h.KeepsCookies()
 }
 
-// add adds the cookies of a host to a request.
-func (s *cookieStore) add(r *http.Request) *http.Request {
-	if !s.keeps(r.Host) {
+// add adds the cookies of a host with settings h to a request.
+func (s *cookieStore) add(r *http.Request, h access.Host) *http.Request {
+	if !s.opt.Cookies && !h.KeepsCookies() {
 		return r
 	}
 	all := s.jar.Cookies(jarURL(r))
@@ -261,18 +261,7 @@ func (c *Crawl) mayAsk(ctx context.Context, url string) bool {
 func (f *fetcher) hopTo(ctx context.Context, url string) (*wire.Exchange, error) {
 	ctx, clock, cancel := wire.StartClock(ctx, f.opt.Timeout, f.opt.Timeout)
 	defer cancel()
-	request, err := f.request(ctx, http.MethodGet, url, f.pageHeader)
-	if err != nil {
-		return nil, err
-	}
-	x := &wire.Exchange{Request: request, Limit: wallLimit, Clock: clock}
-	began := time.Now()
-	err = f.do(x)
-	if x.Raw != nil {
-		x.Raw.URL, x.Raw.At = url, began
-		f.opt.OnAnswer(x.Raw)
-	}
-	return x, err
+	return f.exchange(ctx, url, f.pageHeader, wallLimit, clock)
 }
 
 // do makes an exchange, and keeps its cookies.

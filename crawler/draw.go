@@ -163,18 +163,9 @@ func (f *fetcher) fetchFile(ctx context.Context, url string, more http.Header) (
 	for name, values := range more {
 		header[name] = values
 	}
-	request, err := f.request(ctx, http.MethodGet, url, header)
+	x, err := f.exchange(ctx, url, header, f.opt.MaxSize, clock)
 	if err != nil {
 		return a, err
-	}
-	x := &wire.Exchange{Request: request, Limit: f.opt.MaxSize, Clock: clock}
-	began := time.Now()
-	if err := f.do(x); err != nil {
-		return a, err
-	}
-	if x.Raw != nil {
-		x.Raw.URL, x.Raw.At = url, began
-		f.opt.OnAnswer(x.Raw)
 	}
 	return render.Answer{Status: x.Status, Header: x.Header, Body: x.Body}, x.BodyErr
 }

@@ -24,7 +24,7 @@ func (o *Options) logsOut(to string) bool {
 		return false
 	}
 	h := o.Hosts.For(frontier.HostOf(to))
-	if h.Login == nil && h.Basic == nil && h.Cookies == nil || h.Logout != nil && *h.Logout {
+	if !h.LoggedIn() || h.Logout != nil && *h.Logout {
 		return false
 	}
 	u, err := url.Parse(to)

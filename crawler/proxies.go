@@ -55,8 +55,8 @@ func (p *proxyPicker) For(host string) *url.URL {
 	return list[at%len(list)].URL()
 }
 
-// fromEnv returns the proxy that HTTPS_PROXY, HTTP_PROXY and NO_PROXY name for a host, or nil. Which of
-// the first two counts depends on the port.
+// fromEnv returns the proxy that HTTPS_PROXY, HTTP_PROXY and NO_PROXY name for a host, or nil. Port 443
+// takes the first, and other ports take the second.
 func (p *proxyPicker) fromEnv(host string) *url.URL {
 	scheme := "http"
 	if strings.HasSuffix(host, ":443") {

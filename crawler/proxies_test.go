@@ -2,12 +2,9 @@ package crawler
 
 import (
 	"bufio"
-	"context"
 	"crypto/x509"
 	"encoding/base64"
-	"encoding/binary"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -17,13 +14,13 @@ import (
 	"testing"
 
 	"skink/crawler/access"
+	"skink/crawler/wire/wiretest"
 )
 
 // A testProxy is a proxy on loopback that wants a password, and notes what it is asked for.
 type testProxy struct {
 	listener net.Listener
 	password string
-	to       func(address string) string // where to connect instead; nil: as asked
 
 	mu    sync.Mutex
 	asked []string // guarded by mu
@@ -46,45 +43,11 @@ func (p *testProxy) url(scheme string) access.Proxy {
 	return access.NewProxy(&url.URL{Scheme: scheme, Host: p.listener.Addr().String(), User: url.UserPassword("me", p.password)})
 }
 
-func (p *testProxy) connect(address string) (net.Conn, error) {
-	if p.to != nil {
-		address = p.to(address)
-	}
-	return net.Dial("tcp", address)
-}
-
-// join copies between two connections until both end.
-func join(a, b net.Conn) {
-	var both sync.WaitGroup
-	both.Go(func() { _, _ = io.Copy(a, b); _ = a.Close() })
-	both.Go(func() { _, _ = io.Copy(b, a); _ = b.Close() })
-	both.Wait()
-}
-
 // startProxy starts a proxy that serves each connection by the given function.
 func startProxy(t *testing.T, serve func(*testProxy, net.Conn)) *testProxy {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	p := &testProxy{listener: l, password: "secret-proxy"}
-	ctx, stop := context.WithCancel(context.Background())
-	var all sync.WaitGroup
-	t.Cleanup(func() { stop(); _ = l.Close(); all.Wait() })
-	all.Go(func() {
-		for {
-			conn, err := l.Accept()
-			if err != nil {
-				return
-			}
-			all.Go(func() {
-				defer context.AfterFunc(ctx, func() { _ = conn.Close() })()
-				defer conn.Close()
-				serve(p, conn)
-			})
-		}
-	})
+	p := &testProxy{password: "secret-proxy"}
+	p.listener = wiretest.Listen(t, func(conn net.Conn) { serve(p, conn) })
 	return p
 }
 
@@ -105,19 +68,19 @@ func serveHTTPProxy(p *testProxy, conn net.Conn) {
 		p.note(r.Method + " " + r.RequestURI)
 		address := r.Host
 		if r.Method == http.MethodConnect {
-			to, err := p.connect(address)
+			to, err := net.Dial("tcp", address)
 			if err != nil {
 				fmt.Fprint(conn, "HTTP/1.1 502 Bad Gateway\r\nContent-Length: 0\r\n\r\n")
 				return
 			}
 			fmt.Fprint(conn, "HTTP/1.1 200 Connected\r\n\r\n")
-			join(conn, to)
+			wiretest.Join(conn, to)
 			return
 		}
 		if !strings.Contains(address, ":") {
 			address += ":80"
 		}
-		to, err := p.connect(address)
+		to, err := net.Dial("tcp", address)
 		if err != nil {
 			fmt.Fprint(conn, "HTTP/1.1 502 Bad Gateway\r\nContent-Length: 0\r\n\r\n")
 			return
@@ -132,51 +95,9 @@ func serveHTTPProxy(p *testProxy, conn net.Conn) {
 	}
 }
 
-// serveSOCKS serves SOCKS5 (RFC 1928) with a password (RFC 1929).
+// serveSOCKS serves SOCKS5 with a password.
 func serveSOCKS(p *testProxy, conn net.Conn) {
-	head := make([]byte, 2)
-	if _, err := io.ReadFull(conn, head); err != nil {
-		return
-	}
-	_, _ = io.CopyN(io.Discard, conn, int64(head[1]))
-	_, _ = conn.Write([]byte{5, 2})
-	_, _ = io.ReadFull(conn, head)
-	user := make([]byte, head[1]+1)
-	_, _ = io.ReadFull(conn, user)
-	password := make([]byte, user[len(user)-1])
-	_, _ = io.ReadFull(conn, password)
-	if string(password) != p.password {
-		p.note("refused")
-		_, _ = conn.Write([]byte{1, 1})
-		return
-	}
-	_, _ = conn.Write([]byte{1, 0})
-	request := make([]byte, 4)
-	_, _ = io.ReadFull(conn, request)
-	var host string
-	switch request[3] {
-	case 1:
-		addr := make([]byte, 4)
-		_, _ = io.ReadFull(conn, addr)
-		host = net.IP(addr).String()
-	case 3:
-		_, _ = io.ReadFull(conn, head[:1])
-		name := make([]byte, head[0])
-		_, _ = io.ReadFull(conn, name)
-		host = string(name)
-	default:
-		return
-	}
-	_, _ = io.ReadFull(conn, head)
-	address := net.JoinHostPort(host, fmt.Sprint(binary.BigEndian.Uint16(head)))
-	p.note("connect " + address)
-	to, err := p.connect(address)
-	if err != nil {
-		_, _ = conn.Write([]byte{5, 5, 0, 1, 0, 0, 0, 0, 0, 0})
-		return
-	}
-	_, _ = conn.Write([]byte{5, 0, 0, 1, 0, 0, 0, 0, 0, 0})
-	join(conn, to)
+	_ = wiretest.ServeSOCKS(conn, p.password, func(address string) { p.note("connect " + address) })
 }
 
 // Sites over http and https are reached through each kind of proxy with a password, and only through

@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
-	"strings"
 	"time"
 
 	"skink/crawler/access"
@@ -14,8 +13,8 @@ import (
 )
 
 // request makes a request for a canonical URL with the given header, which it does not change. It
-// adds what the user set for the URL's host, such as a password. It is called anew for each
-// redirect, so a host never gets what is meant for another host.
+// adds what the user set for the URL's host, such as a password. Each redirect needs a request of its
+// own, so a host never gets what is meant for another host.
 func (f *fetcher) request(ctx context.Context, method, rawURL string, header http.Header) (*http.Request, error) {
 	r, err := wire.NewRequest(ctx, rawURL, header)
 	if err != nil {
@@ -23,12 +22,12 @@ func (f *fetcher) request(ctx context.Context, method, rawURL string, header htt
 	}
 	r.Method = method
 	host := f.opt.Hosts.For(r.Host)
-	if f.opt.isPrivate(r.Host) {
+	if host.Private() {
 		r = r.WithContext(wire.WithSecrets(r.Context(), "Set-Cookie"))
 	}
 	r = f.dress(r, host)
 	if f.cookies != nil && f.trusts(r.URL) {
-		r = f.cookies.add(r)
+		r = f.cookies.add(r, host)
 	}
 	if s := f.opt.Signer; s != nil && (host.Sign == nil || *host.Sign) {
 		r.Header = r.Header.Clone()
@@ -65,19 +64,21 @@ func (f *fetcher) dress(r *http.Request, h access.Host) *http.Request {
 	return r
 }
 
-// isPrivate reports whether a host may show pages only because of what the user chose for it: a
-// password, cookies, or a header other than those that choose a language or a format.
-func (o *Options) isPrivate(host string) bool {
-	h := o.Hosts.For(host)
-	if h.Basic != nil || h.Cookies != nil || h.Login != nil {
-		return true
+// exchange makes a request by GET for a URL that is not a page of the crawl, reads at most limit bytes
+// of the answer, and passes the raw answer to OnAnswer.
+func (f *fetcher) exchange(ctx context.Context, url string, header http.Header, limit int64, clock *wire.Clock) (*wire.Exchange, error) {
+	request, err := f.request(ctx, http.MethodGet, url, header)
+	if err != nil {
+		return nil, err
 	}
-	for name := range h.Headers {
-		if !strings.HasPrefix(name, "Accept") && name != "Referer" && name != "From" && name != "Dnt" {
-			return true
-		}
+	x := &wire.Exchange{Request: request, Limit: limit, Clock: clock}
+	began := time.Now()
+	err = f.do(x)
+	if x.Raw != nil {
+		x.Raw.URL, x.Raw.At = url, began
+		f.opt.OnAnswer(x.Raw)
 	}
-	return false
+	return x, err
 }
 
 // trusts reports whether the secrets of a host may be sent with a request for a URL: the URL is

@@ -122,18 +122,7 @@ func (f *fetcher) robotsExchange(ctx context.Context, robotsURL string, left *ti
 	ctx, clock, cancel := wire.StartClock(ctx, *left, f.opt.Timeout)
 	defer cancel()
 	defer func() { *left -= clock.Used() }()
-	request, err := f.request(ctx, http.MethodGet, robotsURL, f.robotsHeader)
-	if err != nil {
-		return nil, err
-	}
-	x := &wire.Exchange{Request: request, Limit: robots.MaxBytes + 1, Clock: clock}
-	began := time.Now()
-	err = f.do(x)
-	if x.Raw != nil {
-		x.Raw.URL, x.Raw.At = robotsURL, began
-		f.opt.OnAnswer(x.Raw)
-	}
-	return x, err
+	return f.exchange(ctx, robotsURL, f.robotsHeader, robots.MaxBytes+1, clock)
 }
 
 // A robotsBusy is the error for an answer to the request for robots.txt with an error status and a

@@ -40,6 +40,27 @@ type Host struct {
 	Sign   *bool  // sign requests
 }
 
+// LoggedIn reports whether requests to the host may belong to a session of the user: they have a
+// password or cookies, or follow a login.
+func (h *Host) LoggedIn() bool { return h.Basic != nil || h.KeepsCookies() }
+
+// KeepsCookies reports whether the host's own cookies are kept because of its settings.
+func (h *Host) KeepsCookies() bool { return h.Cookies != nil || h.Login != nil }
+
+// Private reports whether the host may show pages only because of what the user chose for it: a
+// password, cookies, a login, or a header other than those that choose a language or a format.
+func (h *Host) Private() bool {
+	if h.LoggedIn() {
+		return true
+	}
+	for name := range h.Headers {
+		if !strings.HasPrefix(name, "Accept") && name != "Referer" && name != "From" && name != "Dnt" {
+			return true
+		}
+	}
+	return false
+}
+
 // A Login is a form that starts a session.
 type Login struct {
 	Page   string            // URL of the page with the form

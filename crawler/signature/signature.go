@@ -16,8 +16,8 @@
 // thumbprints (RFC 7638, RFC 8037 appendix A.3).
 //
 // A signature covers the method, the authority and the path, but not the query: caches may reorder
-// its parameters. It expires after [Lifetime], and has a random nonce. So somebody who sees a
-// request can repeat it for a short time, at the same site and path only.
+// its parameters. It expires after [Lifetime], and has a random nonce. For a
+// short time, whoever sees a request can send it again, but only to the same site and path.
 //
 // The package verifies nothing, and reads no files.
 package signature

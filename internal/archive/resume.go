@@ -59,7 +59,7 @@ type metaReader interface {
 	Meta(ctx context.Context, name string) ([]byte, error)
 }
 
-// Where returns the folder of the archive that a worker writes for the store s, or "" if there is
+// Where finds the folder of the archive that a worker writes for the store s. dir is "" if there is
 // none.
 func Where(ctx context.Context, s metaReader, worker string) (dir string, err error) {
 	m, err := readMark(ctx, s, worker)

@@ -14,8 +14,8 @@ import (
 	"skink/crawler/access"
 )
 
-// hostKeys are the keys of a host's section. Of those in flagKeys, the caller's [Setter] parses the
-// values.
+// hostKeys are the keys of a host's section. The caller's [Setter] parses the
+// values of those in flagKeys.
 var (
 	flagKeys = []string{"delay", "per-host", "user-agent", "include", "exclude", "max-host-pages", "max-host-bytes", "render"}
 	hostKeys = append([]string{"headers", "cookies", "user", "password", "login", "logout", "proxy", "sign"}, flagKeys...)

@@ -1,90 +1,30 @@
 package e2e
 
 import (
-	"context"
-	"encoding/binary"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
+
+	"skink/crawler/wire/wiretest"
 )
 
 // startSOCKS starts a SOCKS5 proxy (RFC 1928) on loopback, and returns its address and the number of
 // its connections. A password that is not "" is wanted (RFC 1929).
 func startSOCKS(t *testing.T, password string) (address string, served *atomic.Int64) {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
 	served = new(atomic.Int64)
-	ctx, stop := context.WithCancel(context.Background())
-	var all sync.WaitGroup
-	t.Cleanup(func() { stop(); _ = l.Close(); all.Wait() })
-	all.Go(func() {
-		for {
-			conn, err := l.Accept()
-			if err != nil {
-				return
-			}
-			all.Go(func() {
-				defer conn.Close()
-				defer context.AfterFunc(ctx, func() { _ = conn.Close() })()
-				if serveSOCKS(conn, password) == nil {
-					served.Add(1)
-				}
-			})
+	l := wiretest.Listen(t, func(conn net.Conn) {
+		if wiretest.ServeSOCKS(conn, password, nil) == nil {
+			served.Add(1)
 		}
 	})
 	return l.Addr().String(), served
-}
-
-// serveSOCKS serves one connection. It knows only addresses of IPv4 and names.
-func serveSOCKS(conn net.Conn, password string) error {
-	read := func(n int) []byte {
-		b := make([]byte, n)
-		_, _ = io.ReadFull(conn, b) // a connection that ended gives zeros, which are refused
-		return b
-	}
-	read(int(read(2)[1]))
-	method := byte(0)
-	if password != "" {
-		method = 2
-	}
-	_, _ = conn.Write([]byte{5, method})
-	if password != "" {
-		read(int(read(2)[1]))
-		if got := read(int(read(1)[0])); string(got) != password {
-			_, _ = conn.Write([]byte{1, 1})
-			return fmt.Errorf("wrong password")
-		}
-		_, _ = conn.Write([]byte{1, 0})
-	}
-	host := ""
-	switch request := read(4); request[3] {
-	case 1:
-		host = net.IP(read(4)).String()
-	case 3:
-		host = string(read(int(read(1)[0])))
-	}
-	to, err := net.Dial("tcp", net.JoinHostPort(host, fmt.Sprint(binary.BigEndian.Uint16(read(2)))))
-	if err != nil {
-		_, _ = conn.Write([]byte{5, 5, 0, 1, 0, 0, 0, 0, 0, 0})
-		return err
-	}
-	_, _ = conn.Write([]byte{5, 0, 0, 1, 0, 0, 0, 0, 0, 0})
-	var both sync.WaitGroup
-	both.Go(func() { _, _ = io.Copy(to, conn); _ = to.Close() })
-	both.Go(func() { _, _ = io.Copy(conn, to); _ = conn.Close() })
-	both.Wait()
-	return nil
 }
 
 // TestProxySecrets crawls a site that wants cookies, a user and a password, through a proxy that wants

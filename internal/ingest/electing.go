@@ -8,7 +8,7 @@ import (
 	"skink/internal/precedence"
 )
 
-// electing is a set of locks, one for each cluster of duplicates. Whoever holds a lock may change
+// electing is a set of locks, one for each cluster of duplicates. The holder of a lock may change
 // the leader of the cluster. A cluster is identified by the id of its leader. A page gets all locks
 // that it needs at once, and gives them back before it waits for others, so there is no deadlock.
 //

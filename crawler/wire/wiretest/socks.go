@@ -1,0 +1,89 @@
+package wiretest
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"net"
+	"strconv"
+	"sync"
+	"testing"
+)
+
+// Listen starts a server on loopback that serves each connection by a function, in a goroutine of its
+// own. The connection is closed when the function returns, and when the test ends.
+func Listen(t testing.TB, serve func(net.Conn)) net.Listener {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	var all sync.WaitGroup
+	t.Cleanup(func() { stop(); _ = l.Close(); all.Wait() })
+	all.Go(func() {
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			all.Go(func() {
+				defer context.AfterFunc(ctx, func() { _ = conn.Close() })()
+				defer conn.Close()
+				serve(conn)
+			})
+		}
+	})
+	return l
+}
+
+// Join copies between two connections until both end.
+func Join(a, b net.Conn) {
+	var both sync.WaitGroup
+	both.Go(func() { _, _ = io.Copy(a, b); _ = a.Close() })
+	both.Go(func() { _, _ = io.Copy(b, a); _ = b.Close() })
+	both.Wait()
+}
+
+// ServeSOCKS serves one connection as a SOCKS5 proxy (RFC 1928) that knows names and addresses of
+// IPv4. A password that is not "" is wanted (RFC 1929). asked is called with each host and port that a
+// client with the right password asks for, and may be nil. The error says why there was no connection.
+func ServeSOCKS(conn net.Conn, password string, asked func(address string)) error {
+	read := func(n int) []byte {
+		b := make([]byte, n)
+		_, _ = io.ReadFull(conn, b) // a connection that ended gives zeros, which lead nowhere
+		return b
+	}
+	read(int(read(2)[1]))
+	if password == "" {
+		_, _ = conn.Write([]byte{5, 0})
+	} else {
+		_, _ = conn.Write([]byte{5, 2})
+		read(int(read(2)[1]))
+		if got := read(int(read(1)[0])); string(got) != password {
+			_, _ = conn.Write([]byte{1, 1})
+			return fmt.Errorf("wrong password")
+		}
+		_, _ = conn.Write([]byte{1, 0})
+	}
+	host := ""
+	switch request := read(4); request[3] {
+	case 1:
+		host = net.IP(read(4)).String()
+	case 3:
+		host = string(read(int(read(1)[0])))
+	}
+	address := net.JoinHostPort(host, strconv.Itoa(int(binary.BigEndian.Uint16(read(2)))))
+	if asked != nil {
+		asked(address)
+	}
+	to, err := net.Dial("tcp", address)
+	if err != nil {
+		_, _ = conn.Write([]byte{5, 5, 0, 1, 0, 0, 0, 0, 0, 0})
+		return err
+	}
+	_, _ = conn.Write([]byte{5, 0, 0, 1, 0, 0, 0, 0, 0, 0})
+	Join(conn, to)
+	return nil
+}
