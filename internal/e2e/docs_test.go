@@ -17,14 +17,14 @@ import (
 	"skink/store/postgres/postgrestest"
 )
 
-// documents returns the README, the pages of docs and the page of the feed's fields.
+// documents returns the README and its companions, the pages of docs and the page of the feed's fields.
 func documents(t *testing.T) []string {
 	t.Helper()
 	pages, err := filepath.Glob("docs/*.md")
 	if err != nil || len(pages) < 10 {
 		t.Fatalf("%d pages in docs: %v", len(pages), err)
 	}
-	return append(pages, "README.md", "feed/SCHEMA.md")
+	return append(pages, "README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md", "feed/SCHEMA.md")
 }
 
 // TestDocs runs the commands that the README and the pages of docs show: those of one page in their
