@@ -133,6 +133,9 @@ func (r Rest) Bounded(now time.Time) Rest {
 	return r
 }
 
+// Lasting returns r with those fields only that outlive a run.
+func (r Rest) Lasting() Rest { return Rest{Blocked: r.Blocked, Delay: r.Delay, Spent: r.Spent} }
+
 // Trouble counts the failed requests to a host since its last success.
 type Trouble struct {
 	Answered bool      // the host has answered a request in this crawl

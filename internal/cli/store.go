@@ -25,8 +25,8 @@ import (
 
 var storeCommand = command{
 	name:  "store",
-	args:  "list|info|drop [flags] [STORE]",
-	short: "list, describe or remove stores",
+	args:  "list|info|copy|drop [flags] [STORE...]",
+	short: "list, describe, copy or remove stores",
 	long: `
 Manages the stores of crawls. STORE is a folder, or the address of a PostgreSQL schema.
 
@@ -35,13 +35,18 @@ an address. Without an argument it looks in the current folder. skink store info
 what a store contains, and the settings by which its pages were judged. Both work while a
 crawl runs.
 
+skink store copy STORE NEW copies a store, from a folder or a server to a new folder or
+schema. A crawl continues from the copy, so this is a backup, and the way to move a crawl
+to a server that many machines share, or back. A store in a folder must not be in use. If
+copying is interrupted, no command accepts what was written; start again.
+
 skink store drop --yes removes a store for good. It refuses a store that is in use. Other
 files in the folder of a store are kept.
 
-Examples: the stores of this folder, and of a database
+Examples: the stores of this folder, and a backup of one
 
   skink store list
-  skink store list postgres://skink@db.example.org/crawls`,
+  skink store copy docs backup/docs`,
 	setup: setupStore,
 }
 
@@ -59,20 +64,24 @@ func setupStore(flags *pflag.FlagSet) runFunc {
 }
 
 // storeVerbs are the first arguments of skink store.
-var storeVerbs = []string{"list", "info", "drop"}
+var storeVerbs = []string{"list", "info", "copy", "drop"}
 
 func (f *storeFlags) run(ctx context.Context, con Console, args []string) error {
 	if len(args) == 0 {
-		return usagef("what to do is missing: try skink store list, info or drop")
+		return usagef("what to do is missing: try skink store list, info, copy or drop")
 	}
 	verb, args := args[0], args[1:]
 	if !slices.Contains(storeVerbs, verb) {
-		return usagef("skink store cannot %s: try skink store list, info or drop", brief(verb))
+		return usagef("skink store cannot %s: try skink store list, info, copy or drop", brief(verb))
 	}
 	if f.yes && verb != "drop" {
 		return usagef("--yes is for skink store drop: omit it")
 	}
 	switch {
+	case verb == "copy" && len(args) != 2:
+		return usagef("name a store and a new one: skink store copy STORE NEW")
+	case verb == "copy":
+		return copyStore(ctx, con, args[0], args[1])
 	case len(args) > 1:
 		return usagef("skink store %s takes one store: omit %s", verb, brief(args[1]))
 	case verb == "drop" && len(args) == 0:
