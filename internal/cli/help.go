@@ -93,9 +93,9 @@ func countFlags(flags *pflag.FlagSet) (n int) {
 // shown returns the flags of the section that help prints: all of them, or only the most used ones
 // if all is false.
 func (g flagGroup) shown(flags *pflag.FlagSet, all bool) (shown []*pflag.Flag) {
-	names := strings.Fields(g.common)
+	names := g.common
 	if all {
-		names = append(names, strings.Fields(g.rare)...)
+		names = slices.Concat(g.common, g.rare)
 	}
 	for _, name := range names {
 		if f := flags.Lookup(name); f != nil && !f.Hidden {
