@@ -18,14 +18,14 @@ var checkCommand = command{
 	args:  "[flags]",
 	short: "check a store for damage",
 	long: `
-Reads every file of a store and prints which are damaged, and what is lost. It changes
-nothing. The exit code is 1 if something is damaged. Stop the crawl first; afterwards the
-same command continues it.
+Reads every file of a store, and prints which files are damaged and how much is lost. It
+changes nothing. The exit code is 1 if a file is damaged. Stop a crawl before you check its
+store; afterwards, the same command continues the crawl.
 
-skink report and skink export leave damaged pages out and say so. The next crawl into the
-store fetches them again.
+skink report and skink export leave out damaged pages, with a message. The next crawl into
+the store fetches these pages again.
 
-Example: after a disk has reported errors
+Example: check a store after its disk has reported errors
 
   skink check --store docs`,
 	setup: setupCheck,

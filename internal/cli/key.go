@@ -18,9 +18,8 @@ var keyCommand = command{
 	args:  "new|show FILE...",
 	short: "make a key that signs requests",
 	long: `
-Makes a private key for skink crawl --sign-key, or prints the public part of keys. Sites
-that know the public part can tell your crawler from others that use its name (Web Bot
-Auth).
+Makes a private key for skink crawl --sign-key, or prints the public part of keys. With the
+public part, a site can tell your crawler from others that use its name (Web Bot Auth).
 
 skink key new FILE writes a new key to FILE, readable only by you, and prints the key
 directory: a JSON Web Key Set with its public part. Publish the directory at

@@ -290,7 +290,7 @@ func (p *privateHosts) Set(text string) error {
 
 func addPrivateFlag(flags *pflag.FlagSet) *privateHosts {
 	p := &privateHosts{}
-	flags.Var(p, "allow-private", "`HOST` connect to this private host or CIDR range (repeatable)")
+	flags.Var(p, "allow-private", "`HOST` allow connections to this private host or CIDR range (repeatable)")
 	return p
 }
 
