@@ -30,9 +30,9 @@
 //	  4  report --fail-on: a limit was exceeded
 //	141  the program that reads the output has ended
 //
-// The first interrupt ends a crawl after the pages in flight, the second one at once. In both cases
-// the same command continues it. A closed terminal is an interrupt, and so is a pipe that nobody
-// reads any more.
+// The first Ctrl-C ends a crawl when the pages in flight are finished, and the second ends it at
+// once. In both cases, the same command continues the crawl. When its terminal or the pipe that
+// reads its output closes, skink ends as after Ctrl-C.
 package main
 
 import "skink/internal/cli"

@@ -209,7 +209,7 @@ func (f *compareFlags) printProfile(w io.Writer, p dedup.Profile, docs [2]*extra
 		fmt.Fprintf(w, "%d of 6 super-shingles, %d of 15 mega-shingles\n", *r.Super, *r.Mega)
 	}
 	if r.Without != "" {
-		fmt.Fprintf(w, "no rules for %s in %s or %s: words are not changed\n", r.Without, languageName(docs[0].Lang), languageName(docs[1].Lang))
+		fmt.Fprintf(w, "form %s has no rules for %s or %s: the words are compared unchanged\n", r.Without, languageName(docs[0].Lang), languageName(docs[1].Lang))
 	}
 	return nil
 }
@@ -391,7 +391,7 @@ func (c *sideBySide) remark() string {
 	const whole = 0.9 // least share of a page's text that the other page has, for the page to count as an excerpt of the other
 	switch {
 	case c.A.Words == 0 && c.B.Words == 0:
-		return "neither has any text"
+		return "neither A nor B has any text"
 	case c.A.Words == 0:
 		return "A has no text"
 	case c.B.Words == 0:

@@ -130,7 +130,7 @@ func (c command) configure(flags *pflag.FlagSet) error {
 func applyFlag(flags *pflag.FlagSet, command string, f config.Flag) error {
 	flag := flags.Lookup(f.Name)
 	if _, repeats := flag.Value.(pflag.SliceValue); f.List && !repeats {
-		return fmt.Errorf("--%s has one value: write no array", f.Name)
+		return fmt.Errorf("--%s takes one value, not an array", f.Name)
 	}
 	for _, v := range f.Values {
 		switch {
@@ -203,7 +203,7 @@ func (c *configFlag) keepIn(dir string) error {
 	}
 	if err != nil {
 		os.Remove(half.Name())
-		return fmt.Errorf("keep the configuration: %w", err)
+		return fmt.Errorf("save the configuration: %w", err)
 	}
 	return nil
 }

@@ -30,7 +30,7 @@ func addCorpusFlags(flags *pflag.FlagSet) *corpusFlags {
 	flags.StringVar(&f.fields.Text, "text-field", "", "`NAME` field of a JSON line that holds the text (default: text, content, body, raw_content, document, html or raw_html)")
 	flags.StringVar(&f.fields.ID, "id-field", "", "`NAME` field of a JSON line that holds its name (default: url, uri, id, _id, docid, doc_id or document_id; if none exists, FILE:LINE)")
 	flags.BoolVar(&f.strict, "strict", false, "stop at the first record that cannot be read")
-	flags.Var(whole(&f.maxBad, -1, "0 or more, or -1 to stop at no number"), "max-bad", "`N` stop when more than N records cannot be read; -1: no limit")
+	flags.Var(whole(&f.maxBad, -1, "0 or more, or -1 for no limit"), "max-bad", "`N` stop when more than N records cannot be read; -1: no limit")
 	return f
 }
 
@@ -119,7 +119,7 @@ func (r *reading) nothing(withoutText int64) error {
 	case r.unread > 0:
 		return fmt.Errorf("nothing to read: %s files or folders could not be read", report.Grouped(r.unread))
 	}
-	return errors.New("nothing to read: no text in these files and folders, or --include and --exclude leave none")
+	return errors.New("nothing to read: no text in these files and folders, or --include and --exclude leave no file")
 }
 
 // corpusOutFlags are the flags for writing the records of a judged corpus.

@@ -240,7 +240,7 @@ func (f *crawlFlags) replay(ctx context.Context, out session.Output, opt session
 	case opt.Archive.Dir != "":
 		return usagef("--from reads an archive and writes none: omit --warc")
 	case opt.Feed != "":
-		return usagef("--from and --feed exclude each other: when the run has ended, skink export writes the pages")
+		return usagef("--from and --feed exclude each other: after the run, write the pages with skink export")
 	}
 	var files []corpus.Archive
 	for _, path := range f.from {

@@ -66,7 +66,7 @@ func (f *keepFlags) check(d *dedupFlags) error {
 	case f.against != "" && d.store != "":
 		return usagef("--against and --store exclude each other: --against does not change a store, --store adds to one")
 	case f.against != "" && (d.pairs || f.longest()):
-		return usagef("--against compares texts in their order: omit --pairs and --keep longest")
+		return usagef("--against compares texts in the order of the input: omit --pairs and --keep longest")
 	}
 	return nil
 }

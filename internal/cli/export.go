@@ -243,6 +243,6 @@ func (f *exportFlags) toWACZ(ctx context.Context, con Console, s store.Reader, o
 	case lost > 0:
 		return fmt.Errorf("%s of the archive could not be indexed", report.Counted(lost, "record"))
 	}
-	fmt.Fprintf(con.Err, "%s and the answers in %s are in %s\n", report.Counted(pages, "page"), dir, f.out.out)
+	fmt.Fprintf(con.Err, "wrote %s, and the answers in %s, to %s\n", report.Counted(pages, "page"), dir, f.out.out)
 	return nil
 }

@@ -54,7 +54,7 @@ func addRuleFlags(flags *pflag.FlagSet) *ruleFlags {
 	r.shingle.units = set.Shingle
 	flags.Var(similarity(&set.Similarity), "similarity",
 		fmt.Sprintf("smallest resemblance of a near-duplicate, from %.2f to 1", dedup.LeastSimilarity()))
-	flags.Var(&r.shingle, "shingle", "length of a shingle, in the unit that --unit names")
+	flags.Var(&r.shingle, "shingle", "length of a shingle in the unit of --unit")
 	flags.Var(oneOf(&set.Unit, string(dedup.Words), string(dedup.Chars)), "unit", "make shingles of words or of characters")
 	flags.StringVar(&set.Form, "form", set.Form, "`FORM` compare the words in this form: plain (unchanged), or some of nofunction, noadjectives, singular and stem, joined by commas")
 	flags.Var(oneOf(&set.Scheme, "bands", "super", "mega"), "scheme", "scheme that finds the pages with which a page is compared")

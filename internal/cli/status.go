@@ -139,13 +139,13 @@ func printStatus(ctx context.Context, out io.Writer, s *readStore, asJSON bool) 
 func (h hostStatus) note() string {
 	var notes []string
 	if h.Alone != "" {
-		notes = append(notes, "suspended by the last run: "+harmless.Line(h.Alone))
+		notes = append(notes, "the last run suspended the host: "+harmless.Line(h.Alone))
 	}
 	if h.Until != nil {
-		notes = append(notes, "asked for no requests until "+h.Until.Format(time.RFC3339))
+		notes = append(notes, "the host asked for no requests until "+h.Until.Format(time.RFC3339))
 	}
 	if h.Delay > 0 {
-		notes = append(notes, fmt.Sprintf("asked for a delay of %v", time.Duration(h.Delay*float64(time.Second))))
+		notes = append(notes, fmt.Sprintf("the host asked for a delay of %v", time.Duration(h.Delay*float64(time.Second))))
 	}
 	return strings.Join(notes, ", ")
 }
@@ -323,9 +323,9 @@ func printWorkers(out io.Writer, list []session.WorkerStatus, now time.Time) err
 	for _, s := range list {
 		note := ""
 		if s.Dead {
-			note = fmt.Sprintf("no heartbeat for %v; its hosts are released %v after the last one", now.Sub(s.Seen).Round(time.Second), session.ClaimsLast)
+			note = fmt.Sprintf("no heartbeat for %v; its hosts are released %v after the last heartbeat", now.Sub(s.Seen).Round(time.Second), session.ClaimsLast)
 		}
-		fmt.Fprintf(w, "  %s\tholds %s\t%d in flight\t%s, %.1f a second\t%s\n", harmless.Line(s.Name), report.Counted(s.Hosts, "host"), s.InFlight, report.Counted(s.Pages, "page"), s.PerSecond, note)
+		fmt.Fprintf(w, "  %s\tclaims %s\t%d in flight\t%s, %.1f a second\t%s\n", harmless.Line(s.Name), report.Counted(s.Hosts, "host"), s.InFlight, report.Counted(s.Pages, "page"), s.PerSecond, note)
 	}
 	return w.Flush()
 }

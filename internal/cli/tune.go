@@ -386,7 +386,7 @@ func (t *tuning) print(w io.Writer) error {
 		return err
 	}
 	if n := len(t.Tried) - shownWays; n > 0 && t.Combinations == nil {
-		fmt.Fprintf(w, "and %d more ways: --all prints them, with every threshold\n", n)
+		fmt.Fprintf(w, "and %d more combinations: --all prints them, with every threshold\n", n)
 	}
 	return nil
 }

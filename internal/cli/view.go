@@ -78,7 +78,7 @@ func (f *viewFlags) run(ctx context.Context, con Console, args []string) error {
 	if err != nil {
 		return fmt.Errorf("--listen %w", err)
 	}
-	fmt.Fprintf(con.Err, "%s is shown at %s\nCtrl-C ends it\n", opt.Name, server.URL())
+	fmt.Fprintf(con.Err, "%s is shown at %s\nPress Ctrl-C to stop.\n", opt.Name, server.URL())
 	<-ctx.Done()
 	return server.Close()
 }
