@@ -10,7 +10,7 @@ import (
 
 // Start starts an index from a manifest whose segments [Index.Open] has opened, or that names none.
 // It removes files that the manifest does not name, and starts a goroutine that writes and merges
-// segments. Close waits for it. A read-only index does neither.
+// segments. Close waits for the goroutine. A read-only index does neither.
 func (x *Index) Start(m Manifest) error {
 	x.manifest = m
 	if x.opt.ReadOnly {
@@ -91,7 +91,8 @@ func (x *Index) flush() error {
 	return x.replace(nil, s, t)
 }
 
-// write writes a new segment file of the given level. fill adds its postings, at most so many.
+// write writes a new segment file of the given level. fill adds the postings to it. postings is the
+// greatest number that fill adds.
 func (x *Index) write(postings, level int, fill func(*segmentWriter) error) (*segment, error) {
 	id := x.manifest.Next
 	x.manifest.Next++
