@@ -28,7 +28,7 @@ import (
 // up to 260 MB.
 
 const (
-	mostResident = 64 << 20 // bytes by which resident tables may grow before their memory is returned
+	mostResident = 64 << 20              // bytes by which resident tables may grow before their memory is returned
 	lookMapped   = 50 * time.Millisecond // time between two checks
 )
 
