@@ -14,7 +14,7 @@ import (
 // A Link is one address that a page names: a page to visit, or a file that is part of the page.
 type Link struct {
 	URL      string   `json:"url"`            // canonical form, without the fragment
-	Text     string   `json:"text,omitempty"` // of the anchor, on one line, at most [MaxLinkText] bytes; of a picture: its alternative text
+	Text     string   `json:"text,omitempty"` // text of the anchor on one line, at most [MaxLinkText] bytes; for a picture, its alternative text
 	Kind     LinkKind `json:"kind"`
 	NoFollow bool     `json:"nofollow,omitempty"` // the link, or its page, asks crawlers not to follow it
 }
@@ -58,9 +58,9 @@ func (k LinkKind) Asset() bool {
 // # Packed links
 //
 // The links of a page are in document order, so neighbours mostly share the beginning of their URLs
-// with each other, or with the page. Each URL is stored as the length that it shares with one of
-// the two, and the rest. The parts of all links are in columns, because similar values compress
-// better together:
+// with each other, or with the page. Each URL is stored as the length of the prefix that it shares
+// with one of the two, and the rest. The fields of all links are in columns, because similar values
+// compress better together:
 //
 //	N        how many links there are
 //	N bytes  of each the number of its kind, plus 16 if it is not to be followed, plus 32 if its
@@ -71,18 +71,18 @@ func (k LinkKind) Asset() bool {
 //	bytes    all rests, one after the other
 //	bytes    all texts
 //
-// Numbers are unsigned varints as in encoding/binary. A list of more than shortList bytes is one
-// zstd frame, as a text is. A shorter one is the byte 0, with which no frame begins, and one S2
-// block. Most lists are some hundred bytes long. Zstd makes tables for each, which was 2 % of a
-// crawl's CPU time, and S2 makes none. On the lists of a large manual S2 takes 314 bytes a page
-// where zstd takes 275.
+// Numbers are unsigned varints as in encoding/binary. A list of more than shortList bytes is
+// compressed as one zstd frame, as a text is. A shorter list is stored as the byte 0, with which no
+// frame begins, and one S2 block. Most lists are some hundred bytes long. Zstd makes tables for
+// each list, which took 2 % of a crawl's CPU time. S2 makes none. For the lists of a large manual,
+// S2 takes 314 bytes a page, and zstd 275.
 const (
 	packedKind     = 1<<4 - 1
 	packedNoFollow = 1 << 4
 	packedByPage   = 1 << 5
 
 	packedShort = 0       // the first byte of a short list
-	shortList   = 4 << 10 // bytes; of longer lists zstd saves more, and its tables cost less than the rest of the page
+	shortList   = 4 << 10 // bytes; for longer lists zstd saves more, and the time to make its tables matters less
 )
 
 // PackLinks encodes the links of the page at pageURL as [Entry] needs them. It keeps link texts
