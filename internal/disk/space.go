@@ -22,8 +22,8 @@ const (
 	// LeastReserve is the smallest default, in bytes: writing two memtables and compacting their
 	// tables takes that much. With 16 MiB, a full disk was seen to kill the process.
 	LeastReserve = 64 << 20
-	// askInterval is how long a measurement of free space is used. In that time, a disk that writes
-	// 500 MB/s uses a tenth of the reserve.
+	// askInterval is how long a measurement of free space is used. In that time, a program that
+	// writes 500 MB/s uses a tenth of the reserve.
 	askInterval = 50 * time.Millisecond
 )
 
@@ -35,7 +35,7 @@ type Space struct {
 	// bytes. nil: [Free] is used.
 	Ask func(dir string) (free, total int64, err error)
 
-	mu    sync.Mutex // guards what follows
+	mu    sync.Mutex // guards the fields below
 	asked time.Time
 	err   error // result of the last check
 }
