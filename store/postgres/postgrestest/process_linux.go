@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// CPU returns the time that the server's processes have had of processors, in steps of 10 ms. It
-// leaves out processes that have ended and whose parent has not noticed.
+// CPU returns the processor time that the server's processes have used, in steps of 10 ms. It
+// leaves out processes that have ended and that their parent has not waited for.
 func (s *Server) CPU() (total time.Duration) {
 	for pid, fields := range s.processes() {
 		times := fields[11:13] // utime and stime of the process
@@ -25,8 +25,8 @@ func (s *Server) CPU() (total time.Duration) {
 	return total
 }
 
-// processes returns the main process of the server and its children. The fields are those of
-// /proc/PID/stat from the state on.
+// processes returns the main process of the server and its children. The values are the fields of
+// /proc/PID/stat, beginning with the state.
 func (s *Server) processes() map[int][]string {
 	found := map[int][]string{}
 	all, _ := filepath.Glob("/proc/[0-9]*/stat")
