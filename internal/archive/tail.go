@@ -21,7 +21,7 @@ import (
 // open file is truncated behind the last answer of a committed page. The store knows the committed
 // pages and the positions of their answers.
 
-// A pages reads from a store the positions of the answers of pages.
+// A pages is the part of a store that has the positions of pages' answers.
 type pages interface {
 	Changes(ctx context.Context, after store.Cursor, want store.Want) iter.Seq2[*store.Change, error]
 	Pages(ctx context.Context, ids []dedup.Hash, want store.Want) ([]*store.Content, error)
@@ -30,7 +30,7 @@ type pages interface {
 // An answered is a committed page whose answer should be in the open file.
 type answered struct {
 	at   store.Archived
-	item frontier.Item // fetches the whole page again; without ETag, so that the server cannot answer "304 Not Modified"
+	item frontier.Item // item that fetches the whole page again; it has no ETag, so that the server cannot answer "304 Not Modified"
 }
 
 // committed returns the pages whose answers, by their records in the store, are in the open file of
@@ -84,10 +84,11 @@ func (t *tail) index(end int64) ([]warc.Entry, error) {
 	return warc.IndexOf(io.NewSectionReader(t.file, 0, end), t.name, func(*warc.Damage) {}) // damaged records are not in the index
 }
 
-// endOf returns the end of the last record in the file that belongs to a committed page. It starts
-// at last, the last answer whose position the store has. If last is the zero value, no such answer
-// is in the file, and endOf returns the end of the first record. It returns 0 if even that record
-// is incomplete.
+// endOf returns the offset behind the last record that belongs to a committed page. It begins at
+// last, the last answer that end has found, or, if last is the zero value, at the first record of
+// the file, which is always kept. Later answers may belong to pages that a visit found unchanged,
+// so endOf asks the store about each. It stops at the first damaged or incomplete record, and
+// returns 0 if that is the first record of the file.
 func (t *tail) endOf(ctx context.Context, last store.Archived) (int64, error) {
 	r := warc.NewReader(io.NewSectionReader(t.file, last.Offset, 1<<62))
 	end, about := int64(0), ""
