@@ -20,13 +20,13 @@ type page struct {
 	root *html.Node
 	body *html.Node // the box: the element that contains the article
 
-	twice bool // the article is also outside the box, so a copy of it would remain
+	twice bool // the article is also outside the box, so it would remain on the page when the box gets another article
 
 	own  taken     // text extracted from the unchanged page
 	text dedup.Set // shingles of the article as a person annotated it
 }
 
-// A taken text is a text that the extractor returned.
+// A taken is a text that the extractor returned.
 type taken struct {
 	text string
 	how  string // the Root field of the extracted document: how the text was found
@@ -60,8 +60,8 @@ const (
 	most    = .95 // least share of the article's shingles on the page that must be in the box
 	present = .9  // least share of the article's shingles that must be on the page
 	pure    = .6  // least share of the box's shingles that must be of the article
-	again   = .5  // share of the article's shingles outside the box from which on the article counts as repeated there
-	probe   = 4   // words in a shingle for finding the article; few, so that a link inside the article spoils only few shingles
+	again   = .5  // least share of the article's shingles that must be outside the box for the article to count as repeated there
+	probe   = 4   // words in a shingle for finding the article; a small number, so that a link inside the article changes only few shingles
 )
 
 // newPage parses source, and finds the box of the article: the element that contains most of the
