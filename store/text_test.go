@@ -27,7 +27,7 @@ func TestPackMarked(t *testing.T) {
 // Unpacking damaged data returns an error and does not panic.
 func TestUnpackDamaged(t *testing.T) {
 	packed := store.PackMarked([]byte("one two"), []byte("# one two"))
-	packed[8] = 200 // the text is longer than what there is
+	packed[8] = 200 // the length of the text is now greater than that of the content
 	if _, _, err := store.UnpackMarked(packed); !errors.Is(err, store.ErrCorrupt) {
 		t.Errorf("too long a text: %v", err)
 	}

@@ -102,8 +102,7 @@ func TestSegmentOfOnePosting(t *testing.T) {
 	}
 }
 
-// A wrong byte is found when the segment is opened or read, wherever it is, unless it is never
-// read.
+// A wrong byte or a truncation is found when the segment is opened or when all of it is read.
 func TestSegmentDamaged(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	var list []posting
