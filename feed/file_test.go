@@ -172,7 +172,7 @@ func cutPower(t *testing.T, path string, synced int64, after string) {
 	}
 }
 
-// A powered is a store that can lose the records that were not synced.
+// powered is a store that can lose the records that were not synced.
 type powered struct {
 	store.Store
 	synced, pending []written // records before the last Sync, and since then

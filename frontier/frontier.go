@@ -62,7 +62,8 @@ const (
 	LatestPriority  = 127
 )
 
-// An ItemKind says for what purpose an item is fetched. The numbers are stored and must not change.
+// An ItemKind is the purpose for which an item is fetched. The numbers are stored and must not
+// change.
 type ItemKind uint8
 
 const (

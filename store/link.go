@@ -23,7 +23,7 @@ type Link struct {
 // Longer ones are whole paragraphs or cards, and their first words identify them.
 const MaxLinkText = 100
 
-// A LinkKind says in which element a page names an address.
+// A LinkKind is the kind of element in which a page names an address.
 type LinkKind string
 
 const (

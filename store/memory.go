@@ -261,7 +261,7 @@ func (m *Memory) Pages(ctx context.Context, ids []dedup.Hash, want Want) ([]*Con
 	return all, nil
 }
 
-// content returns the record of a visit and the other parts that want asks for.
+// content returns the record of a visit and the other data that want asks for.
 func (v memoryVisit) content(want Want) (Content, error) {
 	c := Content{Record: v.record}
 	if want&WantText != 0 && v.text != nil {

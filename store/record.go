@@ -177,7 +177,7 @@ type Tally struct {
 	Later     int64 `json:"postponed,omitempty"`    // URLs that were not fetched, because URLs of the same pattern kept returning duplicates
 	Unkept    int64 `json:"unkept"`                 // duplicates whose text was not kept
 	Capped    int64 `json:"capped"`                 // pages that were not compared with all similar leaders, because there were too many
-	Scripts   int64 `json:"need_scripts,omitempty"` // pages whose text is drawn by scripts that were not run
+	Scripts   int64 `json:"need_scripts,omitempty"` // pages whose text needs scripts that were not run
 	Rendered  int64 `json:"rendered,omitempty"`     // pages that a browser rendered
 	Bytes     int64 `json:"bytes"`                  // total size of the decoded bodies of all records
 

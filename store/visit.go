@@ -12,7 +12,7 @@ type VisitKind string
 
 const (
 	FirstVisit  VisitKind = ""             // the page was not known, or no earlier visit had received it
-	NotModified VisitKind = "not modified" // the server says that the page has not changed
+	NotModified VisitKind = "not modified" // the server answered that the page has not changed
 	Same        VisitKind = "same"         // the text has the same words
 	Altered     VisitKind = "changed"      // the words of the text changed, or Record.Kind did
 	Vanished    VisitKind = "gone"         // the page or file no longer exists

@@ -15,8 +15,8 @@ import (
 // A compressed archive is a sequence of gzip members. By the specification each record is one
 // member, so that a reader can start at any record. Some tools do not follow this: they write all
 // records in one member, or one record in several members. So the reader decompresses member after
-// member, and reads the result as one stream. A record ends where its Content-Length says. It ends
-// earlier if its member ends there and another record follows.
+// member, and reads the result as one stream. The length of a record is in its Content-Length. The
+// record ends earlier if its member ends earlier and another record follows.
 //
 // The reader loses as little as possible to damage. If a record does not end where its length says,
 // or if its head is malformed, the reader skips to the next line that looks like the beginning of a

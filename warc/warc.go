@@ -66,7 +66,7 @@ const (
 // A Record is one record of an archive.
 type Record struct {
 	Header Header    // the named fields of the record, in order
-	Block  io.Reader // the content of the record: as many bytes as its Content-Length says
+	Block  io.Reader // the content of the record, as many bytes as its Content-Length
 
 	// Offset and Length are the position and the length of the record in its file, in bytes. In a
 	// compressed file, they are those of the record's gzip member. Length is 0 until Block has
@@ -76,7 +76,7 @@ type Record struct {
 }
 
 // New returns a record to be written, whose block has the given content type. The [Writer] later
-// adds the record's id, length and digests. uri is what the record is about, or "".
+// adds the record's id, length and digests. uri is the URI of the content, or "".
 func New(t Type, uri string, date time.Time, contentType string, block []byte) *Record {
 	r := &Record{Block: &memory{bytes.NewReader(block), block}}
 	r.Header.Add("WARC-Type", string(t))
@@ -123,7 +123,7 @@ func (r *Record) Date() time.Time {
 	return date
 }
 
-// length returns the length of the block in bytes, as the record's Content-Length says.
+// length returns the record's Content-Length, which is the length of the block in bytes.
 func (r *Record) length() (int64, error) {
 	text := r.Header.Get("Content-Length")
 	if text == "" {

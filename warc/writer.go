@@ -17,16 +17,16 @@ import (
 // # How a record is written
 //
 // A record that has a Content-Length was read from an archive. It is written unchanged. Any other
-// record is new, and gets what the specification requires: an id, and the length and the digest of
-// its block. A response that contains an HTTP message also gets a digest of the message's payload.
-// In a resource or conversion record the payload is the whole block.
+// record is new, and gets the fields that the specification requires: an id, and the length and the
+// digest of its block. A response that contains an HTTP message also gets a digest of the message's
+// payload. In a resource or conversion record the payload is the whole block.
 //
 // A response should be passed without chunked transfer coding, with the Content-Length of its body,
 // and with its content coding such as gzip. The reason is that readers disagree about the payload.
 // By RFC 9110 it is the body without chunked coding, but for some readers it is all bytes behind
 // the head. In a response without chunked coding these are the same bytes.
 
-// Options says how records are written. The zero value writes compressed records with SHA-256
+// Options configures how records are written. The zero value writes compressed records with SHA-256
 // digests.
 type Options struct {
 	Digest Digest // hash algorithm for new records; "": SHA256

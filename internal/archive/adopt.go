@@ -60,9 +60,9 @@ func Opened(ctx context.Context, dir string, s metaReader) (all []LeftOpen, err 
 }
 
 // Adopt closes a file in dir that a killed process left open. lost is the number of pages of the
-// store whose answers are missing in the file. Adopt calls again to queue the URLs of these pages
-// again. If again is nil, it returns [ErrLacking] instead. closed is false if there was nothing to
-// close, because the file was empty or another process has closed it.
+// store whose answers are missing in the file. Adopt passes the URLs of these pages to again, which
+// queues them for another fetch. If again is nil, Adopt returns [ErrLacking] instead. closed is
+// false if there was nothing to close, because the file was empty or another process has closed it.
 func Adopt(ctx context.Context, dir string, s pages, l LeftOpen, again requeue) (closed bool, lost int, err error) {
 	defer func() {
 		if err != nil {

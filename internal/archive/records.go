@@ -30,14 +30,15 @@ import (
 //
 // If a visit finds a page unchanged, the page's record in the store still points to the first
 // answer. The new answer becomes a revisit record, which refers to the first answer, if the server
-// said "304 Not Modified" or sent the same bytes. Otherwise it becomes a response record.
+// answered with status 304 (Not Modified) or sent the same bytes. Otherwise it becomes a response
+// record.
 //
 // A response is stored without chunked transfer coding (RFC 9112): the Transfer-Encoding field is
 // removed, and Content-Length is the length of the stored body. The reason is that readers of
 // archives disagree about the payload of a chunked message. All other fields are stored as
 // received.
 
-// A packed holds the records of one answer, compressed and ready to be written.
+// packed has the records of one answer, compressed and ready to be written.
 type packed struct {
 	records []byte
 	index   warc.Entry // index entry of the first record, without its offset and file; URL is "" if the record is not indexed

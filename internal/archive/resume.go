@@ -60,8 +60,8 @@ type metaReader interface {
 	Meta(ctx context.Context, name string) ([]byte, error)
 }
 
-// Where returns the folder of the archive that a worker writes for the store s, or "" if there is
-// none.
+// Where returns the folder of the archive that the worker writes for the store s. dir is "" if
+// there is none.
 func Where(ctx context.Context, s metaReader, worker string) (dir string, err error) {
 	m, err := readMark(ctx, s, worker)
 	if err != nil || m == nil {
@@ -196,9 +196,9 @@ func Unfinished(ctx context.Context, dir string, s metaReader, worker string) (b
 // A requeue is a function that queues URLs again.
 type requeue = func(ctx context.Context, items []frontier.Item) (int, error)
 
-// fetchAgain queues the URLs of pages whose answers are missing again. It is called before the
-// stored mark moves to the next file. So if the process crashes in between, the next process finds
-// the missing answers again.
+// fetchAgain queues the URLs of pages whose answers are missing, so that they are fetched again. It
+// is called before the stored mark moves to the next file. So if the process crashes in between,
+// the next process finds the missing answers again.
 func fetchAgain(ctx context.Context, requeue requeue, gone []answered) error {
 	var items []frontier.Item
 	for _, g := range gone {

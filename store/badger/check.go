@@ -31,7 +31,7 @@ import (
 // [mending].
 
 // isStore reports whether there is a store in dir, without opening it. A folder that is empty or
-// does not exist holds no store yet. A folder with other files is an error, and so is a file.
+// does not exist contains no store yet. A folder with other files is an error, and so is a file.
 func isStore(dir string) (bool, error) {
 	entries, err := os.ReadDir(dir)
 	switch {
@@ -239,7 +239,8 @@ func readDamage(dir string) (said []Damage, err error) {
 	return said, nil
 }
 
-// IsStore reports whether dir holds a store, of any version and in any state. It changes nothing.
+// IsStore reports whether dir contains a store, of any version and in any state. It changes
+// nothing.
 func IsStore(dir string) bool {
 	head, err := readHead(dir)
 	return err == nil && head.owner == skinkMagic

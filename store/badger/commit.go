@@ -351,7 +351,7 @@ func (b *batch) touch(num uint64, e *store.Entry) error {
 	return b.set(pageKey(keyRecord, num), value)
 }
 
-// A placed is the stored data of one visit.
+// placed is the stored data of one visit.
 type placed struct {
 	num    uint64 // number of the visit; 0: there is none
 	record *store.Record

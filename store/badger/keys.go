@@ -14,8 +14,8 @@ import (
 // # The layout on disk, version 7
 //
 // The head of badger's MANIFEST has a number for the application. Its high byte identifies skink,
-// and its low byte is the version of the layout. So the first eight bytes of that file tell whose
-// folder it is, before anything is written into it. See [checkHead].
+// and its low byte is the version of the layout. So the first eight bytes of that file show which
+// program the folder belongs to, before anything is written into it. See [checkHead].
 //
 // A key begins with one letter. All integers in keys are big-endian, so that the order of bytes is
 // the order of numbers. In values, "varint" is an unsigned varint as in encoding/binary. JSON may

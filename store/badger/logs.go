@@ -29,7 +29,7 @@ import (
 //   - [Store.Sync] syncs all logs, the oldest first.
 //   - Before badger opens a store, readLogs reads the logs. Every transaction has a number, one
 //     more than the one before it. If a number is missing, that log and those after it are removed.
-//     The rest is the store as it was at some moment, and later pages are fetched again.
+//     The remaining data is the store as it was at some moment. Later pages are fetched again.
 //
 // A log consists of a header of 20 bytes, then entries, then zeros:
 //

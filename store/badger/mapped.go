@@ -32,7 +32,7 @@ const (
 	lookMapped   = 50 * time.Millisecond // time between two checks
 )
 
-// A mapped watches how much of a store's tables is resident.
+// mapped watches how much of a store's tables is resident.
 type mapped struct {
 	closing chan struct{}
 	ended   sync.WaitGroup

@@ -50,7 +50,7 @@ type mending struct {
 	block    uint64 // number of the block with the last journal entry
 }
 
-// A mended is the record of one visit, during the repair. judge sets record to nil when it deletes
+// mended is the record of one visit, during the repair. judge sets record to nil when it deletes
 // the record; the other fields stay.
 type mended struct {
 	id, hash    dedup.Hash

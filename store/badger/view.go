@@ -157,8 +157,8 @@ const viewPrefix = "skink-read-"
 // viewRoom is an upper bound of the total size of a view's small files, in bytes.
 const viewRoom = 4 << 20
 
-// makeViewFolder makes a folder in a place that has room for size bytes and the small files of a
-// view.
+// makeViewFolder creates the folder of a view, in the folder for temporary files or in memory. One
+// of the two must have room for size bytes and the small files of a view.
 func makeViewFolder(size int64, opt Options) (string, error) {
 	need := viewRoom + size
 	var full error

@@ -27,8 +27,8 @@ type call[Q, A any] struct {
 // batch of its own.
 const mostTogether = 128
 
-// ask returns the answers to one call. If ctx ends first, ask returns its error, but the batch goes
-// on.
+// ask returns the answers to one call. If ctx is done first, ask returns the error of ctx, but the
+// batch continues.
 func (b *batcher[Q, A]) ask(ctx context.Context, asks []Q) ([]A, error) {
 	c := &call[Q, A]{asks: asks, done: make(chan struct{})}
 	b.mu.Lock()

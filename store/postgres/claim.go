@@ -353,7 +353,7 @@ func (s *Store) Return(ctx context.Context, c frontier.Claim, rest frontier.Rest
 			var token uint64
 			var free bool
 			err := row.Scan(&token, &free)
-			held = held || attempts > 1 && free && token == c.Token // the claim is gone because an earlier attempt succeeded, whose answer was lost
+			held = held || attempts > 1 && free && token == c.Token // the claim has ended because an earlier attempt succeeded, but its answer was lost
 			if err == pgx.ErrNoRows {
 				err = nil
 			}

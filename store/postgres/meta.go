@@ -81,8 +81,8 @@ func (s *Store) SwapMeta(ctx context.Context, name string, old, v []byte) error 
 const sweepName = "swept"
 
 // sweep removes visits that no page refers to and that are older than a day. Interrupted commits
-// leave such visits. A sweep goes on where the last one ended. An error ends it, and the next start
-// of a process tries again.
+// leave such visits. A sweep continues where the last one ended. It ends at the first error, and
+// the next process that starts tries again.
 func (s *Store) sweep() {
 	ctx := s.life
 	for s.sweepSome(ctx) {

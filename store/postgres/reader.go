@@ -281,7 +281,7 @@ func (s *Store) State(ctx context.Context, url string) (frontier.State, error) {
 // mostListed is the number of rows of a long list that one query reads.
 const mostListed = 10_000
 
-// A named is a row of a list that is read in parts, with the key by which the list is sorted.
+// named is a row of a list that is read in parts, with the key by which the list is sorted.
 type named[K, T any] struct {
 	key   K
 	value T

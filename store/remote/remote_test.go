@@ -65,7 +65,7 @@ func packedOf(c *store.Content) store.Packed {
 	return p
 }
 
-// A served is a store that is written to directly. Each read opens a session with a server.
+// served is a store that is written to directly. Each read opens a session with a server.
 type served struct {
 	store.Store
 	t   *testing.T

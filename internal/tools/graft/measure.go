@@ -165,8 +165,8 @@ func minus(a, b dedup.Set) (only dedup.Set) {
 
 func overlap(a, b dedup.Set) int { return len(a) - len(minus(a, b)) }
 
-// A blamed is a page that causes bad grafts: grafts whose resemblance to their articles is less
-// than 0.8.
+// blamed is a page that causes bad grafts: grafts whose resemblance to their articles is less than
+// 0.8.
 type blamed struct {
 	fault
 	grafts []graft // the bad grafts, the one with the lowest resemblance first
