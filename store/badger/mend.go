@@ -40,7 +40,7 @@ type mending struct {
 	posted  map[uint64]bool       // numbers of the visits that the journal has under sketch keys
 	hashes  map[hashPosting]bool  // text hashes and page ids in the journal, with the visits indexed under them
 	queue   map[dedup.Hash]place  // position of each pending URL in its host's queue, by page id
-	lanes   map[dedup.Hash]frontier.Item
+	items   map[dedup.Hash]frontier.Item
 	again   []frontier.Item // items whose URLs have to become pending
 	known   map[dedup.Hash]bool
 
@@ -63,7 +63,7 @@ type mended struct {
 func (s *Store) mend() (err error) {
 	m := &mending{
 		s: s, records: map[uint64]*mended{}, ids: map[dedup.Hash]uint64{}, gone: map[uint64]*mended{}, posted: map[uint64]bool{}, hashes: map[hashPosting]bool{},
-		queue: map[dedup.Hash]place{}, lanes: map[dedup.Hash]frontier.Item{}, known: map[dedup.Hash]bool{},
+		queue: map[dedup.Hash]place{}, items: map[dedup.Hash]frontier.Item{}, known: map[dedup.Hash]bool{},
 	}
 	m.out = s.db.NewWriteBatch()
 	defer m.out.Cancel()
@@ -278,7 +278,7 @@ func (m *mending) readQueued(letter byte) error {
 		if _, twice := m.queue[id]; twice {
 			return m.out.Delete(key)
 		}
-		m.queue[id], m.lanes[id] = p, it
+		m.queue[id], m.items[id] = p, it
 		return nil
 	})
 }
@@ -324,7 +324,7 @@ func (m *mending) mendURLs() error {
 			continue
 		}
 		m.known[id] = true
-		if err := m.setURL(id, known{state: frontier.Pending, place: p, url: m.lanes[id].URL}, true); err != nil {
+		if err := m.setURL(id, known{state: frontier.Pending, place: p, url: m.items[id].URL}, true); err != nil {
 			return err
 		}
 	}
