@@ -89,7 +89,7 @@ func render(t *testing.T, p *page) string {
 
 // TestFault checks that text which only one of the two texts has is attributed to the right page.
 func TestFault(t *testing.T) {
-	set := func(text string) taken { return taken{text: text, set: setOf(text, shingle)} }
+	set := func(text string) extracted { return extracted{text: text, set: setOf(text, shingle)} }
 	w := writer{rand.New(rand.NewPCG(3, 0))}
 	body, other := w.paragraph(80), w.paragraph(60)
 	half := strings.Join(strings.Fields(body)[:30], " ")
@@ -103,7 +103,7 @@ func TestFault(t *testing.T) {
 		{body + other, body, "on the own page text is taken that is not the article's", false},
 	} {
 		own, template := &page{own: set(c.own), text: setOf(body, shingle)}, &page{}
-		got := graft{article: own, template: template, taken: set(c.graft)}.fault()
+		got := graft{article: own, template: template, extracted: set(c.graft)}.fault()
 		if got.why != c.why || (got.page == template) != c.template {
 			t.Errorf("got %q, want %q", got.why, c.why)
 		}

@@ -13,8 +13,8 @@ import (
 // A graft is the article of one page put into the template of another page.
 type graft struct {
 	article, template *page
-	taken             taken   // text that the extractor returned for the resulting page
-	resemblance       float64 // resemblance of that text to the text extracted from the article's own page, 0 to 1
+	extracted         extracted // text that the extractor returned for the resulting page
+	resemblance       float64   // resemblance of that text to the text extracted from the article's own page, 0 to 1
 }
 
 // graftAll puts each article into the templates of n other pages. It leaves out templates that have
@@ -61,7 +61,7 @@ func strangers(grafts []graft) (all []float64) {
 			in[g.template] = []dedup.Set{g.template.own.set}
 			templates = append(templates, g.template)
 		}
-		in[g.template] = append(in[g.template], g.taken.set)
+		in[g.template] = append(in[g.template], g.extracted.set)
 	}
 	for _, t := range templates {
 		for i, a := range in[t] {
@@ -135,7 +135,7 @@ type fault struct {
 // fault finds the cause from the shingles that only one of the two texts has. Either text of the
 // article was lost, or text of a template was extracted with the article.
 func (g graft) fault() fault {
-	onlyOwn, onlyGraft := minus(g.article.own.set, g.taken.set), minus(g.taken.set, g.article.own.set)
+	onlyOwn, onlyGraft := minus(g.article.own.set, g.extracted.set), minus(g.extracted.set, g.article.own.set)
 	lost, got := overlap(onlyOwn, g.article.text), overlap(onlyGraft, g.article.text)
 	worst, n := fault{g.template, "in the template some of the article is lost"}, lost
 	for _, f := range []struct {
@@ -220,9 +220,9 @@ func (b blamed) story() string {
 	fmt.Fprintf(&w, "%s: %d grafts, for %s\n", b.page.name, len(b.grafts), b.why)
 	fmt.Fprintf(&w, "  %.3f  %s in the template of %s\n", g.resemblance, g.article.name, g.template.name)
 	fmt.Fprintf(&w, "         own page: %s, %d shingles; graft: %s, %d shingles; article: %d shingles\n",
-		g.article.own.how, len(g.article.own.set), g.taken.how, len(g.taken.set), len(g.article.text))
-	writeLines(&w, "-", g.article.own.text, g.taken.text)
-	writeLines(&w, "+", g.taken.text, g.article.own.text)
+		g.article.own.how, len(g.article.own.set), g.extracted.how, len(g.extracted.set), len(g.article.text))
+	writeLines(&w, "-", g.article.own.text, g.extracted.text)
+	writeLines(&w, "+", g.extracted.text, g.article.own.text)
 	return w.String()
 }
 

@@ -22,18 +22,18 @@ type page struct {
 
 	twice bool // the article is also outside the box, so it would remain on the page when the box gets another article
 
-	own  taken     // text extracted from the unchanged page
+	own  extracted // text extracted from the unchanged page
 	text dedup.Set // shingles of the article as a person annotated it
 }
 
-// A taken is a text that the extractor returned.
-type taken struct {
+// extracted is a text that the extractor returned.
+type extracted struct {
 	text string
 	how  string // the Root field of the extracted document: how the text was found
 	set  dedup.Set
 }
 
-func take(root *html.Node) taken {
+func take(root *html.Node) extracted {
 	var b bytes.Buffer
 	if err := html.Render(&b, root); err != nil {
 		panic(err) // cannot fail: the writer is a buffer and the tree is from the parser
@@ -41,12 +41,12 @@ func take(root *html.Node) taken {
 	return takeHTML(b.Bytes())
 }
 
-func takeHTML(body []byte) taken {
+func takeHTML(body []byte) extracted {
 	doc, err := extract.Parse(body, "text/html; charset=utf-8")
 	if err != nil {
-		return taken{}
+		return extracted{}
 	}
-	return taken{doc.Text, doc.Root, setOf(doc.Text, shingle)}
+	return extracted{doc.Text, doc.Root, setOf(doc.Text, shingle)}
 }
 
 func setOf(text string, k int) dedup.Set {
@@ -149,7 +149,7 @@ var inline = map[atom.Atom]bool{
 // in returns the text that the extractor finds for p's article in the template of q. By default the
 // content of p is put into q's box, whose tag and attributes belong to the template. With ownBox,
 // p's box replaces q's.
-func (p *page) in(q *page, ownBox bool) taken {
+func (p *page) in(q *page, ownBox bool) extracted {
 	if ownBox {
 		box := clone(p.body)
 		parent := q.body.Parent
