@@ -63,7 +63,7 @@ func Opened(ctx context.Context, dir string, s metaReader) (all []LeftOpen, err 
 // store whose answers are missing in the file. Adopt passes the URLs of these pages to again, which
 // queues them for another fetch. If again is nil, Adopt returns [ErrLacking] instead. closed is
 // false if there was nothing to close, because the file was empty or another process has closed it.
-func Adopt(ctx context.Context, dir string, s pages, l LeftOpen, again requeue) (closed bool, lost int, err error) {
+func Adopt(ctx context.Context, dir string, s pageReader, l LeftOpen, again requeue) (closed bool, lost int, err error) {
 	defer func() {
 		if err != nil {
 			err = fmt.Errorf("close the file %s in %s: %w", l.Name+opening, dir, err)

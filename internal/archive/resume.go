@@ -148,7 +148,7 @@ func (a *Archive) resume(ctx context.Context, m mark) (lost int, err error) {
 
 // cut truncates the open file behind the answer of the last page in all. It returns how many of the
 // pages in all have no answer in the file.
-func (a *Archive) cut(ctx context.Context, all []answered) (lost int, err error) {
+func (a *Archive) cut(ctx context.Context, all []answeredPage) (lost int, err error) {
 	t := &tail{a.store, a.file, a.mark.name()}
 	end, gone, err := t.end(ctx, all)
 	if err != nil {
@@ -199,7 +199,7 @@ type requeue = func(ctx context.Context, items []frontier.Item) (int, error)
 // fetchAgain queues the URLs of pages whose answers are missing, so that they are fetched again. It
 // is called before the stored mark moves to the next file. So if the process crashes in between,
 // the next process finds the missing answers again.
-func fetchAgain(ctx context.Context, requeue requeue, gone []answered) error {
+func fetchAgain(ctx context.Context, requeue requeue, gone []answeredPage) error {
 	var items []frontier.Item
 	for _, g := range gone {
 		items = append(items, g.item)

@@ -21,21 +21,21 @@ import (
 // open file is truncated behind the last answer of a committed page. The store knows the committed
 // pages and the positions of their answers.
 
-// A pages is the part of a store that has the positions of pages' answers.
-type pages interface {
+// A pageReader is the part of a store that has the positions of pages' answers.
+type pageReader interface {
 	Changes(ctx context.Context, after store.Cursor, want store.Want) iter.Seq2[*store.Change, error]
 	Pages(ctx context.Context, ids []dedup.Hash, want store.Want) ([]*store.Content, error)
 }
 
-// An answered is a committed page whose answer should be in the open file.
-type answered struct {
+// An answeredPage is a committed page whose answer should be in the open file.
+type answeredPage struct {
 	at   store.Archived
 	item frontier.Item // item that fetches the whole page again; it has no ETag, so that the server cannot answer "304 Not Modified"
 }
 
 // committed returns the pages whose answers, by their records in the store, are in the open file of
 // the mark m. They are in the order of their commits.
-func committed(ctx context.Context, s pages, m *mark) (all []answered, err error) {
+func committed(ctx context.Context, s pageReader, m *mark) (all []answeredPage, err error) {
 	name, now := m.name(), time.Now().UTC()
 	for page, err := range s.Changes(ctx, m.Cursor, store.WantRecord) {
 		if err != nil {
@@ -44,7 +44,7 @@ func committed(ctx context.Context, s pages, m *mark) (all []answered, err error
 		for _, at := range []store.Archived{page.Record.Archive, page.Record.Answered} {
 			if at.File == name {
 				r := &page.Record
-				all = append(all, answered{at, frontier.Item{URL: r.URL, Via: r.Via, Depth: r.Depth, Hops: r.Hops, Due: now}})
+				all = append(all, answeredPage{at, frontier.Item{URL: r.URL, Via: r.Via, Depth: r.Depth, Hops: r.Hops, Due: now}})
 			}
 		}
 	}
@@ -53,7 +53,7 @@ func committed(ctx context.Context, s pages, m *mark) (all []answered, err error
 
 // A tail is an archive file that a killed process left open, and that must be truncated.
 type tail struct {
-	store pages
+	store pageReader
 	file  *os.File
 	name  string // name that the file will have once it is closed
 }
@@ -61,7 +61,7 @@ type tail struct {
 // end returns the offset at which to truncate the file, which is behind the last answer of the
 // pages in all, or 0 if not even the first record is complete. gone are the pages in all whose
 // answers are not in the file.
-func (t *tail) end(ctx context.Context, all []answered) (end int64, gone []answered, err error) {
+func (t *tail) end(ctx context.Context, all []answeredPage) (end int64, gone []answeredPage, err error) {
 	info, err := t.file.Stat()
 	if err != nil {
 		return 0, nil, err
