@@ -321,8 +321,8 @@ type Ending struct {
 	Claim  Claim // claim on the URL's host; zero: it is not checked
 	URL    string
 	State  State    // final state of the URL; Unknown: the URL was never in the frontier, and gets no state
-	Links  []Item   // URLs of the crawl to which the page led
-	Beyond []string // URLs outside the crawl to which the page led
+	Links  []Item   // URLs of the crawl to which the page leads
+	Beyond []string // URLs outside the crawl to which the page leads
 }
 
 // End stores the result of fetching a URL, queues the URLs that its page links to, and records

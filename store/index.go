@@ -19,9 +19,9 @@ type Index interface {
 	Lookup(ctx context.Context, asks []Ask) ([]Found, error)
 
 	// Commit writes entries in their order and returns the outcome of each. It stops at the first
-	// entry that it refuses as stale: that entry and all entries after it are [Stale], and nothing
-	// of them is written. The caller looks a stale entry up and judges it again. Calls that run at
-	// the same time take effect one after another, in an order that Commit chooses.
+	// entry that it refuses as stale: that entry and all entries after it are [Stale], and none of
+	// them is written. The caller looks a stale entry up and judges it again. Calls that run at the
+	// same time take effect one after another, in an order that Commit chooses.
 	Commit(ctx context.Context, entries []*Entry) ([]Outcome, error)
 }
 
@@ -77,8 +77,8 @@ func (f *Found) Capped() bool {
 // A Leader is a page that has index keys in common with the page of an [Ask]. A crash may have
 // prevented that its record was written, so the caller must check that the page has a record.
 type Leader struct {
-	ID     dedup.Hash // of the page
-	Hash   dedup.Hash // of its canonical text; ID and Hash together name one visit
+	ID     dedup.Hash // id of the page
+	Hash   dedup.Hash // hash of the page's canonical text; ID and Hash together identify one visit
 	Sketch dedup.Sketch
 }
 
@@ -114,7 +114,7 @@ type Entry struct {
 	Record Record
 	Claim  frontier.Claim // the worker's claim on the host of Record.URL; zero: the URL was fetched without a claim
 	State  frontier.State // the final state of Record.URL in the frontier; Unknown: the URL was never in the frontier
-	Basis  Basis          // of the record's verdict; zero: no later commit can change the verdict
+	Basis  Basis          // basis of the record's verdict; zero: no later commit can change the verdict
 
 	// Revisit means that the entry replaces the stored data of its page: record, text, sketch and
 	// postings. Without Revisit and Touch, a page that has a record keeps it.

@@ -19,8 +19,8 @@ type Link struct {
 	NoFollow bool     `json:"nofollow,omitempty"` // the link, or its page, asks crawlers not to follow it
 }
 
-// MaxLinkText is how many bytes of the text of a link are kept. Anchors usually have a few words.
-// Longer ones are whole paragraphs or cards, and their first words identify them.
+// MaxLinkText is the greatest number of bytes that are kept of the text of a link. Anchors usually
+// have a few words. Longer ones are whole paragraphs or cards, and their first words identify them.
 const MaxLinkText = 100
 
 // A LinkKind is the kind of element in which a page names an address.
@@ -30,8 +30,8 @@ const (
 	LinkAnchor    LinkKind = "link"      // <a>, <area>
 	LinkFrame     LinkKind = "frame"     // <iframe>, <frame>
 	LinkRefresh   LinkKind = "refresh"   // <meta http-equiv=refresh>
-	LinkNeighbour LinkKind = "neighbour" // rel=prev or rel=next, where no other link of the page leads there
-	LinkAlternate LinkKind = "alternate" // the page in another language or form, where no other link of the page leads there
+	LinkNeighbour LinkKind = "neighbour" // rel=prev or rel=next, if no other link of the page leads there
+	LinkAlternate LinkKind = "alternate" // the page in another language or form, if no other link of the page leads there
 
 	LinkImage  LinkKind = "image"  // <img>, a poster, an icon
 	LinkScript LinkKind = "script" // <script src>
@@ -62,14 +62,14 @@ func (k LinkKind) Asset() bool {
 // with one of the two, and the rest. The fields of all links are in columns, because similar values
 // compress better together:
 //
-//	N        how many links there are
-//	N bytes  of each the number of its kind, plus 16 if it is not to be followed, plus 32 if its
-//	         URL is told by the page's and not by that of the link before it
-//	N        of each how many bytes it shares
-//	N        of each the length of the rest
-//	N        of each the length of the text
-//	bytes    all rests, one after the other
-//	bytes    all texts
+//	N        the number of links
+//	N bytes  for each link the number of its kind, plus 16 if it must not be followed, plus 32 if
+//	         its URL shares a prefix with the page's URL, and not with that of the link before it
+//	N        for each link the length of the shared prefix
+//	N        for each link the length of the rest of the URL
+//	N        for each link the length of the text
+//	bytes    the rests of all URLs, one after the other
+//	bytes    the texts of all links
 //
 // Numbers are unsigned varints as in encoding/binary. A list of more than shortList bytes is
 // compressed as one zstd frame, as a text is. A shorter list is stored as the byte 0, with which no
@@ -176,8 +176,8 @@ func common(a, b string) int {
 	return i
 }
 
-// UnpackLinks is the inverse of [PackLinks]. It returns nil if the page has no links, and [ErrCorrupt]
-// if packed is no output of PackLinks.
+// UnpackLinks is the inverse of [PackLinks]. It returns nil if the page has no links, and
+// [ErrCorrupt] if packed is not the output of PackLinks.
 func UnpackLinks(pageURL string, packed []byte) ([]Link, error) {
 	b, err := unpackList(packed)
 	if err != nil {

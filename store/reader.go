@@ -8,7 +8,7 @@ import (
 	"skink/frontier"
 )
 
-// A Reader reads a store. Any number of readers may use a store at once, also while a crawl writes
+// A Reader reads a store. Any number of readers may use a store at once, even while a crawl writes
 // to it. Each answer shows the store at one moment. The answers to two calls may show it at
 // different moments.
 type Reader interface {

@@ -41,7 +41,7 @@ type Record struct {
 	Hops        int        `json:"hops,omitempty"`
 	Tries       int        `json:"tries,omitempty"`     // attempts to fetch the URL before it was given up, if Kind is Error and the error may be temporary
 	Size        int64      `json:"size,omitempty"`      // bytes of the decoded body
-	Truncated   bool       `json:"truncated,omitempty"` // the body was not received whole: such a record has Kind Error and no verdict
+	Truncated   bool       `json:"truncated,omitempty"` // the body was not received completely; such a record has Kind Error and no verdict
 
 	Checked bool `json:"checked,omitempty"` // the URL was not crawled: skink only checked whether it exists, because a page of the crawl links to it
 
@@ -55,8 +55,8 @@ type Record struct {
 	Description  string      `json:"description,omitempty"`
 	SharedOnly   bool        `json:"shared_only,omitempty"` // Description is that of og:description, because the page has no other
 	Author       string      `json:"author,omitempty"`
-	PublishedAt  string      `json:"published_at,omitempty"` // RFC 3339, or the date of that form alone
-	ModifiedAt   string      `json:"modified_at,omitempty"`  // RFC 3339, or the date of that form alone
+	PublishedAt  string      `json:"published_at,omitempty"` // in RFC 3339, or only the date
+	ModifiedAt   string      `json:"modified_at,omitempty"`  // in RFC 3339, or only the date
 	SiteName     string      `json:"site_name,omitempty"`
 	Root         string      `json:"root,omitempty"`       // how the extraction found the main text
 	NoIndex      bool        `json:"noindex,omitempty"`    // the page is judged, but is never in the feed

@@ -16,7 +16,7 @@ const (
 	Same        VisitKind = "same"         // the text has the same words
 	Altered     VisitKind = "changed"      // the words of the text changed, or Record.Kind did
 	Vanished    VisitKind = "gone"         // the page or file no longer exists
-	Failed      VisitKind = "failed"       // the visit failed, so the record of the visit before it stays
+	Failed      VisitKind = "failed"       // the visit failed, so the record of the previous visit stays
 )
 
 // String returns the kind, and "new" for a first visit.

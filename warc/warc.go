@@ -41,7 +41,7 @@ const (
 	Info         Type = "warcinfo"     // describes the file; should be its first record
 	Response     Type = "response"     // the answer of a server, with the HTTP head
 	Request      Type = "request"      // the request to which a response is the answer
-	Resource     Type = "resource"     // a file without the head of the protocol by which it was fetched
+	Resource     Type = "resource"     // a file, without the head that the protocol sent with it
 	Metadata     Type = "metadata"     // facts about another record
 	Revisit      Type = "revisit"      // an answer with the same content as another record; the content is not stored again
 	Conversion   Type = "conversion"   // the content of another record in another format, such as its text

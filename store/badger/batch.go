@@ -64,8 +64,8 @@ const (
 	// keyOverhead is more than badger adds to a key and its value when it estimates the size of a
 	// transaction.
 	keyOverhead = 32
-	// countersRoom is kept free for the counters. They are a few hundred bytes, but have an entry
-	// for every kind of error.
+	// countersRoom is kept free for the counters. The counters usually take a few hundred bytes,
+	// and more if there are many kinds of errors.
 	countersRoom = 64 << 10
 )
 

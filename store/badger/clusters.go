@@ -19,9 +19,9 @@ func (s *Store) Clusters(ctx context.Context) iter.Seq2[store.Cluster, error] {
 	return each(s, ctx, func(r reader) iter.Seq2[store.Cluster, error] { return r.Clusters(ctx) })
 }
 
-// Clusters yields the clusters, the largest first. It counts the members first, which takes some 50 bytes of
-// memory a cluster. An order by size on disk would change with every member, and would be harder to
-// keep right.
+// Clusters yields the clusters, the largest first. It first counts the members, which takes some 50
+// bytes of memory for each cluster. An order by size on disk would change with every member, and
+// would be harder to keep right.
 func (r reader) Clusters(ctx context.Context) iter.Seq2[store.Cluster, error] {
 	return store.Listed(ctx, func() ([]store.Cluster, error) {
 		list, err := r.clusters(ctx)

@@ -17,8 +17,9 @@ import (
 //
 // A transaction costs more than the writes of one page. So calls of Commit that wait for the
 // store's lock are also queued in a line. The call that gets the lock first writes the entries of
-// all calls in the line, in their order, and the others find their work done. Visits are numbered
-// under that lock too, so a reader that sees a visit also sees all visits with lower numbers.
+// all calls in the line, in their order, and the other calls find their entries written. Visits are
+// numbered under that lock too, so a reader that sees a visit also sees all visits with lower
+// numbers.
 
 // A commitLine is the queue of calls of Commit whose entries are not written yet.
 type commitLine struct {

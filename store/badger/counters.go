@@ -13,7 +13,7 @@ import (
 type counters struct {
 	Numbers uint64 `json:"numbers"` // number of the latest visit; visits are numbered from 1 in the order of their commits
 	Records int64  `json:"records"`
-	// URLs counts the URLs in each state of package frontier, whose numbers are stored and must not
+	// URLs counts the URLs in each state. The numbers of the states are stored, so they must not
 	// change.
 	URLs  frontier.PerState `json:"urls"`
 	Tally store.Tally       `json:"tally"`

@@ -233,8 +233,8 @@ func (b *batch) move(from, to frontier.State) {
 	n[to]++
 }
 
-// known returns the stored state of the URL with an id, also if this batch wrote it. If nothing is
-// known of the URL, it returns the zero value.
+// known returns the stored state of the URL with an id, even if only this batch has written it. If
+// nothing is known of the URL, it returns the zero value.
 func (b *batch) known(id dedup.Hash) (u known, err error) {
 	if num, ok := b.recorded[id]; ok {
 		return known{num: num}, nil
@@ -384,7 +384,7 @@ func takeFrom(txn *badgerdb.Txn, h *waitingHost, l *lane, n int, items *[]fronti
 	return nil
 }
 
-// Release puts a URL that Take returned back at the end of its level.
+// Release queues a URL that Take returned again, at the end of its level.
 func (s *Store) Release(ctx context.Context, c frontier.Claim, it frontier.Item) error {
 	return s.write(ctx, func(b *batch) error {
 		h, err := s.queue.holder(c)

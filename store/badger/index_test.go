@@ -32,7 +32,7 @@ import (
 // another without keys. Texts and links are left out, because their cost does not depend on the
 // index.
 //
-// The short form has 20,000 pages. To measure other sizes, name them:
+// By default there are 20,000 pages. To measure other sizes, set SKINK_INDEX:
 //
 //	SKINK_INDEX=1000000,5000000 go test -run=TestIndex$ -v -timeout=2h ./store/badger
 func TestIndex(t *testing.T) {

@@ -14,14 +14,14 @@ import (
 )
 
 // A journalEntry holds the postings that one transaction adds to the index. Entries are numbered
-// from 1 without gaps. The value of a j key has three fields for each page:
+// from 1 without gaps. The value of a j key has three fields for each visit:
 //
 //	the number of its visit times 2, plus the kind of its keys (varint)
 //	the number of keys (varint)
 //	the keys, 8 bytes each, little-endian
 type journalEntry struct {
 	posted []postings.Posted
-	keys   []uint64 // memory for the keys in posted, those of one visit after those of another
+	keys   []uint64 // memory for the Keys of all elements of posted, one after another
 	size   int      // upper bound of the size of the encoded entry, in bytes
 }
 

@@ -105,7 +105,7 @@ const (
 	keyMetaCopy byte = 'v'
 	keyBlock    byte = 'z' // no other letter may come after it
 
-	// Inside a block.
+	// The letters of keys inside a block.
 	keyJournal byte = 'j'
 	keyOut     byte = 'o'
 	keyRecord  byte = 'r'

@@ -7,10 +7,9 @@ import (
 	"strings"
 )
 
-// logger passes badger's messages on to slog. Badger calls its messages about compactions and
-// levels information. They help to debug a store but not to follow a crawl, so they are logged at
-// debug level. Warnings and errors are also passed to full, which looks for the error of a full
-// disk.
+// logger passes badger's messages on to slog. Badger logs messages about compactions and levels at
+// its info level. They help to debug a store but not to follow a crawl, so they are logged at debug
+// level. Warnings and errors are also passed to full, which looks for the error of a full disk.
 type logger struct {
 	to   *slog.Logger // nil: messages are dropped
 	full *fullness

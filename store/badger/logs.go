@@ -177,13 +177,13 @@ func readEntry(b []byte, at int) (e logEntry, ok bool) {
 	return e, true
 }
 
-// A Loss is the cost of a power cut or of damaged files. Every lost page that can be identified is
-// pending again.
+// A Loss describes the data that was lost in a power cut or with damaged files. Every lost page
+// that can be identified is pending again.
 type Loss struct {
 	Transactions uint64 // number of transactions, complete or not, that were found after a gap in the logs
 	Records      int64  // number of records lost with those transactions: pages, redirects, errors and so on
 
-	Damage  []Damage // which files were damaged, and how
+	Damage  []Damage // the damaged files, with descriptions of the damage
 	Missing int64    // number of records lost with the damaged files
 	Pending int64    // number of URLs that have to be fetched again because of the damage
 	Names   bool     // settings, seeds or the positions of feeds may be lost with the damaged files

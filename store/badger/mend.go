@@ -283,7 +283,7 @@ func (m *mending) readQueued(letter byte) error {
 	})
 }
 
-// mendURLs makes the known state of each URL fit the records and the queue.
+// mendURLs makes the stored state of each URL fit the records and the queue.
 func (m *mending) mendURLs() error {
 	err := m.scanAll(keyURL, func(key, value []byte) error {
 		var id dedup.Hash

@@ -36,7 +36,7 @@ import (
 	"skink/store/badger/postings"
 )
 
-// Options says how to open a store. The zero value opens a store that exists, to read and write it.
+// Options configures [Open]. The zero value opens an existing store for reading and writing.
 type Options struct {
 	Create  bool         // make the store if there is none
 	Reserve int64        // number of bytes of disk to keep free; 0: 256 MiB, or 5 % of a small disk; negative: none
@@ -47,8 +47,8 @@ type Options struct {
 	Files    int // greatest number of files that the caller will have open in addition to the store
 
 	tune      func(*badgerdb.Options)                         // changes badger's settings, for tests
-	index     postings.Options                                // for tests
-	diskSpace func(dir string) (free, total int64, err error) // nil: the system is asked
+	index     postings.Options                                // settings of the index, for tests
+	diskSpace func(dir string) (free, total int64, err error) // measures the free and total space of the disk, for tests; nil: the system is asked
 }
 
 // A Store holds one crawl in a folder.
@@ -70,7 +70,7 @@ type Store struct {
 	line    commitLine
 	visible atomic.Uint64 // number of the latest visit that look-ups and readers can see
 
-	mu        sync.Mutex // every writer holds it; it guards everything below
+	mu        sync.Mutex // locked by every writer; guards all fields below
 	counters  counters   // include the changes of the transaction that is being built
 	last      uint64     // number of the latest visit, committed or not
 	seq       uint64     // number of the last journal entry
@@ -96,8 +96,8 @@ var _ store.Store = (*Store)(nil)
 // Open opens the store in dir. It first checks all tables and repairs damage; [Store.Loss] returns
 // the data that was lost. Its errors name dir. They wrap [store.ErrNotExist], [store.ErrInUse],
 // [store.ErrCorrupt], [store.ErrFull] and [disk.ErrFiles], or the error of the system. Opening a
-// store for writing needs write permission and room on the disk. Opening it with ReadOnly needs
-// neither.
+// store for writing needs write permission and free space on the disk. Opening it with ReadOnly
+// needs neither.
 func Open(dir string, opt Options) (*Store, error) {
 	if opt.ReadOnly {
 		opt.Create = false
@@ -284,9 +284,9 @@ func dbOptions(dir string, o Options, full *fullness) badgerdb.Options {
 	// every compaction rewrites it.
 	opt.BaseLevelSize = 128 << 20
 	opt.LevelSizeMultiplier = 40
-	// Texts are packed already, and keys are hashes, so only records would shrink. With compression
-	// a page would take 2.1 KB on disk instead of 2.7 KB. But each builder would hold its blocks in
-	// both forms, which takes 50 % more memory.
+	// Texts are compressed already, and keys are hashes, so only records would shrink. With
+	// compression a page would take 2.1 KB on disk instead of 2.7 KB. But each builder would hold
+	// its blocks in both forms, which takes 50 % more memory.
 	opt.Compression = options.None
 	// Blocks are read from the mapped tables. The cache only remembers that they were found
 	// undamaged, in a few hundred bytes a block. But badger counts a block as twice the size of the
@@ -294,8 +294,8 @@ func dbOptions(dir string, o Options, full *fullness) badgerdb.Options {
 	// contain 8 MB. With a size of 8 MB there was room for two blocks, and nearly every reading of
 	// a key verified the whole block again.
 	opt.BlockCacheSize = 2 << 30
-	// Only used with encryption. Without it an index is read from its mapped table. 0 would mean no
-	// bound.
+	// This is only used with encryption. Without encryption, an index is read from its mapped
+	// table. The value 0 would mean no limit.
 	opt.IndexCacheSize = 8 << 20
 	// This is the least that badger allows. One of the two is for the first level.
 	opt.NumCompactors = 2

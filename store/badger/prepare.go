@@ -18,7 +18,7 @@ import (
 //
 // The value log is always empty, see [dbOptions]. Its files are the .vlog files, and DISCARD, which
 // counts the garbage in them. These files are removed too, whatever they contain. KEYREGISTRY has
-// the keys of an encrypted store. This store has no keys, and badger recreates the file.
+// the keys of an encrypted store. A store of skink is not encrypted, and badger recreates the file.
 
 // discardFile is the file in which badger counts the garbage in the value log.
 const discardFile = "DISCARD"

@@ -31,7 +31,7 @@ type queue struct {
 
 	claims  frontier.Claims
 	due     *priority.Queue[*waitingHost] // hosts that can be claimed, nearest to a seed first
-	resting *priority.Queue[*waitingHost] // hosts with URLs that cannot be claimed yet, the one that can be claimed first in front; if all URLs of a host are due later, it cannot be claimed before the first is due
+	resting *priority.Queue[*waitingHost] // hosts with URLs that cannot be claimed yet, ordered by the time from which they can be claimed
 	cooling *priority.Queue[*waitingHost] // hosts without URLs, which are kept because they must not be requested yet
 	waiting int                           // number of unclaimed hosts that have free URLs and are not idle, see frontier.Rest
 	later   map[*waitingHost]bool         // hosts with URLs that are due later
@@ -70,7 +70,7 @@ type waitingHost struct {
 	name    string
 	pending int // number of URLs that are free, due later, or handed out to a worker
 	lanes   []lane
-	later   int   // URLs that are due later
+	later   int   // number of URLs that are due later
 	first   int64 // time before which none of these is due, in nanoseconds since 1970
 	taken   map[place]bool
 	rest    frontier.Rest
@@ -213,7 +213,7 @@ func (q *queue) offer(h *waitingHost) {
 	}
 }
 
-// count adds a host to queue.waiting, or removes it, so that it is counted if and only if counts is true.
+// count adjusts queue.waiting so that h is counted if and only if counts is true.
 func (q *queue) count(h *waitingHost, counts bool) {
 	if counts == h.counted {
 		return

@@ -20,7 +20,7 @@ import (
 
 // # Damaged tables
 //
-// A table consists of blocks of some 16 KB, an index of the blocks, and a foot. Each block has a
+// A table consists of blocks of some 16 KB, an index of the blocks, and a footer. Each block has a
 // checksum, and so has the index. If a block does not match its checksum, badger behaves as if that
 // block and the rest of the table had no keys. A compaction over the block loses those keys for
 // good, and some wrong bytes make badger panic. So before a store is opened, all blocks are read,

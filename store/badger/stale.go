@@ -53,8 +53,8 @@ func (b *batch) stale(e *store.Entry) (bool, error) {
 	return leader.num > mark, err
 }
 
-// postedSince reports whether a page may have been indexed under key, as [postings.Mixed] returns
-// it, after mark. If the mark is older than the opening of the store, lately cannot answer.
+// postedSince reports whether a page may have been indexed after mark under key, a hash from
+// [postings.Mixed]. lately has no data from before the store was opened.
 func (b *batch) postedSince(key, mark uint64) bool {
 	if mark >= b.s.opened && b.s.lately.notSince(key, mark) {
 		return false
@@ -65,8 +65,8 @@ func (b *batch) postedSince(key, mark uint64) bool {
 // placeKey returns the key under which lately records the visits of the page with an id.
 func placeKey(id dedup.Hash) uint64 { return postings.Mixed(filterKey(id), postings.Hash) }
 
-// note records that the visit numbered place was indexed under key, as [postings.Mixed] returns it.
-// Later checks of stale verdicts read this.
+// note records, for later checks of stale verdicts, that the visit numbered place was indexed under
+// key, a hash from [postings.Mixed].
 func (b *batch) note(key, place uint64) {
 	b.posted[key] = place
 	b.s.lately.note(key, place)

@@ -17,7 +17,7 @@ import (
 // PGPASSWORD or in a password file, as for psql.
 type Address struct {
 	schema string
-	shown  string // without the password
+	shown  string // the address as users see it, without the password
 	config *pgxpool.Config
 }
 

@@ -93,7 +93,7 @@ func (s *Store) holding(c frontier.Claim) *holding {
 	return &holding{urls: map[dedup.Hash]bool{}}
 }
 
-// A claimed is a host that was just claimed, with its hints.
+// claimed is a host that was just claimed, with its hints.
 type claimed struct {
 	frontier.Held
 	rank, ripe, due int64

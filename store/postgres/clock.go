@@ -111,9 +111,9 @@ func nanos(t time.Time) int64 {
 	return t.UnixNano()
 }
 
-// nowNS is SQL for the server's time in Unix nanoseconds. present is an SQL condition on a worker:
-// it asked for hosts within the last five seconds. Both use statement_timestamp, which is constant
-// during a statement, so that the server can search an index for it.
+// nowNS is SQL for the server's time in Unix nanoseconds. present is an SQL condition for workers
+// that asked for hosts within the last five seconds. Both use statement_timestamp, which is
+// constant during a statement, so that the server can search an index for it.
 const (
 	nowNS   = `(extract(epoch FROM statement_timestamp()) * 1000000)::bigint * 1000`
 	present = `asked BETWEEN statement_timestamp() - interval '5 s' AND statement_timestamp() + interval '5 s'` // frontier.Present

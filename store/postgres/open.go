@@ -40,7 +40,7 @@ const schemaVersion = 1
 // Options configures Open. The zero value opens an existing store for reading and writing.
 type Options struct {
 	Create   bool // create the store if it does not exist
-	ReadOnly bool // only Keep writes; the database user needs only SELECT, and the server may be a standby
+	ReadOnly bool // no method except Keep changes anything; the database user needs only SELECT, and the server may be a standby
 }
 
 // A Store is a crawl in a PostgreSQL database.
@@ -145,7 +145,7 @@ func prepareWriter(ctx context.Context, conn *pgx.Conn) error {
 	return nil
 }
 
-// begin checks that the store exists, and creates it if opt.Create says so.
+// begin checks that the store exists, and creates a missing store if opt.Create is set.
 func (s *Store) begin(ctx context.Context, opt Options) error {
 	return s.tryFor(ctx, min(patience, openPatience), func(ctx context.Context) error {
 		err := s.identify(ctx)

@@ -28,7 +28,7 @@ type writes struct {
 	posted                  []int64  // keys of all pages, one page after another
 	postedBy                []int32  // by element of posted: the number of its page
 	replaced                []id     // IDs of pages that were committed before
-	touched                 []id     // visits whose record changes
+	touched                 []id     // IDs of visits whose record changes
 	touchedRecord           []string
 	touchedLinks            [][]byte
 	touchedTargets          []*string

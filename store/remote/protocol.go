@@ -22,8 +22,8 @@ import (
 //
 // The process that has a store open keeps two files in its folder while it answers:
 //
-//	READERS       where it listens, and two secrets; JSON, rights 0600
-//	readers.sock  a Unix socket, rights 0600
+//	READERS       the address at which it listens, and two secrets, as JSON; mode 0600
+//	readers.sock  a Unix socket; mode 0600
 //
 // If a socket is impossible, because its path is too long for the system or the file system does
 // not support sockets, the process listens on loopback instead, and READERS names the port. Only

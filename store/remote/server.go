@@ -42,12 +42,12 @@ type Snapshot interface {
 
 // limits bound the resources of the server that clients can use.
 type limits struct {
-	sessions int           // sessions at the same time
-	lists    int           // open lists in a session
-	hello    time.Duration // time for the exchange of the secrets
-	idle     time.Duration // time between two requests
-	answer   time.Duration // time for a client to receive an answer
-	age      time.Duration // duration of a session
+	sessions int           // greatest number of sessions at the same time
+	lists    int           // greatest number of open lists in a session
+	hello    time.Duration // longest time for the exchange of the secrets
+	idle     time.Duration // longest time between two requests
+	answer   time.Duration // longest time for a client to receive an answer
+	age      time.Duration // longest duration of a session
 	grace    time.Duration // time that sessions get to end by themselves when the server is closed
 }
 

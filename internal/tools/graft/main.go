@@ -3,8 +3,8 @@
 // related articles. So the tool takes the article of one page, puts it in place of the article of
 // another page, and compares the texts that the extractor returns for both pages.
 //
-//	go run ./internal/tools/graft                          on pages of its own making
-//	go run ./internal/tools/graft -articles DIR -site DIR  on real ones
+//	go run ./internal/tools/graft                          # with generated pages
+//	go run ./internal/tools/graft -articles DIR -site DIR  # with real pages
 //
 // It prints three figures, each a resemblance of ten-word shingles:
 //

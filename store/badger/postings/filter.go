@@ -27,7 +27,8 @@ const (
 	probes       = 7 // bits set for each key: near the optimum of 10·ln 2, and seven bit positions of nine bits fit into one hash
 )
 
-// Has reports whether key may have been added; false is certain.
+// Has reports whether key may have been added. If it returns false, the key was certainly not
+// added.
 func (f *Filter) Has(key uint64) bool {
 	h := mix(key)
 	f.mu.RLock()
@@ -40,7 +41,7 @@ func (f *Filter) Add(key uint64) {
 	h := mix(key)
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.find(h) { // a key that is added again must not use up room
+	if f.find(h) { // a key that is added again must not take up space
 		return
 	}
 	b := f.room()
@@ -118,7 +119,7 @@ func (b *bloom) has(h, g uint64) bool {
 	return true
 }
 
-// mix is the finaliser of SplitMix64: every bit of the key reaches every bit of the result.
+// mix is the finaliser of SplitMix64: every bit of the key affects every bit of the result.
 func mix(x uint64) uint64 {
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
 	x = (x ^ x>>27) * 0x94d049bb133111eb

@@ -32,8 +32,8 @@
 // two tables: some 45,000 pages of 14 keys, in 6 MB. That is so even after a regular close, which
 // writes no segment. At five million pages opening took 0.7 s, mostly for the filters. If a segment
 // is missing or has a damaged end, all segments are rebuilt from the journal: five million pages in
-// 12 s. A damaged block inside a segment is found when it is read. That is an error, the file is
-// removed, and the next opening rebuilds it.
+// 12 s. A damaged block inside a segment is found when it is read. The look-up then returns an
+// error, the file is removed, and the next opening rebuilds the index.
 //
 // All keys are hashed first, see [Mixed], so that they are spread evenly and a segment's filter can
 // be filled in order. Text hashes are indexed like keys of sketches: the first half of the hash is
@@ -46,8 +46,9 @@
 // A simpler design keeps postings as plain keys of badger: for each key a list of visits, and a
 // Bloom filter of all keys in memory, so that the look-ups of a unique page read nothing. It would
 // save some 650 lines. Both were measured in turn on two processors that also did other work:
-// crawls of 3,907 pages of a manual (16 of each), dedup of a million texts of 100 words of which 63
-// % are unique, and TestIndex with a million pages. Processor time is user and system time.
+// crawls of 3,907 pages of a manual (16 crawls with each), dedup of a million texts of 100 words
+// (63 % of them unique), and TestIndex with a million pages. Processor time is user and system
+// time.
 //
 //	                                  this package   plain keys
 //	crawl, processor time a page      1.30 ms        1.40 ms
@@ -101,7 +102,7 @@ type Index struct {
 	mu       sync.RWMutex  // guards the fields up to err, but not the content of segments
 	changed  sync.Cond     // signalled when the table in full was written, or err was set
 	fresh    *postingTable // the table to which Post adds postings
-	full     *postingTable // the full table that is being written as a segment; nil: none is
+	full     *postingTable // the full table that is being written as a segment; nil: none is being written
 	spare    *postingTable // an empty table that becomes fresh when fresh is full
 	segments []*segment    // all segments; the slice is replaced as a whole and never changed in place
 	floor    uint64        // number of a visit: the postings of all later visits are in fresh or full; earlier ones may be only in segments
@@ -278,10 +279,9 @@ func (x *Index) KnownSince(place uint64) {
 	x.floor = max(x.floor, place)
 }
 
-// PostedSince reports whether a visit with a number above mark was added under key, which is a key
-// as [Mixed] returns it. It looks only at postings in memory. If mark is so old that later postings
-// may be only on disk, it returns true. The caller then judges its page a second time, perhaps
-// without need.
+// PostedSince reports whether a visit with a number above mark was added under key, a hash from
+// [Mixed]. It looks only at postings in memory. If mark is so old that later postings may be only
+// on disk, it returns true. The caller then judges its page a second time, perhaps without need.
 func (x *Index) PostedSince(key, mark uint64) bool {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
@@ -350,8 +350,8 @@ func (x *Index) Among(keys []uint64, kind Kind, dst []int) []int {
 	return dst
 }
 
-// maybe reports whether the index may have key, which is a key as [Mixed] returns it. If the result
-// is false, the index certainly does not have it. The caller holds mu.
+// maybe reports whether the index may have key, a hash from [Mixed]. If the result is false, the
+// index certainly does not have it. The caller holds mu.
 func (x *Index) maybe(key uint64) bool {
 	if x.fresh.slot(key).first != 0 || x.full != nil && x.full.slot(key).first != 0 {
 		return true
@@ -367,8 +367,8 @@ func (x *Index) maybe(key uint64) bool {
 	return false
 }
 
-// collect appends to dst the lowest numbers of visits that were added under key, as [Mixed] returns
-// it, with the given kind. It appends up to want numbers, including those given to Forget.
+// collect appends to dst the numbers of the first want visits that were added under key, a hash
+// from [Mixed], with the given kind. It includes visits given to Forget.
 func (x *Index) collect(key uint64, kind Kind, want int, dst []uint64) (nums []uint64, err error) {
 	had := len(dst)
 	x.mu.RLock()
@@ -399,7 +399,7 @@ func (x *Index) collect(key uint64, kind Kind, want int, dst []uint64) (nums []u
 	return nums[:had+min(len(got), want)], nil
 }
 
-// living returns list, which has numbers of visits, without those given to Forget.
+// living returns the visit numbers in list without those given to Forget.
 func (x *Index) living(list []uint64) []uint64 {
 	if len(list) == 0 {
 		return list
@@ -413,8 +413,8 @@ func (x *Index) living(list []uint64) []uint64 {
 }
 
 // firstBits checks one bit of the filter of each of up to 64 segments. Bit i of the result is set
-// if segment i may have the key. key is a key as [Mixed] returns it, and g is mix(key). The loop
-// has no branch, so the processor fetches the filters' cache lines in parallel.
+// if segment i may have the key. key is a hash from [Mixed], and g is mix(key). The loop has no
+// branch, so the processor fetches the filters' cache lines in parallel.
 func firstBits(some []*segment, key, g uint64) (maybe uint64) {
 	for i, s := range some {
 		maybe |= s.filter.firstBit(key, g) << i

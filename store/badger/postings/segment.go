@@ -249,8 +249,8 @@ func (s *segment) read() error {
 // blocks returns the number of blocks.
 func (s *segment) blocks() int { return len(s.fences) - 1 }
 
-// find appends to dst the lowest numbers of visits, up to want of them, that the segment has under
-// key, as [Mixed] returns it, with the given kind.
+// find appends to dst the numbers of the first want visits that the segment has under key, a hash
+// from [Mixed], with the given kind.
 func (s *segment) find(key uint64, kind Kind, want int, dst []uint64) ([]uint64, error) {
 	// Begin one block before the first whose first key is key or greater, because the postings of key
 	// may begin inside that block.

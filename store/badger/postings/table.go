@@ -87,12 +87,12 @@ func (t *postingTable) add(p posting) {
 	}
 }
 
-// last returns the highest number of a visit under key, as [Mixed] returns it, or 0 if there is
-// none. It is the number that was added last, because visit numbers ascend.
+// last returns the highest number of a visit under key, a hash from [Mixed], or 0 if there is none.
+// It is the number that was added last, because visit numbers ascend.
 func (t *postingTable) last(key uint64) uint64 { return NumOf(t.nums[t.slot(key).last]) }
 
-// find appends to dst the lowest numbers of visits, up to want of them, that were added under key,
-// as [Mixed] returns it, with the given kind.
+// find appends to dst the numbers of the first want visits that were added under key, a hash from
+// [Mixed], with the given kind.
 func (t *postingTable) find(key uint64, kind Kind, want int, dst []uint64) []uint64 {
 	for n := t.slot(key).first; n != 0 && want > 0; n = t.next[n] {
 		if KindOf(t.nums[n]) != kind {

@@ -203,7 +203,7 @@ func (s *Server) Kill() {
 	}
 }
 
-// Stop shuts the server down in order. Connections are closed.
+// Stop shuts the server down in the regular way. Its connections are closed.
 func (s *Server) Stop() {
 	s.cmd.Process.Signal(os.Interrupt)
 	<-s.ended
@@ -215,7 +215,7 @@ func (s *Server) Restart() error {
 	return s.runAgain()
 }
 
-// runAgain starts the server as soon as the processes of the one before have ended.
+// runAgain starts the server again as soon as all of its old processes have ended.
 func (s *Server) runAgain() error {
 	for until := time.Now().Add(20 * time.Second); ; time.Sleep(50 * time.Millisecond) {
 		err := s.Run()
@@ -290,7 +290,8 @@ func (s *Server) Text(ctx context.Context, sql string) (text string, err error) 
 // Own makes the server's user the owner of a folder.
 func (s *Server) Own(dir string) error { return give(dir) }
 
-// Pid returns the id of the server's main process. Each connection has a child process of it.
+// Pid returns the id of the server's main process. The server has a child process for each
+// connection.
 func (s *Server) Pid() int { return s.cmd.Process.Pid }
 
 // StartStandby starts a second server that follows s. A synchronous standby has every commit before

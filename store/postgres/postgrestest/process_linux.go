@@ -15,7 +15,7 @@ func (s *Server) CPU() (total time.Duration) {
 	for pid, fields := range s.processes() {
 		times := fields[11:13] // utime and stime of the process
 		if pid == s.cmd.Process.Pid {
-			times = fields[11:15] // and of its children that have ended
+			times = fields[11:15] // also those of its children that have ended
 		}
 		for _, t := range times {
 			n, _ := strconv.Atoi(t)
@@ -45,9 +45,9 @@ func (s *Server) processes() map[int][]string {
 	return found
 }
 
-// killAll ends all processes of the server at the same moment, as a power cut does. If the main process
-// died alone, a child that waits for a standby would stop waiting, and others could read its commit
-// before they end, too.
+// killAll ends all processes of the server at the same moment, as a power cut does. If the main
+// process died alone, a child that waits for a standby would stop waiting, and other processes
+// could read its commit before they end.
 func (s *Server) killAll() {
 	s.cmd.Process.Signal(syscall.SIGSTOP) // now it starts no child
 	children := s.processes()
