@@ -315,7 +315,7 @@ func TestBulkErrors(t *testing.T) {
 	}
 }
 
-// TestBulkDelayed: a server that cannot be reached is reported once, before the second try.
+// A server that cannot be reached is reported once, before the second attempt.
 func TestBulkDelayed(t *testing.T) {
 	s, server := store.NewMemory(), newIndexServer(t)
 	bulkPages(t, s, 3)

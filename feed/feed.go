@@ -89,7 +89,7 @@ type Options struct {
 	MinWords int     // pages with fewer words are left out
 	NoThin   bool    // pages with the verdict thin are left out
 	Format   Format  // default JSONLines
-	Packed   bool    // for WET: each record is a gzip member of its own; false: no compression
+	Packed   bool    // for WET only: each record is compressed as a separate gzip member; false: no compression
 	Markdown bool    // the field markdown is written, if the store keeps it
 
 	NoSignals []string // pages are left out if the robots.txt of their host states one of these content signals, such as "ai-train=no"

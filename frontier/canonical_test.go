@@ -341,8 +341,9 @@ func drawPath(t *rapid.T) string {
 	return strings.Join(rapid.SliceOfN(piece, 0, 12).Draw(t, "path"), "")
 }
 
-// The key appears in the feed, and users can compute it from the URL. With a shell: printf %s
-// https://example.com/ | sha256sum | cut -c 1-32
+// The key appears in the feed, and users can compute it from the URL with a shell command:
+//
+//	printf %s https://example.com/ | sha256sum | cut -c 1-32
 func TestID(t *testing.T) {
 	tests := []struct{ url, want string }{
 		{"https://example.com/", "0f115db062b7c0dd030b16878c99dea5"},

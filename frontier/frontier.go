@@ -208,9 +208,10 @@ func (n *PerState) Counts() Counts {
 	return Counts{n[Pending], n[Fetched], n[Redirected], n[Blocked], n[Failed], n[GivenUp], n[Outside]}
 }
 
-// Frontier is the contract. Every method may be called from several goroutines. Package
-// store/storetest tests these promises. The record of a page, the final state of its URL and the
-// URLs to which it leads are written together. A store does this in Commit, and a [Memory] in End.
+// Frontier is the contract that every frontier keeps. Its methods may be called from several
+// goroutines at once. Package store/storetest tests these promises. The record of a page, the final
+// state of its URL and the URLs to which it leads are written together. A store does this in
+// Commit, and a [Memory] in End.
 type Frontier interface {
 	Reader
 

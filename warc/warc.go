@@ -40,7 +40,7 @@ type Type string
 const (
 	Info         Type = "warcinfo"     // describes the file; should be its first record
 	Response     Type = "response"     // the answer of a server, with the HTTP head
-	Request      Type = "request"      // the request to which a response is the answer
+	Request      Type = "request"      // the request that a response answers
 	Resource     Type = "resource"     // a file, without the head that the protocol sent with it
 	Metadata     Type = "metadata"     // facts about another record
 	Revisit      Type = "revisit"      // an answer with the same content as another record; the content is not stored again
