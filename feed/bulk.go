@@ -19,8 +19,8 @@ import (
 
 // # Elasticsearch and OpenSearch
 //
-// Both take documents in bulks: POST INDEX/_bulk with lines of JSON, an action and then its
-// document. Both answer each item in the same order, with a status of its own. The answer to the
+// Both products accept documents in bulks: POST INDEX/_bulk with lines of JSON, an action and then
+// its document. Both answer with a status for each item, in the same order. The answer to the
 // request may be 200 although every item of it was refused, so this code looks at each item. An
 // item with a temporary failure (409, 429, 5xx) is sent again after a while. An item with a
 // permanent failure (400) is counted, reported and left out. A bulk that is too large (413) is sent
@@ -370,8 +370,8 @@ func (b *Bulk) settle(items []item, answer []byte) (busy []item, err error) {
 	return busy, nil
 }
 
-// mayChange reports whether the server may accept the same item later. It may if it was busy, had a
-// failure, or if another client changed the document at the same time.
+// mayChange reports whether the server may accept the same item later. It may if the server was
+// busy or had a failure, or if another client changed the document at the same time.
 func (o outcome) mayChange() bool {
 	return o.Status == http.StatusTooManyRequests || o.Status == http.StatusConflict || o.Status >= 500
 }

@@ -13,11 +13,11 @@ import (
 )
 
 // A file and a store cannot be written in one step, so after a crash the file may be behind or
-// ahead of the store. The order of a checkpoint makes both harmless:
+// ahead of the store. The order of the steps of a checkpoint makes both harmless:
 //
-//  1. the store's records to the disk;
-//  2. lines to the file, and the file to the disk;
-//  3. the mark, which records how much of the store's feed the file contains.
+//  1. The store syncs its records to the disk.
+//  2. The lines are written to the file, and the file is synced to the disk.
+//  3. The mark is stored. It records how much of the store's feed the file contains.
 //
 // A crash before step 3 leaves the old mark. The next run truncates the file at the mark, and
 // writes the later lines again from the store. The store has each record by then, or the page is

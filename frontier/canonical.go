@@ -12,9 +12,9 @@ import (
 
 // # The identity of a page
 //
-// Two spellings of one URL must be one page, and two pages must never be one URL. The first mistake
-// costs a fetch, and the second loses a page. So this package folds together only those spellings
-// that the standards call equivalent:
+// Two spellings of one URL must identify the same page, and two pages must never get the same URL.
+// The first mistake costs a fetch, and the second loses a page. So this package folds together only
+// those spellings that the standards call equivalent:
 //
 //   - The URL Standard (https://url.spec.whatwg.org) defines the URL that a browser would request.
 //     Its serialisation has a lower-case host in ASCII, no default port, no dot segments, slashes

@@ -24,7 +24,7 @@ type holder struct {
 }
 
 // Begin records that worker has claimed host until the given time. The host must not be claimed
-// before.
+// already.
 func (c *Claims) Begin(host, worker string, until time.Time) Claim {
 	if c.held == nil {
 		c.held, c.workers = map[string]*holder{}, map[string]int{}
@@ -69,7 +69,7 @@ func (c *Claims) Renew(claims []Claim, until time.Time) (lost []Claim) {
 	return lost
 }
 
-// End ends the claim on host. There must be one.
+// End ends the claim on host. The host must be claimed.
 func (c *Claims) End(host string) {
 	worker := c.held[host].claim.Worker
 	delete(c.held, host)

@@ -56,7 +56,8 @@ type Item struct {
 	Modified string
 }
 
-// The least and the greatest priority. Values beyond are stored as the nearest of the two.
+// The least and the greatest priority. Values outside this range are stored as the nearer of the
+// two.
 const (
 	SoonestPriority = -128
 	LatestPriority  = 127
@@ -217,8 +218,8 @@ type Frontier interface {
 
 	// Discover queues the URLs that are unknown or outside the crawl, and returns how many those
 	// were. Known URLs are dropped. If two calls discover one URL at once, exactly one counts it.
-	// Order within a host: by priority, then depth, then arrival. An item that is due later counts
-	// as arriving when it is due.
+	// The URLs of a host are ordered by priority, then depth, then arrival. An item that is due
+	// later counts as arriving when it is due.
 	Discover(ctx context.Context, items []Item) (int, error)
 
 	// Requeue queues the items whose URLs are finished, unknown or outside the crawl, and returns

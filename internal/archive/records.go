@@ -131,8 +131,8 @@ func (a *Archive) idAt(at store.Archived) string {
 	return rec.ID()
 }
 
-// with appends to p, the records of a page's answer, a metadata record with the verdict on the
-// page, or with the reason why there is no answer.
+// with appends a metadata record to p, which has the records of a page's answer. The metadata
+// record has the verdict on the page, or the reason why there is no answer.
 func (a *Archive) with(p packed, page *crawler.Page, r *store.Record) (packed, error) {
 	var remark corpus.Remark
 	switch {

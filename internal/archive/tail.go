@@ -33,8 +33,8 @@ type answeredPage struct {
 	item frontier.Item // item that fetches the whole page again; it has no ETag, so that the server cannot answer "304 Not Modified"
 }
 
-// committed returns the pages whose answers, by their records in the store, are in the open file of
-// the mark m. They are in the order of their commits.
+// committed returns the committed pages whose answers should be in the open file that m names,
+// according to their records in the store. They are in the order of their commits.
 func committed(ctx context.Context, s pageReader, m *mark) (all []answeredPage, err error) {
 	name, now := m.name(), time.Now().UTC()
 	for page, err := range s.Changes(ctx, m.Cursor, store.WantRecord) {

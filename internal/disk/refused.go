@@ -25,7 +25,7 @@ func Damage(err error) error {
 		return err
 	case errno != 0:
 		return fmt.Errorf("%s%w", strings.TrimSuffix(said(err), errno.Error()), errno)
-	case strings.HasPrefix(err.Error(), "Cannot write pid file"): // the file LOCK holds no data of the store, so the store is not damaged
+	case strings.HasPrefix(err.Error(), "Cannot write pid file"): // the file LOCK contains no data of the store, so the store is not damaged
 		return errors.New(said(err))
 	}
 	return fmt.Errorf("%w: %v", store.ErrCorrupt, err)

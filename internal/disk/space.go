@@ -1,6 +1,6 @@
-// Package disk has the system services that a store needs: free space, open files, the lock of a
-// folder, and which mapped files are resident. It also tells which errors are a refusal of the
-// system and not a damaged file.
+// Package disk has the system services that a store needs. It measures free space, open files and
+// resident memory, allocates space for mapped files, and keeps files with cached values. It also
+// tells whether an error is a refusal of the system or means a damaged file.
 package disk
 
 import (
@@ -14,8 +14,8 @@ import (
 const (
 	// defaultReserve is how many bytes a crawl leaves free on the disk. Badger maps its files into
 	// memory, and if there is no room for a new one, nothing more can be written to the open store.
-	// Between two checks of the disk it may write a few memtables. A compaction needs room for its
-	// result while its input still exists.
+	// Between two checks of the disk, badger may write a few memtables. A compaction needs room for
+	// its result while its input still exists.
 	defaultReserve = 256 << 20
 	// reserveShare limits the default on small disks to a twentieth of their size.
 	reserveShare = 20

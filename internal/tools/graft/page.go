@@ -11,7 +11,7 @@ import (
 	"skink/extract"
 )
 
-// shingle is the shingling for all figures.
+// shingle is the number of words in a shingle, for all figures.
 const shingle = dedup.DefaultShingle
 
 // A page is an HTML page with an article in a box of its own.
@@ -55,7 +55,7 @@ func setOf(text string, k int) dedup.Set {
 	return t.Set(k)
 }
 
-// A box must hold most of the article, and not much else.
+// A box must contain most of the article, and not much else.
 const (
 	most    = .95 // least share of the article's shingles on the page that must be in the box
 	present = .9  // least share of the article's shingles that must be on the page
