@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// matching returns the settings whose patterns match a host, the most specific pattern first. Of
-// two equally specific patterns, the later one in the table comes first.
+// matching returns the settings whose patterns match a host, the most specific pattern first. If
+// two patterns are equally specific, the later one in the table comes first.
 func (t Table) matching(host string) []Host {
 	var found []Host
 	for _, h := range slices.Backward(t) {
