@@ -19,7 +19,7 @@ import (
 // is not an escape becomes "%25"), and copies the whole body to convert its character set. So the
 // exchange, with its context, limits and request, is prepared outside Colly. Colly gets only the
 // number of the exchange, in a header that is not sent. Package wire makes the exchange and reads
-// the body. Of the answer, Colly gets only the status, so it has nothing to decode, copy or follow.
+// the body. Colly gets only the status of the answer, so it has nothing to decode, copy or follow.
 
 const (
 	// numberHeader is the header of a Colly request that has the number of the exchange.

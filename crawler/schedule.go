@@ -57,11 +57,10 @@ const (
 )
 
 // A schedule decides which URL is fetched next. Hosts that must wait for their delay are in a
-// queue, ordered by the time of their next request, so that they never delay others. Of the hosts
-// that are due, the one whose next URL has the lowest priority number comes first, then the one
-// with the smallest depth, and then the one that has waited longest. There are two exceptions. A
-// host whose robots.txt was just requested comes first, while the cache has the answer. Hosts whose
-// last request failed come last.
+// queue, ordered by the time of their next request, so that they never delay others. Hosts that are
+// due are ordered by the priority number of their next URL, then by its depth, and then by the time
+// for which they have waited. There are two exceptions. A host whose robots.txt was just requested
+// comes first, while the cache has the answer. Hosts whose last request failed come last.
 type schedule struct {
 	front frontier.Frontier
 	opt   *Options
