@@ -30,11 +30,12 @@ import (
 // many titles count as different pages: blocks that dozens of them share are taken for a template.
 
 const (
-	ownWords     = dedup.DefaultShingle  // a page counts as different if it has this many words that the other page lacks
+	ownWords     = dedup.DefaultShingle  // a page counts as different if it has at least this many words that the other page lacks
 	mostOneTitle = dedup.RecurringAlways // at most this many pages of one cluster and title are counted
 )
 
-// A kind is a set of pages of a host that may be copies of each other.
+// A kind is the key of a set of pages that may be copies of each other: pages of one host with one
+// title, in one cluster.
 type kind struct {
 	titled
 	leader int
@@ -46,8 +47,8 @@ type titled struct {
 	title dedup.Hash
 }
 
-// different returns the pages of each host on which boilerplate is counted, by rank. Pages that are
-// copies of each other are represented by one of them, see the essay above.
+// different returns, for each host, the pages whose blocks are counted, by rank. One page
+// represents all its copies, see the essay above.
 func (w *Whole) different(ctx context.Context) (map[string][]*ranked, error) {
 	telling := w.tellingTitles()
 	vocabulary := lru.New[dedup.Hash](cacheBytes/8, func(s dedup.Set) int { return 8 * len(s) })
@@ -70,8 +71,8 @@ func (w *Whole) different(ctx context.Context) (map[string][]*ranked, error) {
 	return pages, nil
 }
 
-// kinds goes through the texts by rank. For each text it yields the first page on each host that
-// has the text.
+// kinds yields the pages by rank, each with its kind. If pages of one host have the same text,
+// kinds yields only the first of them.
 func (w *Whole) kinds() iter.Seq2[kind, *ranked] {
 	return func(yield func(kind, *ranked) bool) {
 		for i := range w.texts {
@@ -108,7 +109,8 @@ func (w *Whole) tellingTitles() map[titled]bool {
 	return telling
 }
 
-// another reports whether a page has words of its own compared with each page in before.
+// another reports whether p is different from all pages in before: it has enough words that each of
+// them lacks.
 func (w *Whole) another(ctx context.Context, vocabulary *lru.Cache[dedup.Hash, dedup.Set], p *ranked, before []*ranked) (bool, error) {
 	if len(before) == 0 {
 		return true, nil
@@ -129,7 +131,7 @@ func (w *Whole) another(ctx context.Context, vocabulary *lru.Cache[dedup.Hash, d
 	return true, nil
 }
 
-// wordsOf returns the different words of a page.
+// wordsOf returns the set of the words of a page.
 func (w *Whole) wordsOf(ctx context.Context, vocabulary *lru.Cache[dedup.Hash, dedup.Set], p *ranked) (dedup.Set, error) {
 	if words, ok := vocabulary.Get(p.id); ok {
 		return words, nil

@@ -1,5 +1,5 @@
-// Package language detects the language of a text. It is pure, and holds the project's knowledge of
-// single languages.
+// Package language detects the language of a text. It is pure. Everything that the project knows
+// about individual languages is here.
 //
 // [Detect] looks at the script first: Greek letters are Greek, kana are Japanese. Dozens of
 // languages use Latin and Cyrillic letters. There the function words decide, because every running
