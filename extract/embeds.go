@@ -8,9 +8,8 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// embed adds the files that a browser fetches because of an element to Document.Embeds. For a
-// picture with several sizes it adds each size. It does not find files that style sheets or scripts
-// load.
+// embed adds the files that an element makes a browser fetch to Document.Embeds. A picture is added
+// in each of its sizes. Files that style sheets or scripts load are not found.
 func (s *survey) embed(n *html.Node) {
 	switch n.DataAtom {
 	case atom.Img:
@@ -53,7 +52,7 @@ func (s *survey) embedLink(n *html.Node) {
 }
 
 // addPicture adds a picture in each of its sizes (src and srcset). alt is the name of the attribute
-// with its alternative text, "" if it has none.
+// with the alternative text, or "".
 func (s *survey) addPicture(n *html.Node, alt string) {
 	text := attr(n, alt)
 	s.addEmbed(attr(n, "src"), ByImage, text)
@@ -79,7 +78,7 @@ func candidates(srcset string) iter.Seq[string] {
 			href := rest[:end]
 			rest = rest[end:]
 			if bare := strings.TrimRight(href, ","); bare != href {
-				href = bare // a comma directly after the address: there is no descriptor
+				href = bare // a comma directly after the address means that there is no descriptor
 			} else {
 				rest = behindComma(rest)
 			}
@@ -90,7 +89,8 @@ func candidates(srcset string) iter.Seq[string] {
 	}
 }
 
-// behindComma returns the part of s after the first comma outside parentheses, "" if there is none.
+// behindComma returns the part of s after the first comma outside parentheses, or "" if there is no
+// such comma.
 func behindComma(s string) string {
 	open := false
 	for i := range len(s) {
