@@ -5,13 +5,13 @@ import (
 	"strings"
 )
 
-// generator says where the pages of a generator have their text.
+// A generator describes where the pages of a documentation generator contain their text.
 type generator struct {
 	name      string
 	container string   // selector of the elements that hold the text
-	noText    string   // selector of the elements in them that are no text
+	noText    string   // selector of the elements in the container that are not text
 	debian    []string // folders of pages in Debian packages; * is a wildcard
-	indexes   string   // page names, and folders that end in "/", of lists of links that the generator adds; * is a wildcard
+	indexes   string   // names of index pages, and of folders of index pages (ending in "/"), that the generator adds; * is a wildcard
 }
 
 var generators = []generator{
@@ -76,7 +76,7 @@ var generators = []generator{
 	},
 }
 
-// isIndex reports a page that the generator adds as an index.
+// isIndex reports whether a page is an index that the generator adds.
 func (g generator) isIndex(name string) bool {
 	base := strings.TrimSuffix(name[strings.LastIndex(name, "/")+1:], ".html")
 	for index := range strings.FieldsSeq(g.indexes) {
