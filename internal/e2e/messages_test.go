@@ -20,17 +20,17 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-// messagesFile lists the words that users see.
+// messagesFile is the file that lists all texts for users.
 const messagesFile = "internal/e2e/testdata/messages.txt"
 
-// TestMessages compares the texts in the source that users can see with a listing. The listing is
-// for people: read it after a change, and ask whether a user would understand each line. Write it
-// anew with
+// TestMessages compares the texts in the source code that users can see with a listing. The listing
+// is for people. After a change, read it and ask whether a user would understand each line. This
+// command updates it:
 //
 //	go test -run TestMessages ./internal/e2e -update
 //
-// A text is a string literal with two words, or the text between the tags of a template. SQL and
-// regular expressions are left out.
+// A text is a string literal with at least two words, or the text between the tags of a template.
+// SQL and regular expressions are left out.
 func TestMessages(t *testing.T) {
 	var listing bytes.Buffer
 	err := filepath.WalkDir(".", func(name string, d fs.DirEntry, err error) error {
@@ -78,10 +78,10 @@ func TestMessages(t *testing.T) {
 	}
 }
 
-// unseen are folders whose texts users do not see.
+// unseen lists folders whose texts users do not see.
 var unseen = map[string]bool{"bench": true, "examples": true, "docs": true, "internal/tools": true, "internal/e2e": true, "store/storetest": true, "store/postgres/postgrestest": true, "crawler/wire/wiretest": true, "crawler/hostile": true, "internal/language": true}
 
-// goTexts returns the string literals of a file that hold words for people.
+// goTexts returns the string literals of a file that are texts for people.
 func goTexts(name string) (texts []string, err error) {
 	f, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution)
 	if err != nil {
@@ -124,7 +124,7 @@ var (
 	sqlText  = regexp.MustCompile(`(?s)^\s*(SELECT|INSERT|UPDATE|DELETE|CREATE|DROP|ALTER|WITH|SET|LOCK|BEGIN|TRUNCATE|VALUES|FROM|WHERE|AND|ON CONFLICT|RETURNING)\b|pg_|\$1\b`)
 )
 
-// forPeople reports whether a literal holds words, and is no SQL.
+// forPeople reports whether a string literal has words and is not SQL.
 func forPeople(text string) bool { return twoWords.MatchString(text) && !sqlText.MatchString(text) }
 
 func onOneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
@@ -136,7 +136,8 @@ var (
 	quotedText = regexp.MustCompile(`"[^"]*"`)
 )
 
-// htmlTexts returns the words that a template shows. Its actions are written as …
+// htmlTexts returns the texts that a template displays. It replaces the actions of the template by
+// "…".
 func htmlTexts(name string) (texts []string, err error) {
 	text, err := os.ReadFile(name)
 	if err != nil {
