@@ -47,5 +47,5 @@ package dedup
 // store with other versions is refused, because its sketches cannot be compared with new ones.
 const (
 	TokenizerVersion = 1
-	SketchVersion    = 2 // version 1 hashed every token by xxh3; version 2 uses mix for tokens of up to eight bytes
+	SketchVersion    = 2 // version 1 hashed every token with xxh3; version 2 uses mix for tokens of up to eight bytes
 )

@@ -12,8 +12,8 @@ type Passage struct {
 	Tokens int `json:"tokens"` // number of tokens
 }
 
-// mostPlaces is the number of positions of one shingle in B that Passages tries. Without this
-// limit, the work for a text that repeats one word would grow with the square of its length.
+// mostPlaces is the largest number of positions of one shingle in B that Passages tries. Without
+// this limit, the work for a text that repeats one word would grow with the square of its length.
 const mostPlaces = 64
 
 // Passages returns the passages of at least k words that texts a and b have in common, the longest

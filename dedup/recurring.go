@@ -54,7 +54,7 @@ const (
 // then call Count once for every page.
 type Recurring struct {
 	least  uint8
-	table  []uint8        // number of blocks that the first reading put into each bucket; it stops at least
+	table  []uint8        // number of blocks in each bucket in the first reading; counting stops at the value of the field least
 	counts map[uint64]int // maps a block to the number of pages that have it, counted in the second reading
 }
 

@@ -27,11 +27,11 @@ const (
 
 // A Rule defines when pages are duplicates.
 type Rule struct {
-	Form       Form      // which words are dropped or changed before texts are compared
-	Shingling  Shingling // how the words are cut into shingles
+	Form       Form      // selects words that are removed or changed before texts are compared
+	Shingling  Shingling // defines how the words are cut into shingles
 	Similarity float64   // the least resemblance of a near-duplicate to its leader, 0 to 1
 	MinWords   int       // a page with fewer words is thin
-	Scheme     Scheme    // how candidates are found
+	Scheme     Scheme    // defines how candidates are found
 
 	// Contained is the least share of a page's runs of three words that must be in the page it
 	// duplicates, 0 to 1, see [Rule.Loses]. If it is 0, resemblance alone decides.

@@ -45,8 +45,8 @@ const Minima = 84
 // the fraction of π, m_i made odd; c is the first multiplier of Chris Wellons'
 // hash "lowbias32" (2018, public domain). They are fixed for good.
 
-// A Sketch is a page in 336 bytes: for each of the 84 functions, the least value
-// over the page's shingles.
+// A Sketch is a summary of a page in 336 bytes: for each of the 84 functions, the least value over
+// the page's shingles.
 type Sketch [Minima]uint32
 
 // SketchSize is the size of an encoded sketch in bytes.

@@ -39,7 +39,7 @@ type Way struct {
 	Measure string `json:"measure"`
 }
 
-// A Tuned is the result of Tune for one way.
+// A Tuned is the result of Tune for one Way.
 type Tuned struct {
 	Way
 	Threshold      float64 `json:"threshold"` // the threshold with the best F1 over all pairs
@@ -74,14 +74,14 @@ func Tune(ways []Way, scores [][]Scored) []Tuned {
 	return all
 }
 
-// A Combination is one way of measuring with one threshold, and the quality of its decisions.
+// A Combination is a Way with a threshold, and the quality of the resulting decisions.
 type Combination struct {
 	Way
 	Threshold float64 `json:"threshold"`
 	Quality
 }
 
-// Combinations assesses each way at each of the [Thresholds].
+// Combinations returns the quality of each way at each of the [Thresholds].
 func Combinations(ways []Way, scores [][]Scored) []Combination {
 	all := make([]Combination, 0, len(ways)*len(Thresholds()))
 	for i, w := range ways {

@@ -62,7 +62,7 @@ var (
 
 // An Error means that the text of a document cannot be read.
 type Error struct {
-	Type string // media type
+	Type string // media type of the document
 	Err  error  // reason, one of the errors above
 }
 

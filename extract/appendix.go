@@ -326,7 +326,8 @@ func (s *survey) sectionEnd(i, last int32) int32 {
 	return end
 }
 
-// rank returns '1' to '6' for the headings <h1> to <h6>, and '7' for any other block.
+// rank returns '1' to '6' for the headings <h1> to <h6>, which is the order of their importance. It
+// returns '7' for any other block.
 func (s *survey) rank(i int32) byte {
 	if s.blocks[i].kind != heading {
 		return '7'

@@ -18,7 +18,7 @@ func FromBlocks(d *Document, blocks []Block) {
 		before := len(w.blocks)
 		w.write(b.Text)
 		w.flush()
-		if len(w.blocks) == before { // only white space or invisible characters
+		if len(w.blocks) == before { // the text had only white space or invisible characters
 			continue
 		}
 		d.levels = append(d.levels, b.Level)

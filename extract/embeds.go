@@ -8,8 +8,8 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// embed adds the files that an element makes a browser fetch to Document.Embeds. A picture is added
-// in each of its sizes. Files that style sheets or scripts load are not found.
+// embed adds to Document.Embeds the files that a browser fetches because of an element. A picture
+// is added in each of its sizes. Files that style sheets or scripts load are not found.
 func (s *survey) embed(n *html.Node) {
 	switch n.DataAtom {
 	case atom.Img:

@@ -72,7 +72,7 @@ type Document struct {
 	Sure  float64 // share of the candidate text that was chosen as main text, 0 to 1; links and labels are not candidates
 
 	Bound string // why the HTML was not parsed into a tree, one of the Bound constants; "" if it was
-	Needs string // evidence that scripts draw the text, one of the Needs constants; "" if there is none
+	Needs string // evidence that scripts produce the text, one of the Needs constants; "" if there is none
 
 	page   *marked // the parsed page for WriteHTML and Markdown; nil without Options.Page
 	levels []int   // heading level of each line of Text, 0 if the line is not a heading; set by FromBlocks
@@ -123,8 +123,8 @@ func (d *Document) AllLinks() iter.Seq[Link] {
 // Alternate is the content of a <link rel=alternate>.
 type Alternate struct {
 	Href     string `json:"href"`               // address as written
-	Type     string `json:"type,omitempty"`     // media type; "" for a page
-	Hreflang string `json:"hreflang,omitempty"` // language of the other page, or x-default
+	Type     string `json:"type,omitempty"`     // media type; "" for a web page
+	Hreflang string `json:"hreflang,omitempty"` // hreflang attribute: the language of the other page, or x-default
 	Title    string `json:"title,omitempty"`
 }
 
@@ -302,8 +302,8 @@ func (o Options) read(page *goquery.Document, d *Document) {
 	s.release()
 }
 
-// lang returns the language of a document. The declared language counts, unless the script or the
-// words of the text clearly contradict it: some templates declare "en" on pages in every language.
+// lang returns the language of a document. The declared language is used, unless the script or the
+// words of the text clearly contradict it. Some templates declare "en" on pages in every language.
 func lang(d *Document) string {
 	declared := language.Primary(d.Lang)
 	sample := d.Text

@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// A generator describes where the pages of a documentation generator contain their text.
+// A generator describes the pages of a documentation generator, and which elements of a page
+// contain the text.
 type generator struct {
 	name      string
 	container string   // selector of the elements that hold the text
@@ -18,7 +19,7 @@ var generators = []generator{
 	{
 		name:      "sphinx",
 		container: "[role=main]",
-		noText:    "a.headerlink, .linenos, .toctree-wrapper > ul, .contents.topic", // pilcrows, line numbers, tables of contents
+		noText:    "a.headerlink, .linenos, .toctree-wrapper > ul, .contents.topic", // pilcrow signs for links, line numbers, tables of contents
 		debian:    []string{"usr/share/doc/python3.*/html", "usr/share/developers-reference", "usr/share/doc/debian-policy/policy.html"},
 		indexes:   "genindex py-modindex search",
 	},
@@ -46,7 +47,7 @@ var generators = []generator{
 	{
 		name:      "mkdocs",
 		container: "[role=main], article.md-content__inner",
-		noText:    "a.headerlink", // pilcrows
+		noText:    "a.headerlink", // pilcrow signs for links
 		debian:    []string{"usr/share/doc/mkdocs/html"},
 		indexes:   "404 search",
 	},

@@ -33,7 +33,7 @@ const (
 	markPlace = markAside | markSidebar
 )
 
-// rootHint is a set of reasons why a box may be the main text.
+// rootHint is a set of reasons why a box may contain the main text.
 type rootHint uint8
 
 const (
@@ -189,7 +189,7 @@ func screenReaderOnly(class string) bool {
 		if i > 0 && class[i-1] > ' ' {
 			continue
 		}
-		switch class[i] { // a cheap test that fails for most names
+		switch class[i] { // this test is cheap, and false for most names
 		case 's', 'v', 'h', 'm', 'l':
 			end := i
 			for end < len(class) && class[end] > ' ' {

@@ -54,15 +54,15 @@ var (
 
 // These are sizes and limits, in bytes unless stated otherwise.
 const (
-	nodeBytes  = 112            // an html.Node, rounded up by the allocator
-	attrBytes  = 80             // an attribute of a copied element
-	newAttr    = 160            // a new attribute, with the spare capacity of the slice
+	nodeBytes  = 112            // size of an html.Node, rounded up by the allocator
+	attrBytes  = 80             // size of an attribute of a copied element
+	newAttr    = 160            // size of a new attribute, with the spare capacity of the slice
 	ownNodes   = 4              // largest number of nodes that a token adds: itself, and an implied tbody, tr and td
 	adoptions  = 32             // largest number of nodes that the adoption agency algorithm copies for a tag
 	activeMost = 1024           // largest number of formatting elements that may be active
 	pieceBytes = 1 << 10        // usual size of a piece
 	pieceLeast = 64             // smallest size of a piece, which is not halved any more
-	beginning  = 16 * nodeBytes // the nodes html, head and body, and the nodes that the end of a page implies
+	beginning  = 16 * nodeBytes // size of the nodes html, head and body, and of the nodes that the end of a page implies
 	copies     = 64             // largest number of times that the tokenizer may move the page's bytes while a token is unfinished
 	weighings  = 1              // number of nodes that may be measured for each byte of the page
 	free       = 4 << 20        // number of nodes that may be measured on any page; 16 times as many bytes may be moved
@@ -331,7 +331,7 @@ func nests(name []byte, open [][]byte) bool {
 	if bytes.EqualFold(name, []byte("span")) {
 		return true
 	}
-	alone := bytes.EqualFold(name, []byte("a")) || bytes.EqualFold(name, []byte("nobr")) // an open <a> or <nobr> is closed by another
+	alone := bytes.EqualFold(name, []byte("a")) || bytes.EqualFold(name, []byte("nobr")) // inside itself, this element would close the outer one
 	return formatting(name) && !(alone && slices.ContainsFunc(open, func(o []byte) bool { return bytes.EqualFold(o, name) }))
 }
 

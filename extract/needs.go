@@ -32,7 +32,7 @@ const (
 )
 
 const (
-	fewWords   = 25 // pages with at least so many words of main text are not examined
+	fewWords   = 25 // a page with at least this many words of main text is not examined
 	drawnWords = 5  // an element with fewer words has not been filled: "Loading, please wait"
 	dataWords  = 8  // a string in JSON with at least this many words is running text
 )
@@ -48,7 +48,7 @@ func isAppRoot(n *html.Node) bool { return n.Data == "app-root" || appRoots[attr
 type needing struct {
 	script bool // the page has a script that a browser runs
 	root   bool // the page has an element for the output of a framework, see appRoots
-	drawn  bool // that element has content
+	drawn  bool // the element of root has content
 	data   int  // number of words in the JSON of scripts
 	asks   bool // a <noscript> in <body> asks for JavaScript
 }

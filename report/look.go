@@ -56,7 +56,7 @@ func Templates() *template.Template { return template.Must(look.Clone()) }
 // A PageLink is the link to a crawled page in a template.
 type PageLink struct {
 	Link string // target of the link; "" if URL is not an http or https URL, and is shown without a link
-	URL  string // URL as it is shown
+	URL  string // the URL that is displayed
 }
 
 // LinkTo returns the link to a crawled URL for an HTML report.

@@ -28,7 +28,7 @@ type Report struct {
 	Totals
 	About   *About    `json:"about,omitempty"`    // description of the store; nil if the store has no name
 	Hosts   []Host    `json:"hosts"`              // the host with the most duplicates first
-	LeftOut []LeftOut `json:"left_out,omitempty"` // the host with the most shortened pages first; nil if texts were compared whole
+	LeftOut []LeftOut `json:"left_out,omitempty"` // the blocks that the comparison ignored, the host with the most shortened pages first; nil if texts were compared whole
 	Learned []Learned `json:"learned,omitempty"`  // the host with the most postponed URLs first
 
 	Canonicals []Canonical `json:"false_canonicals,omitempty"` // wrong canonical URLs
@@ -158,7 +158,7 @@ const (
 
 // Options control how a report is written. The zero value writes text with default limits.
 type Options struct {
-	Format Format     // default Text
+	Format Format     // default: Text
 	Top    int        // number of clusters to show; the others are only counted. 0 means all in JSON and CSV, 1,000 in HTML, 50 in text
 	About  About      // description of the store, which is shown if it has a name; Write adds the times of visits
 	Rule   dedup.Rule // rule with which pages were judged, needed to explain verdicts; the zero value means the default rule

@@ -201,7 +201,8 @@ func TestHostOrder(t *testing.T) {
 	}
 }
 
-// If a source fails in the middle, Write must return the error, because the report looks complete.
+// If a source fails in the middle, Write must return the error. Otherwise an incomplete report
+// could look complete.
 func TestErrorInTheMiddle(t *testing.T) {
 	broken := errors.New("disk went away")
 	for _, f := range formats {

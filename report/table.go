@@ -47,7 +47,7 @@ type Note struct {
 	Quote string // words quoted from a page; "" if there are none
 }
 
-// A URL is a cell that HTML may show as a link.
+// A URL is a cell with a URL, which HTML may show as a link.
 type URL string
 
 // A Ratio is a cell with a number from 0 to 1.
@@ -56,7 +56,7 @@ type Ratio float64
 // A Percent is a cell with a number from 0 to 100.
 type Percent float64
 
-// hostCell is a cell with the name of a host. Unlike other strings, text shows it in full.
+// A hostCell is a cell with the name of a host. Unlike other strings, it is not shortened in text.
 type hostCell string
 
 const (

@@ -49,7 +49,7 @@ type Options struct {
 // A File holds the text and the metadata of a PDF file, with the metadata as written in the file.
 type File struct {
 	Title, Author, Subject string
-	Created, Modified      string // as in D:20260131120000+01'00'
+	Created, Modified      string // dates as in D:20260131120000+01'00'
 	Lang                   string
 	Pages                  []string // text of each page, one line of the page on each line; "" for a damaged page
 }
@@ -263,7 +263,7 @@ func pageText(p pdfium.Pdfium, doc references.FPDF_DOCUMENT, index int) (string,
 	return all, err
 }
 
-// describe reads the metadata of a file. Most files lack some, and many have none.
+// describe reads the metadata of a file. Any of it may be missing.
 func (f *File) describe(p pdfium.Pdfium, doc references.FPDF_DOCUMENT) {
 	meta, err := p.GetMetaData(&requests.GetMetaData{Document: doc})
 	if err != nil {

@@ -77,7 +77,7 @@ const (
 	mostPairs = 16 << 20
 )
 
-// Texts aligns two texts.
+// Texts aligns two texts, and counts their words by relation.
 func Texts(a, b Side) (rows []Row, words Counts) {
 	m := match(a, b)
 	x, y := newBlocks(a), newBlocks(b)

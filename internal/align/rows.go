@@ -60,7 +60,7 @@ func (b *blocks) lineOf() []int {
 // put into one row.
 const leastLinked = 0.25
 
-// rows pairs the blocks of two texts into rows.
+// rows arranges the blocks of two texts in rows.
 func (m *matching) rows(x, y *blocks) (rows []Row) {
 	groups := m.group(x, y)
 	i, j := 0, 0

@@ -64,7 +64,7 @@ type Alike struct {
 // A likeText is a text with the pages that have it.
 type likeText struct {
 	id    dedup.Hash // id of the first page by rank that has the text
-	url   string     // URL of the same page
+	url   string     // URL of the page with this id
 	pages int        // number of pages that have the text, at least 1
 }
 

@@ -167,7 +167,7 @@ func (w *Whole) showTop(ctx context.Context, b *boilerplate, pages []*ranked) er
 // shorten makes the join again without the blocks that hosts repeat. A text is then indexed by its
 // remaining blocks, or by all its blocks if too few words remain to compare.
 func (c *matcher) shorten(ctx context.Context, least float64) error {
-	c.join = nil // make room for the new one
+	c.join = nil // free the old join first, to save memory
 	order := c.count(c.short())
 	err := c.w.readAll(ctx, c.short(), c.w.shortenText, c.w.counted(func(i int, s dedup.Set) {
 		c.sets.Put(c.w.texts[i].likely(), s)
@@ -247,7 +247,7 @@ type LeftOut struct {
 	Pages     int     // number of different pages on which blocks were counted; 0 if the host has too few pages
 	Blocks    int     // number of different blocks that were ignored
 	Shortened int     // number of pages of this host that were compared without some blocks, which this or another host repeats
-	Top       []Block // the most frequent of the blocks, most pages first
+	Top       []Block // some of the blocks, those on the most pages first
 }
 
 // A Block is a line of text that recurs on many pages of its host.

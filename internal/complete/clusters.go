@@ -116,8 +116,8 @@ func (w *Whole) ledByThese(leaders []dedup.Hash) iter.Seq[*ranked] {
 }
 
 // yieldRecords passes the records of the pages with these ids to yield. All the pages were in the
-// store when it was compared, so a missing record is an error. yieldRecords returns false if yield
-// did.
+// store when its pages were compared, so a missing record is an error. yieldRecords returns false
+// if yield did.
 func (w *Whole) yieldRecords(ctx context.Context, ids []dedup.Hash, yield func(*store.Record, error) bool) bool {
 	pages, err := w.Pages(ctx, ids, store.WantRecord)
 	if err != nil {

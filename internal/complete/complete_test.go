@@ -73,7 +73,7 @@ type page struct {
 	url, title, text string
 	canonical        string // URL
 	noindex          bool
-	verdict          dedup.VerdictKind // of the crawl
+	verdict          dedup.VerdictKind // verdict of the crawl
 	noText           bool              // the text was not stored
 }
 

@@ -11,23 +11,26 @@ import (
 
 // # Different pages
 //
-// Boilerplate is counted on the different pages of a host. A hundred addresses of one article may
-// each have another session in the query, or another number of visits in the text. They repeat all
-// of it, but that is their text and not a template. A hundred short pages in one template resemble
-// each other as much. Resemblance cannot distinguish the two cases, but the differences can: a copy
-// keeps the title of its original, and has only a few words of its own.
+// Boilerplate is counted on the different pages of a host. An article may have a hundred URLs, each
+// with another session in the query, or another number of visits in the text. All these pages
+// repeat the text of the article, which is not a template. A hundred short pages in one template
+// resemble each other as much. Resemblance cannot distinguish the two cases, but the differences
+// can: a copy keeps the title of its original, and has only a few words of its own. There are three
+// rules:
 //
-//   - Pages with the same canonical text are one page.
-//   - Pages that are in one cluster by their whole texts and have the same title are one page, such
-//     as old revisions of an article. A title does not count as the same if it is empty or is used
+//   - Pages with the same canonical text count as one page.
+//   - Pages that are in one cluster by their whole texts and have the same title count as one page.
+//     Old revisions of an article are an example. This rule ignores titles that are empty or used
 //     in several clusters.
-//   - Under such a title, a page is the same as a counted page of its cluster if it has fewer than
-//     ten words that the other lacks. At most fifty different pages of one cluster and title are
-//     counted, because their common blocks are known by then.
+//   - Pages in one cluster whose title is empty or used in several clusters are compared by their
+//     words. A page counts as different if it has at least ten words that each counted page of its
+//     cluster and title lacks. At most fifty pages of one cluster and title are counted, because
+//     their common blocks are known by then.
 //
-// Known weaknesses: suppose a host's pages all have one title, and are nearly all template, so that
-// they form one cluster. Then they count as one page, and no boilerplate is found. And copies under
-// many titles count as different pages: blocks that dozens of them share are taken for a template.
+// Known weaknesses: suppose the pages of a host all have one title and consist mainly of the
+// template, so that they form one cluster. Then they count as one page, and no boilerplate is
+// found. Copies under many titles count as different pages, and blocks that dozens of them share
+// are mistaken for a template.
 
 const (
 	ownWords     = dedup.DefaultShingle  // a page counts as different if it has at least this many words that the other page lacks

@@ -19,7 +19,7 @@ const cacheBytes = 64 << 20
 // candidates, and each candidate pair is compared exactly. Only one goroutine may use a matcher.
 type matcher struct {
 	w     *Whole
-	join  *dedup.Join // of each text without repeated blocks, or of the whole text if it was not shortened
+	join  *dedup.Join // join of the texts without repeated blocks, or of the whole text if a text was not shortened
 	mixed *dedup.Join // of whole texts, see joinMixed; nil if no pair needs it
 	sets  *lru.Cache[part, dedup.Set]
 	canon dedup.Text
@@ -132,7 +132,7 @@ func (w *Whole) shinglesOf(canon *dedup.Text, t *text, words string, left bool) 
 }
 
 // alike yields the texts after text i that resemble it enough. The resemblance must be at least
-// from[i] and at least from[other]. [dedup.Clusters] calls it.
+// from[i] and at least from[other]. alike is the function that [dedup.Clusters] calls.
 func (c *matcher) alike(ctx context.Context, i int, from []float64, yield func(other int, resemblance float64)) (err error) {
 	try := func(other int) bool {
 		got, ok, failed := c.resembles(ctx, i, other, max(from[i], from[other]))

@@ -20,8 +20,9 @@ type ranked struct {
 	title dedup.Hash
 	lang  string
 
-	// yielding is the page that gives up its first rank to this page, because it names this page as
-	// its canonical URL. This page is ranked just before it. nil if there is no such page.
+	// yielding is another page that would rank first among the copies, but names this page as its
+	// canonical URL. This page is therefore ranked just before that page. yielding is nil if there is
+	// no such page.
 	yielding *precedence.Standing
 }
 
@@ -101,7 +102,7 @@ func (r ranking) compare(a, b *ranked) int {
 	return cmp.Or(cmp.Compare(b.words, a.words), cmp.Compare(a.place, b.place))
 }
 
-// why returns the name of the criterion by which a is ranked before b.
+// why returns the name of the criterion by which a ranks before b.
 func (r ranking) why(a, b *ranked) string {
 	switch {
 	case !r.longest || a.NoIndex != b.NoIndex:

@@ -1,7 +1,7 @@
-// Package complete judges all pages of a store against all others. Then the leader of a cluster
-// does not depend on which page was fetched first. [Judge] returns a store's records with other
-// verdicts, and [Pairs] lists the pairs of pages that resemble each other. The comparison ignores
-// blocks that a host repeats on many pages.
+// Package complete judges all pages of a store against all others. The result does not depend on
+// which page was fetched first. [Judge] returns a store's records with other verdicts, and [Pairs]
+// lists the pairs of pages that resemble each other. The comparison ignores blocks that a host
+// repeats on many pages.
 //
 // The package does not change the pages of a store.
 package complete
@@ -51,10 +51,10 @@ type Whole struct {
 	rule      dedup.Rule
 	by        ranking
 	wholeText bool
-	sparing   bool                 // see Options
+	sparing   bool                 // see Options.Sparing
 	state     string               // hash that identifies the input of the comparison, see kept.go
 	texts     []text               // the different texts, by rank
-	of        map[dedup.Hash]int32 // id of a page → index of its text in texts
+	of        map[dedup.Hash]int32 // maps the id of a page to the index of its text in texts
 	hosts     []*boilerplate       // the blocks that each host repeats, sorted by host name
 	repeated  map[uint64]bool      // hashes of the blocks that any host repeats
 	places    []dedup.Place        // the cluster of each text, parallel to texts
@@ -66,7 +66,7 @@ type Whole struct {
 // A text is a text together with the pages that have it. Two pages have the same text if their
 // words are the same.
 type text struct {
-	pages   []ranked // by rank
+	pages   []ranked // the pages that have the text, by rank
 	short   bool     // the rule says that the text is too short to be compared
 	shorter bool     // the text is compared without the blocks that hosts repeat
 	bare    bool     // the text has blocks that hosts repeat, but is compared whole, because too few words would be left
@@ -127,7 +127,7 @@ func compareTexts(ctx context.Context, s store.Reader, opt Options, similarities
 	if err != nil {
 		return nil, nil, err
 	}
-	if now, err := s.End(ctx); err == nil && now == end { // otherwise a text may be from a later visit than its record
+	if now, err := s.End(ctx); err == nil && now == end { // otherwise a text may be from a later visit than its record, and the result must not be cached
 		_ = w.remember(ctx, found) // an error is ignored: without the cache, the next run compares again
 	}
 	return w, found, nil

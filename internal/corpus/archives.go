@@ -24,7 +24,7 @@ const Opening = ".open"
 
 // An Archive is a web archive that can be read.
 type Archive struct {
-	Name string // name for messages
+	Name string // name of the archive in messages
 	Open func() (io.ReadCloser, error)
 }
 

@@ -184,7 +184,7 @@ func itHas(fields iter.Seq[string]) string {
 
 // brief shortens the name of a field for a message.
 func brief(name string) string {
-	const most = 40 // characters
+	const most = 40 // largest number of characters
 	if r := []rune(name); len(r) > most {
 		return string(r[:most]) + "…"
 	}

@@ -28,8 +28,8 @@ type Record struct {
 	Raw   []byte // the decompressed bytes, without the line end of a line
 	Type  string // media type, if the record is a whole file; otherwise ""
 
-	row      *table.Row // set for a row of a Parquet file, whose number is then in Line
-	archived *archived  // set for a record of a web archive, whose number is then in Line and whose block is in Raw
+	row      *table.Row // the row, if the record is a row of a Parquet file; Line is then the number of the row
+	archived *archived  // the record, if it is from a web archive; Line is then its number in the archive, and Raw its block
 	fields   Fields     // selects the fields of a line or a row
 	bad      error      // the reason why the record cannot be read, or nil
 
@@ -254,7 +254,7 @@ func (in *Inputs) read(ctx context.Context, i input, yield func(*Record, error) 
 	return in.readWhole(i, whole, form.kind, yield, failed)
 }
 
-// passOver calls in.Passed, if it is set, with the kind of a skipped file or record.
+// passOver calls in.Passed, unless it is nil, with the kind of a skipped file or record.
 func (in *Inputs) passOver(kind string) {
 	if in.Passed != nil {
 		in.Passed(kind)

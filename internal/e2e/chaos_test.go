@@ -33,7 +33,7 @@ const chaosPages = 40
 // the page does not exist. Pages with the same number are copies.
 type breaking struct {
 	mu     sync.Mutex
-	words  [chaosPages]int // guarded by mu
+	words  [chaosPages]int // guarded by mu: number of the text of each page; 0 if the page does not exist
 	moved  [chaosPages]int // guarded by mu: index of the page to which each page redirects; -1 if none
 	outage string          // guarded by mu: the current element of outages; "" if the site works
 	day    int             // guarded by mu: number of calls of change

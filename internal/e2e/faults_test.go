@@ -267,7 +267,7 @@ const (
 	refused          // connections are closed immediately
 )
 
-// startWire starts a proxy to an address.
+// startWire starts a proxy to the server at an address.
 func startWire(t *testing.T, to string) *wire {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

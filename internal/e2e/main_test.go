@@ -811,8 +811,8 @@ func isOurs() bool {
 	return err == nil && slices.Equal(addresses, []string{"127.0.0.1"})
 }
 
-// mayMount reports whether file systems can be mounted. It tries it, because root in a container
-// may not be allowed to.
+// mayMount reports whether file systems can be mounted. It tries to mount one, because root in a
+// container may not be allowed to.
 func mayMount() bool {
 	dir, err := os.MkdirTemp("", "skink-mount-")
 	if err != nil {

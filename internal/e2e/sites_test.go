@@ -201,7 +201,7 @@ func (c *siteCrawl) interrupt(t *testing.T, skink string, requests int, signal o
 	}
 }
 
-// A siteResult is the result of a crawl, with its costs.
+// A siteResult is the result of a crawl, together with its cost.
 type siteResult struct {
 	websites.Tally
 	site    string

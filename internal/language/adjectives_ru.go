@@ -9,11 +9,11 @@ import (
 // # Russian adjectives
 //
 // A Russian adjective is recognised by its ending, and then by the stem before the ending. An
-// ending alone says little: "новой" is an adjective and "войной" a noun, "важная" an adjective and
-// "зная" a verb, "синий" an adjective and "знаний" a noun. So there are two kinds of stems. The few
-// hundred plain stems in adjectives/ru.txt take any ending. Any other stem must have a suffix that
-// makes adjectives (-н- after a consonant, -ск-, -ющ-, ...), and each suffix has the endings that
-// are safe after it. Stems of nouns that would pass are listed in the same file.
+// ending alone is weak evidence: "новой" is an adjective and "войной" a noun, "важная" an adjective
+// and "зная" a verb, "синий" an adjective and "знаний" a noun. So there are two kinds of stems. The
+// few hundred plain stems in adjectives/ru.txt take any ending. Any other stem must have a suffix
+// that makes adjectives (-н- after a consonant, -ск-, -ющ-, ...), and each suffix has the endings
+// that are safe after it. Stems of nouns that would pass are listed in the same file.
 //
 // Participles decline like adjectives and count as such, as do the comparative in -нее and surnames
 // in -ский. Short forms (важен, важно) do not: they are predicates or adverbs. Ordinals do not
@@ -21,10 +21,10 @@ import (
 //
 // The error rates at [Adjective] are measured on words and not on running text.
 
-// russianEndings are those of the full declension, the longer before the shorter that it ends in.
+// russianEndings lists the endings of the full declension, longest first.
 var russianEndings = [...]string{
 	"ого", "его", "ому", "ему", "ыми", "ими",
-	"ою", "ею", // russianEndings lists the endings of the full declension, longest first.
+	"ою", "ею", // old forms of ой and ей
 	"ый", "ий", "ой", "ей", "ая", "яя", "ое", "ее", "ые", "ие", "ую", "юю", "ым", "им", "ом", "ем", "ых", "их",
 }
 
@@ -38,11 +38,11 @@ const (
 	softAll   = " ий ая ее ие его ему им ем ей ую их ими "
 )
 
-// russianSuffixes are the suffixes that make an adjective, each with the endings after it that
-// prove one. The first suffix that a stem ends in decides.
+// russianSuffixes lists the suffixes that make an adjective, each with the endings after it that
+// prove one. If a stem ends in several suffixes, the first of them in the list decides.
 var russianSuffixes = [...]struct{ suffix, endings string }{
 	{"ращ", ""}, {"тащ", ""}, // the verb forms обращая and вытащим are not adjectives
-	{"овн", " ый ая ое ые ого ому ым ом ую ых ыми ее "}, {"евн", " ый ая ое ые ого ому ым ом ую ых ыми ее "}, // russianSuffixes lists the suffixes that make an adjective, each with the endings after it that prove one. The first suffix in the list that a stem ends in decides.cs like Петровной
+	{"овн", " ый ая ое ые ого ому ым ом ую ых ыми ее "}, {"евн", " ый ая ое ые ого ому ым ом ую ых ыми ее "}, // not adjectives: patronymics like Петровной
 	{"еньк", velarSafe + "ая ое "}, // беленькая; not an adjective: маменькой
 	{"ческ", velarAll}, {"ейск", velarAll}, {"цк", velarAll},
 	{"ющ", softAll}, {"ущ", softAll}, {"ящ", softAll}, {"ащ", softAll}, {"вш", softAll}, // participles
@@ -116,7 +116,7 @@ func agrees(stem, ending string) bool {
 	case strings.ContainsRune("кгх", last):
 		return takes(velarAll, ending)
 	case strings.ContainsRune("жчшщ", last):
-		return takes(softAll, ending) || takes(" ой ом ого ому ое ", ending) // большой
+		return takes(softAll, ending) || takes(" ой ом ого ому ое ", ending) // for example большой
 	case last == 'н' && !isRussianVowel(before) || stem == "син":
 		return true
 	}

@@ -71,7 +71,7 @@ func TestAdjectiveLimits(t *testing.T) {
 		{"ru", "достоевский", true},
 		{"ru", "соблазном", true}, // a noun that is missing from the list of exceptions
 		{"ru", "мохнатый", false}, // its suffix also occurs in nouns and verbs
-		{"ru", "важен", false},    // a short form
+		{"ru", "важен", false},    // short forms are not recognised
 	} {
 		if got := Adjective(test.lang, test.word); got != test.got {
 			t.Errorf("Adjective(%q, %q) = %v", test.lang, test.word, got)

@@ -119,8 +119,8 @@ func countScripts(text string) scripts {
 }
 
 // names returns the language that the scripts alone identify, or "". A third of the letters is
-// enough: product names and code are Latin in every language, and one Han character holds as much
-// as three Latin letters.
+// enough, for two reasons. Product names and code are Latin in every language, and one Han
+// character carries as much meaning as three Latin letters.
 func (s *scripts) names() string {
 	third := s.letters / 3
 	switch {
@@ -147,7 +147,8 @@ func (s *scripts) names() string {
 	return ""
 }
 
-// byWords returns the language, among some, whose function words the text uses most.
+// byWords returns the language, among those in the set among, that has the most function words in
+// the text.
 func byWords(text string, among langSet) (lang string, sure bool) {
 	index := index()
 	total := 0
@@ -192,7 +193,7 @@ func notInWord(r rune) bool {
 }
 
 // appendLower appends word in lower case to dst. Unlike strings.ToLower it allocates no string. No
-// letter in the lists gets longer in UTF-8 by lowering.
+// letter in the lists becomes longer in UTF-8 when it is lowered.
 func appendLower(dst []byte, word string) []byte {
 	for _, r := range word {
 		if r < utf8.RuneSelf {

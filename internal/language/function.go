@@ -55,8 +55,8 @@ var elided = map[string][]string{
 }
 
 // Elide removes an article, preposition, pronoun or conjunction that elision has joined to the
-// front of a word: "l'homme" is "homme", "dell'arte" is "arte". It supports fr, it and ca. Other
-// words with an apostrophe stay: "aujourd'hui", "quelqu'un", "o'neill".
+// front of a word: "l'homme" becomes "homme", "dell'arte" becomes "arte". It supports fr, it and
+// ca. Other words with an apostrophe stay: "aujourd'hui", "quelqu'un", "o'neill".
 func Elide(lang, word string) string {
 	prefixes := elided[lang]
 	if prefixes == nil {

@@ -67,7 +67,7 @@ func TestDetectUnsure(t *testing.T) {
 		"Home",
 		"Home About Contact Products Services",
 		strings.Repeat("Acme Widget Gadget Sprocket ", 20),
-		"Kötturinn sat á glugganum og horfði á hundinn sem var í garðinum með hinum dýrunum, en hann hreyfði sig ekki því að það var orðið áliðið.", // Icelandic has no list
+		"Kötturinn sat á glugganum og horfði á hundinn sem var í garðinum með hinum dýrunum, en hann hreyfði sig ekki því að það var orðið áliðið.", // Icelandic, for which there is no word list
 	} {
 		if got, sure := Detect(text); sure {
 			t.Errorf("Detect(%q) = %q, sure", text, got)

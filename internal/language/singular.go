@@ -29,9 +29,9 @@ func Singular(lang, word string) string {
 }
 
 // PlainSingular is the plural rule of one published system, reproduced with its faults for
-// comparison: -ies becomes -y, and any other final s is dropped ("boxes" is "boxe", "bus" is "bu").
-// An s after another s or after an apostrophe stays. The token "s" stays, because a token must not
-// become empty.
+// comparison: -ies becomes -y, and any other final s is dropped ("boxes" becomes "boxe", "bus"
+// becomes "bu"). An s after another s or after an apostrophe stays. The token "s" stays, because a
+// token must not become empty.
 func PlainSingular(word string) string {
 	switch {
 	case len(word) < 2 || strings.HasSuffix(word, "'s") || strings.HasSuffix(word, "ss"):
@@ -44,8 +44,8 @@ func PlainSingular(word string) string {
 	return word
 }
 
-// irregularPlurals lists plurals, each followed by its singular. They are common knowledge of
-// English.
+// irregularPlurals lists plurals, each followed by its singular. The list is based on general
+// knowledge of English.
 const irregularPlurals = `
 men man, women woman, children child, feet foot, teeth tooth, geese goose, mice mouse, lice louse, oxen ox, brethren brother
 halves half, calves calf, elves elf, hooves hoof, knives knife, leaves leaf, lives life, loaves loaf, scarves scarf
@@ -132,7 +132,7 @@ func englishSingular(word string) string {
 	}
 	if last != 's' {
 		if strings.HasSuffix(word, "men") && n > 5 {
-			return word[:n-2] + "an" // policemen; the exceptions are in the table
+			return word[:n-2] + "an" // policemen becomes policeman; the exceptions are in the table
 		}
 		return word
 	}
@@ -149,13 +149,13 @@ func englishSingular(word string) string {
 func dropS(word string) string {
 	n := len(word)
 	switch word[n-2] {
-	case 's', 'u', 'i': // glass, virus, analysis
+	case 's', 'u', 'i': // for example glass, virus, analysis
 		return word
 	case 'e':
 		return dropEs(word)
 	}
 	if c := word[n-2]; c < 'a' && c != '-' || 'z' < c && c < 0x80 {
-		return word // 1990s
+		return word // for example 1990s
 	}
 	return word[:n-1]
 }
@@ -165,10 +165,10 @@ func dropEs(word string) string {
 	stem := word[:len(word)-2]
 	switch {
 	case strings.HasSuffix(stem, "i") && len(stem) > 2:
-		return stem[:len(stem)-1] + "y" // cities
+		return stem[:len(stem)-1] + "y" // for example cities
 	case strings.HasSuffix(stem, "ss"), strings.HasSuffix(stem, "x"), strings.HasSuffix(stem, "ch"),
 		strings.HasSuffix(stem, "sh"), strings.HasSuffix(stem, "zz"), strings.HasSuffix(stem, "o") && len(stem) > 2:
-		return stem // classes, boxes, churches, wishes, buzzes, heroes
+		return stem // for example classes, boxes, churches, wishes, buzzes, heroes
 	}
-	return stem + "e" // houses, sizes, tables
+	return stem + "e" // for example houses, sizes, tables
 }

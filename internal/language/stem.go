@@ -50,8 +50,8 @@ var stemmers = map[string]func(*snowballstem.Env) bool{
 	"tr": turkish.Stem,
 }
 
-// longestStem is the longest word, in bytes, that is given to a stemmer. A stemmer's replacements
-// copy the word, so a megabyte of one letter would take minutes. No word of any dictionary is as
+// longestStem is the length in bytes of the longest word that is stemmed. A stemmer copies the word
+// for each replacement, so a word of a megabyte would take minutes. No word of any dictionary is as
 // long.
 const longestStem = 128
 

@@ -8,7 +8,7 @@ import (
 )
 
 // Each file in the folder words holds the function words of one language. A line that begins with #
-// names their source.
+// is a comment, such as the source of the words.
 //
 //go:embed words/*.txt
 var files embed.FS
