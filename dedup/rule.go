@@ -92,7 +92,7 @@ func Met(shared map[uint64]int, meet int) []uint64 {
 	for _, n := range shared {
 		having[min(n, Minima)]++
 	}
-	least, room := Minima+1, MaxMet // all leaders that share at least least keys are returned; room is the number of others that may be returned
+	least, room := Minima+1, MaxMet // all leaders that share least keys or more are returned; room is the number of others that may be returned
 	for least > max(meet, 1) && having[least-1] <= room {
 		least--
 		room -= having[least]

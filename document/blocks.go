@@ -15,7 +15,7 @@ type blocks struct {
 	open []*openBlock
 	size int // number of bytes of text collected so far
 	most int
-	mute int // number of open elements whose text is dropped, such as deleted text; text is collected if 0
+	mute int // number of open elements whose text is dropped, such as deleted text; 0 means that text is collected
 }
 
 // An openBlock is a paragraph or table row that has not ended yet.

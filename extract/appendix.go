@@ -24,9 +24,9 @@ import (
 //
 // Weakness: the headings are a fixed list in some 13 languages. Other languages are not covered.
 
-// appendices lists the headings of such sections in lower case, grouped by their first byte. A
-// heading matches a line that is equal to it, or that begins with it and continues with a character
-// other than a letter.
+// appendices lists headings of sections that are not part of an article, in lower case, grouped by
+// their first byte. A heading matches a line that is equal to it, or that begins with it and
+// continues with a character other than a letter.
 var appendices = byFirst(`
 related articles
 related posts
@@ -158,7 +158,7 @@ const (
 	appendixShare   = 3  // a dropped section weighs at most this many times as much as the text above it
 
 	fewBlocks = 6 // largest number of blocks of a section about a company
-	fewShare  = 4 // the text above such a section must weigh more than this many times as much
+	fewShare  = 4 // the text above a section about a company must weigh more than this many times as much
 )
 
 // dropAppendices drops the sections in blocks[first:last] that have a heading from appendices or

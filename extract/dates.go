@@ -14,8 +14,8 @@ const (
 	fewDates = 6 // largest number of lines with dates that are dropped; a page with more is a chronicle
 
 	fewLinks = 6 // largest number of links in a list that is dropped
-	fewLists = 3 // largest number of such lists on a page; if there are more, they are the text
-	listPart = 5 // the text must have at least this many times the bytes of these lists
+	fewLists = 3 // largest number of lists of links that are dropped on a page; if there are more, they are the text
+	listPart = 5 // the text must have at least this many times the bytes of the dropped lists
 )
 
 // dropDates drops short lines with a date that are above the first or below the last running

@@ -106,8 +106,8 @@ func (s *survey) filter(first, last int32) {
 			running += b.size()
 		}
 	}
-	// Enough of the content must be running text, because on other pages labels are a large part of
-	// the content. Product pages and threads of short answers have more labels, so a smaller share is
+	// Enough of the content must be running text. On other pages, labels are a large part of the
+	// content. Product pages and threads of short answers have more labels, so a smaller share is
 	// required there.
 	prose := 3
 	if s.isProduct() || s.thread {

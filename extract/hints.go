@@ -182,8 +182,8 @@ func inlineHidden(n *html.Node) bool {
 }
 
 // screenReaderOnly reports whether a class attribute contains a name that frameworks use for text
-// that is read aloud but not displayed. It also reports names that generators use for links and
-// line numbers that they add to a text.
+// that is read aloud but not displayed. It also reports true for names that generators use for
+// links and line numbers that they add to a text.
 func screenReaderOnly(class string) bool {
 	for i := 0; i < len(class); i++ {
 		if i > 0 && class[i-1] > ' ' {

@@ -240,9 +240,9 @@ type tagsSeen struct {
 	quiet      bool // no formatting element can be active
 	tags       int
 	calm       int   // number of tags before a formatting element can be active
-	formatting int   // number of start and end tags of formatting elements after those
+	formatting int   // number of start and end tags of formatting elements after the calm ones
 	weight     int64 // total size of the formatting elements among the start tags, in bytes
-	largest    int64 // size of the largest of them, in bytes
+	largest    int64 // size of the largest formatting element among the start tags, in bytes
 	scan       int   // number of bytes that may still be searched for attributes; limits the work if a tag does not end
 }
 

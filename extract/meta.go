@@ -64,7 +64,8 @@ func (s *survey) relation(n *html.Node) {
 	}
 }
 
-// a <time> within this many lines below the <h1> counts as the date of publication
+// nearHeadline is the number of lines below the <h1> within which a <time> counts as the date of
+// publication.
 const nearHeadline = 4
 
 // time records the datetime of a <time> that is marked as the date of publication or is right below

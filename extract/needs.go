@@ -12,7 +12,7 @@ import (
 // On some pages, scripts produce text that is not in the HTML. A page needs scripts if it has a
 // script, its main text has fewer than fewWords words, and one of these conditions holds:
 //
-//   - [NeedsRoot]: the element into which a framework draws is empty, or all of <body> is. Empty means
+//   - [NeedsRoot]: the element into which a framework writes the page is empty, or all of <body> is. Empty means
 //     fewer than drawnWords words, and no link.
 //   - [NeedsData]: the text is in JSON that the scripts of the page read.
 //   - [NeedsNoscript]: a <noscript> right below <body> asks for JavaScript.

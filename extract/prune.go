@@ -17,7 +17,7 @@ import "bytes"
 type guard struct {
 	mark  mark
 	part  float64           // a box is dropped if its share of the page's weight is at most this, 0 to 1
-	whole float64           // the same limit for all boxes of the rule together; at 1, enough text must remain instead
+	whole float64           // largest share of the page's weight for all boxes of the rule together; at 1, enough text must remain instead
 	holds func(*genre) bool // reports whether the rule applies to this kind of page
 }
 

@@ -28,10 +28,10 @@ const (
 	linksTimes = 20   // a box with more than this many bytes of text for each byte outside links is a list of links
 
 	columnShare  = 0.7 // least share of the root's weight in a column
-	productShare = 0.8 // the same for a product page
-	loneShare    = 0.6 // the same for an article, if no other box is nearly as heavy (see loneTimes)
+	productShare = 0.8 // least share of the root's weight in a column of a product page
+	loneShare    = 0.6 // least share in a column of an article, if no other box is nearly as heavy (see loneTimes)
 	loneTimes    = 4   // a column by loneShare weighs at least this many times as much as the next box
-	loneRuns     = 2   // least number of running paragraphs in such a column
+	loneRuns     = 2   // least number of running paragraphs in a column that is chosen by loneShare
 )
 
 // findRoot returns the box of the main text as an index in elems, and a Root constant. The index is

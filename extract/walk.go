@@ -19,7 +19,7 @@ type survey struct {
 	sums     []sum           // sums[i] is the total of blocks[:i]
 	h1       string          // text of the first <h1> that is not empty
 	headline int32           // block of the <h1> above the root that becomes main text; -1 if none
-	h1Block  int32           // block of that <h1>; -1 if none
+	h1Block  int32           // block of the first <h1> that is not empty; -1 if there is none
 	links    map[linkKey]int // maps links to their indexes in doc.Links
 	doc      *Document
 
@@ -206,7 +206,7 @@ func (s *survey) enter(n *html.Node, k kind) bool {
 		s.pre++
 	}
 	if s.row >= 0 && k != row && k != cell && k != pre {
-		// a row of data is one block, so a box in it does not begin a new block
+		// A row of data is one block, so a box in it does not begin a new block.
 		s.inWord = false
 		s.space()
 		s.push(n, k)

@@ -9,7 +9,7 @@ import (
 // line of a <pre>.
 type block struct {
 	start, end int   // its text is text[start:end] of the writer
-	words      int   // number of words between white space; in scripts without spaces, of pairs of characters
+	words      int   // number of words; in scripts without spaces, each pair of characters counts as one
 	link       int   // number of bytes inside <a>, including the spaces between words
 	here       int   // the bytes of link that are inside links such as <a href="#part">
 	links      int   // number of <a> elements that begin in it

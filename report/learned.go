@@ -18,7 +18,7 @@ import (
 type Learned struct {
 	Host      string        `json:"host"`
 	Saved     int64         `json:"saved"`               // number of URLs that were not fetched, because URLs of their pattern return duplicates
-	Postponed []Postponed   `json:"postponed,omitempty"` // patterns of these URLs, the pattern with the most URLs first
+	Postponed []Postponed   `json:"postponed,omitempty"` // patterns of the URLs that were not fetched, the pattern with the most URLs first
 	Soft      []LearnedSoft `json:"soft_404,omitempty"`  // patterns of URLs that the host answers with status 200 although they do not exist
 }
 
@@ -26,7 +26,7 @@ type Learned struct {
 // responds with status 200 instead of 404. All these URLs have one pattern.
 type LearnedSoft struct {
 	Probe string `json:"probe"` // a URL that cannot exist, and for which the host returned a page
-	Pages int64  `json:"pages"` // number of crawled pages with the same text as that page; they probably do not exist either
+	Pages int64  `json:"pages"` // number of crawled pages with the same text as the page at Probe; they probably do not exist either
 }
 
 // LearnedOf reads the findings about a host from a store.
@@ -85,7 +85,7 @@ func (src stored) Learned(ctx context.Context, hosts []Host) (all []Learned, err
 // patternsText is the number of URL patterns of a host that the text format shows.
 const patternsText = 10
 
-// lines returns the findings as lines for people. It returns at most most patterns.
+// lines returns the findings as lines for people, with no more patterns than most.
 func (l *Learned) lines(most int) (lines []line) {
 	say := func(n int64, format string, args ...any) {
 		lines = append(lines, line{N: n, Text: harmless.Line(fmt.Sprintf(format, args...))})

@@ -29,7 +29,7 @@ type Report struct {
 	About   *About    `json:"about,omitempty"`    // description of the store; nil if the store has no name
 	Hosts   []Host    `json:"hosts"`              // the host with the most duplicates first
 	LeftOut []LeftOut `json:"left_out,omitempty"` // the blocks that the comparison ignored, the host with the most shortened pages first; nil if texts were compared whole
-	Learned []Learned `json:"learned,omitempty"`  // the host with the most postponed URLs first
+	Learned []Learned `json:"learned,omitempty"`  // findings about hosts, the host with the most postponed URLs first
 
 	Canonicals []Canonical `json:"false_canonicals,omitempty"` // wrong canonical URLs
 	Clusters   []Group     `json:"clusters"`                   // the largest first
@@ -177,8 +177,8 @@ type head struct {
 	Totals
 	About   *About    // description of the store; nil if there is none
 	Hosts   []Host    // the host with the most duplicates first
-	LeftOut []LeftOut // the host with the most shortened pages first; nil if texts were compared whole
-	Learned []Learned // the host with the most postponed URLs first
+	LeftOut []LeftOut // the blocks that the comparison ignored, the host with the most shortened pages first; nil if texts were compared whole
+	Learned []Learned // findings about hosts, the host with the most postponed URLs first
 
 	Canonicals []Canonical // wrong canonical URLs
 }

@@ -115,9 +115,9 @@ func leaderOf(r *store.Record) Leader {
 	return Leader{URL: r.URL, Title: r.Title, Verdict: string(r.Verdict)}
 }
 
-// translation returns the language of a page that declares that its leader is its version in
-// another language (hreflang). It returns "" for all other pages. Such a page exists on purpose,
-// although its text is not translated yet.
+// translation returns the language of a page that declares its leader as its version in another
+// language (hreflang). Such a page exists on purpose, although its text is not translated yet. For
+// all other pages, translation returns "".
 func translation(r *store.Record) string {
 	lang, named := r.Lang, false
 	for _, a := range r.Alternates {

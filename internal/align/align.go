@@ -254,7 +254,7 @@ func slide(of, other []place, tokens []uint64, starts []bool) {
 	}
 }
 
-// moved marks the parts of the common runs that have not been matched as moved.
+// moved marks as moved the parts of common runs that have not been matched otherwise.
 func (m *matching) moved() {
 	move := 0
 	for _, r := range m.runs {

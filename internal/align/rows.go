@@ -73,7 +73,7 @@ func (m *matching) rows(x, y *blocks) (rows []Row) {
 			j++
 		case i == len(x.lines):
 			j++
-		case j == len(y.lines) || groups.ofA[i] != groups.ofB[j]: // also a block whose link would cross another link gets a row of its own
+		case j == len(y.lines) || groups.ofA[i] != groups.ofB[j]: // a block also gets a row of its own if its link would cross another link
 			i++
 		default:
 			g := groups.ofA[i]

@@ -20,9 +20,9 @@ import (
 // pairs of pages just above and just below one similarity.
 //
 // One pass at the lowest similarity suffices. The join of [dedup.Clusters] proposes pairs of pages
-// that may be similar enough. A pair is compared if at some similarity the first page is the head
-// of a cluster, and the second is not yet in a cluster. Example: n pages of one template resemble
-// each other equally. At and below that resemblance, the first page is the head of all others, so
+// that may be similar enough. A pair is compared if at some similarity the first page leads a
+// cluster, and the second is not yet in a cluster. For example, n pages of one template may
+// resemble each other equally. At and below that resemblance, the first page leads all others, so
 // n-1 pairs are compared. Above it, the join excludes the pairs without reading the texts. A page
 // joins at most one cluster at each similarity, so each similarity adds at most one pair of 16
 // bytes for each page.

@@ -54,7 +54,8 @@ func leaflets(host string) (pages []page) {
 func termsOf(host string) []string { return lines(800+uint64(host[0]), 10, 30) }
 
 // If too few words of a page remain without repeated blocks, the whole page is compared and shown.
-// An example are contracts that are made of shared clauses: only the title of each is its own.
+// Contracts that are made of shared clauses are an example, because only the title of each is its
+// own.
 func TestTooLittleOfItsOwn(t *testing.T) {
 	stock := lines(60, 40, 40)
 	var contracts []page

@@ -20,7 +20,7 @@ const cacheBytes = 64 << 20
 type matcher struct {
 	w     *Whole
 	join  *dedup.Join // join of the texts without repeated blocks, or of the whole text if a text was not shortened
-	mixed *dedup.Join // of whole texts, see joinMixed; nil if no pair needs it
+	mixed *dedup.Join // join of whole texts, see joinMixed; nil if no pair needs it
 	sets  *lru.Cache[part, dedup.Set]
 	canon dedup.Text
 
@@ -32,11 +32,11 @@ type matcher struct {
 // repeat.
 type part struct {
 	page dedup.Hash // id of a page with the text
-	left bool       // true: without the blocks that hosts repeat
+	left bool       // whether the blocks that hosts repeat are left out
 }
 
-// newMatcher makes a matcher that compares whole texts and finds the pairs with a resemblance of at
-// least least.
+// newMatcher makes a matcher that compares whole texts and finds the pairs whose resemblance is
+// least or more.
 func newMatcher(ctx context.Context, w *Whole, least float64) (*matcher, error) {
 	c := &matcher{w: w, sets: lru.New[part](cacheBytes, func(s dedup.Set) int { return 8 * len(s) })}
 	return c, c.index(ctx, least)

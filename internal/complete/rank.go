@@ -35,9 +35,9 @@ func rankedOf(r *store.Record, place int, order *precedence.Order) ranked {
 }
 
 // elect finds the pages that lead their copies because the page that would lead them names them as
-// its canonical URL. The name counts only if both pages have the same words, or were in one cluster
-// during the crawl. Otherwise it is ignored, because some sites name their home page on every page.
-// clusters[i] is the cluster of pages[i] in the crawl.
+// its canonical URL. The canonical URL counts only if both pages have the same words, or were in
+// one cluster during the crawl. Otherwise it is ignored, because some sites name their home page on
+// every page. clusters[i] is the cluster of pages[i] in the crawl.
 func elect(pages []ranked, clusters []dedup.Hash) {
 	groups := joined{}
 	for i := range pages {

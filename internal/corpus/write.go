@@ -51,8 +51,8 @@ func NewWriter(w io.Writer, name string, annotate bool) *Writer {
 	return &Writer{name: name, annotate: annotate, to: w}
 }
 
-// Write writes one record. It fails if the record has another form than the first one. The forms
-// are lines, rows, and records of a web archive.
+// Write writes one record. It fails if the record has a different form from the first one. The
+// forms are lines, rows, and records of a web archive.
 func (w *Writer) Write(r *Record, note Note) (err error) {
 	if w.sink == nil {
 		if w.sink, err = w.open(r); err != nil {

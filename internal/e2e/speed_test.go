@@ -234,8 +234,8 @@ func TestSpeedOfWorkers(t *testing.T) {
 }
 
 // speedOfStores alternates between crawls of a farm into a folder and into a server, because the
-// speed of a machine varies. If there is more than one round, the median of the ratios must be at
-// least least.
+// speed of a machine varies. If there is more than one round, the median of the ratios must be
+// least or more.
 func speedOfStores(t *testing.T, skink string, f *farm, seeds []string, rounds int, least float64) {
 	var times []float64
 	for n := range rounds {

@@ -16,7 +16,7 @@ import (
 //
 // Russian uses endings and suffixes. The rule was measured on 300,000 inflected forms from a
 // spelling dictionary of 146,000 entries, each counted once. These forms were not used to make the
-// rule. It finds 93.5 % of the adjectives and participles. It takes 0.2 % of the other words for
+// rule. It finds 93.5 % of the adjectives and participles. It mistakes 0.2 % of the other words for
 // adjectives, half of them comparatives in -нее, which are intended. Names in -ский count as
 // adjectives.
 //
