@@ -16,9 +16,10 @@ import (
 	"testing"
 )
 
-// TestConfig crawls with the configuration file of the manual. A host requires a token, and links
-// and redirects to another host that must not get the token. The token must not be in any file or
-// output of the crawl. A second crawl must use the copy of the configuration in the store.
+// TestConfig crawls with a configuration file that has a token for one host. The host requires the
+// token, and links and redirects to another host that must not get the token. The token must not be
+// in any file or output of the crawl. A second crawl must use the copy of the configuration in the
+// store.
 func TestConfig(t *testing.T) {
 	t.Parallel()
 	const token = "very-secret-token-4711"

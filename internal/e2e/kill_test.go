@@ -47,8 +47,8 @@ func TestKilled(t *testing.T) {
 	killed := 0
 	for left := kills; left > 0; left-- {
 		// The kills are spread over the whole crawl. Each run is killed after a random part of the
-		// remaining responses, on average twice its share. Responses are counted instead of time, because
-		// machines differ in speed.
+		// remaining responses, on average after its share of them. Responses are counted instead of time,
+		// because machines differ in speed.
 		share := (len(want) - sites.answered()) / left
 		if crawlOnce(t, skink, store, sites, 1+rng.IntN(max(2*share, 1))) {
 			killed++

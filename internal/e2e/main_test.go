@@ -57,7 +57,7 @@ import (
 //	serve NAME KIND ...     starts a server; $NAME is its URL without the final slash; see kinds
 //	await NAME N            waits until the server has received N requests
 //	answers NAME N|all      makes the server answer only its first N requests and delay the others, or answer all
-//	requests NAME FILE      writes the requests to the server, sorted, with their numbers
+//	requests NAME FILE      writes the requests to the server, sorted, and how often each was made
 //	expand FILE             replaces variables in a file by their values
 //	records STORE FILE      writes a line for each record of a store: URL, kind, problem, location
 //	indexed NAME            prints the URLs of the documents in an index server, sorted
