@@ -230,6 +230,7 @@ type browser struct {
 	root string
 	axe  string // source of axe-core; "" if there is none
 
+	foreign  atomic.Bool // the pages belong to other sites: they may request any URL, and report errors
 	stopping atomic.Bool // the server may end before the browser has loaded the last page completely
 }
 
@@ -243,6 +244,9 @@ func openBrowser(t *testing.T, chromium, root string) *browser {
 	b := &browser{t: t, ctx: ctx, root: root}
 	b.do()
 	err := chromedp.Listen(ctx, func(event any) {
+		if b.foreign.Load() {
+			return
+		}
 		switch e := event.(type) {
 		case *network.EventRequestWillBeSent:
 			if !strings.HasPrefix(e.Request.URL, root+"/") && !strings.HasPrefix(e.Request.URL, "data:") { // the browser's own error page contains data: images
