@@ -92,10 +92,10 @@ func (o meter) numbers() monitor.Numbers {
 }
 
 // hostsByState counts the hosts that have URLs to fetch. Each is in one state: "active" gets
-// requests, "paused" asked for a pause, "failing" does not answer, "spent" has reached
+// requests, "waiting" asked for a pause, "failing" does not answer, "spent" has reached
 // --max-host-pages or --max-host-bytes, and "suspended" gets no more requests in this run.
 func hostsByState(all []crawler.HostState, now time.Time) map[string]int64 {
-	states := map[string]int64{"active": 0, "paused": 0, "failing": 0, "spent": 0, "suspended": 0}
+	states := map[string]int64{"active": 0, "waiting": 0, "failing": 0, "spent": 0, "suspended": 0}
 	for _, h := range all {
 		switch {
 		case h.Alone != "":
@@ -106,7 +106,7 @@ func hostsByState(all []crawler.HostState, now time.Time) map[string]int64 {
 		case h.Fails > 0:
 			states["failing"]++
 		case h.Until.After(now):
-			states["paused"]++
+			states["waiting"]++
 		default:
 			states["active"]++
 		}
