@@ -1,4 +1,4 @@
-# A static binary in an image of its own, for a user that is not root:
+# Builds an image that contains only a static binary, and does not run it as root:
 #
 #	docker build --build-arg VERSION=v1.2.3 -t skink .
 #	docker run --rm -v skink:/data skink crawl https://example.org/

@@ -431,8 +431,8 @@ func (f *Memory) inState(state State) (urls []string) {
 	return urls
 }
 
-// Contents returns the hosts with the fields of Rest that outlive a run, and the pending URLs, those of
-// each host in the order of its queue. The names of hosts ascend.
+// Contents returns the hosts whose [Rest.Lasting] is not zero, and the pending URLs. Both are sorted by
+// host. The URLs of a host are in the order of its queue.
 func (f *Memory) Contents() (hosts []Host, pending []Item) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -11,17 +11,16 @@ import (
 	"skink/frontier"
 )
 
-// A Portable store can be copied to another store, also to one of another kind.
+// A Portable store can be copied to another store, which may be of another kind.
 type Portable interface {
-	// Dump yields everything that the store has, as it was at one moment: first named values and
-	// hosts, then pages in the order of their places, then URLs outside the crawl, and last the
-	// pending URLs, those of each host in the order of their queue. Claims are not in it, nor what a
-	// [Keeper] caches.
+	// Dump yields the contents of the store at one moment: first named values and hosts, then pages in
+	// the order of their places, then URLs outside the crawl, and last the pending URLs. The pending
+	// URLs of a host come in the order of its queue. Claims and the values of a [Keeper] are left out.
 	Dump(ctx context.Context) iter.Seq2[*Part, error]
 
-	// Load writes parts of a dump. The store must be empty before the first part, the parts must come
-	// in the order of the dump, and nothing else may use the store meanwhile. Then the store has the
-	// same contents as the one that was dumped, and its cursors are valid in it.
+	// Load writes parts of a dump. The store must be empty before the first call, and nothing else may
+	// use it. The parts must come in the order of the dump. After the last call, the store has the
+	// same contents as the dumped one, and cursors of the dumped store are valid in it.
 	Load(ctx context.Context, parts []*Part) error
 }
 
@@ -40,10 +39,10 @@ type NamedValue struct {
 	Value []byte
 }
 
-// A Placed is everything that a store has of one page.
+// A Placed is a page with all of its data, and its place in the order of commits.
 type Placed struct {
 	Packed
-	Place uint64         // its place in the order of commits
+	Place uint64         // place in the order of commits
 	Hash  dedup.Hash     // text hash by which copies find the page, see [Entry]
 	Keys  []uint64       // index keys by which later pages find the page
 	State frontier.State // of its URL; Unknown: the URL is pending, or was never in the frontier
@@ -65,15 +64,15 @@ func (p *Placed) Entry() (*Entry, error) {
 	return e, nil
 }
 
-// copyName names the value of a store that says that the store is an incomplete copy, unless it is
-// empty. It is written before everything else, and emptied when the copy is complete.
+// copyName is the name of a value that marks a store as an incomplete copy. Copy writes the value before
+// all other data, and sets it to "" when the copy is complete.
 const copyName = "copy"
 
 // ErrIncomplete means that copying to a store was interrupted.
 var ErrIncomplete = errors.New("the store is an incomplete copy of another one")
 
-// CopyMark returns the value that an incomplete copy has. A caller of [Copy] can make the new store
-// with it, so that the store is known as incomplete from its first moment.
+// CopyMark returns the value that marks an incomplete copy. If the new store is created with this value,
+// it is marked before [Copy] begins.
 func CopyMark() NamedValue { return NamedValue{copyName, []byte("incomplete")} }
 
 // CheckCopied returns [ErrIncomplete] if the store is an incomplete copy.
@@ -91,10 +90,10 @@ const (
 	mostLoadedBytes = 4 << 20
 )
 
-// Copy copies everything in the store from to the store to, which must be new and empty. While the
-// copy is incomplete, also if the process is killed, [CheckCopied] returns an error for it. At the end
-// Copy compares what it read with the numbers of the new store. tell is called after each step with
-// the number of pages that were copied.
+// Copy copies the contents of the store from to the store to, which must be empty. Until the copy is
+// complete, [CheckCopied] returns an error for it, even if the process is killed. At the end, Copy
+// compares the numbers of pages and URLs in both stores. After each step it calls tell with the number
+// of records copied so far.
 func Copy(ctx context.Context, to, from Store, tell func(pages int64)) error {
 	if err := isEmpty(ctx, to); err != nil {
 		return err
@@ -182,7 +181,7 @@ func (c *copying) flush(ctx context.Context) error {
 	return nil
 }
 
-// compare returns an error if the new store has other numbers than what was read.
+// compare returns an error if the numbers of pages and URLs in the new store differ from those read.
 func (c *copying) compare(ctx context.Context) error {
 	counts, err := c.to.Counts(ctx)
 	if err != nil {
@@ -190,7 +189,7 @@ func (c *copying) compare(ctx context.Context) error {
 	}
 	tally, err := c.to.Tally(ctx)
 	if err == nil && (counts != c.counts.Counts() || !reflect.DeepEqual(tally, c.tally)) {
-		err = fmt.Errorf("the copy has other contents than the store that was read: %+v and %+v, want %+v and %+v", counts, tally, c.counts.Counts(), c.tally)
+		err = fmt.Errorf("the copy differs from the original store: %+v and %+v, want %+v and %+v", counts, tally, c.counts.Counts(), c.tally)
 	}
 	return err
 }

@@ -58,13 +58,12 @@ func copyStore(ctx context.Context, con Console, name, copyName string) (err err
 	return nil
 }
 
-// A newCopy is a store that is being made by a copy. Until the copy is complete, a folder has another
-// name, and a schema has the value that [store.CheckCopied] reads, so that neither can be mistaken for
-// the complete copy.
+// A newCopy is the store that a copy creates. While the copy is incomplete, the folder of the new store has
+// a temporary name. A schema has its final name, and contains the value that [store.CheckCopied] reads.
 type newCopy struct {
 	store  store.Store
 	name   string       // of the folder or schema
-	finish func() error // gives a folder its name
+	finish func() error // renames a folder to its final name
 	remove func() error // removes the store
 }
 
@@ -131,6 +130,9 @@ func openToCopy(ctx context.Context, name string) (store.Store, error) {
 func isNew(ctx context.Context, name string) error {
 	if !isShared(name) {
 		if err := isFolder(name); err != nil {
+			return err
+		}
+		if err := mayWrite("the copy", name, nil); err != nil {
 			return err
 		}
 		switch files, err := os.ReadDir(name); {

@@ -14,7 +14,8 @@ import (
 	"skink/store/badger/postings"
 )
 
-// Dump implements [store.Portable]. It reads one transaction, so the store may be written to meanwhile.
+// Dump implements [store.Portable]. It reads in one transaction, so other goroutines can write during the
+// dump.
 func (s *Store) Dump(ctx context.Context) iter.Seq2[*store.Part, error] {
 	return each(s, ctx, func(r reader) iter.Seq2[*store.Part, error] {
 		return func(yield func(*store.Part, error) bool) {
@@ -37,8 +38,8 @@ func (s *Store) Dump(ctx context.Context) iter.Seq2[*store.Part, error] {
 	})
 }
 
-// dump calls read with the key and value of each item under a letter, and gives the part that read
-// returns to yield. A nil part is left out.
+// dump calls read with the key and value of each item whose key has the given letter, and passes the
+// returned part to yield, unless the part is nil.
 func (r reader) dump(ctx context.Context, letter byte, yield func(*store.Part) error, read func(key, value []byte) (*store.Part, error)) error {
 	return scan(ctx, r.txn, []byte{letter}, func(item *badgerdb.Item) error {
 		var part *store.Part
@@ -70,8 +71,8 @@ func (r reader) dumpHosts(ctx context.Context, yield func(*store.Part) error) er
 	})
 }
 
-// dumpPages yields the pages. The keys under which a page is posted are in the journal, whose order is
-// that of the places.
+// dumpPages yields the pages. It reads the index keys of the pages from the journal, in parallel with the
+// records: both are in the order of places.
 func (r reader) dumpPages(ctx context.Context, yield func(*store.Part) error) error {
 	next, stop := iter.Pull2(r.bands(ctx))
 	defer stop()
@@ -100,7 +101,7 @@ func (r reader) dumpPages(ctx context.Context, yield func(*store.Part) error) er
 	return r.countedAll(got)
 }
 
-// placed completes p by the value of its record and the data at its place.
+// placed adds to p its record, which value contains, and the other data at its place.
 func (r reader) placed(p *store.Placed, value []byte) (err error) {
 	if p.Record, err = packedRecord(value); err != nil {
 		return err
@@ -120,7 +121,7 @@ func (r reader) placed(p *store.Placed, value []byte) (err error) {
 	return err
 }
 
-// bands yields the postings under sketch keys in the order of the journal, which is that of places.
+// bands yields the postings under sketch keys, in the order of places.
 func (r reader) bands(ctx context.Context) iter.Seq2[postings.Posted, error] {
 	return func(yield func(postings.Posted, error) bool) {
 		err := scanJournal(ctx, r.txn, 1, func(item *badgerdb.Item) error {

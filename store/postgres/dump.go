@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"iter"
 	"strconv"
@@ -14,8 +15,8 @@ import (
 	"skink/store"
 )
 
-// Dump implements [store.Portable]. It reads one transaction, so workers may write meanwhile. It is not
-// continued after the connection was lost.
+// Dump implements [store.Portable]. It reads in one transaction, so workers can write during the dump. If
+// the connection is lost, Dump returns an error.
 func (s *Store) Dump(ctx context.Context) iter.Seq2[*store.Part, error] {
 	return func(yield func(*store.Part, error) bool) {
 		stopped := false
@@ -40,16 +41,16 @@ func (s *Store) Dump(ctx context.Context) iter.Seq2[*store.Part, error] {
 	}
 }
 
-var errStopped = fmt.Errorf("the caller of Dump wants no more")
+var errStopped = errors.New("the caller of Dump stopped")
 
-// A dumping is a transaction that Dump reads.
+// A dumping is the transaction in which Dump reads.
 type dumping struct {
 	s     *Store
 	tx    pgx.Tx
 	yield func(*store.Part) error
 }
 
-// rows yields the part that scan returns for each row of a query.
+// rows yields the part that scan returns for each row of a query, unless the part is nil.
 func (d dumping) rows(ctx context.Context, sql string, scan func(pgx.Row) (*store.Part, error), args ...any) error {
 	rows, err := d.tx.Query(ctx, sql, args...)
 	if err != nil {
@@ -58,7 +59,7 @@ func (d dumping) rows(ctx context.Context, sql string, scan func(pgx.Row) (*stor
 	defer rows.Close()
 	for rows.Next() {
 		part, err := scan(rows)
-		if err == nil {
+		if err == nil && part != nil {
 			err = d.yield(part)
 		}
 		if err != nil {
@@ -76,11 +77,12 @@ func (d dumping) names(ctx context.Context) error {
 }
 
 func (d dumping) hosts(ctx context.Context) error {
-	const sql = "SELECT name, rest FROM host WHERE coalesce(rest->>'Blocked', '0001') > '0002' OR coalesce(rest->>'Delay', '0') <> '0' OR coalesce(rest->>'Spent', '{}') <> '{}' ORDER BY name"
-	return d.rows(ctx, sql, func(row pgx.Row) (*store.Part, error) {
+	return d.rows(ctx, "SELECT name, rest FROM host ORDER BY name", func(row pgx.Row) (*store.Part, error) {
 		var h frontier.Host
 		err := row.Scan(&h.Name, &h.Rest)
-		h.Rest = d.s.clock.fromTheirs(h.Rest).Lasting()
+		if h.Rest = d.s.clock.fromTheirs(h.Rest).Lasting(); h.Rest == (frontier.Rest{}) {
+			return nil, err
+		}
 		return &store.Part{Host: &h}, err
 	})
 }
@@ -151,7 +153,7 @@ func (d dumping) states(ctx context.Context, pages []*store.Placed) error {
 	return err
 }
 
-// outside yields the URLs outside the crawl. Those that have a record were yielded with their page.
+// outside yields the URLs outside the crawl, except those with a record, whose state is in their page.
 func (d dumping) outside(ctx context.Context) error {
 	after := id{}
 	for more := true; more; {
@@ -266,8 +268,8 @@ func (s *Store) loadHost(ctx context.Context, h *frontier.Host) error {
 	})
 }
 
-// These statements write pages at their places. The first locks turn. It changes no row if the same call
-// has written the pages in an earlier attempt, whose answer was lost.
+// These statements write pages at their places. The first statement locks turn. If an earlier attempt of
+// the same call has written the pages, and only its answer was lost, the statement changes no row.
 const (
 	loadTurnSQL  = "UPDATE turn SET place = greatest(place, $1), holder = $3 WHERE one = 1 AND birth = $2 AND holder <> $3"
 	loadPageSQL  = "INSERT INTO page (id, place, visit, hash, leader, resemblance) SELECT * FROM unnest($1::uuid[], $2::bigint[], $3::uuid[], $4::uuid[], $5::uuid[], $6::float8[])"
