@@ -176,7 +176,7 @@ func (c *claims) mustReturn(h *host, now time.Time) bool {
 		return true
 	case len(h.urls) == 0 && h.supply == dry:
 		return true
-	case len(h.urls) == 0 && h.supply != sure && c.othersDue(now):
+	case len(h.urls) == 0 && h.supply < sure && c.othersDue(now):
 		return true
 	}
 	rest := h.rested().Sub(now)

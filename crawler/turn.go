@@ -3,6 +3,7 @@ package crawler
 import (
 	"cmp"
 	"context"
+	"slices"
 	"time"
 
 	"skink/frontier"
@@ -132,6 +133,8 @@ type outcome struct {
 	probe string   // URL that the host is asked for next, because the [Prober] wants to know its answer; "": none
 	depth int      // depth of the URLs that were added to the frontier
 	hosts []string // hosts of the URLs that were added to the frontier
+
+	requisites []string // hosts among these to which requisites were added
 }
 
 // done ends a turn after its page was handled.
@@ -159,6 +162,9 @@ func (s *schedule) done(a *arrival, o outcome) {
 			continue
 		}
 		h.found(o.depth)
+		if slices.Contains(o.requisites, name) {
+			h.supply = urgent
+		}
 		s.offer(h)
 	}
 	s.changed()

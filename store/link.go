@@ -35,7 +35,7 @@ const (
 
 	LinkImage  LinkKind = "image"  // <img>, a poster, an icon
 	LinkScript LinkKind = "script" // <script src>
-	LinkStyle  LinkKind = "style"  // <link rel=stylesheet>
+	LinkStyle  LinkKind = "style"  // <link rel=stylesheet>; a file that a style in the page names
 	LinkMedia  LinkKind = "media"  // <video>, <audio>, their <source> and <track>, <object>, <embed>
 )
 

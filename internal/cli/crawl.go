@@ -108,6 +108,9 @@ func newCrawlFlags(flags *pflag.FlagSet) *crawlFlags {
 	flags.StringVar(&kept.Dir, "warc", "", "`DIR` keep every answer in WARC files in this folder")
 	flags.Var(size(&kept.Size, 1, trySize), "warc-size", "with --warc: size at which the next file begins")
 	flags.Var(oneOf(&kept.Digest, warc.SHA256, warc.SHA1), "warc-digest", "with --warc: algorithm of the digests")
+	flags.BoolVar(&o.Requisites, "requisites", false, "with --warc: also fetch the style sheets, scripts, pictures and fonts that pages need to look right")
+	o.HostBudget.Requisites = 1 << 30
+	flags.Var(size(&o.HostBudget.Requisites, 0, trySize), "max-host-requisites", "with --requisites: fetch at most this much of them from a host, 0: no limit")
 	flags.StringArrayVar(&f.from, "from", nil, "`PATH` judge the pages of this web archive, or of a folder of archives, and fetch nothing (repeatable)")
 
 	flags.Var(oneOf(&f.scope, crawler.ScopeHost, crawler.ScopeDomain, crawler.ScopePrefix, crawler.ScopeAny), "scope", "follow links to the same host, the same domain, below the seed's folder, or anywhere")
@@ -279,6 +282,9 @@ func (f *crawlFlags) settle(args []string) (opt session.Options, seeds []string,
 	if isShared(*f.store) && !f.rule.flags.Changed("parallel") {
 		o.Parallel = parallelShared
 	}
+	if !o.Requisites {
+		o.HostBudget.Requisites = 0
+	}
 	f.private.allow(o)
 	o.Hosts = configOf(f.rule.flags).hosts()
 	opt.Memory, opt.Wanted, opt.Prefer = *f.memory, f.rule.wanted(), f.prefer.list
@@ -290,6 +296,8 @@ func (f *crawlFlags) settle(args []string) (opt session.Options, seeds []string,
 	switch {
 	case opt.LogURLs && (f.logFormat != "json" || f.quiet):
 		return opt, args, usagef("--log-urls needs --log-format json, without --quiet")
+	case o.Requisites && (opt.Archive.Dir == "" || len(f.from) > 0):
+		return opt, args, usagef("--requisites fetches files for a web archive: give --warc DIR, without --from")
 	case f.rule.pictures && !f.rule.markdown:
 		return opt, args, usagef("--pictures needs --markdown: give both")
 	}

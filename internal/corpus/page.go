@@ -24,7 +24,8 @@ const (
 	PageField   = "Skink-Page"
 	IsPage      = "yes"
 	NotPage     = "no"
-	NoAnswer    = "none" // in a metadata record about a URL that gave no response
+	IsRequisite = "requisite" // a file that was fetched only because a page needs it to look right
+	NoAnswer    = "none"      // in a metadata record about a URL that gave no response
 	DetailField = "Skink-Page-Detail"
 )
 
@@ -147,6 +148,8 @@ func pageURL(rec *warc.Record) (string, error) {
 	switch kind := rec.Header.Get(PageField); {
 	case kind == IsPage, kind == NoAnswer, crawler.Problem(kind).Answered():
 		return url, nil
+	case kind == IsRequisite:
+		return "", passed("requisite of a page")
 	case kind == NotPage:
 		return "", passed("answer that the crawl did not accept as a page")
 	}

@@ -148,7 +148,7 @@ func (h *hours) leave(host string) (why string) {
 // an archive never count as failed here, because the crawl that wrote the archive has decided.
 func (h *hours) weigh(ctx context.Context, got *reading, before *store.Record) (*reading, error) {
 	r := &got.seen
-	if got.claim == (frontier.Claim{}) || r.Checked || before.Kind == store.Later || isNothing(r) && !isSoft(r) {
+	if got.claim == (frontier.Claim{}) || r.Checked || r.Requisite || before.Kind == store.Later || isNothing(r) && !isSoft(r) {
 		return got, nil
 	}
 	t, err := h.turnOf(ctx, got, before)

@@ -186,6 +186,8 @@ func lessonOf(r *store.Record, text learn.Text, links iter.Seq[string]) (v learn
 	case isSoft(r):
 		v.Soft = true
 		return v, true
+	case r.Requisite:
+		return v, false
 	case r.Kind == store.Other && !r.Hash.IsZero():
 		v.File, v.Text = true, learn.Body(r.Hash)
 		return v, true

@@ -15,6 +15,7 @@ import (
 	"skink/dedup"
 	"skink/document"
 	"skink/extract"
+	"skink/extract/stylesheet"
 	"skink/frontier"
 	"skink/internal/memory"
 	"skink/store"
@@ -69,6 +70,11 @@ type reader struct {
 // read reads a page. If the page cannot be read, its record says so. The error is that of ctx. The
 // caller releases the share when the page is stored or dropped, also after an error.
 func (r *reader) read(ctx context.Context, page *crawler.Page, leads *crawler.Leads) (*reading, *memory.Share, error) {
+	if isStyleSheet(page) {
+		if err := leads.Follow(crawler.Links{Files: stylesheet.References(page.Body)}); err != nil {
+			return nil, nil, err
+		}
+	}
 	got := unread(page, leads)
 	if page.NotModified || got.seen.Kind != store.Page {
 		return got, nil, nil
@@ -94,6 +100,12 @@ func (r *reader) read(ctx context.Context, page *crawler.Page, leads *crawler.Le
 	}
 	share.Keep(got.weighs())
 	return got, share, nil
+}
+
+// isStyleSheet reports whether a page is a requisite that names other requisites.
+func isStyleSheet(page *crawler.Page) bool {
+	return page.Item.Kind == frontier.Requisite && page.Problem == "" && !page.NotModified && page.Location == "" &&
+		extract.MediaType(page.Body, page.Header.Get("Content-Type")) == "text/css"
 }
 
 // unread returns what is known of a page without reading its body.
