@@ -37,7 +37,7 @@ import (
 )
 
 // ErrLost means that a claim has ended, or that another worker has its host.
-var ErrLost = errors.New("the host is no longer held by this worker")
+var ErrLost = errors.New("the claim on the host has expired")
 
 // An Item is one URL to fetch, with the facts about its discovery that its record needs.
 type Item struct {
