@@ -21,21 +21,21 @@ type fetcher struct {
 	wire    *wire.Transport
 	shell   *shell
 	folders *folder.Server                               // serves folders as sites; nil: there are none
-	hop     func(ctx context.Context, host string) error // waits until a host may get a request that is not part of a turn; nil: no wait
+	hop     func(ctx context.Context, host string) error // waits until a host may get a request besides those for its URLs in the frontier; nil: no wait
 
 	pageHeader   http.Header // header of requests for pages; never changed
 	robotsHeader http.Header // header of requests for robots.txt; never changed
 	fileHeader   http.Header // header of requests for requisites, and of those that the browser makes for a page; never changed
 
-	mayAsk  func(ctx context.Context, url string) bool // reports whether robots.txt allows a URL; nil: it is not asked
+	mayAsk  func(ctx context.Context, url string) bool // reports whether robots.txt allows a URL; nil: all URLs are allowed
 	logins  logins
 	cookies *cookieStore // nil: no cookies are kept
 
 	secureMu sync.Mutex
-	secure   map[string]bool // guarded by secureMu: names of hosts with own settings that are known to be reached by https
+	secure   map[string]bool // guarded by secureMu: names of hosts with settings of their own to which an https request was made, or that have an https seed
 }
 
-// newFetcher starts the servers of opt.Folders, and opens nothing else. The caller must close the
+// newFetcher returns a fetcher, and starts the server for opt.Folders. The caller must close the
 // fetcher.
 func newFetcher(opt Options) (*fetcher, error) {
 	opt = opt.orDefaults()
@@ -125,8 +125,9 @@ func (f *fetcher) fetch(ctx context.Context, item frontier.Item) (page *Page) {
 	return page
 }
 
-// conditional returns the header with the validators of the last visit, so that an unchanged page
-// is not sent again (RFC 9110, section 13.1). A server that supports both uses If-None-Match.
+// conditional returns the header with the validators of the last visit (ETag and date), so that the
+// server does not send an unchanged page again (RFC 9110, section 13.1). A server that supports
+// both uses If-None-Match.
 func conditional(header http.Header, item frontier.Item) http.Header {
 	if item.ETag == "" && item.Modified == "" {
 		return header

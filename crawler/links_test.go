@@ -11,7 +11,7 @@ import (
 	"skink/frontier"
 )
 
-// hrefs are links of a document; those that begin with "nofollow:" say so.
+// hrefs returns the links of a document. Links that begin with "nofollow:" have rel=nofollow.
 func hrefs(all ...string) Links {
 	return Links{Hrefs: func(yield func(string, bool) bool) {
 		for _, h := range all {
@@ -23,8 +23,7 @@ func hrefs(all ...string) Links {
 	}}
 }
 
-// What a page leads to, as it will stand in the frontier. Real pages are in
-// internal/ingest.
+// TestLeads checks the items for the links of a page. Tests with real pages are in internal/ingest.
 func TestLeads(t *testing.T) {
 	found := hrefs("/a#top", "a", "", "#top", "nofollow:/paid", "http://other.test/", "mailto:x@y", "http://[", "http://other.test/#again")
 	for _, c := range []struct {
@@ -62,7 +61,7 @@ func listed(items []frontier.Item) string {
 	return strings.Join(all, " ")
 }
 
-// Without a scope nothing is followed, nor noted as outside it.
+// Without a scope, links are neither followed nor listed in Beyond.
 func TestLeadsNowhere(t *testing.T) {
 	leads, err := LeadsOf(&Page{Item: frontier.Item{URL: "http://a.test/"}, Location: "http://a.test/2"}, new(Options))
 	if err != nil {
@@ -75,7 +74,7 @@ func TestLeadsNowhere(t *testing.T) {
 	}
 }
 
-// A page can have more links than anyone will follow.
+// If a page has more than MaxLinks links, the others are ignored.
 func TestManyLinks(t *testing.T) {
 	all := make([]string, MaxLinks+1000)
 	for i := range all {
@@ -91,7 +90,7 @@ func TestManyLinks(t *testing.T) {
 	same(t, "links", len(leads.Items), MaxLinks/2)
 }
 
-// A page can lead to a hundred thousand hosts.
+// TestManyHosts checks hosts with links to very many hosts.
 func TestManyHosts(t *testing.T) {
 	leads := Leads{Items: make([]frontier.Item, 100_000)}
 	for i := range leads.Items {
@@ -100,8 +99,8 @@ func TestManyHosts(t *testing.T) {
 	same(t, "hosts", len(leads.hosts(nil)), 50_000)
 }
 
-// A seed that cannot be remembered ends the crawl: resumed, it would stop at the
-// old address.
+// If the new URL of a seed cannot be stored, the crawl ends. Otherwise, a resumed crawl would have
+// only the old URL as a seed.
 func TestSeedNotRemembered(t *testing.T) {
 	errDisk := errors.New("no space left")
 	opt := Options{Scope: newScope(t, ScopeHost, nil, nil, "http://a.test/"), OnSeed: func(_, _ string) error { return errDisk }}
@@ -111,8 +110,7 @@ func TestSeedNotRemembered(t *testing.T) {
 	}
 }
 
-// TestLeadsIntoFolders: only a folder's own pages lead into it, by links and by
-// redirects.
+// Links and redirects into a folder are followed only if they are from pages of the folder.
 func TestLeadsIntoFolders(t *testing.T) {
 	folders := []folder.Site{{Host: "one.localhost", Dir: "/one"}, {Host: "two.localhost", Dir: "/two"}}
 	for _, c := range []struct {
