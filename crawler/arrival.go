@@ -45,6 +45,9 @@ func (c *Crawl) fetchTurn(ctx context.Context, t *turn) (*arrival, error) {
 			return nil, err
 		}
 	}
+	if a.page == nil && t.item.Kind == frontier.Requisite {
+		a.page = c.requisite(t)
+	}
 	if a.page == nil {
 		a.page, a.asked = c.fetch(ctx, t.item), true
 		a.page.Signals = allowed.signals
@@ -168,7 +171,7 @@ func (c *Crawl) handle(ctx context.Context, a *arrival) (o outcome, err error) {
 	case err != nil:
 		return o, err
 	default:
-		o.depth, o.hosts = leads.depth(), append(leads.hosts(), a.page.Listed.hosts()...)
+		o.depth, o.hosts, o.requisites = leads.depth(), append(leads.hosts(nil), a.page.Listed.hosts()...), leads.hosts(isRequisite)
 	}
 	if l, ok := c.handler.(Leaver); ok {
 		o.alone = l.LeaveAlone(t.host.name)

@@ -105,11 +105,32 @@ func (c *capacity) begin(of pace) {
 // counted yet.
 func (s *schedule) room() int {
 	switch {
-	case s.opt.MaxBytes > 0 && s.bytes >= s.opt.MaxBytes:
+	case s.hasAllBytes():
 		return 0
 	case s.opt.MaxPages > 0:
 		workers := int64(max(s.claims.workers, 1))
 		return int(min((max(s.opt.MaxPages-s.pages(), 0)+workers-1)/workers, math.MaxInt32))
 	}
 	return math.MaxInt32
+}
+
+func (s *schedule) hasAllBytes() bool { return s.opt.MaxBytes > 0 && s.bytes >= s.opt.MaxBytes }
+
+// hasAllPages reports whether the crawl ends because of MaxPages alone, so that the requisites of
+// its pages may still be fetched.
+func (s *schedule) hasAllPages() bool {
+	return s.opt.MaxPages > 0 && s.pages() >= s.opt.MaxPages && !s.hasAllBytes()
+}
+
+// limit sets whether only requisites are fetched from now on.
+func (s *schedule) limit(limited bool) {
+	if s.limited == limited {
+		return
+	}
+	s.limited = limited
+	for _, h := range s.hosts {
+		h.limited = limited
+		s.claims.doubt(h)
+		s.offer(h)
+	}
 }

@@ -50,7 +50,8 @@ func refusesHead(status int) bool {
 	return false
 }
 
-// isPage reports whether a URL that was only checked should be fetched as a page of the crawl.
+// isPage reports whether a URL that was only checked, or fetched as a requisite, is a page of the
+// crawl.
 func (f *fetcher) isPage(page *Page) bool {
 	o := &f.opt
 	return page.Problem == "" && page.Location == "" && o.Scope != nil && o.Scope.Contains(page.Item.URL) &&

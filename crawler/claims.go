@@ -179,7 +179,7 @@ func (c *claims) mustReturn(h *host, now time.Time) bool {
 		return true
 	case len(h.urls) == 0 && h.supply == dry:
 		return true
-	case len(h.urls) == 0 && h.supply != sure && c.othersDue(now):
+	case len(h.urls) == 0 && h.supply < sure && c.othersDue(now):
 		return true
 	}
 	rest := h.rested().Sub(now)
@@ -276,7 +276,7 @@ func (s *schedule) giveBack(hosts ...returning) action {
 					}
 				}
 				if err := s.front.Return(ctx, r.claim, r.rest); err != nil && !errors.Is(err, frontier.ErrLost) {
-					return fmt.Errorf("return a host: %w", err)
+					return fmt.Errorf("return host: %w", err)
 				}
 				return nil
 			})

@@ -113,7 +113,7 @@ func (c *Crawl) draw(ctx context.Context, a *arrival, start func(func() error)) 
 }
 
 // errRefused means that the browser requested a URL that a page must not load.
-var errRefused = errors.New("the page may not ask for this")
+var errRefused = errors.New("a page must not request this URL")
 
 // part answers a request of the browser while it renders a page.
 func (c *Crawl) part(ctx context.Context, page *Page, r render.Request) (render.Answer, error) {
@@ -128,7 +128,7 @@ func (c *Crawl) part(ctx context.Context, page *Page, r render.Request) (render.
 	case c.opt.trespasses(page.Item.URL, url), c.opt.Scope != nil && c.opt.Scope.excludes(url), c.opt.logsOut(url):
 		return render.Answer{}, errRefused
 	}
-	return c.parts.get(ctx, partKey(url, r.Header), func() (render.Answer, error) { return c.fetchPart(ctx, url, r.Header) })
+	return c.parts.get(ctx, url, partKey(url, r.Header), func() (render.Answer, error) { return c.fetchPart(ctx, url, r.Header) })
 }
 
 // fetchPart fetches a file for a page that is being rendered, if robots.txt allows it, and after
@@ -285,8 +285,9 @@ const partsFor = 10 * time.Minute
 // pages request one file at the same time, it is fetched once.
 type partCache struct {
 	mu   sync.Mutex
-	kept *lru.Cache[string, part] // guarded by mu
-	open map[string]chan struct{} // guarded by mu: closed when the request for a key has ended
+	kept *lru.Cache[string, part]   // guarded by mu
+	keys *lru.Cache[string, string] // guarded by mu: the key of the latest answer for a URL
+	open map[string]chan struct{}   // guarded by mu: closed when the request for a key has ended
 }
 
 type part struct {
@@ -297,7 +298,29 @@ type part struct {
 func newPartCache(bytes int64) *partCache {
 	const head = 2 << 10 // approximate size of a header in bytes
 	weigh := func(p part) int { return len(p.Body) + head }
-	return &partCache{kept: lru.New[string](int(bytes), weigh), open: map[string]chan struct{}{}}
+	return &partCache{
+		kept: lru.New[string](int(bytes), weigh),
+		keys: lru.New[string](mostPartKeys, func(string) int { return 1 }),
+		open: map[string]chan struct{}{},
+	}
+}
+
+// mostPartKeys is the number of URLs for which a partCache knows the key of the latest answer.
+const mostPartKeys = 1 << 14
+
+// latest returns the latest answer for a URL, whatever the header of the request was.
+func (c *partCache) latest(url string) (render.Answer, bool) {
+	if c == nil {
+		return render.Answer{}, false
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	key, ok := c.keys.Get(url)
+	if !ok {
+		return render.Answer{}, false
+	}
+	p, ok := c.kept.Get(key)
+	return p.Answer, ok && time.Now().Before(p.until)
 }
 
 // partKey returns the cache key of a request: the URL and the header, because the answer depends on
@@ -309,9 +332,9 @@ func partKey(url string, header http.Header) string {
 	return b.String()
 }
 
-// get returns the cached answer for a key. If there is none, it calls fetch, unless another call of
-// get has done so; then it waits for the other call.
-func (c *partCache) get(ctx context.Context, key string, fetch func() (render.Answer, error)) (render.Answer, error) {
+// get returns the cached answer for the key of a request for url. If there is none, it calls fetch,
+// unless another call of get has done so; then it waits for the other call.
+func (c *partCache) get(ctx context.Context, url, key string, fetch func() (render.Answer, error)) (render.Answer, error) {
 	for {
 		c.mu.Lock()
 		p, ok := c.kept.Get(key)
@@ -323,7 +346,7 @@ func (c *partCache) get(ctx context.Context, key string, fetch func() (render.An
 		if pending == nil {
 			c.open[key] = make(chan struct{})
 			c.mu.Unlock()
-			return c.fetched(key, fetch)
+			return c.fetched(url, key, fetch)
 		}
 		c.mu.Unlock()
 		select {
@@ -335,13 +358,15 @@ func (c *partCache) get(ctx context.Context, key string, fetch func() (render.An
 }
 
 // fetched calls fetch and caches its answer under key, if isKept allows it.
-func (c *partCache) fetched(key string, fetch func() (render.Answer, error)) (render.Answer, error) {
+func (c *partCache) fetched(url, key string, fetch func() (render.Answer, error)) (render.Answer, error) {
 	a, err := fetch()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if err == nil && isKept(&a) {
 		c.kept.Take(key)
 		c.kept.Put(key, part{a, time.Now().Add(partsFor)})
+		c.keys.Take(url)
+		c.keys.Put(url, key)
 	}
 	close(c.open[key])
 	delete(c.open, key)

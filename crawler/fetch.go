@@ -25,7 +25,7 @@ type fetcher struct {
 
 	pageHeader   http.Header // header of requests for pages; never changed
 	robotsHeader http.Header // header of requests for robots.txt; never changed
-	fileHeader   http.Header // header of requests that the browser makes for a page; never changed
+	fileHeader   http.Header // header of requests for requisites, and of those that the browser makes for a page; never changed
 
 	mayAsk  func(ctx context.Context, url string) bool // reports whether robots.txt allows a URL; nil: all URLs are allowed
 	logins  logins
@@ -101,7 +101,11 @@ func (f *fetcher) fetch(ctx context.Context, item frontier.Item) (page *Page) {
 	}
 	ctx, clock, cancel := wire.StartClock(ctx, f.opt.Timeout, f.opt.Timeout)
 	defer cancel()
-	request, err := f.request(ctx, http.MethodGet, item.URL, conditional(f.pageHeader, item))
+	header := f.pageHeader
+	if item.Kind == frontier.Requisite {
+		header = f.fileHeader
+	}
+	request, err := f.request(ctx, http.MethodGet, item.URL, conditional(header, item))
 	if err != nil {
 		page.fail(err)
 		return page
@@ -114,6 +118,9 @@ func (f *fetcher) fetch(ctx context.Context, item frontier.Item) (page *Page) {
 	page.Took = clock.Used()
 	if err != nil {
 		page.fail(err)
+	}
+	if item.Kind == frontier.Requisite && f.isPage(page) {
+		page.Item.Kind = frontier.Page
 	}
 	return page
 }

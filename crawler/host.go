@@ -20,6 +20,7 @@ type host struct {
 	depth   int             // depth of the next URL; an estimate while urls is empty
 	leaving bool            // no more turns begin, because the host will be returned to the frontier
 	away    bool            // the host is not available in this run (such as a missing folder), so it gets no requests
+	limited bool            // the crawl has reached Options.MaxPages, and only requisites are still fetched
 	first   bool            // the host comes before others, because its robots.txt was just requested
 
 	turns    int // number of turns (URLs being fetched or processed) that have begun and not ended
@@ -44,16 +45,17 @@ type host struct {
 type supply int
 
 const (
-	dry   supply = iota // the frontier had no more when it was last asked
-	maybe               // the frontier may have some
-	sure                // the frontier reported that it has some
+	dry    supply = iota // the frontier had no more when it was last asked
+	maybe                // the frontier may have some
+	sure                 // the frontier reported that it has some
+	urgent               // the frontier has requisites, which come before the URLs in memory
 )
 
 // due returns when the next URL of the host may be fetched. It returns the zero time if the host
 // may have no URLs. In that case the frontier should be asked at once, which costs the host nothing
 // and may show that the crawl is over.
 func (h *host) due() time.Time {
-	if len(h.urls) == 0 && h.supply != sure {
+	if len(h.urls) == 0 && h.supply < sure {
 		return time.Time{}
 	}
 	return h.rested()
@@ -74,11 +76,35 @@ func (h *host) askable() bool {
 	case len(h.urls) == 0 && h.supply == dry:
 		return false
 	}
-	return h.affords(h.open)
+	return !h.limited && h.affords(h.open) || h.needsRequisites()
 }
 
 // finished reports whether the host gets no more requests in this crawl.
-func (h *host) finished() bool { return h.away || h.alone != "" || !h.affords(0) }
+func (h *host) finished() bool {
+	return h.away || h.alone != "" || h.onlyRequisites() && !h.needsRequisites()
+}
+
+// onlyRequisites reports whether a limit of pages is reached, so that the host gets only requests
+// for the requisites of pages that were fetched.
+func (h *host) onlyRequisites() bool { return h.limited || !h.affords(0) }
+
+// needsRequisites reports whether the next URL of the host is, or may be, a requisite.
+func (h *host) needsRequisites() bool {
+	switch {
+	case !h.opt.Requisites:
+		return false
+	case len(h.urls) > 0 && h.urls[0].Kind == frontier.Requisite, h.supply == urgent:
+		return true
+	}
+	return len(h.urls) == 0 && h.supply > dry
+}
+
+// mustTake reports whether to take URLs from the frontier before the next turn, because no URLs are
+// in memory, or because requisites should come before the URLs in memory. If many URLs are in
+// memory, requisites wait until some of these were fetched, so that their number stays bounded.
+func (h *host) mustTake() bool {
+	return len(h.urls) == 0 || h.supply == urgent && h.urls[0].Kind != frontier.Requisite && (len(h.urls) < 2*takeBatch || h.onlyRequisites())
+}
 
 // found records that URLs of the host with the given depth may have been added to the frontier.
 func (h *host) found(depth int) {
@@ -97,9 +123,11 @@ func (h *host) nextDepth() int {
 	return h.depth
 }
 
-// nextPriority returns the priority of the host's next URL, or 0 while no URL of the host is in
-// memory.
+// nextPriority returns the priority of the host's next URL, or 0 if it is not known.
 func (h *host) nextPriority() int {
+	if h.supply == urgent && h.mustTake() {
+		return requisitePriority
+	}
 	if len(h.urls) > 0 {
 		return h.urls[0].Priority
 	}

@@ -42,7 +42,7 @@ type Target struct {
 type Links struct {
 	Base  string                  // href of its <base>; "": none
 	Hrefs iter.Seq2[string, bool] // in document order, each with whether it has rel=nofollow; nil: none
-	Files iter.Seq[string]        // URLs of its pictures, scripts and style sheets, which are not followed; nil: none
+	Files iter.Seq[string]        // URLs of its pictures, scripts and style sheets, which are not followed as links; nil: none
 
 	NoFollow bool // the page asks crawlers not to follow its links; ignored if Options.IgnoreNoFollow is set
 	Targets  bool // fill [Leads.Targets]
@@ -77,6 +77,11 @@ func (l *Leads) redirect(target string, opt *Options) error {
 				return fmt.Errorf("record the redirect of %s: %w", from.URL, err)
 			}
 		}
+	}
+	if from.Kind == frontier.Requisite {
+		l.opt = opt
+		l.require(target)
+		return nil
 	}
 	if !opt.leads(from.URL, target) {
 		l.Beyond = append(l.Beyond, target)
@@ -127,7 +132,7 @@ func (l *Leads) Follow(links Links) error {
 			}
 		}
 	}
-	if links.Files != nil && links.Targets {
+	if links.Files != nil && (links.Targets || l.opt.Requisites) {
 		for href := range links.Files {
 			if !f.href(href, asset) {
 				return nil
@@ -143,7 +148,7 @@ type use int
 const (
 	followed use = iota // add the URL to Items or to Beyond
 	told                // only record the URL in Targets
-	asset               // record the URL of a picture, script or style sheet, and perhaps check that it exists
+	asset               // record the URL of a picture, script or style sheet, and perhaps fetch it for the archive or check that it exists
 )
 
 // A following is the state of one call of [Leads.Follow].
@@ -171,7 +176,7 @@ func (f *following) href(href string, how use) bool {
 	if how == told && !f.targets {
 		return true
 	}
-	url := f.resolve(href)
+	url := f.resolve(href, how)
 	if url == "" {
 		f.tell(Target{First: -1})
 		return true
@@ -193,6 +198,9 @@ func (f *following) href(href string, how use) bool {
 	case how == followed:
 		now.taken = true
 		f.link(url)
+	case f.opt.Requisites:
+		now.taken = true
+		f.require(url)
 	case f.opt.CheckAssets && f.opt.Scope != nil && !f.opt.Scope.excludes(url) && !f.opt.logsOut(url):
 		now.taken = true
 		f.check(url)
@@ -210,13 +218,15 @@ func (f *following) tell(t Target) {
 	}
 }
 
-// resolve returns the canonical URL of a link, or "" if the link cannot be resolved.
-func (f *following) resolve(href string) string {
+// resolve returns the canonical URL of a link, or "" if the link cannot be resolved. The URL of a
+// requisite keeps all its query parameters, because a player of archives looks for the URL in the
+// page.
+func (f *following) resolve(href string, how use) string {
 	url, err := f.base.Resolve(href)
 	if err != nil {
 		return ""
 	}
-	if f.opt.Learned != nil {
+	if f.opt.Learned != nil && !(how == asset && f.opt.Requisites) {
 		url = f.opt.Learned.Clean(url)
 	}
 	return url
@@ -252,10 +262,14 @@ func (l *Leads) depth() int {
 	return l.from.Depth
 }
 
-// hosts returns the hosts of the items, without duplicates.
-func (l *Leads) hosts() (hosts []string) {
+// hosts returns the hosts of the items for which match returns true, without duplicates. If match
+// is nil, it returns the hosts of all items.
+func (l *Leads) hosts(match func(*frontier.Item) bool) (hosts []string) {
 	seen := map[string]bool{}
 	for _, it := range l.Items {
+		if match != nil && !match(&it) {
+			continue
+		}
 		if h := frontier.HostOf(it.URL); !seen[h] {
 			seen[h] = true
 			hosts = append(hosts, h)

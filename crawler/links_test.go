@@ -96,7 +96,7 @@ func TestManyHosts(t *testing.T) {
 	for i := range leads.Items {
 		leads.Items[i].URL = fmt.Sprintf("http://h%d.test/", i/2)
 	}
-	same(t, "hosts", len(leads.hosts()), 50_000)
+	same(t, "hosts", len(leads.hosts(nil)), 50_000)
 }
 
 // If the new URL of a seed cannot be stored, the crawl ends. Otherwise, a resumed crawl would have
@@ -177,5 +177,45 @@ func TestTargets(t *testing.T) {
 		if got := strings.Join(targets, " "); got != c.targets {
 			t.Errorf("%s: targets are %s, want %s", c.name, got, c.targets)
 		}
+	}
+}
+
+// TestRequire checks which files of a page become requisites, and that the steps from a page to a
+// requisite are limited.
+func TestRequire(t *testing.T) {
+	opt := Options{Requisites: true, CheckAssets: true, Scope: newScope(t, ScopeHost, nil, []string{`\.mp4$`}, "http://a.test/"), Folders: []folder.Site{{Host: "disk.localhost", Dir: "/disk"}}}
+	files := []string{"/a.css?utm_source=x", "http://cdn.test/b.css", "/a.css?utm_source=x", "/big.mp4", "http://disk.localhost/c.css", "http://[", "data:,x", "/linked.png"}
+	requisites := func(item frontier.Item) (all []string) {
+		leads, err := LeadsOf(&Page{Item: item}, &opt)
+		if err != nil {
+			t.Fatal(err)
+		}
+		links := hrefs("/linked.png")
+		links.Files = slices.Values(files)
+		if err := leads.Follow(links); err != nil {
+			t.Fatal(err)
+		}
+		for _, it := range leads.Items {
+			if it.Kind == frontier.Requisite {
+				all = append(all, fmt.Sprintf("%s@%d+%d", it.URL, it.Depth, it.Hops))
+			}
+		}
+		return all
+	}
+	for _, c := range []struct {
+		from frontier.Item
+		want []string
+	}{
+		{frontier.Item{URL: "http://a.test/", Depth: 2}, []string{"http://a.test/a.css?utm_source=x@3+0", "http://cdn.test/b.css@3+0"}},
+		{frontier.Item{URL: "http://cdn.test/x.css", Depth: 3, Hops: 1, Kind: frontier.Requisite}, []string{"http://cdn.test/a.css?utm_source=x@3+2", "http://cdn.test/b.css@3+2"}},
+		{frontier.Item{URL: "http://cdn.test/x.css", Depth: 3, Hops: MaxHops, Kind: frontier.Requisite}, nil},
+	} {
+		if got := requisites(c.from); !slices.Equal(got, c.want) {
+			t.Errorf("from %+v: got %q, want %q", c.from, got, c.want)
+		}
+	}
+	moved, err := LeadsOf(&Page{Item: frontier.Item{URL: "http://a.test/x.png", Depth: 1, Kind: frontier.Requisite}, Location: "http://cdn.test/x.png"}, &opt)
+	if err != nil || len(moved.Items) != 1 || moved.Items[0].Kind != frontier.Requisite || moved.Items[0].Hops != 1 {
+		t.Errorf("a redirect leads to %+v (%v)", moved.Items, err)
 	}
 }

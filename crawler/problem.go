@@ -41,6 +41,7 @@ const (
 	ProblemSoft      Problem = learn.SoftProblem // a page that the host also returns for URLs that do not exist
 	ProblemEmpty     Problem = "empty"           // the answer has no text, but earlier answers of the URL had some
 	ProblemAlike     Problem = "same as others"  // many URLs that were different pages now have the same answer
+	ProblemBudget    Problem = "requisite limit" // not fetched, because the requisites of its host have reached [Budget].Requisites
 	ProblemLogin     Problem = "login"           // the login of the host failed
 	ProblemInternal  Problem = "internal"
 )

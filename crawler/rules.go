@@ -35,7 +35,7 @@ func (o *Options) rulesOf(host string) hostRules {
 
 // HasHostBudgets reports whether some host has a budget.
 func (o *Options) HasHostBudgets() bool {
-	if o.HostBudget != (Budget{}) {
+	if b := o.HostBudget; b.Pages > 0 || b.Bytes > 0 || b.Requisites > 0 && o.Requisites {
 		return true
 	}
 	for _, h := range o.Hosts {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"net/netip"
 	"slices"
@@ -78,6 +79,7 @@ type schedule struct {
 	demanding map[string]time.Duration      // the Crawl-delay of hosts that ask for more than MaxDelay
 	wake      chan struct{}                 // closed and renewed when something changed
 	paused    bool                          // no turn begins
+	limited   bool                          // MaxPages is reached: only requisites are fetched
 }
 
 func newSchedule(front frontier.Frontier, opt Options, pages func() int64) *schedule {
@@ -118,7 +120,7 @@ func (s *schedule) host(name string) *host {
 	h := s.hosts[name]
 	if h == nil {
 		s.sweep()
-		h = &host{name: name, standing: newStanding(s.opt, name), away: slices.Contains(s.opt.Away, name)}
+		h = &host{name: name, standing: newStanding(s.opt, name), away: slices.Contains(s.opt.Away, name), limited: s.limited}
 		s.hosts[name] = h
 	}
 	return h
@@ -198,6 +200,9 @@ func (s *schedule) step() (*turn, action, error) {
 		return nil, s.wait(0), nil
 	}
 	room := s.room()
+	if s.limit(s.opt.Requisites && s.hasAllPages()); s.limited {
+		room = math.MaxInt32
+	}
 	if room <= s.capacity.begun {
 		if s.capacity.begun == 0 {
 			return nil, nil, errLimit
@@ -215,7 +220,7 @@ func (s *schedule) step() (*turn, action, error) {
 		switch now := time.Now(); { // read the clock again, so that offer agrees on which hosts are due
 		case h.at.full(s.opt.PerIP), h.due().After(now):
 			s.offer(h)
-		case len(h.urls) == 0 && !s.claims.mustReturn(h, now):
+		case h.mustTake() && !s.claims.mustReturn(h, now):
 			h.supply, h.taking = dry, true // if URLs are found during the call, found sets supply again
 			takes = append(takes, taking{h, h.claim, min(max(takenMost/len(s.claims.held), 1), takeBatch)})
 			s.offer(h)
@@ -235,6 +240,9 @@ func (s *schedule) step() (*turn, action, error) {
 	}
 	hope := s.capacity.begun > 0 || s.resting.Has(func(h *host) bool { return !h.hopeless })
 	if !hope && s.claims.nothingLeft() {
+		if s.limited {
+			return nil, nil, errLimit
+		}
 		return nil, nil, errFinished
 	}
 	most := s.claims.askAgain(now)
@@ -339,9 +347,14 @@ func (s *schedule) addTaken(t taking, urls []frontier.Item, lost bool) {
 		return
 	case len(urls) > 0:
 		h.supply = max(h.supply, maybe)
+		if urls[len(urls)-1].Kind == frontier.Requisite {
+			h.supply = urgent // there may be more of them
+		}
 	}
 	h.urls = append(h.urls, urls...)
-	slices.SortStableFunc(h.urls, func(a, b frontier.Item) int { return cmp.Compare(a.Tries, b.Tries) }) // see backoff.go
+	slices.SortStableFunc(h.urls, func(a, b frontier.Item) int { // for Tries see backoff.go
+		return cmp.Or(cmp.Compare(a.Tries, b.Tries), cmp.Compare(a.Priority, b.Priority))
+	})
 	s.claims.doubt(h)
 	s.offer(h)
 }

@@ -84,7 +84,11 @@ func (s *standing) inherit(r frontier.Rest) {
 		s.answered, s.fails, s.since, s.last = t.Answered, t.Fails, t.Since, t.Last
 		s.hopeless = s.beyondHope(t.Last)
 	}
-	s.spent = Spent{Pages: max(s.spent.Pages, r.Spent.Pages), Bytes: max(s.spent.Bytes, r.Spent.Bytes)}
+	s.spent = Spent{
+		Pages:      max(s.spent.Pages, r.Spent.Pages),
+		Bytes:      max(s.spent.Bytes, r.Spent.Bytes),
+		Requisites: max(s.spent.Requisites, r.Spent.Requisites),
+	}
 }
 
 // pass returns the state of the host that the next worker needs to be polite.
@@ -202,6 +206,10 @@ func (s *standing) atOnce() int {
 // spend counts an answer against the budget of the host.
 func (s *standing) spend(p *Page) {
 	if s.rules.budget == (Budget{}) {
+		return
+	}
+	if p.Item.Kind == frontier.Requisite {
+		s.spent.Requisites += int64(len(p.Body))
 		return
 	}
 	if p.Problem == "" && p.Location == "" {

@@ -3,6 +3,7 @@ package crawler
 import (
 	"cmp"
 	"context"
+	"slices"
 	"time"
 
 	"skink/frontier"
@@ -133,6 +134,8 @@ type outcome struct {
 	probe string   // URL that is requested next from the host, because the [Prober] needs the answer; "": none
 	depth int      // depth of the URLs that were added to the frontier
 	hosts []string // hosts of the URLs that were added to the frontier
+
+	requisites []string // hosts among these to which requisites were added
 }
 
 // done ends a turn after its page was handled.
@@ -160,6 +163,9 @@ func (s *schedule) done(a *arrival, o outcome) {
 			continue
 		}
 		h.found(o.depth)
+		if slices.Contains(o.requisites, name) {
+			h.supply = urgent
+		}
 		s.offer(h)
 	}
 	s.changed()

@@ -57,7 +57,7 @@ var (
 	ErrDamaged   = pdf.ErrDamaged
 	ErrTooSlow   = pdf.ErrTooSlow
 	ErrTooLarge  = pdf.ErrTooLarge
-	ErrNoText    = errors.New("it has only pictures, or nothing")
+	ErrNoText    = errors.New("only pictures, or nothing")
 )
 
 // An Error says why a document has no text.

@@ -6,12 +6,17 @@ import (
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
+
+	"skink/extract/stylesheet"
 )
 
 // embed adds the files that a browser fetches because of an element to Document.Embeds. For a
-// picture with several sizes it adds each size. It does not find files that style sheets or scripts
-// load.
+// picture with several sizes it adds each size. It does not find files that scripts load, or those
+// that a style sheet in another file names.
 func (s *survey) embed(n *html.Node) {
+	if s.opt.Requisites {
+		s.embedRequisites(n)
+	}
 	switch n.DataAtom {
 	case atom.Img:
 		s.addPicture(n, "alt")
@@ -37,6 +42,53 @@ func (s *survey) embed(n *html.Node) {
 			s.addPicture(n, "alt")
 		}
 	}
+}
+
+// embedRequisites adds the files that change how an element looks, but whose absence is seldom a
+// fault of the page: those that its styles name, preloaded files, and the parts of an inline SVG
+// drawing that are in other files.
+func (s *survey) embedRequisites(n *html.Node) {
+	if style := attr(n, "style"); style != "" {
+		s.embedStyle(style)
+	}
+	switch {
+	case n.DataAtom == atom.Style && n.FirstChild != nil:
+		s.embedStyle(n.FirstChild.Data)
+	case n.DataAtom == atom.Link && hasToken(attr(n, "rel"), "preload"):
+		s.addEmbed(attr(n, "href"), preloadedBy(attr(n, "as")), "")
+		for href := range candidates(attr(n, "imagesrcset")) {
+			s.addEmbed(href, ByImage, "")
+		}
+	case n.DataAtom == atom.Link && hasToken(attr(n, "rel"), "modulepreload"):
+		s.addEmbed(attr(n, "href"), ByScript, "")
+	case n.DataAtom == atom.Body, n.DataAtom == atom.Table, n.DataAtom == atom.Td, n.DataAtom == atom.Th:
+		s.addEmbed(attr(n, "background"), ByImage, "")
+	case n.Namespace == "svg" && (n.Data == "image" || n.Data == "use" || n.Data == "feImage"):
+		s.addEmbed(attr(n, "href"), ByImage, "")
+	}
+}
+
+// embedStyle adds the files that a style sheet in the page, or a style attribute, names.
+func (s *survey) embedStyle(sheet string) {
+	if !strings.Contains(sheet, "(") && !strings.Contains(sheet, "@") {
+		return // it has no url(), image-set() or @import
+	}
+	for href := range stylesheet.References([]byte(sheet)) {
+		s.addEmbed(href, ByStyle, "")
+	}
+}
+
+// preloadedBy returns the kind of a preloaded file, given the as attribute of its <link>.
+func preloadedBy(as string) By {
+	switch strings.ToLower(as) {
+	case "script":
+		return ByScript
+	case "image":
+		return ByImage
+	case "audio", "video", "track":
+		return ByMedia
+	}
+	return ByStyle
 }
 
 // embedLink adds the style sheet or the icon that a <link> names. It skips alternate style sheets,

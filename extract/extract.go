@@ -152,7 +152,7 @@ const (
 
 	ByImage  By = "image"  // <img>, a poster, an icon
 	ByScript By = "script" // <script src>
-	ByStyle  By = "style"  // <link rel=stylesheet>
+	ByStyle  By = "style"  // <link rel=stylesheet>; a file that a style in the page names
 	ByMedia  By = "media"  // <video>, <audio>, their <source> and <track>, <object>, <embed>
 )
 
@@ -208,9 +208,10 @@ var ErrNotText = errors.New("not a text page")
 // Options select what Parse collects besides the text, and limit its memory. The zero value
 // collects nothing else.
 type Options struct {
-	Images bool // fill Document.Images
-	Page   bool // keep the page for [Document.WriteHTML] and [Document.Markdown]
-	Embeds bool // fill Document.Embeds
+	Images     bool // fill Document.Images
+	Page       bool // keep the page for [Document.WriteHTML] and [Document.Markdown]
+	Embeds     bool // fill Document.Embeds
+	Requisites bool // with Embeds: add the files that styles in the page name, preloaded files, and parts of inline drawings
 
 	Tree int64 // most bytes of the parsed tree, 0: [MaxTree]
 }

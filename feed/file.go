@@ -103,7 +103,7 @@ func (f *File) start(size int64, m *mark) (mark, error) {
 		return mark{}, nil
 	}
 	if m == nil {
-		return mark{}, fmt.Errorf("%w, because the store has not written one: choose another file, or move this one away", ErrNotOurs)
+		return mark{}, fmt.Errorf("%w, because this store has never written a feed: choose another file, or move this one away", ErrNotOurs)
 	}
 	ours, err := beginsLike(f.f, size, m.First)
 	if err != nil {

@@ -34,7 +34,7 @@ func readMark(ctx context.Context, s FileStore) (*mark, error) {
 	}
 	var m mark
 	if err := json.Unmarshal(b, &m); err != nil {
-		return nil, fmt.Errorf("read the feed's mark: %w: %v", store.ErrCorrupt, err)
+		return nil, fmt.Errorf("read the position of the feed: %w: %v", store.ErrCorrupt, err)
 	}
 	return &m, nil
 }

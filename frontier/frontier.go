@@ -37,14 +37,14 @@ import (
 )
 
 // ErrLost means that a claim has ended, or that another worker has its host.
-var ErrLost = errors.New("the host is no longer held by this worker")
+var ErrLost = errors.New("the claim on the host has expired")
 
 // An Item is one URL to fetch, with the facts about its discovery that its record needs.
 type Item struct {
 	URL   string // canonical, see [Canonical]
 	Via   string // the first URL of the chain of redirects that led to URL; "": no redirect did
 	Depth int    // number of links from the nearest seed; 0 for a seed and the target of its redirect
-	Hops  int    // number of redirects in a row that led to URL
+	Hops  int    // number of redirects in a row that led to URL; for a Requisite, of redirects and style sheets
 	Tries int    // number of fetches of URL that failed before this one
 
 	Kind     ItemKind
@@ -67,6 +67,8 @@ const (
 	Page    ItemKind = 0 // a page or any other file
 	Sitemap ItemKind = 1 // a list of URLs for crawlers
 	Check   ItemKind = 2 // only to find out whether the URL works
+
+	Requisite ItemKind = 3 // a file that a page needs to look right, for the archive; it is not judged
 )
 
 // A State is the progress of a URL. The numbers are stored and must not change.
@@ -143,8 +145,9 @@ type Trouble struct {
 
 // Spent counts what was fetched from a host.
 type Spent struct {
-	Pages int64 // answers with a page or a file
-	Bytes int64 // total size of the bodies of these answers
+	Pages      int64 // answers with a page or a file
+	Bytes      int64 // total size of the bodies of these answers
+	Requisites int64 `json:",omitempty"` // total size of the bodies of requisites, which Pages and Bytes do not count
 }
 
 // A Claim is the right of one worker to fetch from one host for a limited time.

@@ -308,7 +308,7 @@ func (f *Memory) Return(ctx context.Context, c Claim, rest Rest) error {
 	defer f.mu.Unlock()
 	h, err := f.holder(c)
 	if err != nil {
-		return fmt.Errorf("return %w", err)
+		return fmt.Errorf("return host %w", err)
 	}
 	f.claims.End(c.Host)
 	h.free()
@@ -337,7 +337,7 @@ func (f *Memory) End(ctx context.Context, e Ending) error {
 	defer f.mu.Unlock()
 	if e.Claim != (Claim{}) {
 		if _, err := f.holder(e.Claim); err != nil {
-			return fmt.Errorf("end a URL of %w", err)
+			return fmt.Errorf("finish a URL of %w", err)
 		}
 	}
 	f.discover(e.Links, State.New)

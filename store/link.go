@@ -35,7 +35,7 @@ const (
 
 	LinkImage  LinkKind = "image"  // <img>, a poster, an icon
 	LinkScript LinkKind = "script" // <script src>
-	LinkStyle  LinkKind = "style"  // <link rel=stylesheet>
+	LinkStyle  LinkKind = "style"  // <link rel=stylesheet>; a file that a style in the page names
 	LinkMedia  LinkKind = "media"  // <video>, <audio>, their <source> and <track>, <object>, <embed>
 )
 
@@ -154,7 +154,7 @@ func unpackList(packed []byte) ([]byte, error) {
 	case err != nil:
 		return nil, fmt.Errorf("unpack links: %w: %v", ErrCorrupt, err)
 	case n > shortList:
-		return nil, fmt.Errorf("unpack links: %w: a short list of %d bytes", ErrCorrupt, n)
+		return nil, fmt.Errorf("unpack links: %w: a list of only %d bytes", ErrCorrupt, n)
 	}
 	list, err := s2.Decode(nil, block)
 	if err != nil {

@@ -43,7 +43,8 @@ type Record struct {
 	Size        int64      `json:"size,omitempty"`      // bytes of the decoded body
 	Truncated   bool       `json:"truncated,omitempty"` // the body was not received whole: such a record has Kind Error and no verdict
 
-	Checked bool `json:"checked,omitempty"` // the URL was not crawled: skink only checked whether it exists, because a page of the crawl links to it
+	Checked   bool `json:"checked,omitempty"`   // the URL was not crawled: skink only checked whether it exists, because a page of the crawl links to it
+	Requisite bool `json:"requisite,omitempty"` // the URL was fetched for the archive only, because a page needs it to look right
 
 	CanonicalURL string      `json:"canonical_url,omitempty"` // what rel=canonical says, resolved
 	Canonicals   []string    `json:"canonicals,omitempty"`    // all that rel=canonical says, resolved, each once, where that is more than one URL; at most [MostCanonicals]
@@ -102,6 +103,19 @@ type Record struct {
 	Restless []Restless `json:"restless,omitempty"` // short passages that the last visit found changed, such as a date or a counter that changes with every visit
 
 	Earlier []Visit `json:"earlier,omitempty"` // earlier states of the page, the latest first, at most [MostVisits]
+}
+
+// ItemKind returns the kind of the frontier item that fetches the URL of the record again.
+func (r *Record) ItemKind() frontier.ItemKind {
+	switch {
+	case r.Checked:
+		return frontier.Check
+	case r.Requisite:
+		return frontier.Requisite
+	case r.Kind == Sitemap:
+		return frontier.Sitemap
+	}
+	return frontier.Page
 }
 
 // An Alternate is the version of a page in another language, as the page declares it.

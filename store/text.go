@@ -78,7 +78,7 @@ func UnpackMarked(packed []byte) (text, markdown []byte, err error) {
 	case split < 0:
 		return both, nil, nil
 	case split > len(both):
-		return nil, nil, fmt.Errorf("unpack text: %w: it is shorter than it says", ErrCorrupt)
+		return nil, nil, fmt.Errorf("unpack text: %w: shorter than its stored length", ErrCorrupt)
 	}
 	return both[:split:split], both[split:], nil
 }

@@ -38,7 +38,7 @@ func (b *block) Read(p []byte) (int, error) {
 // Otherwise it returns the error of the block.
 func (b *block) broken(err error) error {
 	r := b.r
-	short := fmt.Errorf("%d bytes of its block are missing", b.left)
+	short := fmt.Errorf("%d bytes of the block are missing", b.left)
 	switch {
 	case r.src.err != nil:
 		return r.src.err
@@ -61,7 +61,7 @@ func (b *block) broken(err error) error {
 	return nil
 }
 
-var errNoEnd = errors.New("its block is not followed by the end of a record: its Content-Length may be wrong")
+var errNoEnd = errors.New("no end of record after the block: the Content-Length may be wrong")
 
 // end reads the two empty lines that end a record, behind the block. It returns io.EOF if the
 // record ends correctly. It accepts missing line ends if another record or the end of the file

@@ -86,7 +86,7 @@ const blanks = " \t"
 // about 64 KB, and the longest URLs in old archives have about 32 KB.
 const maxHead = 1 << 20
 
-var errHeadTooLong = fmt.Errorf("its head is longer than %d bytes", maxHead)
+var errHeadTooLong = fmt.Errorf("the header is longer than %d bytes", maxHead)
 
 // A headReader reads the lines of the head of a record or of an HTTP message, up to a limit in
 // bytes. A line may end with "\n" alone.

@@ -113,7 +113,7 @@ func (c *chunks) endChunk() error {
 	head := headReader{c.in, maxChunkLine}
 	line, err := head.line()
 	if err == nil && line != "" {
-		err = errors.New("a chunk of the body is longer than it says")
+		err = errors.New("a chunk of the body is longer than its stated size")
 	}
 	return err
 }

@@ -146,7 +146,7 @@ func (r *Reader) toRecord() (int64, error) {
 // ErrShared means that a gzip member holds more than one record. All of these records are returned,
 // but only the first can be found by its offset. ErrShared is the only error in a [Damage] that
 // does not mean a lost record.
-var ErrShared = errors.New("its gzip member contains more records: they are read, but have no offset of their own")
+var ErrShared = errors.New("the gzip member contains more records: they are read, but have no offset of their own")
 
 // share counts the records that begin in the open gzip member. At the second one it returns a
 // [Damage] with ErrShared, because by the specification each record has a member of its own.
@@ -183,7 +183,7 @@ func (r *Reader) head(rec *Record) (length int64, err error) {
 	lines := headReader{r.in, maxHead}
 	start, err := lines.line()
 	if err == nil && !strings.HasPrefix(start, version) {
-		err = fmt.Errorf("it begins with %q", brief(start))
+		err = fmt.Errorf("begins with %q", brief(start))
 	}
 	if err == nil {
 		rec.Header, err = lines.fields(false)

@@ -80,7 +80,7 @@ func readBlock(block io.Reader) ([]byte, error) {
 func (o Options) complete(r *Record, block []byte) error {
 	h := &r.Header
 	if r.Type() == "" || r.Date().IsZero() {
-		return errors.New("it has no type, or no date")
+		return errors.New("no type, or no date")
 	}
 	if err := checkRevisit(r); err != nil {
 		return err

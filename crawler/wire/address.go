@@ -223,7 +223,7 @@ func (d *dialer) connect(ctx context.Context, network, address string) (net.Conn
 
 // errNoneAnswers replaces the dialer's error if that error is about an address that is not
 // permitted, although another address of the host is permitted.
-var errNoneAnswers = errors.New("none of its addresses answers")
+var errNoneAnswers = errors.New("no address of the host answers")
 
 // allows reports whether a host may have any address, because it is in Options.AllowHosts.
 func (d *dialer) allows(address string) bool {

@@ -31,7 +31,7 @@ import (
 var (
 	// ErrLocked means that another process has locked the archive file, because it is writing or
 	// adopting it.
-	ErrLocked = errors.New("another process is writing it")
+	ErrLocked = errors.New("another process is writing the file")
 	// ErrLacking means that the store has pages whose answers are missing in the archive file, as
 	// after a power cut.
 	ErrLacking = errors.New("the archive file lacks answers of pages")

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"skink/crawler"
+	"skink/frontier"
 	"skink/internal/corpus"
 	"skink/internal/ingest"
 	"skink/store"
@@ -68,8 +69,12 @@ func (l *line) take() []*call {
 func (a *Archive) Answer(page *crawler.Page) ingest.EntryWriter {
 	var answer packed
 	var failed error
+	kind := corpus.IsPage
+	if page.Item.Kind == frontier.Requisite {
+		kind = corpus.IsRequisite
+	}
 	if page.Raw != nil {
-		answer, failed = a.answer(page.Raw, corpus.IsPage, "")
+		answer, failed = a.answer(page.Raw, kind, "")
 	}
 	return func(ctx context.Context, e *store.Entry) (store.Outcome, error) {
 		all, err := answer, failed
@@ -80,7 +85,7 @@ func (a *Archive) Answer(page *crawler.Page) ingest.EntryWriter {
 			all, err = a.revisit(page.Raw, profile, &e.Record)
 		} else if err == nil {
 			switch r := &e.Record; {
-			case page.Raw == nil || page.Problem != "":
+			case page.Raw == nil || page.Problem != "" || kind == corpus.IsRequisite:
 			case r.Visit == store.Failed: // the server answered, but the visit counts as failed, for example for an error page
 				all, err = a.answer(page.Raw, corpus.NotPage, "")
 			case crawler.Problem(r.Problem).Answered():

@@ -16,6 +16,7 @@ import (
 
 	"skink/crawler"
 	"skink/crawler/wire"
+	"skink/frontier"
 	"skink/internal/corpus"
 	"skink/store"
 	"skink/warc"
@@ -148,7 +149,7 @@ func (a *Archive) with(p packed, page *crawler.Page, r *store.Record) (packed, e
 	rec := warc.New(warc.Metadata, page.Item.URL, page.FetchedAt, corpus.TypeRemark, text)
 	if page.Raw != nil {
 		rec.Header.Add("WARC-Concurrent-To", p.id)
-	} else {
+	} else if page.Item.Kind != frontier.Requisite {
 		rec.Header.Add(corpus.PageField, corpus.NoAnswer)
 	}
 	p.records, err = a.pack.Append(slices.Clip(p.records), rec) // Clip makes Append copy, because a second verdict on the same page needs p.records unchanged

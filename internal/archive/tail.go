@@ -44,7 +44,7 @@ func committed(ctx context.Context, s pages, m *mark) (all []answered, err error
 		for _, at := range []store.Archived{page.Record.Archive, page.Record.Answered} {
 			if at.File == name {
 				r := &page.Record
-				all = append(all, answered{at, frontier.Item{URL: r.URL, Via: r.Via, Depth: r.Depth, Hops: r.Hops, Due: now}})
+				all = append(all, answered{at, frontier.Item{URL: r.URL, Via: r.Via, Depth: r.Depth, Hops: r.Hops, Kind: r.ItemKind(), Due: now}})
 			}
 		}
 	}

@@ -42,7 +42,7 @@ func (in *Inputs) readPackage(i input, f io.Reader, b *Unpacker, yield func(*Rec
 	case onDisk && !b.Packed: // the offset is unchanged, so the file can be read in another form
 		return false, true
 	default:
-		return true, failed(errors.New("it is a ZIP file without a web archive in its folder archive/"))
+		return true, failed(errors.New("a ZIP file without a web archive in its folder archive/"))
 	}
 	for _, a := range archives {
 		of, err := a.Open()

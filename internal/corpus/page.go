@@ -24,7 +24,8 @@ const (
 	PageField   = "Skink-Page"
 	IsPage      = "yes"
 	NotPage     = "no"
-	NoAnswer    = "none" // in a metadata record about a URL that gave no response
+	IsRequisite = "requisite" // a file that was fetched only because a page needs it to look right
+	NoAnswer    = "none"      // in a metadata record about a URL that gave no response
 	DetailField = "Skink-Page-Detail"
 )
 
@@ -147,6 +148,8 @@ func pageURL(rec *warc.Record) (string, error) {
 	switch kind := rec.Header.Get(PageField); {
 	case kind == IsPage, kind == NoAnswer, crawler.Problem(kind).Answered():
 		return url, nil
+	case kind == IsRequisite:
+		return "", passed("requisite of a page")
 	case kind == NotPage:
 		return "", passed("answer that the crawl did not accept as a page")
 	}
@@ -177,7 +180,7 @@ func httpAnswer(rec *warc.Record) (a wire.Answer, err error) {
 	}
 	a = wire.Answer{At: rec.Date(), Status: m.Status(), Header: http.Header{}, Body: m.Body, Cut: cutOf(rec)}
 	if a.Status == 0 {
-		return a, fmt.Errorf("it is not an HTTP answer: it begins with %q", m.Start)
+		return a, fmt.Errorf("not an HTTP answer: it begins with %q", m.Start)
 	}
 	for _, f := range m.Header {
 		a.Header.Add(f.Name, f.Value)
@@ -193,7 +196,7 @@ func unanswered(item frontier.Item, rec *warc.Record) (*crawler.Page, error) {
 		return nil, about(rec, err)
 	}
 	if remark.Problem == "" {
-		return nil, about(rec, errors.New("the record does not say why there is no answer"))
+		return nil, about(rec, errors.New("the record gives no reason for the missing answer"))
 	}
 	item.Tries = remark.Tries
 	return &crawler.Page{Item: item, FetchedAt: rec.Date(), Problem: crawler.Problem(remark.Problem), Detail: remark.Detail}, nil

@@ -36,5 +36,5 @@ func CheckFiles(dir string, extra int, limit int64, exts ...string) error {
 	for suggested < 2*need {
 		suggested *= 2
 	}
-	return fmt.Errorf("%w: %d, but %d are needed: raise it, as with: ulimit -n %d", ErrFiles, limit, need, suggested)
+	return fmt.Errorf("%w: %d, but %d are needed: raise the limit, for example with: ulimit -n %d", ErrFiles, limit, need, suggested)
 }

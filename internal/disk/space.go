@@ -87,6 +87,6 @@ func (s *Space) ask() error {
 	if free >= reserve {
 		return nil
 	}
-	return fmt.Errorf("%s: %w: %d MiB are free, and %d MiB must stay free: make room and run the command again",
+	return fmt.Errorf("%s: %w: %d MiB are free, and %d MiB must stay free: free some disk space, and run the command again",
 		s.Dir, store.ErrFull, free>>20, reserve>>20)
 }

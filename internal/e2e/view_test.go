@@ -225,6 +225,7 @@ type browser struct {
 	root string
 	axe  string // the program that looks for barriers; "": there is none
 
+	foreign  atomic.Bool // the pages are not ours: they may ask for any URL, and report errors
 	stopping atomic.Bool // the server may be gone before the browser has all of its last page
 }
 
@@ -238,6 +239,9 @@ func openBrowser(t *testing.T, chromium, root string) *browser {
 	b := &browser{t: t, ctx: ctx, root: root}
 	b.do()
 	err := chromedp.Listen(ctx, func(event any) {
+		if b.foreign.Load() {
+			return
+		}
 		switch e := event.(type) {
 		case *network.EventRequestWillBeSent:
 			if !strings.HasPrefix(e.Request.URL, root+"/") && !strings.HasPrefix(e.Request.URL, "data:") { // the browser's own page about a server that is gone has such pictures

@@ -118,9 +118,9 @@ func (p *Pipeline) end(ctx context.Context, j *judgement) error {
 
 // writer returns the function that commits a visit. Usually it also archives the response. If the
 // page was stored before a crash of the program, its response is in the archive already, and is not
-// archived again.
+// archived again. The same holds for a requisite that a browser loaded for a page.
 func (p *Pipeline) writer(v *visit, page *crawler.Page) EntryWriter {
-	if p.opt.Archive != nil && v.kind != recorded {
+	if p.opt.Archive != nil && v.kind != recorded && (page.Raw != nil || page.Problem != "") {
 		return p.opt.Archive(page)
 	}
 	return func(ctx context.Context, e *store.Entry) (store.Outcome, error) {

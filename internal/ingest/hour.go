@@ -156,7 +156,7 @@ func (h *hours) leave(host string) (why string) {
 // decided already.
 func (h *hours) weigh(ctx context.Context, got *reading, before *store.Record) (*reading, error) {
 	r := &got.seen
-	if got.claim == (frontier.Claim{}) || r.Checked || before.Kind == store.Later || isNothing(r) && !isSoft(r) {
+	if got.claim == (frontier.Claim{}) || r.Checked || r.Requisite || before.Kind == store.Later || isNothing(r) && !isSoft(r) {
 		return got, nil
 	}
 	t, err := h.turnOf(ctx, got, before)
@@ -382,9 +382,9 @@ func withoutQuery(url string) string {
 func (got *reading) turn(t turn, missed int, gone bool) *reading {
 	failed := *got
 	if !isSoft(&got.seen) {
-		detail := "it had text before and has none now"
+		detail := "the page had text before and has none now"
 		if t.problem == crawler.ProblemAlike {
-			detail = "many pages of its host have the same new text"
+			detail = "many pages of the host have the same new text"
 		}
 		failed = *got.failed(t.problem, detail)
 		failed.seen.Hash = t.sign

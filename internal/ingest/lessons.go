@@ -70,7 +70,7 @@ func (l *lessons) recall(ctx context.Context, soft *softPages) error {
 	}
 	for page, err := range l.store.Changes(ctx, store.Cursor(cursor), store.WantText|store.WantLinks) {
 		if err != nil {
-			return fmt.Errorf("store what the crawl learned: %w", err)
+			return fmt.Errorf("store the learned patterns: %w", err)
 		}
 		r := &page.Record
 		if v, ok := lessonOf(r, l.said(r, page.Text), linked(page.Links)); ok {
@@ -187,6 +187,8 @@ func lessonOf(r *store.Record, text learn.Text, links iter.Seq[string]) (v learn
 	case isSoft(r):
 		v.Soft = true
 		return v, true
+	case r.Requisite:
+		return v, false
 	case r.Kind == store.Other && !r.Hash.IsZero():
 		v.File, v.Text = true, learn.Body(r.Hash)
 		return v, true

@@ -17,11 +17,7 @@ type outgoing struct {
 
 // links returns the links for the crawler, which follows some of them and only resolves the others.
 func (o outgoing) links() crawler.Links {
-	l := crawler.Links{Base: o.doc.Base, Hrefs: o.hrefs(), NoFollow: o.doc.NoFollow, Targets: o.keep}
-	if o.keep {
-		l.Files = o.files()
-	}
-	return l
+	return crawler.Links{Base: o.doc.Base, Hrefs: o.hrefs(), Files: o.files(), NoFollow: o.doc.NoFollow, Targets: o.keep}
 }
 
 func (o outgoing) hrefs() iter.Seq2[string, bool] {

@@ -15,6 +15,7 @@ import (
 	"skink/dedup"
 	"skink/document"
 	"skink/extract"
+	"skink/extract/stylesheet"
 	"skink/frontier"
 	"skink/internal/memory"
 	"skink/store"
@@ -70,6 +71,11 @@ type reader struct {
 // error. It fails only if ctx ends, or with [crawler.ErrRender] if the page must be rendered first.
 // The caller must release the share when the page is stored or dropped, also after an error.
 func (r *reader) read(ctx context.Context, page *crawler.Page, leads *crawler.Leads) (*reading, *memory.Share, error) {
+	if isStyleSheet(page) {
+		if err := leads.Follow(crawler.Links{Files: stylesheet.References(page.Body)}); err != nil {
+			return nil, nil, err
+		}
+	}
 	got := unread(page, leads)
 	if page.NotModified || got.seen.Kind != store.Page {
 		return got, nil, nil
@@ -95,6 +101,13 @@ func (r *reader) read(ctx context.Context, page *crawler.Page, leads *crawler.Le
 	}
 	share.Keep(got.weighs())
 	return got, share, nil
+}
+
+// isStyleSheet reports whether a page is a style sheet that was fetched for the archive. It may
+// refer to other files that the page needs.
+func isStyleSheet(page *crawler.Page) bool {
+	return page.Item.Kind == frontier.Requisite && page.Problem == "" && !page.NotModified && page.Location == "" &&
+		extract.MediaType(page.Body, page.Header.Get("Content-Type")) == "text/css"
 }
 
 // unread returns the reading of a page without its body.

@@ -32,6 +32,7 @@ func recordOf(page *crawler.Page) store.Record {
 		Private:     page.Private,
 		Truncated:   page.Truncated,
 		Checked:     page.Item.Kind == frontier.Check,
+		Requisite:   page.Item.Kind == frontier.Requisite,
 		RenderError: page.DrawError,
 	}
 	switch {
@@ -48,6 +49,9 @@ func recordOf(page *crawler.Page) store.Record {
 		r.Kind = store.Redirect
 	case page.Item.Kind == frontier.Check:
 		r.Kind, r.Size = store.Other, page.Promised
+	case page.Item.Kind == frontier.Requisite:
+		r.Kind, r.Hash = store.Other, dedup.HashOf(page.Body)
+		r.ETag, r.Modified = page.Validators()
 	case page.Listed != nil:
 		r.Kind, r.Detail, r.Hash = store.Sitemap, page.Listed.String(), dedup.HashOf(page.Body)
 	case page.Drawing != nil:

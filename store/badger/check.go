@@ -39,7 +39,7 @@ func isStore(dir string) (bool, error) {
 		return false, nil
 	case err != nil:
 		if info, statErr := os.Stat(dir); statErr == nil && !info.IsDir() {
-			return false, fmt.Errorf("%w: it is a file", store.ErrCorrupt)
+			return false, fmt.Errorf("%w: a file, not a folder", store.ErrCorrupt)
 		}
 		return false, err
 	}
@@ -54,7 +54,7 @@ func isStore(dir string) (bool, error) {
 		}
 	}
 	if !manifest && other != "" {
-		return false, fmt.Errorf("%w: it contains %q and no MANIFEST", store.ErrCorrupt, other)
+		return false, fmt.Errorf("%w: the folder contains %q and no MANIFEST", store.ErrCorrupt, other)
 	}
 	return manifest, nil
 }
@@ -129,7 +129,7 @@ func inspect(dir string) (*inspection, error) {
 	if err := checkNames(dir, f.manifest, f.reached); err != nil && len(f.tables) == 0 {
 		what := err.Error()
 		if torn {
-			what = "it ends in the middle of an entry: " + what
+			what = "ends in the middle of an entry: " + what
 		}
 		f.damaged(Damage{badgerdb.ManifestFilename, what})
 		f.manifest, err = rebuildManifest(dir)
@@ -234,7 +234,7 @@ func readDamage(dir string) (said []Damage, err error) {
 		return nil, err
 	}
 	if json.Unmarshal(b, &said) != nil || len(said) == 0 {
-		said = []Damage{{damageFile, "it cannot be read"}}
+		said = []Damage{{damageFile, "cannot be read"}}
 	}
 	return said, nil
 }
@@ -257,7 +257,7 @@ func readHead(dir string) (h head, err error) {
 	defer f.Close()
 	var b [8]byte
 	if _, err := io.ReadFull(f, b[:]); err != nil || string(b[:4]) != "Bdgr" {
-		return h, fmt.Errorf("%w: its MANIFEST is not that of a Badger database", store.ErrCorrupt)
+		return h, fmt.Errorf("%w: the MANIFEST is not that of a Badger database", store.ErrCorrupt)
 	}
 	return head{b[4], b[5]}, nil
 }
@@ -270,11 +270,11 @@ func checkHead(dir string) error {
 	}
 	switch {
 	case h.owner != skinkMagic:
-		return fmt.Errorf("%w: it is the database of another program", store.ErrCorrupt)
+		return fmt.Errorf("%w: the database of another program", store.ErrCorrupt)
 	case h.version > layoutVersion:
-		return fmt.Errorf("%w: it was written by a newer skink (layout %d, this one reads %d)", store.ErrCorrupt, h.version, layoutVersion)
+		return fmt.Errorf("%w: written by a newer skink (layout %d, this one reads %d)", store.ErrCorrupt, h.version, layoutVersion)
 	case h.version < layoutVersion:
-		return fmt.Errorf("%w: it was written by an older skink (layout %d, this one reads %d)", store.ErrCorrupt, h.version, layoutVersion)
+		return fmt.Errorf("%w: written by an older skink (layout %d, this one reads %d)", store.ErrCorrupt, h.version, layoutVersion)
 	}
 	return nil
 }
@@ -330,7 +330,7 @@ func checkNames(dir string, m badgerdb.Manifest, reached uint64) error {
 func checkTable(name string, compression options.CompressionType) (last uint64, err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			err = fmt.Errorf("its index is damaged")
+			err = fmt.Errorf("the index is damaged")
 		}
 	}()
 	f, err := z.OpenMmapFile(name, os.O_RDONLY, 0)

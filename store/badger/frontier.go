@@ -403,7 +403,7 @@ func (s *Store) Return(ctx context.Context, c frontier.Claim, rest frontier.Rest
 	return s.write(ctx, func(b *batch) error {
 		h, err := s.queue.holder(c)
 		if err != nil {
-			return b.refuse(fmt.Errorf("return %w", err))
+			return b.refuse(fmt.Errorf("return host %w", err))
 		}
 		before := keptOf(h.rest)
 		h.rest = rest.Bounded(time.Now())
@@ -516,7 +516,7 @@ func (k keptRest) rest() frontier.Rest {
 
 func (k *keptRest) decode(value []byte) error {
 	if err := json.Unmarshal(value, k); err != nil {
-		return fmt.Errorf("%w: what is kept of a host: %v", store.ErrCorrupt, err)
+		return fmt.Errorf("%w: stored state of a host: %v", store.ErrCorrupt, err)
 	}
 	return nil
 }

@@ -70,5 +70,5 @@ func (s *Store) fullError(err error) error {
 	if err == nil || errors.Is(err, store.ErrFull) || !disk.Full(err) {
 		return err
 	}
-	return fmt.Errorf("%s: %w: %w; make room and run the command again", s.name, store.ErrFull, disk.Damage(err))
+	return fmt.Errorf("%s: %w: %w; free some disk space, and run the command again", s.name, store.ErrFull, disk.Damage(err))
 }

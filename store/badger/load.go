@@ -54,7 +54,7 @@ func (s *Store) load() error {
 		return nil
 	}
 	if s.seq > 0 || len(s.queue.hosts) > 0 {
-		return fmt.Errorf("%w: it has no counters", store.ErrCorrupt)
+		return fmt.Errorf("%w: no counters", store.ErrCorrupt)
 	}
 	if s.reading != nil {
 		return nil

@@ -44,7 +44,7 @@ func readTable(b []byte) (c *tableContent, what string) {
 	rest, sum := cutSized(b)
 	_, index := cutSized(rest)
 	if !matches(index, sum) {
-		return noTable(), "its index is damaged"
+		return noTable(), "the index is damaged"
 	}
 	root := fb.GetRootAsTableIndex(index, 0)
 	c = &tableContent{}
@@ -150,7 +150,7 @@ func damagedTables(dir string, m badgerdb.Manifest) (found map[uint64]*tableCont
 		b, err := os.ReadFile(filepath.Join(dir, tableName(id)))
 		if errors.Is(err, os.ErrNotExist) {
 			found[id] = noTable()
-			said = append(said, Damage{tableName(id), "it is missing"})
+			said = append(said, Damage{tableName(id), "missing"})
 			continue
 		}
 		if err != nil {

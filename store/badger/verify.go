@@ -41,7 +41,7 @@ func (s *Store) checkIndex() (found []Damage, err error) {
 	for _, e := range m.Segments {
 		name := s.index.File(e.ID)
 		if postings.CheckSegment(name) != nil {
-			found = append(found, Damage{filepath.Base(name), "it cannot be read"})
+			found = append(found, Damage{filepath.Base(name), "cannot be read"})
 		}
 	}
 	return found, nil

@@ -170,7 +170,7 @@ func withoutAddress(err error) error {
 type fullError struct{ error }
 
 func (e *fullError) Error() string {
-	return fmt.Sprintf("the server's disk is full: %v: make room there", e.error)
+	return fmt.Sprintf("the server's disk is full: %v: free some space there", e.error)
 }
 
 func (e *fullError) Is(target error) bool { return target == store.ErrFull }

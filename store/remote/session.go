@@ -85,7 +85,7 @@ func (s *session) begin(a *answer, q *request) error {
 	}
 	l := s.listOf(q)
 	if l == nil {
-		return fmt.Errorf("request %d is not known here", q.Verb)
+		return fmt.Errorf("unknown request %d", q.Verb)
 	}
 	s.last++
 	s.lists[s.last] = l

@@ -216,14 +216,14 @@ func (s *segment) read() error {
 	}
 	var foot [footSize]byte
 	if _, err := s.file.ReadAt(foot[:], info.Size()-footSize); err != nil || string(foot[footSize-4:]) != segmentMagic {
-		return fmt.Errorf("%w: it has no end", store.ErrCorrupt)
+		return fmt.Errorf("%w: no end", store.ErrCorrupt)
 	}
 	end := binary.LittleEndian.Uint64(foot[0:])
 	postings := binary.LittleEndian.Uint64(foot[8:])
 	blocks := uint64(binary.LittleEndian.Uint32(foot[16:]))
 	filterBlocks := uint64(binary.LittleEndian.Uint32(foot[20:]))
 	if end+16*blocks+8*wordsInBlock*filterBlocks+footSize != uint64(info.Size()) || filterBlocks == 0 {
-		return fmt.Errorf("%w: it is not as long as it should be", store.ErrCorrupt)
+		return fmt.Errorf("%w: wrong length", store.ErrCorrupt)
 	}
 	check := crc32.New(castagnoli)
 	in := io.TeeReader(bufio.NewReaderSize(io.NewSectionReader(s.file, int64(end), info.Size()-int64(end)-footSize), 256<<10), check)
@@ -234,7 +234,7 @@ func (s *segment) read() error {
 	}
 	check.Write(foot[:24])
 	if binary.LittleEndian.Uint32(foot[24:]) != check.Sum32() {
-		return fmt.Errorf("%w: its check is wrong", store.ErrCorrupt)
+		return fmt.Errorf("%w: wrong checksum", store.ErrCorrupt)
 	}
 	s.postings = int(postings)
 	s.fences = make([]fence, 0, blocks+1)
@@ -371,7 +371,7 @@ func CheckSegment(name string) error {
 		n++
 	}
 	if r.err == nil && n != s.postings {
-		return fmt.Errorf("%w: %d postings of %d", store.ErrCorrupt, n, s.postings)
+		return fmt.Errorf("%w: %d of %d postings", store.ErrCorrupt, n, s.postings)
 	}
 	return r.err
 }
