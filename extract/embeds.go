@@ -10,9 +10,9 @@ import (
 	"skink/extract/stylesheet"
 )
 
-// embed adds the files that a browser fetches because of an element to Document.Embeds. For a
-// picture with several sizes it adds each size. It does not find files that scripts load, or those
-// that a style sheet in another file names.
+// embed adds to Document.Embeds the files that a browser fetches because of an element. A picture
+// is added in each of its sizes. Files that scripts load are not found, and neither are files that
+// a style sheet in another file names.
 func (s *survey) embed(n *html.Node) {
 	if s.opt.Requisites {
 		s.embedRequisites(n)
@@ -105,7 +105,7 @@ func (s *survey) embedLink(n *html.Node) {
 }
 
 // addPicture adds a picture in each of its sizes (src and srcset). alt is the name of the attribute
-// with its alternative text, "" if it has none.
+// with the alternative text, or "".
 func (s *survey) addPicture(n *html.Node, alt string) {
 	text := attr(n, alt)
 	s.addEmbed(attr(n, "src"), ByImage, text)
@@ -131,7 +131,7 @@ func candidates(srcset string) iter.Seq[string] {
 			href := rest[:end]
 			rest = rest[end:]
 			if bare := strings.TrimRight(href, ","); bare != href {
-				href = bare // a comma directly after the address: there is no descriptor
+				href = bare // a comma directly after the address means that there is no descriptor
 			} else {
 				rest = behindComma(rest)
 			}
@@ -142,7 +142,8 @@ func candidates(srcset string) iter.Seq[string] {
 	}
 }
 
-// behindComma returns the part of s after the first comma outside parentheses, "" if there is none.
+// behindComma returns the part of s after the first comma outside parentheses, or "" if there is no
+// such comma.
 func behindComma(s string) string {
 	open := false
 	for i := range len(s) {

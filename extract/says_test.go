@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// parsed reads a page of some elements.
+// parsed parses a page with the given elements.
 func parsed(t *testing.T, o Options, elements string) *Document {
 	t.Helper()
 	d, err := o.Parse([]byte("<!doctype html><html>"+elements), "text/html; charset=utf-8")
