@@ -25,7 +25,7 @@ const lookAgainPriority = 96
 
 // ErrLookAgain is the error of a [Handler] that cannot judge a page before it has seen other pages
 // of the host. The URL goes to the end of its host's queue and is fetched again.
-var ErrLookAgain = errors.New("fetch the page again after the others of its host")
+var ErrLookAgain = errors.New("the page cannot be judged before other pages of its host: fetch it again")
 
 // A Leaver is a [Handler] that can end the crawl of a host.
 type Leaver interface {

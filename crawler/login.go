@@ -158,7 +158,7 @@ func (f *fetcher) submitLogin(ctx context.Context, h access.Host) error {
 	case err != nil:
 		return fail("%v", err)
 	case x.Status != http.StatusOK:
-		return fail("the page answers %s: correct its URL", statusText(x.Status))
+		return fail("the page answers with %s: correct its URL", statusText(x.Status))
 	}
 	form, err := findForm(x.Body, l.Fields)
 	if err != nil {
@@ -215,7 +215,7 @@ func checkLogin(l *access.Login, x *wire.Exchange, at string) error {
 	if ok {
 		return nil
 	}
-	return &LoginError{l.Page, fmt.Sprintf("the answer is not %s but %s at %s: correct the fields, or the check", want, statusText(x.Status), withoutQuery(at))}
+	return &LoginError{l.Page, fmt.Sprintf("want %s, got %s at %s: correct the fields or the check", want, statusText(x.Status), withoutQuery(at))}
 }
 
 // loginExchange makes a request of a login, and follows redirects within the host by GET. It returns

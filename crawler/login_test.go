@@ -162,13 +162,13 @@ func TestLoginCheck(t *testing.T) {
 		{"by URL", func(h *access.Host) { h.Login.Check = "/welcome" }, ""},
 		{"by status", func(h *access.Host) { h.Login.Check = "200" }, ""},
 		{"by the form", func(h *access.Host) { h.Login.Check = "" }, ""},
-		{"another text", func(h *access.Host) { h.Login.Check = "Good morning" }, `the answer is not a page with "Good morning" but 200 OK at http://HOST/welcome`},
-		{"another URL", func(h *access.Host) { h.Login.Check = "/members" }, "the answer is not the URL /members"},
-		{"another status", func(h *access.Host) { h.Login.Check = "204" }, "the answer is not status 204 but 200 OK"},
-		{"a wrong password", func(h *access.Host) { h.Login.Fields["password"] = "secret-wrong" }, "the answer is not a page with"},
-		{"a wrong password, by the form", func(h *access.Host) { h.Login.Fields["password"], h.Login.Check = "secret-wrong", "" }, "the answer is not a page without the form"},
+		{"another text", func(h *access.Host) { h.Login.Check = "Good morning" }, `want a page with "Good morning", got 200 OK at http://HOST/welcome`},
+		{"another URL", func(h *access.Host) { h.Login.Check = "/members" }, "want the URL /members"},
+		{"another status", func(h *access.Host) { h.Login.Check = "204" }, "want status 204, got 200 OK"},
+		{"a wrong password", func(h *access.Host) { h.Login.Fields["password"] = "secret-wrong" }, "want a page with"},
+		{"a wrong password, by the form", func(h *access.Host) { h.Login.Fields["password"], h.Login.Check = "secret-wrong", "" }, "want a page without the form"},
 		{"a field that is missing", func(h *access.Host) { h.Login.Fields["email"] = "secret-mail" }, "the page has no form with the fields email, password, user; it has csrf, how, password, q, remember, user"},
-		{"a page that is refused", func(h *access.Host) { h.Login.Page = strings.Replace(h.Login.Page, "/login", "/never", 1) }, "the page answers 403 Forbidden: correct its URL"},
+		{"a page that is refused", func(h *access.Host) { h.Login.Page = strings.Replace(h.Login.Page, "/login", "/never", 1) }, "the page answers with 403 Forbidden: correct its URL"},
 	} {
 		s := &memberSite{}
 		statuses, problems := crawlMembers(t, s, test.change, "")

@@ -173,7 +173,7 @@ func TestProxyFails(t *testing.T) {
 		tries   int
 		want    string // in the detail of the last try; "": the page is there
 	}{
-		{"a wrong password", []access.Proxy{wrong}, 1, "it answers 407"},
+		{"a wrong password", []access.Proxy{wrong}, 1, "answered 407"},
 		{"a proxy that is down", []access.Proxy{down.url("http")}, 1, "connection refused"},
 		{"a SOCKS proxy that is down", []access.Proxy{down.url("socks5")}, 1, "connection refused"},
 		{"the next is good", []access.Proxy{down.url("http"), wrong, good.url("http")}, 3, ""},

@@ -87,7 +87,7 @@ func Clusters(n int, similarities []float64, alike func(leader int, from []float
 
 func checkSimilarities(similarities []float64) error {
 	if len(similarities) == 0 || len(similarities) > MostSimilarities || !slices.IsSorted(similarities) {
-		return fmt.Errorf("clusters at the similarities %v: 1 to %d are possible, in ascending order", similarities, MostSimilarities)
+		return fmt.Errorf("clusters at similarities %v: give 1 to %d of them, in ascending order", similarities, MostSimilarities)
 	}
 	return nil
 }

@@ -69,9 +69,9 @@ func (s Shingling) Check() error {
 	case s.Unit != Words && s.Unit != Chars:
 		return fmt.Errorf("no unit is called %q: try word or char", s.Unit)
 	case s.K < 1:
-		return fmt.Errorf("a shingle of %d units: it has at least 1", s.K)
+		return fmt.Errorf("shingle length %d: must be at least 1", s.K)
 	case s.K > MaxShingle:
-		return fmt.Errorf("a shingle of %d units: it has at most %d, and most texts are shorter", s.K, MaxShingle)
+		return fmt.Errorf("shingle length %d: must be at most %d, because most texts are shorter", s.K, MaxShingle)
 	}
 	return nil
 }

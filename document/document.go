@@ -57,7 +57,7 @@ var (
 	ErrDamaged   = pdf.ErrDamaged
 	ErrTooSlow   = pdf.ErrTooSlow
 	ErrTooLarge  = pdf.ErrTooLarge
-	ErrNoText    = errors.New("it has only pictures, or nothing")
+	ErrNoText    = errors.New("only pictures, or nothing")
 )
 
 // An Error means that the text of a document cannot be read.

@@ -55,8 +55,8 @@ body { font: 16px/1.5 sans-serif; max-width: 60em; margin: auto; padding: 1em; c
 [title] { border-left: 3px solid #e99; padding-left: .5em }
 .about { border-bottom: 1px solid #777; color: #000 }
 </style></head><body>
-<p class=about><b>%s</b><br>main text taken from %s; words: %d; share of what could be taken: %.0f %%.
-Green is taken; a red bar is a box that a rule suspects, with the rule as its tooltip.</p>
+<p class=about><b>%s</b><br>main text from %s; words: %d; share of all text: %.0f %%.
+Extracted text is green. A red bar marks a box that a rule suspects; the tooltip names the rule.</p>
 `
 
 func (m *marked) write(out *bufio.Writer) {

@@ -90,7 +90,7 @@ func nastyTold(t testing.TB) report.Source {
 	return told{report.FromStore(s), []report.Learned{
 		{Host: "example.com", Saved: 1234,
 			Postponed: []report.Postponed{
-				{Host: "example.com", Rule: "pattern of copies", Pattern: "/list?<b>\x1b[31m", URLs: 1230, Example: "https://example.com/?<script>alert(1)</script>\x1b[2J", New: 2, Copies: 300},
+				{Host: "example.com", Rule: "pattern of duplicates", Pattern: "/list?<b>\x1b[31m", URLs: 1230, Example: "https://example.com/?<script>alert(1)</script>\x1b[2J", New: 2, Copies: 300},
 				{Host: "example.com", Rule: "view of a page", Pattern: "DokuWiki action", URLs: 4, Example: "javascript:alert(1)"},
 			},
 			Soft: []report.LearnedSoft{{Probe: "https://example.com/\u202ex", Pages: 7}}},

@@ -39,9 +39,9 @@ func (b *batch) whyLeads(ctx context.Context, leader *store.Record) (string, err
 	why := string(precedence.Why(&its, first.page))
 	switch {
 	case leader.NoIndex:
-		why += ", noindex: leads other noindex pages only"
+		why += ", noindex: leader only of other noindex pages"
 	case leader.Verdict == dedup.Thin:
-		why += ", thin: leads exact copies only"
+		why += ", thin: leader only of exact duplicates"
 	}
 	return why, nil
 }

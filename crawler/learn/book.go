@@ -77,7 +77,7 @@ func Read(ctx context.Context, keeper interface {
 func parse(host string, value []byte) (*Host, error) {
 	h := NewHost()
 	if err := json.Unmarshal(value, h); err != nil {
-		return nil, fmt.Errorf("read what the crawl learned about %s: %w", host, err)
+		return nil, fmt.Errorf("read the patterns learned about %s: %w", host, err)
 	}
 	return h, nil
 }
@@ -253,7 +253,7 @@ func (e *entry) text() []byte {
 func (b *Book) write(ctx context.Context, host string, n news) error {
 	swapped, err := b.keeper.Swap(ctx, NameOf(host), n.of.kept, n.value)
 	if err != nil {
-		return fmt.Errorf("store what the crawl learned about %s: %w", host, err)
+		return fmt.Errorf("store the patterns learned about %s: %w", host, err)
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -47,9 +47,9 @@ import (
 type Rule string
 
 const (
-	Copies   Rule = "pattern of copies"
+	Copies   Rule = "pattern of duplicates"
 	View     Rule = "view of a page" // see views.go
-	Calendar Rule = "calendar without end"
+	Calendar Rule = "endless calendar"
 	Growing  Rule = "growing path"
 	Farm     Rule = "link farm"
 )

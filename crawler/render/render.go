@@ -99,7 +99,7 @@ type Drawing struct {
 // These are the reasons why a page was not drawn.
 var (
 	ErrCrashed = errors.New("the browser's process for the page ended, perhaps because the page needs too much memory")
-	ErrHangs   = errors.New("the page does not answer")
+	ErrHangs   = errors.New("the page stopped responding")
 	ErrLarge   = errors.New("the rendered page is too large")
 )
 

@@ -120,7 +120,7 @@ func (t *tab) draw(ctx context.Context) (*Drawing, error) {
 		return nil, err
 	}
 	if went.ErrorText != "" {
-		return nil, fmt.Errorf("the browser does not open the page: %s", went.ErrorText)
+		return nil, fmt.Errorf("the browser cannot open the page: %s", went.ErrorText)
 	}
 	quiet, err := t.settle(ctx)
 	if err != nil {

@@ -37,15 +37,15 @@ func ParseKey(text []byte) (Key, error) {
 	}
 	block, _ := pem.Decode(text)
 	if block == nil || block.Type != "PRIVATE KEY" {
-		return Key{}, errors.New("it holds no private key in PEM: make one with skink key new")
+		return Key{}, errors.New("no private key in PEM format: make one with skink key new")
 	}
 	parsed, err := x509.ParsePKCS8PrivateKey(block.Bytes)
 	if err != nil {
-		return Key{}, errors.New("its PEM block is not a PKCS #8 key: make one with skink key new")
+		return Key{}, errors.New("the PEM block is not a PKCS #8 key: make one with skink key new")
 	}
 	private, ok := parsed.(ed25519.PrivateKey)
 	if !ok {
-		return Key{}, errors.New("its key is not an Ed25519 key: make one with skink key new")
+		return Key{}, errors.New("the key is not an Ed25519 key: make one with skink key new")
 	}
 	return Key{private}, nil
 }
@@ -53,15 +53,15 @@ func ParseKey(text []byte) (Key, error) {
 func parseJWK(text []byte) (Key, error) {
 	var jwk struct{ Kty, Crv, D, X string }
 	if json.Unmarshal(text, &jwk) != nil || jwk.Kty != "OKP" || jwk.Crv != "Ed25519" {
-		return Key{}, errors.New("its JWK is not an Ed25519 key")
+		return Key{}, errors.New("the JWK is not an Ed25519 key")
 	}
 	seed, err := base64.RawURLEncoding.DecodeString(jwk.D)
 	if err != nil || len(seed) != ed25519.SeedSize {
-		return Key{}, errors.New("its JWK has no private part (d)")
+		return Key{}, errors.New("the JWK has no private part (d)")
 	}
 	k := Key{ed25519.NewKeyFromSeed(seed)}
 	if jwk.X != "" && jwk.X != k.public() {
-		return Key{}, errors.New("the parts d and x of its JWK are of different keys")
+		return Key{}, errors.New("the parts d and x of the JWK belong to different keys")
 	}
 	return k, nil
 }

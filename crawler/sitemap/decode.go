@@ -36,7 +36,7 @@ func decode(r io.Reader, bytes int64) (*bufio.Reader, error) {
 // emptyOr turns io.EOF into the error of an empty file, which wraps [ErrNone].
 func emptyOr(err error) error {
 	if err == io.EOF {
-		return fmt.Errorf("it is empty: %w", ErrNone)
+		return fmt.Errorf("empty file: %w", ErrNone)
 	}
 	return err
 }

@@ -19,11 +19,11 @@ func readText(in *bufio.Reader, emit func(Entry) error) error {
 				return err
 			}
 		} else if len(line) > 0 && !begun {
-			return fmt.Errorf("it begins with neither an element nor a URL: %w", ErrNone)
+			return fmt.Errorf("the file begins with neither an element nor a URL: %w", ErrNone)
 		}
 		switch {
 		case err == io.EOF && !begun:
-			return fmt.Errorf("it has no URL: %w", ErrNone)
+			return fmt.Errorf("no URL: %w", ErrNone)
 		case err == io.EOF:
 			return nil
 		case err != nil:

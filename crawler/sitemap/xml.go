@@ -59,7 +59,7 @@ func readXML(in *bufio.Reader, emit func(Entry) error) error {
 		}
 		switch {
 		case err == io.EOF && len(l.open) > 0:
-			return fmt.Errorf("its end is missing: %w", io.ErrUnexpectedEOF)
+			return fmt.Errorf("the end is missing: %w", io.ErrUnexpectedEOF)
 		case err == io.EOF:
 			return nil
 		case err != nil:
@@ -77,7 +77,7 @@ func begin(m *markup) (*list, error) {
 		p, err := m.next()
 		switch {
 		case err == io.EOF:
-			return nil, fmt.Errorf("it has no element: %w", ErrNone)
+			return nil, fmt.Errorf("no element: %w", ErrNone)
 		case err != nil:
 			return nil, err
 		case !p.open:
@@ -89,7 +89,7 @@ func begin(m *markup) (*list, error) {
 		}
 		g, known := grammars[name]
 		if !known {
-			return nil, fmt.Errorf("it begins with <%s>: %w", clip(p.name), ErrNone)
+			return nil, fmt.Errorf("the first element is <%s>: %w", clip(p.name), ErrNone)
 		}
 		if name == "rdf" {
 			prefix = "" // the items of RSS 1.0 have none

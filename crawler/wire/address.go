@@ -223,7 +223,7 @@ func (d *dialer) connect(ctx context.Context, network, address string) (net.Conn
 
 // errNoneAnswers replaces the dialer's error if that is about an address that was not permitted,
 // although another address was permitted.
-var errNoneAnswers = errors.New("none of its addresses answers")
+var errNoneAnswers = errors.New("no address of the host answers")
 
 // allows reports whether a host may have any address, because the options name it in AllowHosts.
 func (d *dialer) allows(address string) bool {

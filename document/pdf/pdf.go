@@ -56,10 +56,10 @@ type File struct {
 
 // These are the reasons why a file cannot be read.
 var (
-	ErrEncrypted = errors.New("it is encrypted, and needs a password")
-	ErrDamaged   = errors.New("it is damaged")
-	ErrTooSlow   = errors.New("it takes too long to read")
-	ErrTooLarge  = errors.New("its text is too large")
+	ErrEncrypted = errors.New("encrypted, and needs a password")
+	ErrDamaged   = errors.New("damaged")
+	ErrTooSlow   = errors.New("takes too long to read")
+	ErrTooLarge  = errors.New("text too large")
 )
 
 // An Engine reads PDF files. Its methods are safe for concurrent use. The caller must close it.

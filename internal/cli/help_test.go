@@ -25,8 +25,8 @@ func TestFlagGroups(t *testing.T) {
 		under := map[string]int{}
 		common := 0
 		for _, g := range c.groups(flags) {
-			common += len(strings.Fields(g.common))
-			for _, name := range strings.Fields(g.common + " " + g.rare) {
+			common += len(g.common)
+			for _, name := range slices.Concat(g.common, g.rare) {
 				under[name]++
 				if flags.Lookup(name) == nil {
 					t.Errorf("flagGroups: skink %s has no flag --%s", c.name, name)

@@ -72,7 +72,7 @@ type likeText struct {
 // ignores opt.Similarity.
 func FindAlike(ctx context.Context, s store.Reader, opt Options, similarities ...float64) (*Alike, error) {
 	if len(similarities) == 0 {
-		return nil, fmt.Errorf("pages that are alike: no similarity was asked for")
+		return nil, fmt.Errorf("find similar pages: no similarity given")
 	}
 	w, found, err := compareTexts(ctx, s, opt, similarities...)
 	if err != nil {

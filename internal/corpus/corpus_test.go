@@ -137,7 +137,7 @@ func TestManyInOne(t *testing.T) {
 		"one.json":   `{"theme": "dark"}`,
 		"number.txt": "[1, 2, 3]",
 	})
-	for name, want := range map[string]string{"a.csv": "mlr --icsv", "b.TSV.gz": "mlr --itsv", "c.json": "one JSON array", "d.txt": "jq -c", "e.JSON": "one JSON array"} {
+	for name, want := range map[string]string{"a.csv": "mlr --icsv", "b.TSV.gz": "mlr --itsv", "c.json": "a JSON array", "d.txt": "jq -c", "e.JSON": "a JSON array"} {
 		got, err := texts(dir, &Inputs{Paths: []string{filepath.Join(dir, name)}})
 		if err == nil || !strings.Contains(err.Error(), name) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %q, %v", name, got, err)
@@ -195,8 +195,8 @@ func TestFields(t *testing.T) {
 		{Fields{}, `null`, `f.jsonl, line 1: null instead of an object: try {"url","text"} or {"url","html"}: bad`},
 		{Fields{Text: "abstract"}, `{"text":"t"}`, `f.jsonl, line 1: "abstract" is missing; the record has "text": bad`},
 		{Fields{ID: "doi"}, `{"z":1,"text":"t"}`, `f.jsonl, line 1: "doi" is missing; the record has "text", "z": bad`},
-		{Fields{}, `{"name":"skink"}`, `f.jsonl, line 1: it has no field that usually contains a text ("text", "content", "body", "raw_content", "document", "html" or "raw_html"); the record has "name": bad`},
-		{Fields{}, `{"text":"a` + strings.Repeat("a", 2000) + `"}`, "f.jsonl, line 1: it is too long: more than the limit of 1000 bytes: bad"},
+		{Fields{}, `{"name":"skink"}`, `f.jsonl, line 1: no field that usually contains a text ("text", "content", "body", "raw_content", "document", "html" or "raw_html"); the record has "name": bad`},
+		{Fields{}, `{"text":"a` + strings.Repeat("a", 2000) + `"}`, "f.jsonl, line 1: too long: more than the limit of 1000 bytes: bad"},
 	} {
 		dir := write(t, map[string]string{"f.jsonl": bom + c.line + "\n"})
 		in := &Inputs{Paths: []string{filepath.Join(dir, "f.jsonl")}, Fields: c.fields, MaxRecord: 1000}

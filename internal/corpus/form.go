@@ -76,12 +76,12 @@ func (in *Inputs) formOf(name string, b *bufio.Reader, inside bool) (f form, hea
 func manyInOne(name string, start []byte) error {
 	switch strings.ToLower(filepath.Ext(name)) {
 	case ".csv":
-		return errors.New("it is a table, and tables of CSV are not read: convert it to JSON Lines, for example with: mlr --icsv --ojsonl cat FILE.csv")
+		return errors.New("CSV is not supported: convert the table to JSON Lines, for example with: mlr --icsv --ojsonl cat FILE.csv")
 	case ".tsv", ".tab":
-		return errors.New("it is a table, and tables of TSV are not read: convert it to JSON Lines, for example with: mlr --itsv --ojsonl cat FILE.tsv")
+		return errors.New("TSV is not supported: convert the table to JSON Lines, for example with: mlr --itsv --ojsonl cat FILE.tsv")
 	}
 	if named := strings.EqualFold(filepath.Ext(name), ".json"); named && array.Match(start) || arrayOfObjects.Match(start) {
-		return errors.New("it is one JSON array, and those are not read: convert it to JSON Lines, for example with: jq -c '.[]' FILE.json")
+		return errors.New("a JSON array is not supported: convert it to JSON Lines, for example with: jq -c '.[]' FILE.json")
 	}
 	return nil
 }

@@ -179,7 +179,7 @@ func httpAnswer(rec *warc.Record) (a wire.Answer, err error) {
 	}
 	a = wire.Answer{At: rec.Date(), Status: m.Status(), Header: http.Header{}, Body: m.Body, Cut: cutOf(rec)}
 	if a.Status == 0 {
-		return a, fmt.Errorf("it is not an HTTP answer: it begins with %q", m.Start)
+		return a, fmt.Errorf("not an HTTP answer: it begins with %q", m.Start)
 	}
 	for _, f := range m.Header {
 		a.Header.Add(f.Name, f.Value)
@@ -195,7 +195,7 @@ func unanswered(item frontier.Item, rec *warc.Record) (*crawler.Page, error) {
 		return nil, about(rec, err)
 	}
 	if remark.Problem == "" {
-		return nil, about(rec, errors.New("the record does not say why there is no answer"))
+		return nil, about(rec, errors.New("the record gives no reason for the missing answer"))
 	}
 	item.Tries = remark.Tries
 	return &crawler.Page{Item: item, FetchedAt: rec.Date(), Problem: crawler.Problem(remark.Problem), Detail: remark.Detail}, nil

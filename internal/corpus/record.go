@@ -291,8 +291,8 @@ func (in *Inputs) readWhole(i input, from io.Reader, kind string, yield func(*Re
 
 // ErrTooLong and ErrNoText are reasons why a record cannot be used.
 var (
-	ErrTooLong = errors.New("it is too long") // longer than MaxRecord
-	ErrNoText  = errors.New("it has no field that usually contains a text")
+	ErrTooLong = errors.New("too long") // longer than MaxRecord
+	ErrNoText  = errors.New("no field that usually contains a text")
 )
 
 func tooLong(most int) error {

@@ -95,14 +95,14 @@ func TestWorkersAdopt(t *testing.T) {
 	_ = two.Process.Kill()
 	<-two.ended
 
-	startWorker(t, skink, export...).fails(t, "which is not complete", " has it open and sent a heartbeat ")
+	startWorker(t, skink, export...).fails(t, "which is not complete", " has the file open and sent a heartbeat ")
 	if left := openOf(t, archive); len(left) != 2 {
 		t.Errorf("while the leases last, open are %q, want two files", left)
 	}
 	silence(t, server, "one", "two")
 	hostsOf(t, server, "one", "infinity") // keep its claims on hosts, so that only its lease expires
 	hostsOf(t, server, "two", "epoch")
-	startWorker(t, skink, export...).fails(t, "worker two died and left ", "worker one has it open: wait until it ends")
+	startWorker(t, skink, export...).fails(t, "worker two died and left ", "worker one has the file open: wait until it ends")
 	if left := openOf(t, archive); len(left) != 1 || !strings.Contains(left[0], "-one-") {
 		t.Errorf("once the leases have expired, open are %q, want the file of worker one", left)
 	}

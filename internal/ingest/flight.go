@@ -81,7 +81,7 @@ func (f *flight) refresh(ctx context.Context, now time.Time) (text []byte, err e
 	all := map[string]int{}
 	if len(text) > 0 {
 		if err := json.Unmarshal(text, &all); err != nil {
-			return nil, fmt.Errorf("read what was in flight: %w", err)
+			return nil, fmt.Errorf("read the pages in flight: %w", err)
 		}
 	}
 	for url := range f.ended {
@@ -170,7 +170,7 @@ func (f *flight) write(ctx context.Context) error {
 		case errors.Is(err, store.ErrChanged):
 			continue
 		case err != nil:
-			return fmt.Errorf("mark what is in flight: %w", err)
+			return fmt.Errorf("record the pages in flight: %w", err)
 		}
 		clear(f.ended)
 		f.written = own

@@ -375,9 +375,9 @@ func withoutQuery(url string) string {
 func (got *reading) turn(t turn, missed int, gone bool) *reading {
 	failed := *got
 	if !isSoft(&got.seen) {
-		detail := "it had text before and has none now"
+		detail := "the page had text before and has none now"
 		if t.problem == crawler.ProblemAlike {
-			detail = "many pages of its host have the same new text"
+			detail = "many pages of the host have the same new text"
 		}
 		failed = *got.failed(t.problem, detail)
 		failed.seen.Hash = t.sign

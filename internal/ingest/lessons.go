@@ -69,7 +69,7 @@ func (l *lessons) recall(ctx context.Context, soft *softPages) error {
 	}
 	for page, err := range l.store.Changes(ctx, store.Cursor(cursor), store.WantText|store.WantLinks) {
 		if err != nil {
-			return fmt.Errorf("store what the crawl learned: %w", err)
+			return fmt.Errorf("store the learned patterns: %w", err)
 		}
 		r := &page.Record
 		if v, ok := lessonOf(r, l.said(r, page.Text), linked(page.Links)); ok {

@@ -56,7 +56,7 @@ func (l *listing) read(ctx context.Context, s store.Meta) (number []byte, err er
 	n := 0
 	if number != nil {
 		if n, err = strconv.Atoi(string(number)); err != nil {
-			return nil, fmt.Errorf("read what sitemaps list: %w: %v", store.ErrCorrupt, err)
+			return nil, fmt.Errorf("read the URLs listed in sitemaps: %w: %v", store.ErrCorrupt, err)
 		}
 	}
 	if l.urls == nil {

@@ -25,7 +25,7 @@ var ops = []struct {
 	holds func(a, b float64) bool
 }{
 	{">=", "must be below", func(a, b float64) bool { return a >= b }},
-	{"<=", "must be over", func(a, b float64) bool { return a <= b }},
+	{"<=", "must be above", func(a, b float64) bool { return a <= b }},
 	{">", "limit", func(a, b float64) bool { return a > b }},
 	{"<", "must be at least", func(a, b float64) bool { return a < b }},
 	{"=", "must not be", func(a, b float64) bool { return a == b }},
@@ -83,7 +83,7 @@ func unknownName(name string) error {
 	if len(names) == 0 || list == "" {
 		names = ListNames()
 	}
-	return fmt.Errorf("nothing is called %q: there are %s", name, strings.Join(names, ", "))
+	return fmt.Errorf("no list or finding is called %q: try %s", name, strings.Join(names, ", "))
 }
 
 // CheckName returns an error with suggestions if name is neither the name of a list nor the full name

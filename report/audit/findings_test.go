@@ -43,9 +43,9 @@ func TestParseTexts(t *testing.T) {
 		{"[thin]", "[thin", `line 3: "[thin"`},
 		{"fix: Say more.", "fix Say more.", `line 8: "fix Say more."`},
 		{"fix:", "means:", `line 8: "means: Say more."`},
-		{"fix:", "mend:", "[thin] must be there once"},
-		{"severity: warning", "severity: bad", "[thin] must be there once"},
-		{"fix: Say more.", "fix: Say more.\nmend: Say more.", `[thin] has "mend"`},
+		{"fix:", "mend:", "[thin]: write exactly one section"},
+		{"severity: warning", "severity: bad", "[thin]: write exactly one section"},
+		{"fix: Say more.", "fix: Say more.\nmend: Say more.", `[thin]: unknown key "mend"`},
 		{"[thin]", whole + "[thin]", `line 12: "severity: warning"`},
 	} {
 		if _, err := parseTexts(strings.Replace(whole, test.replace, test.with, 1)); err == nil || !strings.Contains(err.Error(), test.want) {
