@@ -140,10 +140,10 @@ func (c *Crawl) fetchPart(ctx context.Context, url string, header http.Header) (
 		if err != nil {
 			return a, err
 		}
-		if !rules.Allowed(c.opt.agentFor(frontier.HostOf(url)), url) {
+		if !rules.Allowed(c.opt.AgentFor(frontier.HostOf(url)), url) {
 			return a, errRefused
 		}
-		delay = rules.CrawlDelay(c.opt.agentFor(frontier.HostOf(url)))
+		delay = rules.CrawlDelay(c.opt.AgentFor(frontier.HostOf(url)))
 	}
 	scheme, _, _ := strings.Cut(url, "://")
 	ctx, giveBack, err := c.schedule.borrow(ctx, frontier.HostOf(url), scheme, delay)

@@ -191,7 +191,7 @@ func (f *file) read(ctx context.Context, opt *Options) {
 		r := &got.seen
 		r.ContentType, r.Kind = text.Type, store.Skipped
 		if text.Doc != nil {
-			opt.obey(text.Doc, text.Header)
+			opt.obey(text.URL, text.Doc, text.Header)
 			r.Kind, r.CanonicalURL = store.Page, text.Doc.Canonical
 			got.describe(text.Doc)
 			got.measure(text.Doc.Text, opt)
