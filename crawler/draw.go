@@ -332,8 +332,8 @@ func partKey(url string, header http.Header) string {
 	return b.String()
 }
 
-// get returns the cached answer for a key, which is that of a request for url. If there is none, it
-// calls fetch, unless another call of get has done so; then it waits for the other call.
+// get returns the cached answer for the key of a request for url. If there is none, it calls fetch,
+// unless another call of get has done so; then it waits for the other call.
 func (c *partCache) get(ctx context.Context, url, key string, fetch func() (render.Answer, error)) (render.Answer, error) {
 	for {
 		c.mu.Lock()

@@ -148,7 +148,7 @@ type use int
 const (
 	followed use = iota // add the URL to Items or to Beyond
 	told                // only record the URL in Targets
-	asset               // record the URL of a picture, script or style sheet, and perhaps fetch it for the archive, or check that it exists
+	asset               // record the URL of a picture, script or style sheet, and perhaps fetch it for the archive or check that it exists
 )
 
 // A following is the state of one call of [Leads.Follow].
@@ -219,8 +219,8 @@ func (f *following) tell(t Target) {
 }
 
 // resolve returns the canonical URL of a link, or "" if the link cannot be resolved. The URL of a
-// requisite keeps all its query parameters, because players of archives look up the URL that the
-// page names.
+// requisite keeps all its query parameters, because a player of archives looks for the URL in the
+// page.
 func (f *following) resolve(href string, how use) string {
 	url, err := f.base.Resolve(href)
 	if err != nil {
@@ -262,8 +262,8 @@ func (l *Leads) depth() int {
 	return l.from.Depth
 }
 
-// hosts returns the hosts of the items that match, without duplicates. If match is nil, all items
-// match.
+// hosts returns the hosts of the items for which match returns true, without duplicates. If match
+// is nil, it returns the hosts of all items.
 func (l *Leads) hosts(match func(*frontier.Item) bool) (hosts []string) {
 	seen := map[string]bool{}
 	for _, it := range l.Items {

@@ -103,7 +103,8 @@ func (r *reader) read(ctx context.Context, page *crawler.Page, leads *crawler.Le
 	return got, share, nil
 }
 
-// isStyleSheet reports whether a page is a requisite that names other requisites.
+// isStyleSheet reports whether a page is a style sheet that was fetched for the archive. It may
+// refer to other files that the page needs.
 func isStyleSheet(page *crawler.Page) bool {
 	return page.Item.Kind == frontier.Requisite && page.Problem == "" && !page.NotModified && page.Location == "" &&
 		extract.MediaType(page.Body, page.Header.Get("Content-Type")) == "text/css"
