@@ -136,7 +136,7 @@ func TestLinksIn(t *testing.T) {
 	if got := post(t, server, path+"/in", url.Values{"token": {token}}, ""); got != 303 {
 		t.Errorf("the form is answered with %d", got)
 	}
-	for body = get(t, server, path); !strings.Contains(body, "2 pages link to it"); time.Sleep(time.Millisecond) {
+	for body = get(t, server, path); !strings.Contains(body, "2 pages link to this page"); time.Sleep(time.Millisecond) {
 		body = get(t, server, path)
 	}
 }
