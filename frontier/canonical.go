@@ -12,9 +12,9 @@ import (
 
 // # The identity of a page
 //
-// Two spellings of one URL must be one page, and two pages must never be one URL. The first mistake
-// costs a fetch, and the second loses a page. So only what the standards call equivalent is folded
-// together:
+// Two spellings of one URL must identify the same page, and two pages must never get the same URL.
+// The first mistake costs a fetch, and the second loses a page. So this package folds together only
+// those spellings that the standards call equivalent:
 //
 //   - The URL Standard (https://url.spec.whatwg.org) defines the URL that a browser would request.
 //     Its serialisation has a lower-case host in ASCII, no default port, no dot segments, slashes
@@ -69,7 +69,7 @@ var (
 	ErrInvalid = errors.New("invalid URL")
 )
 
-// parser parses URLs as the URL Standard says. It is set to escape "^" in a path, which the
+// parser parses URLs by the rules of the URL Standard. It is set to escape "^" in a path, which the
 // standard now requires and the library (v0.6.2) does not do by default.
 var parser = whatwg.NewParser(
 	whatwg.WithPathPercentEncodeSet(whatwg.PathPercentEncodeSet.Set('^')),

@@ -6,12 +6,12 @@ import (
 	"io"
 )
 
-// A block is the content of the record that the reader is at. Its bytes are read from the archive
+// A block is the content of the current record of a Reader. Its bytes are read from the archive
 // while the caller reads them.
 type block struct {
 	r      *Reader
 	rec    *Record
-	left   int64 // bytes of the block that were not read yet, by the record's Content-Length
+	left   int64 // number of bytes of the block that were not read yet, according to the record's Content-Length
 	begins int64 // offset of the block in the file; meaningful only if the file is not compressed
 	err    error // error of all further reads; io.EOF: the block was read to its end
 }
@@ -93,9 +93,9 @@ func (b *block) end() error {
 	return io.EOF
 }
 
-// endless returns the error of a block behind which neither the end of the record nor another
-// record follows. The length of the block may be too large, so endless continues the search for
-// records at the beginning of the block if the file is not compressed.
+// endless returns the error of a block that is followed neither by the end of the record nor by
+// another record. The length of the block may be too large. So if the file is not compressed,
+// endless continues the search for records at the beginning of the block.
 func (b *block) endless() error {
 	r := b.r
 	if r.member != nil {

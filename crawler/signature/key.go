@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	// DirectoryPath is where a site publishes its keys.
+	// DirectoryPath is the path at which a site publishes its keys.
 	DirectoryPath = "/.well-known/http-message-signatures-directory"
 
 	// DirectoryType is the media type with which the directory must be served.
@@ -29,8 +29,8 @@ func NewKey() (Key, error) {
 	return Key{private}, err
 }
 
-// ParseKey reads a key in PEM (PKCS #8, as "openssl genpkey -algorithm ed25519" writes it) or as a
-// JWK with its private part. The error does not quote the text.
+// ParseKey parses a key in PEM (PKCS #8, as "openssl genpkey -algorithm ed25519" writes it), or a
+// JWK with the private part of the key. The error does not contain the text.
 func ParseKey(text []byte) (Key, error) {
 	if text = bytes.TrimSpace(text); bytes.HasPrefix(text, []byte("{")) {
 		return parseJWK(text)
@@ -66,11 +66,11 @@ func parseJWK(text []byte) (Key, error) {
 	return k, nil
 }
 
-// PEM returns the key in PEM (PKCS #8). It is secret.
+// PEM returns the private key in PEM (PKCS #8). The result is secret.
 func (k Key) PEM() []byte {
 	der, err := x509.MarshalPKCS8PrivateKey(k.private)
 	if err != nil {
-		panic(err) // an Ed25519 key can be written
+		panic(err) // cannot happen with an Ed25519 key
 	}
 	return pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der})
 }
@@ -113,7 +113,7 @@ func Directory(keys ...Key) []byte {
 	}
 	text, err := json.MarshalIndent(set, "", "  ")
 	if err != nil {
-		panic(err) // strings can be written
+		panic(err) // cannot happen with strings
 	}
 	return append(text, '\n')
 }

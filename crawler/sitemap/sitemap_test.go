@@ -12,7 +12,7 @@ import (
 	"unicode/utf16"
 )
 
-// listed is what a file lists, a line each, and how reading it ended.
+// listed returns the entries of a file, one per line, and the error at its end.
 func listed(r io.Reader) string {
 	var b strings.Builder
 	for e, err := range Read(r) {
@@ -34,7 +34,7 @@ func listed(r io.Reader) string {
 
 const head = `<?xml version="1.0" encoding="UTF-8"?>` + "\n"
 
-// What each kind of list says, as their standards write them, and as sites do.
+// TestRead reads each kind of list as its standard defines it, and with mistakes that sites make.
 func TestRead(t *testing.T) {
 	tests := []struct{ name, file, want string }{
 		{"urlset", head + `<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">
@@ -117,8 +117,8 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// A date is read however feeds write it: RFC 822 lets the weekday and the seconds be missing and has
-// years of two digits, and names and numbers for zones.
+// TestDates parses dates in the formats that feeds use. By RFC 822, the weekday and the seconds may
+// be missing, years may have two digits, and zones may be names or numbers.
 func TestDates(t *testing.T) {
 	const none = "0001-01-01T00:00:00Z"
 	for text, want := range map[string]string{
@@ -147,7 +147,7 @@ func TestDates(t *testing.T) {
 	}
 }
 
-// iotestOneByte gives one byte at a time.
+// iotestOneByte is a reader that returns one byte at a time.
 type iotestOneByte struct{ r io.Reader }
 
 func (o iotestOneByte) Read(p []byte) (int, error) { return o.r.Read(p[:min(len(p), 1)]) }
@@ -160,7 +160,7 @@ func packed(text string) []byte {
 	return b.Bytes()
 }
 
-// A list in UTF-16 is read with a mark and without one, whatever order its bytes have.
+// A list in UTF-16 is read with or without a byte order mark, in both byte orders.
 func TestUTF16(t *testing.T) {
 	for _, mark := range []string{"\ufeff", ""} {
 		var little, big []byte
@@ -176,7 +176,7 @@ func TestUTF16(t *testing.T) {
 	}
 }
 
-// Whoever has seen enough breaks off.
+// A caller may stop before the end of the list.
 func TestStop(t *testing.T) {
 	for e, err := range Read(strings.NewReader("http://a.example/1\nhttp://a.example/2\n")) {
 		if err != nil || e.URL != "http://a.example/1" {
@@ -186,7 +186,7 @@ func TestStop(t *testing.T) {
 	}
 }
 
-// The errors of the reader come through, behind what was read before.
+// Errors of the reader are yielded after the entries before them.
 func TestBrokenOff(t *testing.T) {
 	broken := errors.New("the line is dead")
 	got := listed(io.MultiReader(strings.NewReader("<urlset><url><loc>/1</loc></url><url>"), failing{broken}))

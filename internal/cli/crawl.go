@@ -110,6 +110,9 @@ func newCrawlFlags(flags *pflag.FlagSet) *crawlFlags {
 	flags.StringVar(&kept.Dir, "warc", "", "`DIR` keep every answer in WARC files in this folder")
 	flags.Var(size(&kept.Size, 1, trySize), "warc-size", "with --warc: begin a new file when the current one has this size")
 	flags.Var(oneOf(&kept.Digest, warc.SHA256, warc.SHA1), "warc-digest", "with --warc: compute the digests of records with this algorithm")
+	flags.BoolVar(&o.Requisites, "requisites", false, "with --warc: also fetch the style sheets, scripts, pictures and fonts that pages need to look right")
+	o.HostBudget.Requisites = 1 << 30
+	flags.Var(size(&o.HostBudget.Requisites, 0, trySize), "max-host-requisites", "with --requisites: fetch at most this much data for requisites from a host; 0: no limit")
 	flags.StringArrayVar(&f.from, "from", nil, "`PATH` read pages from this web archive, or from a folder of archives, instead of fetching them (repeatable)")
 
 	flags.Var(oneOf(&f.scope, crawler.ScopeHost, crawler.ScopeDomain, crawler.ScopePrefix, crawler.ScopeAny), "scope", "follow links to the seed's host, to its domain, to URLs below its folder, or anywhere")
@@ -281,6 +284,9 @@ func (f *crawlFlags) settle(args []string) (opt session.Options, seeds []string,
 	if isShared(*f.store) && !f.rule.flags.Changed("parallel") {
 		o.Parallel = parallelShared
 	}
+	if !o.Requisites {
+		o.HostBudget.Requisites = 0
+	}
 	f.private.allow(o)
 	o.Hosts = configOf(f.rule.flags).hosts()
 	opt.Memory, opt.Wanted, opt.Prefer = *f.memory, f.rule.wanted(), f.prefer.list
@@ -292,6 +298,8 @@ func (f *crawlFlags) settle(args []string) (opt session.Options, seeds []string,
 	switch {
 	case opt.LogURLs && (f.logFormat != "json" || f.quiet):
 		return opt, args, usagef("--log-urls needs --log-format json, without --quiet")
+	case o.Requisites && (opt.Archive.Dir == "" || len(f.from) > 0):
+		return opt, args, usagef("--requisites fetches files for a web archive: give --warc DIR, without --from")
 	case f.rule.pictures && !f.rule.markdown:
 		return opt, args, usagef("--pictures needs --markdown: give both")
 	}

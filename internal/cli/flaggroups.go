@@ -47,7 +47,7 @@ var flagGroups = map[string][]flagGroup{
 			heading: "Storage",
 			example: "skink crawl --store docs --warc archive https://example.org/",
 			common:  strings.Fields("store"),
-			rare:    strings.Fields("config warc warc-size warc-digest links"),
+			rare:    strings.Fields("config warc warc-size warc-digest requisites max-host-requisites links"),
 		},
 		{
 			heading: "Advanced",

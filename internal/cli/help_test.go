@@ -109,7 +109,7 @@ func TestGlossaryPage(t *testing.T) {
 	if !found {
 		t.Fatalf("%s has no heading %q", file, begin)
 	}
-	want := head + begin + "\n`skink help glossary` prints these, too.\n"
+	want := head + begin + "\n`skink help glossary` prints these tables, too.\n"
 	for _, part := range glossaryParts() {
 		want += "\n| " + part.heading + " | meaning |\n|---|---|\n"
 		for _, term := range part.terms {

@@ -80,10 +80,10 @@ func TestMessages(t *testing.T) {
 	}
 }
 
-// unseen are folders whose texts users do not see.
+// unseen lists folders whose texts users do not see.
 var unseen = map[string]bool{"bench": true, "examples": true, "docs": true, "internal/tools": true, "internal/e2e": true, "store/storetest": true, "store/postgres/postgrestest": true, "crawler/wire/wiretest": true, "crawler/hostile": true, "internal/language": true}
 
-// goTexts returns the string literals of a file that hold words for people.
+// goTexts returns the string literals of a file that are texts for people.
 func goTexts(name string) (texts []string, err error) {
 	f, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution)
 	if err != nil {
@@ -193,7 +193,8 @@ var (
 	quotedText = regexp.MustCompile(`"[^"]*"`)
 )
 
-// htmlTexts returns the words that a template shows. Its actions are written as …
+// htmlTexts returns the texts that a template displays. It replaces the actions of the template by
+// "…".
 func htmlTexts(name string) (texts []string, err error) {
 	text, err := os.ReadFile(name)
 	if err != nil {

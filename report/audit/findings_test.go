@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// Each finding has a text, each text a finding, and no text a number that nobody filled in.
+// Each finding must have a text, each text must belong to a finding, and no placeholder for a
+// number may be left in a text.
 func TestTexts(t *testing.T) {
 	known, err := parseTexts(findingsFile)
 	if err != nil {
@@ -30,7 +31,7 @@ func TestTexts(t *testing.T) {
 	}
 }
 
-// Whoever makes a mistake in the file is told where.
+// An error in the file of texts must be reported with its position.
 func TestParseTexts(t *testing.T) {
 	const whole = "# a word to the editor\n\n[thin]\nseverity: warning\ntitle: Thin: pages\nmeans: They\n  say little.\nfix: Say more.\n"
 	all, err := parseTexts(whole)

@@ -22,16 +22,16 @@ import (
 
 // # Checks before opening
 //
-// Badger assumes that a folder is in order when it opens it. It starts a database in a folder of
-// other files. It deletes tables that a truncated MANIFEST does not name. It skips a table with a
+// Badger assumes that the folder it opens is in order. In a folder with other files it starts a new
+// database. It deletes tables that a truncated MANIFEST does not name. It skips a table with a
 // damaged index and only logs that, or ends the process. It treats a damaged block as empty. It
 // reads logs with a gap between them as if there were no gap. So skink checks a folder before
-// badger opens it: all of the MANIFEST, all of each table, and the logs, see [memLog]. Damaged
-// tables are rewritten without the lost blocks, see [tableContent], and then the store is repaired,
-// see [mending].
+// badger opens it: the MANIFEST, every table in full, and the logs, see [memLog]. Damaged tables
+// are rewritten without the lost blocks, see [tableContent], and then the store is repaired, see
+// [mending].
 
 // isStore reports whether there is a store in dir, without opening it. A folder that is empty or
-// does not exist holds no store yet. A folder with other files is an error, and so is a file.
+// does not exist contains no store yet. A folder with other files is an error, and so is a file.
 func isStore(dir string) (bool, error) {
 	entries, err := os.ReadDir(dir)
 	switch {
@@ -98,7 +98,7 @@ type inspection struct {
 // process is killed, the file tells the next one that the store must be repaired.
 const damageFile = "DAMAGE"
 
-// inspect reads the MANIFEST and all of each table. It changes nothing.
+// inspect reads the MANIFEST and every table in full. It changes nothing.
 func inspect(dir string) (*inspection, error) {
 	f := &inspection{}
 	said, err := readDamage(dir)
@@ -138,7 +138,7 @@ func inspect(dir string) (*inspection, error) {
 			return nil, err
 		}
 	}
-	if len(f.loss.Damage) > 0 { // damaged tables do not tell up to which transaction they reached, so ask the logs
+	if len(f.loss.Damage) > 0 { // a damaged table no longer shows its last transaction, so look in the logs
 		logs, err := readLogs(dir)
 		if err != nil {
 			return nil, err
@@ -239,7 +239,8 @@ func readDamage(dir string) (said []Damage, err error) {
 	return said, nil
 }
 
-// IsStore reports whether dir holds a store, of any version and in any state. It changes nothing.
+// IsStore reports whether dir contains a store, of any version and in any state. It changes
+// nothing.
 func IsStore(dir string) bool {
 	head, err := readHead(dir)
 	return err == nil && head.owner == skinkMagic
@@ -262,7 +263,8 @@ func readHead(dir string) (h head, err error) {
 	return head{b[4], b[5]}, nil
 }
 
-// checkHead returns an error if the store in dir is another program's, or of another version.
+// checkHead returns an error if dir belongs to another program, or if the store has another
+// version.
 func checkHead(dir string) error {
 	h, err := readHead(dir)
 	if err != nil {
@@ -280,8 +282,8 @@ func checkHead(dir string) error {
 }
 
 // readManifest reads the list of tables. A power cut may tear the last entry. Badger drops a torn
-// entry, which costs nothing if the entry had not been carried out yet. [checkNames] finds out
-// whether it had.
+// entry. That loses nothing if the change that the entry describes was not made yet. [checkNames]
+// finds out whether it was made.
 func readManifest(dir string) (m badgerdb.Manifest, torn bool, err error) {
 	defer func() {
 		if r := recover(); r != nil {

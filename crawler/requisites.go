@@ -1,0 +1,74 @@
+package crawler
+
+import (
+	"time"
+
+	"skink/crawler/wire"
+	"skink/frontier"
+)
+
+// # What a page needs to look right
+//
+// An archive can show a page again only if it has the files that a browser loads with the page (its
+// requisites): style sheets, scripts, pictures and fonts, and the files that style sheets refer to.
+// With Options.Requisites, these files are items of the frontier. So each is fetched once, and
+// delays, robots.txt, retries and the check of addresses apply to them as to pages. They may be on
+// any host, because browsers load them from any host. They are fetched before the pending pages of
+// their host, as in Heritrix, so that an interrupted crawl leaves few pages without their files.
+//
+// Requisites do not count as pages or bytes of their host's budget. They have a limit of their own,
+// [Budget].Requisites. Requisites beyond this limit fail with ProblemBudget, and can be retried
+// with a larger limit.
+//
+// If a requisite turns out to be an HTML page of the crawl, it is processed as a page. A later link
+// could not cause this, because the frontier keeps each URL only once.
+//
+// Known weaknesses: If a page embeds a text or PDF file, the file is not judged, even if pages that
+// are fetched later link to it. Files that only scripts load are not found unless a browser renders
+// the page, see draw.go.
+
+// requisitePriority is the priority of requisites, which puts them before pages.
+const requisitePriority = -1
+
+// require adds the URL of a requisite to Items. The URL may be outside the scope. A style sheet may
+// import others, so the number of steps from the page is limited.
+func (l *Leads) require(url string) {
+	o, from := l.opt, l.from
+	if o.Scope == nil || o.Scope.excludes(url) || o.logsOut(url) || o.trespasses(from.URL, url) {
+		return
+	}
+	item := frontier.Item{URL: url, Depth: from.Depth + 1, Kind: frontier.Requisite, Priority: requisitePriority}
+	if from.Kind == frontier.Requisite {
+		if from.Hops >= MaxHops {
+			return
+		}
+		item.Depth, item.Hops = from.Depth, from.Hops+1
+	}
+	l.Items = append(l.Items, item)
+}
+
+func isRequisite(it *frontier.Item) bool { return it.Kind == frontier.Requisite }
+
+// requisite returns the page for a requisite that need not be requested, because a browser loaded
+// the file for a page a short time ago, or because the budget of its host is spent. Otherwise it
+// returns nil.
+func (c *Crawl) requisite(t *turn) *Page {
+	page := &Page{Item: t.item, FetchedAt: time.Now()}
+	if a, ok := c.parts.latest(t.item.URL); ok { // the archive has the answer
+		page.fill(&wire.Exchange{Status: a.Status, Header: a.Header, Body: a.Body})
+		return page
+	}
+	if c.schedule.requisitesSpent(t) {
+		page.Problem, page.Detail = ProblemBudget, "the requisites of its host have reached --max-host-requisites"
+		return page
+	}
+	return nil
+}
+
+// requisitesSpent reports whether the budget for requisites of a turn's host is spent.
+func (s *schedule) requisitesSpent(t *turn) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	most := t.host.rules.budget.Requisites
+	return most > 0 && t.host.spent.Requisites >= most
+}
