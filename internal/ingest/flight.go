@@ -187,7 +187,7 @@ func (got *reading) deadly(deaths int) *reading {
 	given := *got
 	r := &given.seen
 	r.Kind, r.Problem = store.Error, problemDeadly
-	r.Detail = fmt.Sprintf("the process died %d times while it read this page", deaths)
+	r.Detail = fmt.Sprintf("the process died %d times while reading this page", deaths)
 	return &given
 }
 
