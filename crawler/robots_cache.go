@@ -85,7 +85,7 @@ type robotsCache struct {
 
 	mu     sync.Mutex               // guards the fields below and all entries
 	hosts  map[string]*list.Element // by origin
-	recent *list.List               // of *robotsEntry, the most recently used first
+	recent *list.List               // list of *robotsEntry, the most recently used first
 	rules  int                      // number of rules in all entries
 }
 

@@ -172,7 +172,7 @@ func (a *attempt) got(conn net.Conn) {
 		a.repeated = true
 		a.cancel()
 		if t, ok := conn.(*tls.Conn); !ok || t.ConnectionState().NegotiatedProtocol != "h2" {
-			_ = conn.Close() // it was not used
+			_ = conn.Close() // no request was sent on this connection
 		}
 		return
 	}

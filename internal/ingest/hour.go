@@ -91,7 +91,7 @@ type hours struct {
 // of a page's text, see signOf.
 type hour struct {
 	last   []dedup.Hash                       // signs of the pages at the latest visits, oldest first; zero for a page that had not turned
-	alike  map[dedup.Hash]map[dedup.Hash]bool // for the sign of a new text, the signs of the texts that it replaced
+	alike  map[dedup.Hash]map[dedup.Hash]bool // signs of the texts that each new text has replaced, by the sign of the new text
 	looked map[dedup.Hash]bool                // ids of completely different pages that wait for a second fetch
 	real   bool                               // a page has turned at GoneAfter visits in a row, so the host has no outage, but has changed for good
 	why    string                             // why the host gets no more requests; "" if it gets requests
@@ -377,8 +377,9 @@ func withoutQuery(url string) string {
 	return url
 }
 
-// turn returns the reading of a failed visit for a page that has turned. The argument missed is the
-// number of failed visits in a row. If gone is true, the page counts as gone.
+// turn returns the reading of a failed visit for a page that an error page seems to have replaced.
+// The argument missed is the number of failed visits in a row. If gone is true, the page counts as
+// gone.
 func (got *reading) turn(t turn, missed int, gone bool) *reading {
 	failed := *got
 	if !isSoft(&got.seen) {

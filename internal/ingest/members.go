@@ -34,7 +34,7 @@ import (
 type reunion struct {
 	leader dedup.Hash
 	done   map[dedup.Hash]time.Time // members judged again, with the times of their new records
-	first  map[wording]dedup.Hash   // for each text, the id of the first such member
+	first  map[wording]dedup.Hash   // id of the first member with each text that was judged again
 }
 
 // A wording identifies a text. Pages that are copies of each other have the same wording. Pages
