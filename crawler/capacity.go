@@ -17,9 +17,8 @@ import (
 // Options.Connections limits the turns that have begun and not ended. When an answer has arrived,
 // its connection is released before the page waits for a worker. A worker never waits for another
 // turn, so there is no deadlock. A folder on disk gets its next request only when its page is
-// stored.
-// No turn begins while the pages that wait for a worker or are being processed are twice as many as
-// the workers. So fetching does not run ahead of processing.
+// stored. No turn begins while the pages that wait for a worker or are being processed are twice as
+// many as the workers. So fetching does not run ahead of processing.
 //
 // # Slow hosts
 //

@@ -51,7 +51,7 @@ const (
 // not change.
 const SoftProblem = "soft 404"
 
-// A Soft is the evidence about a pattern's answers for URLs that cannot exist.
+// A Soft is the evidence about the answers to URLs of one pattern that cannot exist.
 type Soft struct {
 	Probe  string   `json:"probe,omitempty"`  // the URL that cannot exist; "" if there is no reason to request one
 	From   string   `json:"from,omitempty"`   // the URL from which the probe was made

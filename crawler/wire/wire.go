@@ -57,9 +57,9 @@ type wire struct {
 	net.Conn
 
 	mu      sync.Mutex
-	written int64 // guarded by mu: bytes that were written, or are being written
-	left    int64 // guarded by mu: bytes that may still be received
-	open    int64 // guarded by mu: exchanges that have begun and not ended
+	written int64 // guarded by mu: number of bytes that were written, or are being written
+	left    int64 // guarded by mu: number of bytes that may still be received
+	open    int64 // guarded by mu: number of exchanges that have begun and not ended
 	flooded bool  // guarded by mu
 }
 

@@ -53,8 +53,7 @@ import (
 // changed pages.
 const (
 	// manyAlike is the number of pages with one new text that count as an outage. Two such pages
-	// may
-	// be copies that were edited together.
+	// may be copies that were edited together.
 	manyAlike = 3
 	// A page with a resemblance to its last version below whollyOther is completely different. An
 	// edit seldom removes half of a page.
@@ -63,12 +62,10 @@ const (
 	// few such words, and tables have more.
 	fewFigures = 8
 	// lastVisits is the number of visits to a host that count. Older visits do not count, so that
-	// an
-	// outage that begins late is noticed too.
+	// an outage that begins late is noticed too.
 	lastVisits = 10
 	// leastTurned is the least number of pages in these visits that must have turned before the
-	// host
-	// gets no more requests. Fewer pages of a small site may be edited together.
+	// host gets no more requests. Fewer pages of a small site may be edited together.
 	leastTurned = 5
 	// mostHeld bounds the pages of a host that wait for a second fetch. If a host rewrites more
 	// pages, each with a text of its own, it has no outage.
@@ -113,9 +110,9 @@ func (h *hours) of(host string) *hour {
 // emptySign and softSign are the signs of pages that have no text now, and of soft 404s.
 var emptySign, softSign = dedup.HashOf([]byte("\x00empty")), dedup.HashOf([]byte("\x00soft 404"))
 
-// hasTurned reports whether pages with this sign count as turned. That is so for the signs of empty
-// pages and of soft 404s, and for a text that at least manyAlike completely different pages have
-// now.
+// hasTurned reports whether pages with this sign count as error pages that have replaced other
+// pages. That is so for the signs of empty pages and of soft 404s, and for the sign of a text that
+// has replaced at least manyAlike different texts.
 func (o *hour) hasTurned(sign dedup.Hash) bool {
 	return sign == emptySign || sign == softSign || len(o.alike[sign]) >= manyAlike
 }

@@ -36,7 +36,7 @@ type softPages struct {
 	turns *electing   // locks of the clusters, see putBack
 
 	mu      sync.Mutex
-	answers *lru.Cache[answerOf, *softAnswer] // guarded by mu: the answers used last
+	answers *lru.Cache[answerOf, *softAnswer] // guarded by mu: the most recently used answers
 }
 
 // A softMatch is the result of comparing a page with the answer to a probe.
