@@ -11,7 +11,9 @@ import (
 // things, one after the other. Waiting for an answer takes a connection and a few kilobytes.
 // Processing a page takes a processor.
 //
-//  1. A connection, until the answer has arrived completely or has failed. It is used for the DNS look-up, robots.txt if it is not cached, the request and the body. Each turn has a goroutine, which waits. Memory for the body is reserved as it arrives, see rooms.go in package wire.
+//  1. A connection, until the answer has arrived completely or has failed. It is used for the DNS
+//     look-up, robots.txt if it is not cached, the request and the body. Each turn has a goroutine,
+//     which waits. Memory for the body is reserved as it arrives, see rooms.go in package wire.
 //  2. One of Options.Parallel workers, which parses, judges and stores the page.
 //
 // Options.Connections limits the turns that have begun and not ended. When an answer has arrived,
