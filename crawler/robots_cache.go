@@ -29,7 +29,7 @@ const (
 type robotsFetch func(ctx context.Context, robotsURL string) (status int, body []byte, err error)
 
 // A robotsUnreachableError means that the rules of a site are unknown, because its robots.txt could
-// not be fetched. No page of the site may be fetched before the file is. The site's URLs are tried
+// not be fetched. No page of the site may be fetched before that file. The site's URLs are tried
 // again later.
 type robotsUnreachableError struct {
 	origin string // such as "https://example.com"

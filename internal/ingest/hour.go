@@ -39,8 +39,8 @@ import (
 // long. If the URL was recorded as gone before, the text is stored at the second such visit.
 //
 // When the first completely different page arrives, it is unknown whether other pages of the host
-// will have the same text. So the page is not stored. Its URL is put at the end of its host's
-// queue, and is fetched a second time to decide. So a page that was really rewritten costs one more
+// will have the same text. The page is not stored then. Its URL is put at the end of its host's
+// queue, and is fetched a second time to decide. A page that was really rewritten costs one more
 // fetch. The first fetches are recorded in memory only, so the same happens again after a restart.
 //
 // If most of the last visits to a host found pages that turned, the host gets no more requests in
