@@ -64,8 +64,8 @@ const (
 	// lastVisits is the number of visits to a host that count. Older visits do not count, so that
 	// an outage that begins late is noticed too.
 	lastVisits = 10
-	// leastTurned is the least number of pages in these visits that must have turned before the
-	// host gets no more requests. Fewer pages of a small site may be edited together.
+	// leastTurned is the least number of pages in these visits that must be replaced by error pages
+	// before the host gets no more requests. Fewer pages of a small site may be edited together.
 	leastTurned = 5
 	// mostHeld bounds the pages of a host that wait for a second fetch. If a host rewrites more
 	// pages, each with a text of its own, it has no outage.
@@ -87,10 +87,10 @@ type hours struct {
 // An hour records the results of the latest visits to the known pages of one host. A sign is a hash
 // of a page's text, see signOf.
 type hour struct {
-	last   []dedup.Hash                       // signs of the pages at the latest visits, oldest first; zero for a page that had not turned
+	last   []dedup.Hash                       // signs of the error pages at the latest visits, oldest first; zero for a visit without an error page
 	alike  map[dedup.Hash]map[dedup.Hash]bool // signs of the texts that each new text has replaced, by the sign of the new text
 	looked map[dedup.Hash]bool                // ids of completely different pages that wait for a second fetch
-	real   bool                               // a page has turned at GoneAfter visits in a row, so the host has no outage, but has changed for good
+	real   bool                               // a page was an error page at GoneAfter visits in a row, so the host has no outage, but has changed for good
 	why    string                             // why the host gets no more requests; "" if it gets requests
 }
 
@@ -118,8 +118,8 @@ func (o *hour) hasTurned(sign dedup.Hash) bool {
 }
 
 // visited records the sign of the page at a visit, and sets o.why if the host must get no more
-// requests. The result well is true if there were enough visits to decide, and most of the pages
-// had not turned.
+// requests. The result well is true if there were enough visits to decide, and most of them found
+// no error page in place of a page.
 func (o *hour) visited(sign dedup.Hash) (well bool) {
 	if o.last = append(o.last, sign); len(o.last) > lastVisits {
 		o.last = o.last[1:]
@@ -246,13 +246,13 @@ func (h *hours) leftAlone(ctx context.Context, host string, a store.Alone) error
 	return nil
 }
 
-// A turn describes a page that an error page seems to have replaced. The zero value means that the
-// page has not turned.
+// A turn describes a page that an error page seems to have replaced. The zero value means that none
+// has.
 type turn struct {
 	sign    dedup.Hash
 	was     dedup.Hash // sign of the replaced text; the page's id if that text is unknown
 	problem crawler.Problem
-	suspect bool // the page has turned only if other pages have the same text
+	suspect bool // the new text is that of an error page only if other pages have it too
 	never   bool // the URL never had a page
 	stays   bool // the last visit had the same result
 }
@@ -310,8 +310,8 @@ func (h *hours) turnOf(ctx context.Context, got *reading, before *store.Record) 
 	return t, nil
 }
 
-// wasSorry reports whether the stored text of a page is the text of a soft 404 already, so that the
-// page has not turned now. It returns true if the text was not kept.
+// wasSorry reports whether the stored text of a page is the text of a soft 404 already, so that
+// this visit has found no change. It returns true if the text was not kept.
 func (h *hours) wasSorry(ctx context.Context, before *store.Record) (bool, error) {
 	content, err := h.store.content(ctx, before.ID)
 	if err != nil || content == nil || content.Record.Kind == store.Page && !content.Kept {
