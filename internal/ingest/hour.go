@@ -87,7 +87,7 @@ type hours struct {
 // An hour records the results of the latest visits to the known pages of one host. A sign is a hash
 // of a page's text, see signOf.
 type hour struct {
-	last   []dedup.Hash                       // signs of the error pages at the latest visits, oldest first; zero for a visit without an error page
+	last   []dedup.Hash                       // one element for each of the latest visits, oldest first: the sign of a page that may be an error page, or zero
 	alike  map[dedup.Hash]map[dedup.Hash]bool // signs of the texts that each new text has replaced, by the sign of the new text
 	looked map[dedup.Hash]bool                // ids of completely different pages that wait for a second fetch
 	real   bool                               // a page was an error page at GoneAfter visits in a row, so the host has no outage, but has changed for good
