@@ -68,7 +68,7 @@ type Options struct {
 	Requisites     bool                // find the files that pages need to look right, so that the crawler fetches them for the archive
 	Memory         int64               // bytes of memory for the whole process, see [memory.Divide]; 0: [memory.Default]
 
-	Documents *document.Reader // reads PDF and other documents; nil: they have no text. The pipeline closes it
+	Documents *document.Reader // reads PDF and other documents, and is closed with the pipeline; nil: such files have no text
 
 	Archive func(*crawler.Page) EntryWriter // returns a writer that also writes the page's response to an archive; nil: responses are not archived
 }
