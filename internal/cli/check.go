@@ -37,6 +37,9 @@ func setupCheck(flags *pflag.FlagSet) func(context.Context, Console, []string) e
 		if len(args) > 0 {
 			return usagef("unexpected argument %q: name a store with --store", args[0])
 		}
+		if isShared(*dir) {
+			return usagef("%s is on a server, and skink check reads the files of a folder: check the server with the tools of PostgreSQL", withoutPassword(*dir))
+		}
 		found, err := badger.Check(*dir)
 		if errors.Is(err, store.ErrInUse) {
 			return fmt.Errorf("%s: %w: stop that process first (a crawl with Ctrl-C; the same command continues it)", *dir, store.ErrInUse)

@@ -77,6 +77,11 @@ func (f *storeFlags) run(ctx context.Context, con Console, args []string) error 
 	if f.yes && verb != "drop" {
 		return usagef("--yes is for skink store drop: omit it")
 	}
+	for _, name := range args {
+		if _, err := postgres.ParseAddress(name); isShared(name) && err != nil {
+			return usageError{Err: err}
+		}
+	}
 	switch {
 	case verb == "copy" && len(args) != 2:
 		return usagef("name a store and a new one: skink store copy STORE NEW")

@@ -121,17 +121,20 @@ func (p progress) logLines(done <-chan struct{}) {
 		case <-pace:
 			p.sayPace("")
 		case <-tick.C:
-			if p.out.Quiet {
-				continue
-			}
-			m := p.of.now()
-			if log == nil {
-				p.out.Say("%s  %s", time.Now().UTC().Format(time.RFC3339), m.line())
-				continue
-			}
-			log.Info("crawling", "pages", m.pages, "per_second", math.Round(10*m.rate())/10, "unique", m.unique, "exact", m.exact,
-				"near", m.near, "failed", m.failed, "given-up", m.givenUp, "pending", m.pending, "hosts", m.hosts)
+			p.out.progress(p.of.now(), time.Now())
 		}
+	}
+}
+
+// progress prints the state of the crawl at a time: as text, or as a log record.
+func (o Output) progress(m moment, at time.Time) {
+	switch {
+	case o.Quiet:
+	case o.Log != nil:
+		o.Log.Info("crawling", "pages", m.pages, "per_second", math.Round(10*m.rate())/10, "unique", m.unique, "exact", m.exact,
+			"near", m.near, "failed", m.failed, "given-up", m.givenUp, "pending", m.pending, "hosts", m.hosts)
+	default:
+		o.Say("%s  %s", at.UTC().Format(time.RFC3339), m.line())
 	}
 }
 
