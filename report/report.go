@@ -53,6 +53,9 @@ type Totals struct {
 	Sitemaps  int64 `json:"sitemaps,omitempty"`     // lists of URLs for crawlers
 	Later     int64 `json:"postponed,omitempty"`    // URLs not fetched: URLs of these patterns kept returning duplicates
 
+	Pending int64 `json:"pending,omitempty"` // URLs that the crawl has not fetched yet
+	Outside int64 `json:"outside,omitempty"` // URLs to which pages link, and which the crawl excludes
+
 	Problems map[string]int64 `json:"problems,omitempty"` // errors by kind
 	GivenUp  map[string]int64 `json:"given_up,omitempty"` // errors by kind, only those after which the URL was retried and then given up
 }

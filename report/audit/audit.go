@@ -44,9 +44,10 @@ type Audit struct {
 	About
 	Lists []*List // all lists in a fixed order, including empty ones
 
-	s    store.Reader
-	site *site
-	rule dedup.Rule
+	s     store.Reader
+	site  *site
+	rule  dedup.Rule
+	cover *coverage
 
 	nearly *Nearly // pages that are almost duplicates; nil: not computed
 }
@@ -57,6 +58,8 @@ type About struct {
 	URLs  int64 `json:"urls"`            // number of URLs that have a record
 	Pages int64 `json:"pages"`           // number of URLs whose record has a verdict
 	Links bool  `json:"links_are_known"` // whether the store keeps the links of its pages
+
+	Coverage Coverage `json:"coverage"` // how much of the site was fetched
 }
 
 // Read reads all records and links of a store and returns everything that an audit can find in them.
@@ -70,7 +73,7 @@ func Read(ctx context.Context, s store.Reader, opt Options) (*Audit, error) {
 	}
 	a := &Audit{
 		About: About{About: opt.About, Links: !opt.About.Settings.NoLinks},
-		s:     s, site: newSite(), rule: opt.Rule,
+		s:     s, site: newSite(), rule: opt.Rule, cover: newCoverage(),
 	}
 	a.Lists = lists(a)
 	if err := a.readRecords(ctx); err != nil {
@@ -82,8 +85,11 @@ func Read(ctx context.Context, s store.Reader, opt Options) (*Audit, error) {
 	if err := a.site.findBounds(ctx, s); err != nil {
 		return nil, fmt.Errorf("audit: %w", err)
 	}
+	var err error
+	if a.Coverage, err = a.cover.read(ctx, s, a.site.at); err != nil {
+		return nil, fmt.Errorf("audit: %w", err)
+	}
 	if opt.Nearly != nil {
-		var err error
 		if a.nearly, err = opt.Nearly(ctx); err != nil {
 			return nil, fmt.Errorf("audit: pages that are almost duplicates: %w", err)
 		}
@@ -148,6 +154,7 @@ func (a *Audit) count(r *store.Record) {
 		a.Pages++
 	}
 	a.See(r)
+	a.cover.see(r)
 }
 
 // readLinks counts for each URL how many pages link to it.

@@ -2,6 +2,7 @@ package audit
 
 import (
 	"skink/dedup"
+	"skink/report"
 	"skink/store"
 )
 
@@ -113,9 +114,13 @@ func hreflang(a *Audit) *List {
 	}
 	var all []named
 	pairs := map[[2]dedup.Hash]bool{}
+	cut := map[int32]bool{} // pages with more alternates than a record holds
 	l.see = func(at int32, r *store.Record) {
 		if r.Kind != store.Page {
 			return
+		}
+		if len(r.Alternates) == store.MostAlternates {
+			cut[at] = true
 		}
 		for _, alt := range r.Alternates {
 			if alt.URL == r.URL {
@@ -129,9 +134,11 @@ func hreflang(a *Audit) *List {
 		}
 	}
 	l.conclude = func() {
+		unknown := int64(0)
 		for _, n := range all {
 			to, known := a.site.at[n.to]
-			if !known {
+			if !known || cut[to] {
+				unknown++
 				continue
 			}
 			switch a.site.pages[to].kind {
@@ -143,7 +150,10 @@ func hreflang(a *Audit) *List {
 				}
 			}
 		}
-		all, pairs = nil, nil
+		if unknown > 0 {
+			l.Unknown = "whether " + report.Counted(unknown, "translation") + " that the crawl did not fetch link back"
+		}
+		all, pairs, cut = nil, nil, nil
 	}
 	return l
 }

@@ -3,6 +3,7 @@ package audit
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"iter"
 	"slices"
 	"strings"
@@ -114,6 +115,16 @@ func (l *List) apart() int64 {
 		}
 	}
 	return int64(len(all))
+}
+
+// Caveat returns why the finding may be wrong because pages of the site were not fetched, or "" if that
+// does not matter.
+func (f *Finding) Caveat() string {
+	missing := f.list.audit.Coverage.Missing()
+	if f.unseen == "" || missing == 0 || len(f.entries) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("Not certain: the crawl did not fetch %s of the site. %s", report.Counted(missing, "URL"), f.unseen)
 }
 
 // Links returns the number of links to the pages that count. Several links from one page to another

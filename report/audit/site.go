@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"skink/dedup"
-	"skink/frontier"
 	"skink/store"
 )
 
@@ -17,7 +16,7 @@ type site struct {
 	from  map[int32][]inLink   // by index of a URL that has no page, such as a broken one, some links to it
 	links int                  // number of links in from
 
-	unfinished map[string]bool // hosts that still have URLs to fetch
+	unfinished map[string]bool // hosts that still have URLs to fetch, or duplicates of which no link was followed
 }
 
 // A page holds in memory what the audit needs of one URL, whether or not that is a page with text.
@@ -89,7 +88,7 @@ func (s *site) add(r *store.Record) (at int32, isNew bool) {
 	case p.names:
 		s.named[at] = dedup.HashOf([]byte(r.CanonicalURL))
 	}
-	if r.Kind == store.Later || r.NoText {
+	if r.NoText {
 		s.unfinished[store.HostOf(r.URL)] = true
 	}
 	return at, true
@@ -171,15 +170,6 @@ func (s *site) findBounds(ctx context.Context, r store.Reader) error {
 			return err
 		}
 		s.unfinished[h.Name] = true
-	}
-	for url, err := range r.URLs(ctx, frontier.Outside) {
-		if err == nil {
-			err = ctx.Err()
-		}
-		if err != nil {
-			return err
-		}
-		s.unfinished[store.HostOf(url)] = true
 	}
 	return nil
 }
