@@ -37,12 +37,15 @@ const (
 	LinkScript LinkKind = "script" // <script src>
 	LinkStyle  LinkKind = "style"  // <link rel=stylesheet>
 	LinkMedia  LinkKind = "media"  // <video>, <audio>, their <source> and <track>, <object>, <embed>
+
+	LinkListed LinkKind = "listed" // the entry of a sitemap
 )
 
 // linkKinds maps the number that stands for a kind in packed links to the kind. The numbers are
 // stored, so a new kind must be added at the end.
 var linkKinds = []LinkKind{
 	LinkAnchor, LinkFrame, LinkRefresh, LinkNeighbour, LinkAlternate, LinkImage, LinkScript, LinkStyle, LinkMedia,
+	LinkListed,
 }
 
 // Asset reports whether the address is a file that is part of the page. A browser fetches it to

@@ -43,6 +43,8 @@ type Record struct {
 	Size        int64      `json:"size,omitempty"`      // bytes of the decoded body
 	Truncated   bool       `json:"truncated,omitempty"` // the body was not received whole: such a record has Kind Error and no verdict
 
+	Sitemap bool `json:"sitemap,omitempty"` // the URL was requested as a sitemap, because robots.txt or an index file names it
+
 	Checked bool `json:"checked,omitempty"` // the URL was not crawled: skink only checked whether it exists, because a page of the crawl links to it
 
 	CanonicalURL string      `json:"canonical_url,omitempty"` // what rel=canonical says, resolved
@@ -137,6 +139,7 @@ const (
 	BoundTree  = "tree"  // the tree would take too much memory; the page's text is everything between its tags
 	BoundDepth = "depth" // the elements are nested too deep; the text is found as for BoundTree
 	BoundLinks = "links" // the links are too many or too long; the links after the bound were ignored
+	BoundList  = "list"  // the sitemap is too long or damaged, so it was not read to the end
 )
 
 // End returns the state in which the record's URL ended in the frontier.

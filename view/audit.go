@@ -40,7 +40,7 @@ type auditView struct {
 	Making bool
 	Failed string
 	None   bool
-	URLs   int64 // URLs that the audit covers
+	URLs   int64  // URLs that the audit covers
 	Seen   string // how much of the site was fetched
 	Gaps   []audit.Gap
 	Groups []findingGroup

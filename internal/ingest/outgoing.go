@@ -92,3 +92,16 @@ func (o outgoing) kept(targets []crawler.Target) []store.Link {
 	}
 	return links
 }
+
+// listed returns the entries of the sitemap at sitemapURL as links in the store's format, each URL once.
+func listed(sitemapURL string, urls []string) []byte {
+	links := make([]store.Link, 0, len(urls))
+	seen := make(map[string]bool, len(urls))
+	for _, url := range urls {
+		if !seen[url] {
+			seen[url] = true
+			links = append(links, store.Link{URL: url, Kind: store.LinkListed})
+		}
+	}
+	return store.PackLinks(sitemapURL, links)
+}

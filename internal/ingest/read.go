@@ -70,6 +70,9 @@ type reader struct {
 // caller releases the share when the page is stored or dropped, also after an error.
 func (r *reader) read(ctx context.Context, page *crawler.Page, leads *crawler.Leads) (*reading, *memory.Share, error) {
 	got := unread(page, leads)
+	if page.Listed != nil && !r.opt.NoLinks {
+		got.out = listed(got.seen.URL, page.Listed.URLs)
+	}
 	if page.NotModified || got.seen.Kind != store.Page {
 		return got, nil, nil
 	}

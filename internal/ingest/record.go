@@ -32,6 +32,7 @@ func recordOf(page *crawler.Page) store.Record {
 		Private:     page.Private,
 		Truncated:   page.Truncated,
 		Checked:     page.Item.Kind == frontier.Check,
+		Sitemap:     page.Item.Kind == frontier.Sitemap,
 		RenderError: page.DrawError,
 	}
 	switch {
@@ -50,6 +51,9 @@ func recordOf(page *crawler.Page) store.Record {
 		r.Kind, r.Size = store.Other, page.Promised
 	case page.Listed != nil:
 		r.Kind, r.Detail, r.Hash = store.Sitemap, page.Listed.String(), dedup.HashOf(page.Body)
+		if page.Listed.Cut != nil {
+			r.Bounds = store.BoundList
+		}
 	case page.Drawing != nil:
 		r.Rendered = true // without validators: these are of the answer, and not of what scripts add to it
 	default:

@@ -108,7 +108,7 @@ func lists(a *Audit) []*List {
 	all := []*List{
 		broken(a), redirects(a), canonicals(a), hreflang(a),
 		titles(a), descriptions(a), headings(a),
-		duplicates(a), nearly(a), thin(a), noText(a), noIndex(a), blocked(a), postponed(a), orphans(a),
+		duplicates(a), nearly(a), thin(a), noText(a), noIndex(a), blocked(a), postponed(a), orphans(a), sitemaps(a),
 		slow(a), large(a), deep(a), pages(a),
 	}
 	for _, l := range all {

@@ -22,7 +22,7 @@ func broken(*Audit) *List {
 		),
 		Findings: []*Finding{{Name: "gone"}, {Name: "soft"}, {Name: "refused"}, {Name: "server"}, {Name: "unreachable"}, {Name: "unreadable"}},
 	}
-	return l.pick(store.Error, func(r *store.Record) (string, bool) { return brokenHow(r), true })
+	return l.pick(store.Error, func(r *store.Record) (string, bool) { return brokenHow(r), !r.Sitemap }) // sitemaps are in the list sitemap
 }
 
 func brokenHow(r *store.Record) string {

@@ -72,7 +72,7 @@ func (c *coverage) see(r *store.Record) {
 		c.add("postponed", r.URL)
 	case r.Kind == store.Blocked:
 		c.add("blocked", r.URL)
-	case r.Kind == store.Error && !absent(r):
+	case r.Kind == store.Error && !r.Sitemap && !absent(r):
 		c.add("failed", r.URL)
 	default:
 		c.fetched++

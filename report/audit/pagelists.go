@@ -149,12 +149,19 @@ func deep(*Audit) *List {
 	return l.all(store.Page, func(r *store.Record) bool { return r.Depth >= deepPage })
 }
 
+// noLinks is the reason why lists that need links are unknown.
+const noLinks = "the store has no links (crawl --links off)"
+
 // orphans lists the pages to which no page links. It lists only pages of hosts that were crawled
 // completely, because on other hosts a page that was not fetched may have the link.
 func orphans(a *Audit) *List {
 	l := &List{
 		Name: "orphans", Of: "pages",
-		Columns: brief(wordsColumn, urlColumn, titleColumn).more(indexedColumn),
+		Columns: brief(
+			wordsColumn, urlColumn,
+			column("sitemap", "Listed in", otherURL).where((*subject).hasOther),
+			titleColumn,
+		).more(indexedColumn),
 	}
 	hosts := map[int32]string{} // pages that may be orphans, each with its host
 	l.see = func(at int32, r *store.Record) {
@@ -164,7 +171,7 @@ func orphans(a *Audit) *List {
 	}
 	l.conclude = func() {
 		if !a.Links {
-			l.Unknown = "the store has no links (crawl --links off)"
+			l.Unknown = noLinks
 			hosts = nil
 			return
 		}
@@ -177,7 +184,7 @@ func orphans(a *Audit) *List {
 			case a.site.unfinished[host]:
 				left = true
 			default:
-				l.found("", at, nobody)
+				l.found("", at, p.by)
 			}
 		}
 		if left {

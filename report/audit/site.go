@@ -31,6 +31,8 @@ type page struct {
 	ways    int32 // of out, the links that a visitor can click
 	// HTTP status
 	status  int16
+	listed  int32 // number of sitemaps that list it
+	by      int32 // place of a sitemap that lists it; nobody: none does
 	noIndex bool
 	names   bool // whether it names another page as canonical
 	reached bool // whether a redirect leads here to which some page links
@@ -77,7 +79,7 @@ func (s *site) add(r *store.Record) (at int32, isNew bool) {
 	if at, known := s.at[r.ID]; known {
 		return at, false
 	}
-	p := page{id: r.ID, cluster: clusterOf(r), kind: kindOf(r.Kind), to: nobody, last: nobody, status: int16(r.Status), noIndex: r.NoIndex}
+	p := page{id: r.ID, cluster: clusterOf(r), kind: kindOf(r.Kind), to: nobody, last: nobody, by: nobody, status: int16(r.Status), noIndex: r.NoIndex}
 	p.names = r.Kind == store.Page && namesAnother(r)
 	at = int32(len(s.pages))
 	s.pages = append(s.pages, p)
@@ -129,6 +131,10 @@ func (s *site) resolve() {
 func (s *site) link(at int32, links []store.Link) {
 	s.pages[at].out = int32(len(links))
 	for _, l := range links {
+		if l.Kind == store.LinkListed {
+			s.list(at, l.URL)
+			continue
+		}
 		if l.Kind != store.LinkScript && !l.Kind.Asset() {
 			s.pages[at].ways++
 		}
@@ -145,6 +151,14 @@ func (s *site) link(at int32, links []store.Link) {
 				s.links++
 			}
 		}
+	}
+}
+
+// list records that the sitemap at an index of pages lists a URL.
+func (s *site) list(sitemap int32, url string) {
+	if to, known := s.at[dedup.HashOf([]byte(url))]; known {
+		s.pages[to].listed++
+		s.pages[to].by = sitemap
 	}
 }
 

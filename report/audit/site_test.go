@@ -165,8 +165,18 @@ func shop() []planted {
 		good("/large", with(func(r *store.Record) { r.Size = 1_200_000 })),
 		good("/deep", with(func(r *store.Record) { r.Depth = 5 })),
 		good("/oslo", inCity("Oslo")), good("/bergen", inCity("Bergen")), good("/narvik", inCity("Narvik")),
+		good("/listed-hidden", with(func(r *store.Record) { r.NoIndex = true })),
+		good("/listed-copy", copyOf("/linker"), canonical("/linker")),
+		ended("/lost.xml", store.Error, 404, "status 404"),
+		{Record: store.Record{URL: origin + "/map.xml", Kind: store.Sitemap, Sitemap: true}, links: []string{"/linker", "/orphan", "/gone", "/old-offer", "/secret", "/listed-hidden", "/listed-copy", "/nobody-knows"}},
+		{Record: store.Record{URL: origin + "/other-map.xml", Kind: store.Sitemap, Sitemap: true}, links: []string{"/linker"}},
 		{Record: store.Record{URL: origin + "/sealed.pdf", Kind: store.Other, Status: 200, ContentType: "application/pdf", Size: 500, Took: 80, Depth: 1, Detail: "no text in this PDF: it is encrypted, and needs a password"}},
 		{Record: store.Record{URL: origin + "/notes.txt", Kind: store.Page, Status: 200, ContentType: "text/plain", Size: 500, Took: 80, Depth: 1, Verdict: dedup.Unique, Words: 90, Root: "plain"}, text: strings.Repeat("a plain text has no title ", 20)},
+	}
+	for i := range all {
+		if r := &all[i].Record; strings.HasSuffix(r.URL, "/lost.xml") {
+			r.Sitemap = true
+		}
 	}
 	var links []string // the front page links to all pages but those that are to have no links, or few
 	for _, p := range all {
@@ -199,7 +209,10 @@ func filled(t testing.TB, all []planted) *store.Memory {
 			for _, l := range p.links {
 				path, words, _ := strings.Cut(l, " ")
 				kind := store.LinkAnchor
-				if strings.HasSuffix(path, ".js") {
+				switch {
+				case p.Kind == store.Sitemap:
+					kind = store.LinkListed
+				case strings.HasSuffix(path, ".js"):
 					kind = store.LinkScript
 				}
 				links = append(links, store.Link{URL: origin + path, Text: words, Kind: kind})
