@@ -31,6 +31,7 @@ import (
 	"github.com/PuerkitoBio/goquery"
 	"golang.org/x/net/html"
 
+	"skink/extract/markup"
 	"skink/internal/language"
 )
 
@@ -72,6 +73,8 @@ type Document struct {
 
 	Bound string // why the HTML was not parsed into a tree, one of the Bound constants; "" if it was
 	Needs string // evidence that scripts draw the text, one of the Needs constants; "" if there is none
+
+	Markup markup.Facts // faults of the HTML; only with Options.Markup, and not for XML feeds and plain text
 
 	page   *marked // the parsed page, for WriteHTML and Markdown; nil without Options.Page
 	levels []int   // set by FromBlocks: for each line of Text its heading level, 0 if it is no heading
@@ -211,6 +214,9 @@ type Options struct {
 	Images bool // fill Document.Images
 	Page   bool // keep the page for [Document.WriteHTML] and [Document.Markdown]
 	Embeds bool // fill Document.Embeds
+	Markup bool // fill Document.Markup
+
+	Anchors bool // with Markup: fill the anchors of Document.Markup
 
 	Tree int64 // most bytes of the parsed tree, 0: [MaxTree]
 }
@@ -288,6 +294,9 @@ func tree(text []byte, limit int64) (root *html.Node, bound string) {
 
 // read fills d from the tree.
 func (o Options) read(page *goquery.Document, d *Document) {
+	if o.Markup {
+		d.Markup = markup.Read(page.Nodes[0], markup.Options{Anchors: o.Anchors})
+	}
 	s := walk(page.Nodes[0], d, o)
 	s.findText(d)
 	s.finish()

@@ -17,6 +17,8 @@ type Link struct {
 	Text     string   `json:"text,omitempty"` // of the anchor, on one line, at most [MaxLinkText] bytes; of a picture: its alternative text
 	Kind     LinkKind `json:"kind"`
 	NoFollow bool     `json:"nofollow,omitempty"` // the link, or its page, asks crawlers not to follow it
+
+	Fragments string `json:"fragments,omitempty"` // fragments of the page's links to URL, separated by line feeds; only after a crawl for an audit
 }
 
 // MaxLinkText is how many bytes of the text of a link are kept. Anchors usually have a few words.
@@ -67,12 +69,15 @@ func (k LinkKind) Asset() bool {
 //
 //	N        how many links there are
 //	N bytes  of each the number of its kind, plus 16 if it is not to be followed, plus 32 if its
-//	         URL is told by the page's and not by that of the link before it
+//	         URL is told by the page's and not by that of the link before it, plus 64 if it has
+//	         fragments
 //	N        of each how many bytes it shares
 //	N        of each the length of the rest
 //	N        of each the length of the text
+//	N        of each link with fragments their length
 //	bytes    all rests, one after the other
 //	bytes    all texts
+//	bytes    all fragments
 //
 // Numbers are unsigned varints as in encoding/binary. A list of more than shortList bytes is one
 // zstd frame, as a text is. A shorter one is the byte 0, with which no frame begins, and one S2
@@ -83,6 +88,7 @@ const (
 	packedKind     = 1<<4 - 1
 	packedNoFollow = 1 << 4
 	packedByPage   = 1 << 5
+	packedParts    = 1 << 6
 
 	packedShort = 0       // the first byte of a short list
 	shortList   = 4 << 10 // bytes; of longer lists zstd saves more, and its tables cost less than the rest of the page
@@ -110,8 +116,11 @@ func PackLinks(pageURL string, links []Link) []byte {
 		if l.NoFollow {
 			p.kind |= packedNoFollow
 		}
+		if l.Fragments != "" {
+			p.kind |= packedParts
+		}
 		parts[i] = p
-		size += len(l.URL) - p.share + len(l.Text)
+		size += len(l.URL) - p.share + len(l.Text) + len(l.Fragments)
 		before = l.URL
 	}
 	const numbers = 8 // estimated bytes for a link's kind and three varints
@@ -129,11 +138,19 @@ func PackLinks(pageURL string, links []Link) []byte {
 	for i := range links {
 		b = binary.AppendUvarint(b, uint64(len(links[i].Text)))
 	}
+	for i := range links {
+		if n := len(links[i].Fragments); n > 0 {
+			b = binary.AppendUvarint(b, uint64(n))
+		}
+	}
 	for i, p := range parts {
 		b = append(b, links[i].URL[p.share:]...)
 	}
 	for i := range links {
 		b = append(b, links[i].Text...)
+	}
+	for i := range links {
+		b = append(b, links[i].Fragments...)
 	}
 	return packList(b)
 }
@@ -196,8 +213,15 @@ func UnpackLinks(pageURL string, packed []byte) ([]Link, error) {
 	}
 	kinds := d.Bytes(uint64(n))
 	shares, lengths, texts := d.numbers(n), d.numbers(n), d.numbers(n)
+	fragments := make([]int, n)
+	for i, kind := range kinds {
+		if kind&packedParts != 0 {
+			fragments[i] = d.number()
+		}
+	}
 	rests := d.Bytes(sum(lengths))
 	words := d.Bytes(sum(texts))
+	parts := d.Bytes(sum(fragments))
 	if d.Bad {
 		return nil, fmt.Errorf("%w: links", ErrCorrupt)
 	}
@@ -220,7 +244,9 @@ func UnpackLinks(pageURL string, packed []byte) ([]Link, error) {
 		links[i] = Link{
 			URL: before, Text: string(words[:texts[i]]),
 			Kind: linkKinds[kind], NoFollow: kinds[i]&packedNoFollow != 0,
+			Fragments: string(parts[:fragments[i]]),
 		}
+		parts = parts[fragments[i]:]
 		rests, words = rests[lengths[i]:], words[texts[i]:]
 	}
 	return links, nil

@@ -67,6 +67,10 @@ type Record struct {
 	Private      bool        `json:"private,omitempty"`    // it was requested with a password, cookies or headers of the user's, so others may not see it; it is not in the feed
 	Signals      string      `json:"signals,omitempty"`    // content signals in the host's robots.txt when the page was fetched, such as "ai-train=no, search=yes"
 
+	Faults  uint64   `json:"faults,omitempty"`  // faults of the page's HTML and header, a set as in package extract/markup
+	Faulty  []string `json:"faulty,omitempty"`  // examples of these faults
+	Anchors []byte   `json:"anchors,omitempty"` // hashes of the names in the page to which fragments of links can lead, two bytes each; only after a crawl for an audit
+
 	DeadEnd string `json:"dead_end,omitempty"` // why no link of the page was followed, one of the DeadEnd constants; "": links were followed, or there is no special reason
 
 	Rendered     bool   `json:"rendered,omitempty"`      // text, links and all that the page says of itself are those that a browser showed; Size is that of the answer

@@ -97,7 +97,7 @@ func newCrawlFlags(flags *pflag.FlagSet) *crawlFlags {
 	flags.BoolVar(&f.opt.Add, "add", false, "add these seeds to a store that holds a finished crawl")
 	f.again = addBackFlags(flags, &f.opt.GoneAfter)
 	f.rule = addRuleFlags(flags)
-	flags.BoolVar(&f.audit, "audit", false, "fetch all that a site audit needs: the same as --budget off --links on --check-assets")
+	flags.BoolVar(&f.audit, "audit", false, "fetch all that a site audit needs: --budget off, --links on, --check-assets, and check the fragments of links")
 	f.rule.addLinksFlag(flags)
 	f.rule.addDocumentsFlag(flags, false)
 	f.learning = addLearnFlags(flags)
@@ -332,6 +332,7 @@ func (f *crawlFlags) settle(args []string) (opt session.Options, seeds []string,
 // preset applies --audit: it sets the flags that an audit needs, except those on the command line.
 func (f *crawlFlags) preset() {
 	flags := f.rule.flags
+	f.opt.Anchors = true
 	if !typed(flags, "budget") {
 		f.learning.budget = false
 	}

@@ -63,6 +63,7 @@ type Options struct {
 	Limit          int64               // number of pages at which the crawl ends, near which the pages of other workers are counted more often; 0: no limit
 	Shared         bool                // other workers write to the store too, so its pages are counted every countEvery
 	NoLinks        bool                // do not keep the links of pages in the store; they are still followed
+	Anchors        bool                // keep the fragments of links, and the anchors to which they lead
 	Memory         int64               // bytes of memory for the whole process, see [memory.Divide]; 0: [memory.Default]
 
 	Documents *document.Reader // reads PDF and other documents; nil: they have no text. The pipeline closes it

@@ -11,7 +11,7 @@ import (
 // extracting returns the options for extracting a page with a tree of at most tree bytes; 0 means
 // no limit.
 func (opt *Options) extracting(tree int64) extract.Options {
-	return extract.Options{Tree: tree, Page: opt.Markdown != store.NoMarkdown, Embeds: !opt.NoLinks}
+	return extract.Options{Tree: tree, Page: opt.Markdown != store.NoMarkdown, Embeds: !opt.NoLinks, Markup: true, Anchors: opt.Anchors && !opt.NoLinks}
 }
 
 // markdown returns the main text of a document as Markdown, or "" if Markdown is not kept. Its URLs

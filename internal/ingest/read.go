@@ -172,7 +172,7 @@ func (opt *Options) read(ctx context.Context, page *crawler.Page, leads *crawler
 	}
 	opt.obey(doc, page.Header)
 	obeyLinks(doc, page.Header, page.Item.URL)
-	out := outgoing{doc, !opt.NoLinks}
+	out := outgoing{doc, !opt.NoLinks, opt.Anchors}
 	if err := leads.Follow(out.links()); err != nil {
 		return nil, err
 	}
@@ -188,6 +188,7 @@ func (opt *Options) read(ctx context.Context, page *crawler.Page, leads *crawler
 		return got, notText
 	}
 	got.describe(doc)
+	got.faults(&doc.Markup, page)
 	base, err := frontier.NewBase(got.seen.URL, doc.Base)
 	if err != nil {
 		return nil, err

@@ -208,6 +208,7 @@ func (v *visit) touch(kind store.VisitKind) {
 	}
 	switch kind {
 	case store.Same:
+		r.Faults, r.Faulty, r.Anchors = seen.Faults, seen.Faulty, seen.Anchors
 		r.ETag, r.Modified = seen.ETag, seen.Modified
 	case store.NotModified: // the answer need not repeat the validators (RFC 9110, section 15.4.5)
 		r.ETag, r.Modified = cmp.Or(seen.ETag, r.ETag), cmp.Or(seen.Modified, r.Modified)
@@ -288,6 +289,7 @@ func apparent(r store.Record) store.Record {
 	r.ETag, r.Modified, r.Visit, r.Added, r.Removed, r.Earlier = "", "", "", "", "", nil
 	r.Verdict, r.Leader, r.DuplicateOf, r.Resemblance, r.Found, r.Capped = "", dedup.Hash{}, "", 0, "", false
 	r.Listed, r.Since = false, time.Time{}
+	r.Faults, r.Faulty, r.Anchors = 0, nil, nil
 	return r
 }
 

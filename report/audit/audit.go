@@ -25,6 +25,7 @@ import (
 	"slices"
 
 	"skink/dedup"
+	"skink/extract/markup"
 	"skink/report"
 	"skink/store"
 )
@@ -109,9 +110,12 @@ func lists(a *Audit) []*List {
 		broken(a), redirects(a), canonicals(a), hreflang(a),
 		titles(a), descriptions(a), headings(a),
 		duplicates(a), nearly(a), thin(a), noText(a), noIndex(a), blocked(a), postponed(a), orphans(a), sitemaps(a),
-		slow(a), large(a), deep(a), pages(a),
+		slow(a), large(a), deep(a),
+		links(a), images(a), checkList("markup"), checkList("forms"), checkList("structured"), checkList("sharing"),
+		urls(a), pagination(a), security(a), checkList("transfer"), pages(a),
 	}
 	for _, l := range all {
+		l.addChecks(markup.Checks)
 		if l.audit = a; l.Findings == nil {
 			l.Findings = []*Finding{{}}
 		}
@@ -172,6 +176,11 @@ func (a *Audit) readLinks(ctx context.Context) error {
 			continue // the page was first visited after readRecords, or has no links
 		}
 		a.site.link(at, change.Links)
+		for _, l := range a.Lists {
+			if l.link != nil {
+				l.link(at, change.Links)
+			}
+		}
 	}
 	return nil
 }

@@ -1,6 +1,9 @@
 package audit
 
 import (
+	"regexp"
+	"strings"
+
 	"skink/dedup"
 	"skink/report"
 	"skink/store"
@@ -105,8 +108,9 @@ func hreflang(a *Audit) *List {
 				}
 				return listed(all)
 			}).where((*subject).hasOther),
+			column("languages", "Languages", func(_ *subject, r *store.Record) any { return languages(r) }),
 		),
-		Findings: []*Finding{{Name: "dead"}, {Name: "one-way"}},
+		Findings: []*Finding{{Name: "dead"}, {Name: "code"}, {Name: "hidden"}, {Name: "several"}, {Name: "one-way"}, {Name: "self"}, {Name: "default"}},
 	}
 	type named struct {
 		from int32
@@ -121,6 +125,10 @@ func hreflang(a *Audit) *List {
 		}
 		if len(r.Alternates) == store.MostAlternates {
 			cut[at] = true
+		} else {
+			for _, name := range alternateFaults(r) {
+				l.found(name, at, nobody)
+			}
 		}
 		for _, alt := range r.Alternates {
 			if alt.URL == r.URL {
@@ -148,6 +156,9 @@ func hreflang(a *Audit) *List {
 				if !pairs[[2]dedup.Hash{n.to, a.site.pages[n.from].id}] {
 					l.found("one-way", n.from, to)
 				}
+				if a.site.pages[to].aside() {
+					l.found("hidden", n.from, to)
+				}
 			}
 		}
 		if unknown > 0 {
@@ -156,6 +167,42 @@ func hreflang(a *Audit) *List {
 		all, pairs, cut = nil, nil, nil
 	}
 	return l
+}
+
+// hreflangCode matches the values of hreflang that search engines read: a language (ISO 639-1), perhaps
+// a script (ISO 15924), perhaps a region (ISO 3166-1).
+var hreflangCode = regexp.MustCompile(`(?i)^([a-z]{2,3}(-[a-z]{4})?(-([a-z]{2}|[0-9]{3}))?|x-default)$`)
+
+// alternateFaults returns the names of the findings for the translations that a page names.
+func alternateFaults(r *store.Record) (names []string) {
+	if len(r.Alternates) == 0 {
+		return nil
+	}
+	self, byDefault, several, bad := false, false, false, false
+	urls := map[string]string{}
+	for _, alt := range r.Alternates {
+		lang := strings.ToLower(alt.Lang)
+		self = self || alt.URL == r.URL
+		byDefault = byDefault || lang == "x-default"
+		bad = bad || !hreflangCode.MatchString(lang) || strings.HasSuffix(lang, "-uk") || strings.HasSuffix(lang, "-eu")
+		if before, known := urls[lang]; known && before != alt.URL {
+			several = true
+		}
+		urls[lang] = alt.URL
+	}
+	if !self && !namesAnother(r) {
+		names = append(names, "self")
+	}
+	if !byDefault {
+		names = append(names, "default")
+	}
+	if several {
+		names = append(names, "several")
+	}
+	if bad {
+		names = append(names, "code")
+	}
+	return names
 }
 
 // languageOfOther returns as a table cell the languages under which a page declares the entry's other

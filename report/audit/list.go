@@ -45,6 +45,7 @@ type List struct {
 	asideIs   string                                      // why such pages are not counted; "": they have noindex, or another canonical URL
 	elsewhere func() string                               // says which pages are in another list instead of this; nil or "": none
 	see       func(at int32, r *store.Record)             // called for each record, at being its index in site.pages
+	link      func(at int32, links []store.Link)          // called for each page with links, after all calls of see
 	conclude  func()                                      // called after all records and links; nil: see finds everything
 	prepare   func(ctx context.Context, s *subject) error // reads further data for the columns of a row; nil: there is none
 }

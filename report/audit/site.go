@@ -138,7 +138,7 @@ func (s *site) link(at int32, links []store.Link) {
 		if l.Kind != store.LinkScript && !l.Kind.Asset() {
 			s.pages[at].ways++
 		}
-		to, known := s.at[dedup.HashOf([]byte(l.URL))]
+		to, known := s.index(l.URL)
 		if !known || to == at || s.pages[to].last == at {
 			continue
 		}
@@ -154,9 +154,15 @@ func (s *site) link(at int32, links []store.Link) {
 	}
 }
 
+// index returns the index of a URL in pages. known is false if the URL has no record.
+func (s *site) index(url string) (at int32, known bool) {
+	at, known = s.at[dedup.HashOf([]byte(url))]
+	return at, known
+}
+
 // list records that the sitemap at an index of pages lists a URL.
 func (s *site) list(sitemap int32, url string) {
-	if to, known := s.at[dedup.HashOf([]byte(url))]; known {
+	if to, known := s.index(url); known {
 		s.pages[to].listed++
 		s.pages[to].by = sitemap
 	}

@@ -2,11 +2,15 @@ package audit_test
 
 import (
 	"context"
+	"encoding/binary"
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"skink/dedup"
+	"skink/extract/markup"
 	"skink/report"
 	"skink/report/audit"
 	"skink/store"
@@ -130,6 +134,8 @@ func shop() []planted {
 		good("/en", speaks("en", "/en", "de", "/de", "fr", "/fr")),
 		good("/de", speaks("en", "/en", "de", "/de", "es", "/gone")),
 		good("/fr"),
+		good("/it", speaks("it_IT", "/hidden", "fr", "/fr", "fr", "/de")),
+		good("/nl", speaks("x-default", "/nl", "nl", "/nl")),
 
 		good("/untitled", with(func(r *store.Record) { r.Title = "" })),
 		good("/title-of-h1", with(func(r *store.Record) { r.TitleFrom = "h1" })),
@@ -165,6 +171,18 @@ func shop() []planted {
 		good("/large", with(func(r *store.Record) { r.Size = 1_200_000 })),
 		good("/deep", with(func(r *store.Record) { r.Depth = 5 })),
 		good("/oslo", inCity("Oslo")), good("/bergen", inCity("Bergen")), good("/narvik", inCity("Narvik")),
+		good("/faulty", with(func(r *store.Record) { // each fault of the HTML and the header
+			for _, c := range markup.Checks {
+				r.Faults |= 1 << c.Fault
+				r.Faulty = append(r.Faulty, fmt.Sprint(c.Fault, " an example"))
+			}
+		})),
+		good("/Upper%20case//part/part", with(func(r *store.Record) { r.URL += "/" + strings.Repeat("long", 25); r.CanonicalURL = r.URL })),
+		{Record: store.Record{URL: origin + "/big.png", Kind: store.Other, Status: 200, ContentType: "image/png", Size: 120_000, Checked: true}},
+		good("/turned", linking("/members next", "/linker next", "/big.png picture", "/missing.png picture")),
+		{Record: store.Record{URL: origin + "/missing.png", Kind: store.Error, Status: 404, Problem: "status 404", Checked: true}},
+		good("/anchored", with(func(r *store.Record) { r.Anchors = anchors("", "part", "café") })),
+		good("/leads", linking("/anchored#part#caf%C3%A9 fine", "/anchored#lost#part lost", "/linker#any unknown")),
 		good("/listed-hidden", with(func(r *store.Record) { r.NoIndex = true })),
 		good("/listed-copy", copyOf("/linker"), canonical("/linker")),
 		ended("/lost.xml", store.Error, 404, "status 404"),
@@ -189,6 +207,19 @@ func shop() []planted {
 	return all
 }
 
+// anchors returns the hashes of anchors as a record has them.
+func anchors(names ...string) (all []byte) {
+	var hashes []uint16
+	for _, name := range names {
+		hashes = append(hashes, markup.Anchor(name))
+	}
+	slices.Sort(hashes)
+	for _, h := range hashes {
+		all = binary.BigEndian.AppendUint16(all, h)
+	}
+	return all
+}
+
 var visited = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 // filled is a store with what was planted.
@@ -209,13 +240,18 @@ func filled(t testing.TB, all []planted) *store.Memory {
 			for _, l := range p.links {
 				path, words, _ := strings.Cut(l, " ")
 				kind := store.LinkAnchor
+				path, fragments, _ := strings.Cut(path, "#")
 				switch {
+				case words == "next":
+					kind = store.LinkNeighbour
+				case strings.HasSuffix(path, ".png"):
+					kind = store.LinkImage
 				case p.Kind == store.Sitemap:
 					kind = store.LinkListed
 				case strings.HasSuffix(path, ".js"):
 					kind = store.LinkScript
 				}
-				links = append(links, store.Link{URL: origin + path, Text: words, Kind: kind})
+				links = append(links, store.Link{URL: origin + path, Text: words, Kind: kind, Fragments: strings.ReplaceAll(fragments, "#", "\n")})
 			}
 			e.Out = store.PackLinks(p.URL, links)
 		}
