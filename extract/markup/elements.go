@@ -99,6 +99,20 @@ var vague = map[string]bool{
 // longestVague is the length of the longest text in vague, in bytes.
 const longestVague = 20
 
+// isVague reports whether vague has a text, in whatever case.
+func isVague(text string) bool {
+	if len(text) > longestVague {
+		return false
+	}
+	var lower [longestVague]byte
+	for i := range len(text) {
+		if lower[i] = text[i]; 'A' <= text[i] && text[i] <= 'Z' {
+			lower[i] += 'a' - 'A'
+		}
+	}
+	return vague[string(lower[:len(text)])]
+}
+
 func (r *reader) anchor(n *html.Node) {
 	if n.DataAtom == atom.A && n.Namespace == "" {
 		if name := attr(n, "name"); name != "" {
@@ -128,7 +142,7 @@ func (r *reader) anchor(n *html.Node) {
 		if !named(n) && !isDecoration(n) && !hasPicture(n) {
 			r.found(LinkEmpty, href)
 		}
-	} else if len(text) <= longestVague && vague[strings.ToLower(text)] && !named(n) {
+	} else if isVague(text) && !named(n) {
 		r.found(LinkVague, text+": "+href)
 	}
 }

@@ -83,8 +83,8 @@ func (s *Set) Remove(all ...Fault) {
 
 // Limits of the examples of a page, which are stored with it.
 const (
-	mostExamples = 3  // of one fault
-	mostExample  = 80 // bytes of one example
+	mostExamples = 2  // of one fault
+	mostExample  = 70 // bytes of one example
 )
 
 // Facts are the faults of one page.
@@ -129,7 +129,10 @@ func (f *Facts) Drop(all ...Fault) {
 // found adds a fault with an example, which may be "".
 func (r *reader) found(f Fault, example string) {
 	r.facts.Faults.Add(f)
-	if example = oneLine(example, mostExample); example == "" || r.shown[f] == mostExamples {
+	if r.shown[f] == mostExamples {
+		return
+	}
+	if example = oneLine(example, mostExample); example == "" {
 		return
 	}
 	s := strconv.Itoa(int(f)) + " " + example
@@ -141,6 +144,9 @@ func (r *reader) found(f Fault, example string) {
 
 // oneLine returns a text with single spaces, cut to a number of bytes.
 func oneLine(s string, most int) string {
+	if s = strings.Trim(s, " \t\r\n\f"); len(s) <= most && isLine(s) {
+		return s // most texts need no copy
+	}
 	if len(s) > 4*most { // a data: URL may have megabytes
 		s = s[:4*most]
 	}
@@ -151,6 +157,16 @@ func oneLine(s string, most int) string {
 	for most -= len(dots); !utf8.RuneStart(s[most]); most-- {
 	}
 	return s[:most] + dots
+}
+
+// isLine reports whether s is printable ASCII without double spaces.
+func isLine(s string) bool {
+	for i := range len(s) {
+		if s[i] < ' ' || s[i] > '~' || s[i] == ' ' && s[i-1] == ' ' {
+			return false
+		}
+	}
+	return true
 }
 
 // Options select what Read collects. The zero value collects the faults only.

@@ -91,7 +91,7 @@ func TestAnchors(t *testing.T) {
 func TestExamples(t *testing.T) {
 	facts := read(t, strings.Repeat("<img src=same.png>", 9)+`<img src="data:image/png;base64,`+strings.Repeat("é", 100_000)+`"><img src=b.png><img src=c.png><img src=d.png>`)
 	all := facts.Examples(ImageAlt)
-	if len(all) != mostExamples || all[0] != "same.png" || len(all[1]) > mostExample || !strings.HasSuffix(all[1], "é…") || all[2] != "b.png" {
+	if len(all) != mostExamples || all[0] != "same.png" || len(all[1]) > mostExample || !strings.HasSuffix(all[1], "é…") {
 		t.Errorf("got %q", all)
 	}
 	facts.Drop(ImageAlt)

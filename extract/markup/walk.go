@@ -244,6 +244,9 @@ func hasAttr(n *html.Node, key string) bool {
 
 // hasToken reports whether a list that is separated by white space contains a token. Case is ignored.
 func hasToken(list, token string) bool {
+	if len(list) < len(token) {
+		return false
+	}
 	for t := range strings.FieldsSeq(list) {
 		if strings.EqualFold(t, token) {
 			return true
