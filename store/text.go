@@ -8,9 +8,9 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// Each text is stored as one zstd frame. The level is the fastest: on main texts of a few kilobytes
-// the better levels save little, and each page would wait for them. Encoder and decoder are made
-// once, because each holds megabytes of tables.
+// Each text is stored as one zstd frame. The compression level is the fastest. On main texts of a
+// few kilobytes the better levels save little, and each page would wait for them. Encoder and
+// decoder are made once, because each has megabytes of tables.
 var (
 	encoder = sync.OnceValue(func() *zstd.Encoder {
 		e, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(2), zstd.WithWindowSize(128<<10))
@@ -36,10 +36,10 @@ const maxText = 1 << 30
 // so that several workers can compress texts in parallel.
 func Pack(text []byte) []byte { return encoder().EncodeAll(text, make([]byte, 0, len(text)/2+64)) }
 
-// A text with its Markdown is one frame of both, the Markdown right behind the text: it repeats the
-// words of the text, and so takes little room there. A skippable frame of zstd (RFC 8878, section
-// 3.1.2) comes before it and holds the length of the text. It has the magic number, 4, and that
-// length, four bytes each, little-endian.
+// A text and its Markdown are stored in one frame, the Markdown right after the text. The Markdown
+// repeats the words of the text, and so takes little room there. A skippable frame of zstd (RFC
+// 8878, section 3.1.2) comes before it and holds the length of the text. It consists of the magic
+// number, the number 4, and that length, four bytes each, little-endian.
 const (
 	splitMagic = 0x184D2A53
 	splitSize  = 12
@@ -78,7 +78,7 @@ func UnpackMarked(packed []byte) (text, markdown []byte, err error) {
 	case split < 0:
 		return both, nil, nil
 	case split > len(both):
-		return nil, nil, fmt.Errorf("unpack text: %w: it is shorter than it says", ErrCorrupt)
+		return nil, nil, fmt.Errorf("unpack text: %w: shorter than its stored length", ErrCorrupt)
 	}
 	return both[:split:split], both[split:], nil
 }

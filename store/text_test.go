@@ -9,7 +9,7 @@ import (
 	"skink/store"
 )
 
-// A text with its Markdown comes back as both, and as a text where only that is asked for.
+// UnpackMarked returns a text and its Markdown, and Unpack returns the text alone.
 func TestPackMarked(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		text, markdown := rapid.String().Draw(r, "text"), rapid.String().Draw(r, "markdown")
@@ -24,10 +24,10 @@ func TestPackMarked(t *testing.T) {
 	})
 }
 
-// Damage is an error, wherever it is, and no panic.
+// Unpacking damaged data returns an error and does not panic.
 func TestUnpackDamaged(t *testing.T) {
 	packed := store.PackMarked([]byte("one two"), []byte("# one two"))
-	packed[8] = 200 // the text is longer than what there is
+	packed[8] = 200 // the length of the text is now greater than that of the content
 	if _, _, err := store.UnpackMarked(packed); !errors.Is(err, store.ErrCorrupt) {
 		t.Errorf("too long a text: %v", err)
 	}

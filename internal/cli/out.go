@@ -23,7 +23,7 @@ type outFlags struct {
 
 func addOutFlags(flags *pflag.FlagSet) *outFlags {
 	f := &outFlags{}
-	flags.StringVar(&f.out, "out", "-", "`FILE` file to write; compressed if its name ends in .gz or .zst; -: standard output")
+	flags.StringVar(&f.out, "out", "-", "`FILE` write to this file, compressed if its name ends in .gz or .zst; -: to standard output")
 	return f
 }
 

@@ -62,9 +62,9 @@ func newCoverage() *coverage {
 	return &coverage{gaps: map[string]*Gap{}, hosts: map[string]bool{}}
 }
 
-// see counts a record. Files and pages of other sites that were only checked are not part of the crawl.
+// see counts a record. It skips files, and pages of other sites that were only checked.
 func (c *coverage) see(r *store.Record) {
-	if r.Checked {
+	if r.Checked || r.Requisite {
 		return
 	}
 	switch {

@@ -19,9 +19,9 @@ func images(a *Audit) *List {
 	checked := false
 	failed := map[int32]bool{} // URLs that are errors
 	l.see = func(at int32, r *store.Record) {
-		checked = checked || r.Checked
+		checked = checked || r.Checked || r.Requisite
 		switch {
-		case r.Kind == store.Error:
+		case r.Kind == store.Error && r.Problem != unfetched:
 			failed[at] = true
 		case r.Kind == store.Other && r.Size > largeImage && strings.HasPrefix(r.ContentType, "image/"):
 			l.found("large", at, nobody)
