@@ -66,6 +66,7 @@ type Record struct {
 	Listed       bool        `json:"listed,omitempty"`     // a sitemap lists the page
 	Private      bool        `json:"private,omitempty"`    // the page was requested with a password, cookies or headers of the user, so it may not be public; it is not in the feed
 	Signals      string      `json:"signals,omitempty"`    // content signals in the host's robots.txt when the page was fetched, such as "ai-train=no, search=yes"
+	Hidden       bool        `json:"hidden,omitempty"`     // robots.txt forbids search engines (Googlebot) to fetch the page, but not this crawler
 
 	Faults  uint64   `json:"faults,omitempty"`  // faults of the page's HTML and header, a set as in package extract/markup
 	Faulty  []string `json:"faulty,omitempty"`  // examples of these faults

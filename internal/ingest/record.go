@@ -29,6 +29,7 @@ func recordOf(page *crawler.Page) store.Record {
 		Size:        int64(len(page.Body)),
 		Took:        page.Took.Milliseconds(),
 		Signals:     page.Signals,
+		Hidden:      page.Hidden,
 		Private:     page.Private,
 		Truncated:   page.Truncated,
 		Checked:     page.Item.Kind == frontier.Check,

@@ -208,7 +208,7 @@ func (v *visit) touch(kind store.VisitKind) {
 		r.Missed, r.Problem, r.Detail = 0, "", ""
 	}
 	if kind != store.Failed {
-		r.Restless, r.Signals, r.Private = nil, seen.Signals, seen.Private // no passage of the text has changed
+		r.Restless, r.Signals, r.Hidden, r.Private = nil, seen.Signals, seen.Hidden, seen.Private // no passage of the text has changed
 	}
 	switch kind {
 	case store.Same:
@@ -295,7 +295,7 @@ func apparent(r store.Record) store.Record {
 	r.ETag, r.Modified, r.Visit, r.Added, r.Removed, r.Earlier = "", "", "", "", "", nil
 	r.Verdict, r.Leader, r.DuplicateOf, r.Resemblance, r.Found, r.Capped = "", dedup.Hash{}, "", 0, "", false
 	r.Listed, r.Since = false, time.Time{}
-	r.Faults, r.Faulty, r.Anchors = 0, nil, nil
+	r.Faults, r.Faulty, r.Anchors, r.Hidden = 0, nil, nil, false
 	return r
 }
 

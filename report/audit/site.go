@@ -35,15 +35,17 @@ type page struct {
 	by      int32 // place of a sitemap that lists it; nobody: none does
 	noIndex bool
 	names   bool // whether it names another page as canonical
+	hidden  bool // whether robots.txt forbids search engines to fetch it
+	scripts bool // whether it loads a script
 	reached bool // whether a redirect leads here to which some page links
 }
 
 // follows reports whether the page is a duplicate of another page.
 func (p *page) follows() bool { return p.cluster != p.id }
 
-// aside reports whether search engines do not list the page, because it has noindex or names another
-// page as its canonical URL.
-func (p *page) aside() bool { return p.noIndex || p.names }
+// aside reports whether search engines do not list the page, because it has noindex, names another
+// page as its canonical URL, or is hidden from them by robots.txt.
+func (p *page) aside() bool { return p.noIndex || p.names || p.hidden }
 
 func (p *page) apart() string {
 	switch {
@@ -51,6 +53,8 @@ func (p *page) apart() string {
 		return "noindex"
 	case p.names:
 		return "canonical URL is another page"
+	case p.hidden:
+		return "robots.txt forbids search engines to fetch it"
 	}
 	return ""
 }
@@ -79,7 +83,7 @@ func (s *site) add(r *store.Record) (at int32, isNew bool) {
 	if at, known := s.at[r.ID]; known {
 		return at, false
 	}
-	p := page{id: r.ID, cluster: clusterOf(r), kind: kindOf(r.Kind), to: nobody, last: nobody, by: nobody, status: int16(r.Status), noIndex: r.NoIndex}
+	p := page{id: r.ID, cluster: clusterOf(r), kind: kindOf(r.Kind), to: nobody, last: nobody, by: nobody, status: int16(r.Status), noIndex: r.NoIndex, hidden: r.Hidden}
 	p.names = r.Kind == store.Page && namesAnother(r)
 	at = int32(len(s.pages))
 	s.pages = append(s.pages, p)
@@ -135,7 +139,10 @@ func (s *site) link(at int32, links []store.Link) {
 			s.list(at, l.URL)
 			continue
 		}
-		if l.Kind != store.LinkScript && !l.Kind.Asset() {
+		switch {
+		case l.Kind == store.LinkScript:
+			s.pages[at].scripts = true
+		case !l.Kind.Asset():
 			s.pages[at].ways++
 		}
 		to, known := s.index(l.URL)

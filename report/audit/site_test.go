@@ -158,6 +158,7 @@ func shop() []planted {
 			r.Verdict, r.Resemblance, r.Leader, r.DuplicateOf = dedup.Near, 0.9, dedup.HashOf([]byte(origin+"/linker")), origin+"/linker"
 		})),
 		good("/thin", with(func(r *store.Record) { r.Verdict, r.Words = dedup.Thin, 12 })),
+		good("/index-of", with(func(r *store.Record) { r.Verdict, r.Words, r.Title = dedup.Thin, 12, "Index of /files" })),
 		good("/empty", with(func(r *store.Record) { r.Verdict, r.Words, r.Size = dedup.Thin, 0, 0 })),
 		good("/drawn", with(func(r *store.Record) { r.Verdict, r.Words, r.Root = dedup.Thin, 0, "none" }), linking("/app.js")),
 		good("/app", with(func(r *store.Record) {

@@ -28,7 +28,7 @@ func sitemaps(a *Audit) *List {
 			partly[store.HostOf(r.URL)] = true
 		case r.Kind == store.Sitemap && r.Bounds != "", r.Sitemap && r.Kind == store.Blocked:
 			partly[store.HostOf(r.URL)] = true
-		case isHTML(r) && !r.NoIndex && !namesAnother(r) && !r.Follows() && !furtherPage.MatchString(r.URL):
+		case isHTML(r) && !r.NoIndex && !r.Hidden && !namesAnother(r) && !r.Follows() && !furtherPage.MatchString(r.URL):
 			hosts[at] = store.HostOf(r.URL)
 		}
 	}
@@ -75,7 +75,7 @@ func listedFault(p *page) string {
 	case p.listed == 0:
 	case p.kind == store.Error:
 		return "broken"
-	case p.kind == store.Blocked:
+	case p.kind == store.Blocked || p.kind == store.Page && p.hidden:
 		return "blocked"
 	case p.kind == store.Redirect:
 		return "redirect"
@@ -90,6 +90,8 @@ func listedFault(p *page) string {
 // listedIs returns in words what was found at a URL that a sitemap lists.
 func listedIs(r *store.Record) string {
 	switch {
+	case r.Kind == store.Page && r.Hidden:
+		return "a page that robots.txt hides from search engines"
 	case r.Kind == store.Page && r.NoIndex:
 		return "a page with noindex"
 	case r.Kind == store.Page && namesAnother(r):
