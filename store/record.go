@@ -44,7 +44,7 @@ type Record struct {
 	Truncated   bool       `json:"truncated,omitempty"` // the body was not received completely; such a record has Kind Error and no verdict
 
 	Checked   bool `json:"checked,omitempty"`   // the URL was not crawled: skink only checked whether it exists, because a page of the crawl links to it
-	Requisite bool `json:"requisite,omitempty"` // the URL was fetched for the archive only, because a page needs it to look right
+	Requisite bool `json:"requisite,omitempty"` // the URL was fetched only for the archive, because an archived page needs the file to be shown correctly
 	Sitemap   bool `json:"sitemap,omitempty"`   // the URL was requested as a sitemap, because robots.txt or an index file names it
 
 	CanonicalURL string      `json:"canonical_url,omitempty"` // target of rel=canonical, as an absolute URL

@@ -88,13 +88,16 @@ func isDecoration(n *html.Node) bool {
 }
 
 // vague has the texts of links that do not say where the link leads.
-var vague = map[string]bool{
-	"click here": true, "click this": true, "here": true, "this": true, "right here": true, "more": true, "read more": true,
-	"learn more": true, "see more": true, "more info": true, "more information": true, "this link": true, "link": true, "this page": true,
-	"hier": true, "hier klicken": true, "klicken sie hier": true, "mehr": true, "mehr erfahren": true, "mehr lesen": true, "weiterlesen": true,
-	"ici": true, "cliquez ici": true, "en savoir plus": true, "lire la suite": true,
-	"aquí": true, "haga clic aquí": true, "leer más": true, "más información": true,
-}
+var vague = func() map[string]bool {
+	all := map[string]bool{}
+	for text := range strings.SplitSeq(
+		"click here|click this|here|this|right here|more|read more|learn more|see more|more info|more information|this link|link|this page|"+
+			"hier|hier klicken|klicken sie hier|mehr|mehr erfahren|mehr lesen|weiterlesen|"+
+			"ici|cliquez ici|en savoir plus|lire la suite|aquí|haga clic aquí|leer más|más información", "|") {
+		all[text] = true
+	}
+	return all
+}()
 
 // longestVague is the length of the longest text in vague, in bytes.
 const longestVague = 20
