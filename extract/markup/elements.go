@@ -19,7 +19,7 @@ func (r *reader) meta(n *html.Node) {
 		r.viewport = true
 	case name == "description" && strings.TrimSpace(content) != "":
 		if r.descriptions++; r.descriptions > 1 {
-			r.found(SeveralDescription, content)
+			r.found(SeveralDescriptions, content)
 		}
 	case name == "referrer":
 		r.facts.Referrer = true
@@ -39,12 +39,24 @@ func (r *reader) link(n *html.Node) {
 		if r.inBody > 0 && !r.headScript {
 			r.found(CanonicalInBody, href)
 		}
-		if !strings.Contains(href, "://") {
+		switch scheme := schemeOf(href); {
+		case scheme == "":
 			r.found(CanonicalRelative, href)
+		case scheme != "http" && scheme != "https":
+			r.found(CanonicalScheme, href)
 		}
 	case hasToken(rel, "stylesheet") || hasToken(rel, "icon"):
 		r.file(href)
 	}
+}
+
+// schemeOf returns the scheme of an address in lower case, or "" if the address is relative.
+func schemeOf(href string) string {
+	end := strings.IndexAny(href, ":/?#")
+	if end < 0 || href[end] != ':' {
+		return ""
+	}
+	return strings.ToLower(href[:end])
 }
 
 func (r *reader) heading(n *html.Node) {

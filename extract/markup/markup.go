@@ -25,30 +25,31 @@ type Fault uint8
 
 // Faults of the HTML. [Checks] explains each.
 const (
-	ImageAlt           Fault = 0
-	ImageSize          Fault = 1
-	NoViewport         Fault = 2
-	NoLang             Fault = 3
-	NoDoctype          Fault = 4
-	SeveralTitles      Fault = 5
-	SeveralDescription Fault = 6
-	HeadingSkipped     Fault = 7
-	CanonicalInBody    Fault = 8
-	CanonicalRelative  Fault = 9
-	LinkEmpty          Fault = 10
-	LinkVague          Fault = 11
-	LinkFragment       Fault = 12
-	LinkLocal          Fault = 13
-	LinkSession        Fault = 14
-	DataInvalid        Fault = 15
-	DataIncomplete     Fault = 16
-	SharingIncomplete  Fault = 17
-	SharingRelative    Fault = 18
-	SharingCard        Fault = 19
-	InsecureFile       Fault = 20
-	InsecureForm       Fault = 21
-	Password           Fault = 22
-	FieldLabel         Fault = 23
+	ImageAlt            Fault = 0
+	ImageSize           Fault = 1
+	NoViewport          Fault = 2
+	NoLang              Fault = 3
+	NoDoctype           Fault = 4
+	SeveralTitles       Fault = 5
+	SeveralDescriptions Fault = 6
+	HeadingSkipped      Fault = 7
+	CanonicalInBody     Fault = 8
+	CanonicalRelative   Fault = 9
+	LinkEmpty           Fault = 10
+	LinkVague           Fault = 11
+	LinkFragment        Fault = 12
+	LinkLocal           Fault = 13
+	LinkSession         Fault = 14
+	DataInvalid         Fault = 15
+	DataIncomplete      Fault = 16
+	SharingIncomplete   Fault = 17
+	SharingRelative     Fault = 18
+	SharingCard         Fault = 19
+	InsecureFile        Fault = 20
+	InsecureForm        Fault = 21
+	Password            Fault = 22
+	FieldLabel          Fault = 23
+	CanonicalScheme     Fault = 24
 )
 
 // Faults of the answer's header. Package markup does not set them, because it sees no header.

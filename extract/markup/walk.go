@@ -158,7 +158,7 @@ func (r *reader) conclude() {
 		f.Add(SeveralTitles)
 	}
 	if r.descriptions > 1 {
-		f.Add(SeveralDescription)
+		f.Add(SeveralDescriptions)
 	}
 	for i, id := range r.fields {
 		if id == "" || !slices.Contains(r.labels, id) {

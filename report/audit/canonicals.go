@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"skink/dedup"
+	"skink/extract/markup"
 	"skink/report"
 	"skink/store"
 )
@@ -33,8 +34,9 @@ func canonicals(a *Audit) *List {
 		}
 		switch {
 		case r.CanonicalURL == "" && r.NoIndex: // needs no canonical URL, because search engines do not list it anyway
-		case r.CanonicalURL == "":
+		case r.CanonicalURL == "" && !markup.Set(r.Faults).Has(markup.CanonicalScheme):
 			l.found("missing", at, nobody)
+		case r.CanonicalURL == "":
 		case r.CanonicalURL == r.URL:
 			l.found("self", at, nobody)
 		case store.HostOf(r.CanonicalURL) != store.HostOf(r.URL):
