@@ -126,6 +126,7 @@ func (r *run) crawl(ctx context.Context, p plan, order *precedence.Order, kept *
 		Rule:           r.rule,
 		Markdown:       r.settings.Markdown,
 		NoLinks:        r.settings.NoLinks,
+		Anchors:        r.opt.Anchors,
 		Order:          order,
 		SkipDuplicates: r.settings.SkipTexts,
 		GoneAfter:      r.opt.GoneAfter,
