@@ -302,7 +302,7 @@ func decodeBrotli(r *bufio.Reader) (io.Reader, func()) {
 var zstdReaders = sync.Pool{New: func() any {
 	z, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(zstdWindow))
 	if err != nil {
-		panic(err) // the options are wrong
+		panic(err) // only wrong options cause an error
 	}
 	return z
 }}
