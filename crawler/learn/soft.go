@@ -150,7 +150,8 @@ func (s *Soft) turned(url string) {
 	}
 }
 
-// suspect makes a probe from pages that give a reason for one, unless their pattern has a probe.
+// suspect makes the probe of a pattern, unless it has one. The argument suspects has the URLs that
+// are the reason for the probe; without any, suspect does nothing.
 func (h *Host) suspect(s *Soft, suspects []string) {
 	if s.Probe != "" || len(suspects) == 0 || h.Probes >= mostProbes {
 		return

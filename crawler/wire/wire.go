@@ -187,7 +187,7 @@ func (a *attempt) got(conn net.Conn) {
 	a.before = a.wire.sent()
 }
 
-// end ends an attempt. Its answer cannot be read any more.
+// end ends an attempt. Its answer cannot be read afterwards.
 func (a *attempt) end() {
 	a.cancel()
 	a.mu.Lock()
