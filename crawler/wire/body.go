@@ -123,7 +123,8 @@ func contentCodings(h http.Header) ([]string, error) {
 	return codings, nil
 }
 
-// undecoded are the other content codings of the IANA registry. Unregistered words are not codings.
+// undecoded are the content codings of the IANA registry that this package cannot decode. Other
+// words in Content-Encoding are ignored.
 var undecoded = map[string]bool{
 	"aes128gcm": true, "compress": true, "dcb": true, "dcz": true, "exi": true, "pack200-gzip": true,
 }
