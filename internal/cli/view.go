@@ -23,7 +23,7 @@ var viewCommand = command{
 	short: "show a store in a browser",
 	long: `
 Serves a store to a browser until Ctrl-C, and prints the address to open. You can search,
-filter and sort pages; see what links to a page, and the pages most similar to it; compare
+filter and sort pages; see the links to a page and the pages most similar to it; compare
 two pages; read the clusters and the audit; and follow a running crawl. If the crawl kept a
 web archive (--warc), a page is shown as the server sent it, with the extracted text marked.
 

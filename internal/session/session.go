@@ -66,7 +66,7 @@ func Run(ctx context.Context, s *NamedStore, opt Options, out Output) (sum Summa
 	case !left:
 		return sum, r.nothingLeft(ctx, p, firstDue)
 	case opt.Crawl.CheckAssets && settings.NoLinks:
-		return sum, usagef("--check-assets needs links, and %s keeps none (--links off): omit it, or choose another --store", s.Name)
+		return sum, usagef("--check-assets needs links, but %s was created with --links off: omit the flag, or choose another --store", s.Name)
 	}
 	order, err := orderHosts(ctx, s, opt.Prefer, p.seeds.hosts())
 	if err != nil {

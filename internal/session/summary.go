@@ -172,7 +172,7 @@ func (s Summary) saved(b *strings.Builder) {
 		duplicates := t.Exact + t.Near
 		fmt.Fprintf(b, "%s of %s (%s)\n", report.Counted(duplicates, "duplicate"), report.Counted(t.Pages(), "page"), report.Share(duplicates, t.Pages()))
 		if t.Unkept > 0 {
-			fmt.Fprintf(b, "%s kept without text\n", report.Counted(t.Unkept, "duplicate"))
+			fmt.Fprintf(b, "%s stored without text\n", report.Counted(t.Unkept, "duplicate"))
 		}
 		if s.Bytes > 0 {
 			fmt.Fprintf(b, "saved in %s: %s, %s a page\n", s.Store, report.Bytes(s.Bytes), report.Bytes(s.Bytes/t.Pages()))
