@@ -256,7 +256,7 @@ func (c *Crawl) mayAsk(ctx context.Context, url string) bool {
 		return true
 	}
 	rules, err := c.robots.get(ctx, url)
-	return err == nil && rules.Allowed(c.opt.agentFor(frontier.HostOf(url)), url)
+	return err == nil && rules.Allowed(c.opt.AgentFor(frontier.HostOf(url)), url)
 }
 
 // hopTo requests the target of a redirect. The answer does not become a page of the crawl.

@@ -45,9 +45,9 @@ type host struct {
 type supply int
 
 const (
-	dry    supply = iota // the frontier had no more when it was last asked
-	maybe                // the frontier may have some
-	sure                 // the frontier reported that it has some
+	dry    supply = iota // the frontier had no more URLs when it was last asked
+	maybe                // the frontier may have more URLs
+	sure                 // the frontier has reported that it has more URLs
 	urgent               // the frontier has requisites, which come before the URLs in memory
 )
 

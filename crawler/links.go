@@ -41,7 +41,7 @@ type Target struct {
 // Links holds the links of a document as they are written in the document.
 type Links struct {
 	Base  string                  // href of its <base>; "": none
-	Hrefs iter.Seq2[string, bool] // in document order, each with whether it has rel=nofollow; nil: none
+	Hrefs iter.Seq2[string, bool] // hrefs in document order, each with true if it has rel=nofollow; nil: none
 	Files iter.Seq[string]        // URLs of its pictures, scripts and style sheets, which are not followed as links; nil: none
 
 	NoFollow bool // the page asks crawlers not to follow its links; ignored if Options.IgnoreNoFollow is set
@@ -54,7 +54,7 @@ type Links struct {
 func LeadsOf(p *Page, opt *Options) (*Leads, error) {
 	l := &Leads{from: p.Item}
 	if p.Item.Kind == frontier.Check {
-		return l, nil // checked URLs lead nowhere
+		return l, nil // the targets of a URL that is only checked are not followed
 	}
 	for _, url := range p.Sitemaps {
 		l.Items = append(l.Items, frontier.Item{URL: url, Kind: frontier.Sitemap})
@@ -116,7 +116,7 @@ func (l *Leads) Follow(links Links) error {
 	}
 	f.seen[l.from.URL] = seenURL{first: -1, taken: true}
 	if links.Targets {
-		l.Targets = make([]Target, 0, 64) // most pages have fewer
+		l.Targets = make([]Target, 0, 64) // most pages have fewer links
 	}
 	obeyed := links.NoFollow && !l.opt.IgnoreNoFollow
 	none := obeyed || l.opt.Scope == nil

@@ -22,7 +22,7 @@ type Page struct {
 	Status    int           // HTTP status; 0: there was no answer
 	Header    http.Header   // header of the answer, as received
 	Body      []byte        // decoded, at most Options.MaxSize bytes
-	Truncated bool          // Body is not the whole body; Problem says why
+	Truncated bool          // Body is not the whole body, for the reason in Problem
 	Location  string        // canonical URL of a redirect's target; "": no redirect, or the target cannot be used
 	Raw       *wire.Raw     // the undecoded answer; nil if there was none, or if Options.OnAnswer is nil
 

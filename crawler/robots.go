@@ -35,7 +35,7 @@ func (c *Crawl) permit(ctx context.Context, t *turn) (p permission, err error) {
 		return p, nil
 	}
 	p.origin, _, _ = strings.Cut(t.item.URL, "://")
-	agent := c.opt.agentFor(t.host.name)
+	agent := c.opt.AgentFor(t.host.name)
 	p.delay, p.signals = rules.CrawlDelay(agent), rules.Signals(agent)
 	if !rules.Allowed(agent, t.item.URL) {
 		p.refusal = &Page{Item: t.item, FetchedAt: time.Now(), Problem: ProblemRobots, Detail: "robots.txt of " + t.host.name + " does not allow it"}

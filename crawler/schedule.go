@@ -352,7 +352,7 @@ func (s *schedule) addTaken(t taking, urls []frontier.Item, lost bool) {
 		}
 	}
 	h.urls = append(h.urls, urls...)
-	slices.SortStableFunc(h.urls, func(a, b frontier.Item) int { // for Tries see backoff.go
+	slices.SortStableFunc(h.urls, func(a, b frontier.Item) int { // URLs that have failed come last, see backoff.go
 		return cmp.Or(cmp.Compare(a.Tries, b.Tries), cmp.Compare(a.Priority, b.Priority))
 	})
 	s.claims.doubt(h)

@@ -93,7 +93,7 @@ func (c *Crawl) findSitemaps(ctx context.Context, t *turn, page *Page) {
 		for _, named := range rules.Sitemaps() {
 			add(named)
 		}
-		allowed = rules.Allowed(c.opt.agentFor(t.host.name), strings.TrimSuffix(item.URL, "/")+guessed)
+		allowed = rules.Allowed(c.opt.AgentFor(t.host.name), strings.TrimSuffix(item.URL, "/")+guessed)
 	}
 	guess, err := base.Resolve(guessed)
 	if err != nil || !allowed || slices.Contains(page.Sitemaps, guess) || c.peek == nil || c.schedule.hop(ctx, t.host.name) != nil {

@@ -135,7 +135,7 @@ type outcome struct {
 	depth int      // depth of the URLs that were added to the frontier
 	hosts []string // hosts of the URLs that were added to the frontier
 
-	requisites []string // hosts among these to which requisites were added
+	requisites []string // hosts of the requisites that were added to the frontier; hosts contains them too
 }
 
 // done ends a turn after its page was handled.

@@ -264,7 +264,7 @@ func (b *Book) write(ctx context.Context, host string, n news) error {
 	if swapped {
 		n.of.kept = n.value
 	} else {
-		n.of.left = true // deleted, or changed by another worker
+		n.of.left = true // the value was deleted, or another worker has changed it
 	}
 	return nil
 }

@@ -26,10 +26,10 @@ const (
 
 // A Pattern counts the fetched URLs of one pattern.
 type Pattern struct {
-	New    int64 `json:"new,omitempty"`    // URLs that gave new texts
-	Copies int64 `json:"copies,omitempty"` // URLs that gave known texts
-	Row    int64 `json:"row,omitempty"`    // copies since the last new text
-	Near   int64 `json:"near,omitempty"`   // near duplicates; the first mostNear are also counted in New, the others in Copies
+	New    int64 `json:"new,omitempty"`    // number of URLs that gave new texts
+	Copies int64 `json:"copies,omitempty"` // number of URLs that gave known texts
+	Row    int64 `json:"row,omitempty"`    // number of copies since the last new text
+	Near   int64 `json:"near,omitempty"`   // number of near duplicates; the first mostNear are also counted in New, the others in Copies
 
 	Swept int64 `json:"swept,omitempty"` // the value of New when a chunk was last queued, see sweep.go
 	Chunk int   `json:"chunk,omitempty"` // number of chunks that were queued

@@ -35,23 +35,23 @@ import (
 // view is taken for an error too. If a site shows the same page to every visitor without scripts,
 // all its pages are taken for soft 404s.
 const (
-	several  = 4 // pages with the same text, leader or title that count as evidence
-	manyThin = 8 // pages too short to be compared that count as evidence
+	several  = 4 // number of pages with the same text, leader or title that are evidence
+	manyThin = 8 // number of pages too short to be compared that are evidence
 
-	mostSofts  = 128      // patterns of a host that have evidence
-	mostProbes = 32       // probes of a host
-	mostAlike  = 16       // leaders in the evidence of a pattern
-	mostTitles = 24       // titles in the evidence of a pattern
-	mostURLs   = 8        // URLs in each list of the evidence
-	mostOthers = 6        // pages with other titles that the answer is compared with
-	mostAnswer = 32 << 10 // bytes; a longer answer is not a soft 404
+	mostSofts  = 128      // largest number of patterns of a host that have evidence
+	mostProbes = 32       // largest number of probes of a host
+	mostAlike  = 16       // largest number of leaders in the evidence of a pattern
+	mostTitles = 24       // largest number of titles in the evidence of a pattern
+	mostURLs   = 8        // largest number of URLs in each list of the evidence
+	mostOthers = 6        // largest number of pages with other titles that are compared with the answer
+	mostAnswer = 32 << 10 // length in bytes of the longest answer that counts as a soft 404
 )
 
 // SoftProblem is the name of a soft 404 in records, reports and archives. It is stored, so it must
 // not change.
 const SoftProblem = "soft 404"
 
-// A Soft is the evidence about a pattern's answers for URLs that cannot exist.
+// A Soft is the evidence about the answers to URLs of one pattern that cannot exist.
 type Soft struct {
 	Probe  string   `json:"probe,omitempty"`  // the URL that cannot exist; "" if there is no reason to request one
 	From   string   `json:"from,omitempty"`   // the URL from which the probe was made

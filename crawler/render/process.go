@@ -109,8 +109,7 @@ func (p *process) run(path string, memory int64) error {
 	started := make(chan error)
 	go func() {
 		// On Linux, the kernel kills the browser when the thread that started it ends. So this
-		// thread
-		// must live as long as the browser.
+		// thread must live as long as the browser.
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
 		err := p.cmd.Start()

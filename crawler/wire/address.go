@@ -108,7 +108,7 @@ func within(addr netip.Addr, blocks []netip.Prefix) bool {
 
 // A PrivateError is a refused connection to a special address.
 type PrivateError struct {
-	Host string // and port, as in the URL
+	Host string // host and port, as in the URL
 	Addr netip.Addr
 }
 

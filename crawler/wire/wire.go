@@ -57,9 +57,9 @@ type wire struct {
 	net.Conn
 
 	mu      sync.Mutex
-	written int64 // guarded by mu: bytes that were written, or are being written
-	left    int64 // guarded by mu: bytes that may still be received
-	open    int64 // guarded by mu: exchanges that have begun and not ended
+	written int64 // guarded by mu: number of bytes that were written, or are being written
+	left    int64 // guarded by mu: number of bytes that may still be received
+	open    int64 // guarded by mu: number of exchanges that have begun and not ended
 	flooded bool  // guarded by mu
 }
 
@@ -172,7 +172,7 @@ func (a *attempt) got(conn net.Conn) {
 		a.repeated = true
 		a.cancel()
 		if t, ok := conn.(*tls.Conn); !ok || t.ConnectionState().NegotiatedProtocol != "h2" {
-			_ = conn.Close() // it was not used
+			_ = conn.Close() // no request was sent on this connection
 		}
 		return
 	}

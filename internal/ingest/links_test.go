@@ -160,7 +160,9 @@ func TestRobotsForOne(t *testing.T) {
 	} {
 		s := store.NewMemory()
 		opt := testOptions(t)
-		opt.Agent = c.agent
+		if c.agent != "" {
+			opt.Agent = func(host string) string { return map[string]string{"a.test": c.agent}[host] + "/1.0 (of a host)" }
+		}
 		p := start(t, s, opt)
 		header := article("http://a.test/header", words(2, 100))
 		header.Header.Set("X-Robots-Tag", "OtherBot: noindex")

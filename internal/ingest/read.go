@@ -11,6 +11,7 @@ import (
 
 	"skink/crawler"
 	"skink/crawler/learn"
+	"skink/crawler/robots"
 	"skink/crawler/sitemap"
 	"skink/dedup"
 	"skink/document"
@@ -181,7 +182,7 @@ func (opt *Options) read(ctx context.Context, page *crawler.Page, leads *crawler
 	if d := page.Drawing; d != nil && d.Goes != "" {
 		doc.Links = append(doc.Links, extract.Link{Href: d.Goes, By: extract.ByRefresh})
 	}
-	opt.obey(doc, page.Header)
+	opt.obey(page.Item.URL, doc, page.Header)
 	obeyLinks(doc, page.Header, page.Item.URL)
 	out := outgoing{doc, !opt.NoLinks}
 	if err := leads.Follow(out.links()); err != nil {
@@ -228,8 +229,12 @@ func hasScript(body []byte) bool { return scriptTag.Match(body) }
 
 // obey adds the directives for this crawler to the directives for all crawlers. It looks for them
 // in the document and in the header of the response.
-func (opt *Options) obey(doc *extract.Document, header http.Header) {
-	ask, tag := doc.Asks[opt.Agent], robotsTag(header, opt.Agent)
+func (opt *Options) obey(url string, doc *extract.Document, header http.Header) {
+	if len(doc.Asks) == 0 && len(header["X-Robots-Tag"]) == 0 {
+		return
+	}
+	name := robots.ProductToken(opt.Agent(frontier.HostOf(url)))
+	ask, tag := doc.Asks[name], robotsTag(header, name)
 	doc.NoIndex = doc.NoIndex || ask.NoIndex || tag.noindex
 	doc.NoFollow = doc.NoFollow || ask.NoFollow || tag.nofollow
 }

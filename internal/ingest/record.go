@@ -59,7 +59,7 @@ func recordOf(page *crawler.Page) store.Record {
 	default:
 		r.ETag, r.Modified = page.Validators()
 	}
-	if page.Transient() { // the crawler handles a temporary failure as a result only after the last try
+	if page.Transient() { // the crawler passes a temporary failure to the handler only after the last try
 		r.Tries = page.Item.Tries + 1
 	}
 	return r

@@ -208,7 +208,7 @@ func (v *visit) touch(kind store.VisitKind) {
 		r.Missed, r.Problem, r.Detail = 0, "", ""
 	}
 	if kind != store.Failed {
-		r.Restless, r.Signals, r.Private = nil, seen.Signals, seen.Private // no passage of the text has changed
+		r.Restless, r.Signals, r.Private = nil, seen.Signals, seen.Private // the text has no changed passages
 	}
 	switch kind {
 	case store.Same:

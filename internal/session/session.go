@@ -15,7 +15,6 @@ import (
 	"skink/crawler"
 	"skink/crawler/folder"
 	"skink/crawler/learn"
-	"skink/crawler/robots"
 	"skink/dedup"
 	"skink/frontier"
 	"skink/internal/disk"
@@ -127,7 +126,7 @@ func (r *run) crawl(ctx context.Context, p plan, order *precedence.Order, kept *
 		GoneAfter:      r.opt.GoneAfter,
 		Shared:         s.Shared,
 		Limit:          p.crawl.MaxPages,
-		Agent:          robots.ProductToken(p.crawl.UserAgent),
+		Agent:          p.crawl.AgentFor,
 		Memory:         r.opt.Memory,
 		Learn:          book,
 		Requisites:     p.crawl.Requisites,
