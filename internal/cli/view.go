@@ -90,7 +90,7 @@ func viewOf(address string, rule dedup.Rule) view.Options {
 }
 
 // alikeBy returns a function that compares all pages of a store with each other by rule. The
-// function passes its progress, from 0 to 1, to tell.
+// function reports its progress, from 0 to 1, by calling tell.
 func alikeBy(rule dedup.Rule) func(context.Context, store.Reader, func(float64)) (view.Alike, error) {
 	return func(ctx context.Context, s store.Reader, tell func(float64)) (view.Alike, error) {
 		a, err := complete.FindAlike(ctx, s, complete.Options{Rule: rule, Keep: true, Sparing: true, Progress: tell}, complete.EachTwentieth(rule.Similarity)...)
