@@ -4,6 +4,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -30,6 +31,9 @@ func TestDocsPage(t *testing.T) {
 		t.Fatal(err)
 	}
 }
+
+// tag is an element in a text, which Markdown would take for HTML.
+var tag = regexp.MustCompile(`<[^>]+>`)
 
 // findingsPage returns the severities and a table of the findings of each list, in Markdown.
 func findingsPage() string {
