@@ -54,7 +54,7 @@ func copyStore(ctx context.Context, con Console, name, copyName string) (err err
 	if err != nil {
 		return errors.Join(fmt.Errorf("copy %s to %s: %w", shown, copyShown, err), n.remove())
 	}
-	fmt.Fprintf(con.Err, "%s is copied to %s: %s\n", harmless.Line(shown), harmless.Line(copyShown), text)
+	fmt.Fprintf(con.Err, "copied %s to %s: %s\n", harmless.Line(shown), harmless.Line(copyShown), text)
 	return nil
 }
 
