@@ -99,13 +99,13 @@ func (f *storeFlags) run(ctx context.Context, con Console, args []string) error 
 	return f.list(ctx, con, append(args, ".")[0])
 }
 
-// A storeInfo is what skink store list and skink store info print of a store.
+// A storeInfo is the description of a store that skink store list and skink store info print.
 type storeInfo struct {
 	Store    string           `json:"store"`
 	Kind     string           `json:"kind"`            // folder or server
 	Bytes    int64            `json:"bytes"`           // 0: unknown
 	Free     int64            `json:"free_bytes"`      // bytes that are free on the disk of a folder; 0: unknown
-	Error    string           `json:"error,omitempty"` // why the store cannot be read; then the fields below are empty
+	Error    string           `json:"error,omitempty"` // why the store cannot be read; if set, the fields below are empty
 	Seeds    string           `json:"seeds,omitempty"`
 	Pages    int64            `json:"pages"`
 	Verdicts map[string]int64 `json:"verdicts,omitempty"`
@@ -113,15 +113,15 @@ type storeInfo struct {
 	Settings *store.Settings  `json:"settings,omitempty"` // nil: the store has none yet
 }
 
-// infoOf reads what a store contains. Messages about the store go to say. An error is returned in
-// the result, so that a damaged store does not end a list.
+// infoOf describes the store called name. It writes messages about the store to say. It returns an
+// error of reading the store in the result, too, so that a damaged store does not end a list.
 func infoOf(ctx context.Context, name string, say io.Writer) (in storeInfo, err error) {
 	in = storeInfo{Store: withoutPassword(name), Kind: "folder"}
 	if isShared(name) {
 		in.Kind = "server"
 	} else {
 		in.Bytes = disk.Use(name)
-		in.Free, _, _ = (&disk.Space{Dir: name}).Left() // 0 if the system cannot tell
+		in.Free, _, _ = (&disk.Space{Dir: name}).Left() // 0 if the system does not report the free space
 	}
 	s, err := openToRead(ctx, name, say)
 	if err == nil {
@@ -133,7 +133,7 @@ func infoOf(ctx context.Context, name string, say io.Writer) (in storeInfo, err 
 	return in, err
 }
 
-// read completes a storeInfo by the contents of the store.
+// read adds the contents of the store to a storeInfo.
 func (in *storeInfo) read(ctx context.Context, s *readStore) error {
 	if server, ok := s.Reader.(*postgres.Store); ok {
 		in.Bytes = server.Size(ctx)
@@ -226,7 +226,7 @@ func storesIn(ctx context.Context, where string) (names []string, err error) {
 	return names, err
 }
 
-// info prints what a store contains.
+// info prints the contents of a store.
 func (f *storeFlags) info(ctx context.Context, con Console, name string) error {
 	in, err := infoOf(ctx, name, con.Err)
 	if err != nil {
@@ -257,7 +257,8 @@ func (f *storeFlags) info(ctx context.Context, con Console, name string) error {
 	return w.Flush()
 }
 
-// listed returns the numbers that are not 0 in the order of names: "3 pending, 2 failed".
+// listed returns a text with the numbers that are not 0, in the order of names, such as "3 pending,
+// 2 failed".
 func listed(numbers map[string]int64, names ...string) string {
 	var all []string
 	for _, name := range names {
