@@ -73,8 +73,9 @@ type Document struct {
 	Bound string // why the HTML was not parsed into a tree, one of the Bound constants; "" if it was
 	Needs string // evidence that scripts draw the text, one of the Needs constants; "" if there is none
 
-	page   *marked // the parsed page, for WriteHTML and Markdown; nil without Options.Page
-	levels []int   // set by FromBlocks: for each line of Text its heading level, 0 if it is no heading
+	Headings []Heading // the headings in Text, in order
+
+	page *marked // the parsed page, for WriteHTML and Markdown; nil without Options.Page
 }
 
 // HasText reports whether the page has a text that can be compared with others. It is false for a

@@ -67,6 +67,9 @@ func marksOf(n *html.Node) (sp span) {
 			inHeading, sp.strong = true, false // a heading is bold without it
 		}
 	}
+	if inHeading { // programs that read headings expect words alone
+		sp.link = nil
+	}
 	return sp
 }
 

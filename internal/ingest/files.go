@@ -197,7 +197,7 @@ func (f *file) read(ctx context.Context, opt *Options) {
 				r.Kind = store.Skipped // there is no text to judge
 			}
 			base, _ := frontier.NewBase(text.URL, text.Doc.Base) // links of a file resolve against its name, which may not be a URL; then there is no base
-			got.pack(text.Doc.Text, opt.markdown(text.Doc, base))
+			got.pack(text.Doc.Text, opt.markdown(text.Doc, base), headingsOf(text.Doc))
 		}
 		return nil
 	})

@@ -29,7 +29,7 @@ type reading struct {
 	turned      bool           // the visit failed because the page has turned, see hour.go
 	missedBy    int            // failed visits in a row, if the page has turned
 
-	text     []byte // main text, with its Markdown if that is kept, compressed; nil: none
+	text     []byte // main text with its headings, and its Markdown if that is kept, compressed; nil: none
 	sketch   *dedup.Sketch
 	hash     dedup.Hash // hash under which it is posted
 	keys     []uint64   // keys under which it looks for leaders, and is posted if it leads
@@ -192,7 +192,7 @@ func (opt *Options) read(ctx context.Context, page *crawler.Page, leads *crawler
 	got.relate(doc, base)
 	got.measure(doc.Text, opt)
 	got.leftOut(doc.Left, &opt.Rule)
-	got.pack(doc.Text, opt.markdown(doc, base))
+	got.pack(doc.Text, opt.markdown(doc, base), headingsOf(doc))
 	return got, nil
 }
 
@@ -200,7 +200,7 @@ func (opt *Options) read(ctx context.Context, page *crawler.Page, leads *crawler
 func (opt *Options) reread(c *store.Content) *reading {
 	got := &reading{seen: c.Record}
 	got.measure(c.Text, opt)
-	got.pack(c.Text, c.Markdown)
+	got.pack(c.Text, c.Markdown, c.Headings)
 	if len(c.Links) > 0 {
 		got.out = store.PackLinks(c.Record.URL, c.Links)
 	}
@@ -322,11 +322,20 @@ func (got *reading) leftOut(text string, rule *dedup.Rule) {
 	}
 }
 
-// pack compresses and keeps a page's text, and its Markdown if it has one.
-func (got *reading) pack(text, markdown string) {
+// pack compresses and keeps a page's text, with its Markdown and its headings if it has any.
+func (got *reading) pack(text, markdown string, headings []store.Heading) {
 	if text != "" {
-		got.text = store.PackMarked([]byte(text), []byte(markdown))
+		got.text = store.PackMarked([]byte(text), []byte(markdown), headings)
 	}
+}
+
+// headingsOf returns the headings of a document as a store keeps them.
+func headingsOf(doc *extract.Document) []store.Heading {
+	all := make([]store.Heading, len(doc.Headings))
+	for i, h := range doc.Headings {
+		all[i] = store.Heading(h)
+	}
+	return all
 }
 
 // plainText returns the page's main text.
@@ -340,7 +349,7 @@ func (got *reading) unpack() (text, markdown string, err error) {
 	if got.text == nil {
 		return "", "", nil
 	}
-	t, m, err := store.UnpackMarked(got.text)
+	t, m, _, err := store.UnpackMarked(got.text)
 	return string(t), string(m), err
 }
 
