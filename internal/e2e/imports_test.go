@@ -37,6 +37,7 @@ var table = map[string]struct {
 	"internal/e2e":                {nil, nil}, // tests alone
 	"crawler":                     {[]string{"frontier", "crawler/access", "crawler/signature", "crawler/robots", "crawler/wire", "crawler/render", "internal/lru", "crawler/folder", "internal/priority", "crawler/sitemap", "crawler/learn"}, []string{"github.com/gocolly/colly"}},
 	"extract":                     {[]string{"internal/language"}, []string{"github.com/PuerkitoBio/goquery"}},
+	"extract/passage":             {[]string{"internal/language"}, nil},
 	"document":                    {[]string{"document/pdf", "extract"}, nil},
 	"document/pdf":                {nil, []string{"github.com/klippa-app/go-pdfium", "github.com/tetratelabs/wazero"}},
 	"dedup":                       {[]string{"internal/language"}, nil},
@@ -84,7 +85,7 @@ var table = map[string]struct {
 
 // pure packages may not reach the network, the disk, the clock or a log. Of the package
 // time they may use what does not look at the clock: a duration is a number.
-var pure = map[string]bool{"dedup": true, "internal/align": true, "extract": true, "crawler/robots": true, "crawler/sitemap": true, "crawler/learn": true, "internal/language": true, "internal/harmless": true, "warc": true, "internal/precedence": true}
+var pure = map[string]bool{"dedup": true, "internal/align": true, "extract": true, "extract/passage": true, "crawler/robots": true, "crawler/sitemap": true, "crawler/learn": true, "internal/language": true, "internal/harmless": true, "warc": true, "internal/precedence": true}
 
 var (
 	impure = []string{"net", "net/http", "os", "os/exec", "log", "log/slog", "syscall", "io/ioutil"}
