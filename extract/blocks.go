@@ -10,8 +10,8 @@ type Block struct {
 }
 
 // FromBlocks fills d with the text of a document that another package has read, such as a PDF. The
-// caller sets the metadata of d. FromBlocks sets Text, Words, Headings, Lang, H1, Root and
-// Sure, and the Title if it is empty. All of the text is main text.
+// caller sets the metadata of d. FromBlocks sets Title if it is empty, and the fields that
+// depend on the text, such as Words. All of the text is main text.
 func FromBlocks(d *Document, blocks []Block) {
 	var w writer
 	for _, b := range blocks {

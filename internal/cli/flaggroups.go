@@ -111,8 +111,8 @@ var flagGroups = map[string][]flagGroup{
 		{
 			heading: "Output",
 			example: "skink export --format parquet --out pages.parquet",
-			common:  "format out to markdown",
-			rare:    "warc print-mapping",
+			common:  "format out to markdown chunks",
+			rare:    "chunk-words fields links warc print-mapping",
 		},
 		{
 			heading: "Duplicates",

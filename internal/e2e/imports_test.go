@@ -52,7 +52,7 @@ var table = map[string]struct {
 	"warc":                        {nil, nil},
 	"report":                      {[]string{"store", "dedup", "internal/precedence", "internal/align", "internal/harmless", "crawler/learn"}, nil},
 	"report/audit":                {[]string{"report", "store", "dedup", "frontier", "internal/harmless", "crawler/learn"}, nil},
-	"feed":                        {[]string{"warc", "store", "dedup", "internal/harmless", "internal/table"}, nil},
+	"feed":                        {[]string{"warc", "store", "dedup", "extract", "extract/passage", "internal/harmless", "internal/table"}, nil},
 	"view":                        {[]string{"store", "frontier", "extract", "report", "report/audit", "dedup", "crawler/learn", "internal/align", "internal/harmless", "internal/loopback"}, nil},
 	"internal/language":           {nil, nil},
 	"internal/harmless":           {nil, nil},
