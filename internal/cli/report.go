@@ -127,7 +127,7 @@ func (f *reportFlags) audit(ctx context.Context, s store.Reader, settings store.
 	if err != nil {
 		return nil, err
 	}
-	opt := audit.Options{About: about, Rule: rule}
+	opt := audit.Options{About: about, Rule: rule, AllFrom: f.format == report.CSV || f.format == report.JSON}
 	asked := f.about == nearlyList || slices.ContainsFunc(conditions, func(c audit.Condition) bool { return c.Name == nearlyList })
 	if f.about == aboutAll && !asked {
 		tally, err := s.Tally(ctx)
