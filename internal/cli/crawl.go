@@ -102,7 +102,7 @@ func newCrawlFlags(flags *pflag.FlagSet) *crawlFlags {
 	f.rule.addOnDuplicateFlag(flags)
 	flags.Var(&f.prefer, "prefer", "`REGEXP` pages whose URL matches lead their duplicates (repeatable, best first; default: the order of seeds)")
 	f.rule.addMarkdownFlags()
-	flags.StringVar(&f.opt.Feed, "feed", "", "`FILE` write unique and thin pages as they come: to a file, to - (this run only), or to the URL of an index")
+	flags.StringVar(&f.opt.Feed, "feed", "", "`FILE` write unique and thin pages as they come: to a file, to - (this run only), or to the URL of an index; or at the end of the run to s3://BUCKET/KEY")
 
 	kept := &f.opt.Archive
 	flags.StringVar(&kept.Dir, "warc", "", "`DIR` keep every answer in WARC files in this folder")

@@ -230,7 +230,7 @@ func (d *dedupRun) judge(ctx context.Context, s store.Store, name string, shared
 	if d.records.toStdout() && !d.outGiven() {
 		return nil
 	}
-	return d.out.write(d.con, func(w io.Writer) error {
+	return d.out.write(ctx, d.con, func(w io.Writer) error {
 		if !d.pairs {
 			form := d.report
 			form.Rule = rule

@@ -155,7 +155,7 @@ func (f *exportFlags) run(ctx context.Context, con Console, args []string) error
 			return f.writeChunks(ctx, con, s, opt)
 		}
 		from, lines := &followed{s, opt.After}, 0
-		err := f.out.write(con, func(out io.Writer) (err error) {
+		err := f.out.write(ctx, con, func(out io.Writer) (err error) {
 			lines, err = feed.Write(ctx, out, from, opt)
 			return err
 		})
@@ -269,7 +269,7 @@ func (f *exportFlags) toWACZ(ctx context.Context, con Console, s store.Reader, o
 		},
 	}
 	f.out.asItIs = true // a ZIP file is not compressed again, whatever its name
-	err = f.out.write(con, func(out io.Writer) (err error) {
+	err = f.out.write(ctx, con, func(out io.Writer) (err error) {
 		pages, err = feed.WriteWACZ(ctx, out, s, opt, from)
 		return err
 	})

@@ -32,7 +32,7 @@ func (f *exportFlags) checkChunks() error {
 // writeChunks writes the passages of the pages that the flags select.
 func (f *exportFlags) writeChunks(ctx context.Context, con Console, s store.Reader, opt feed.Options) error {
 	passages := 0
-	err := f.out.write(con, func(out io.Writer) (err error) {
+	err := f.out.write(ctx, con, func(out io.Writer) (err error) {
 		passages, err = feed.WritePassages(ctx, out, s, opt, f.most)
 		return err
 	})
@@ -73,7 +73,7 @@ func (f *exportFlags) linkFormat() feed.LinkFormat {
 // writeLinks writes the links between the pages of s.
 func (f *exportFlags) writeLinks(ctx context.Context, con Console, s store.Reader) error {
 	links := 0
-	err := f.out.write(con, func(out io.Writer) (err error) {
+	err := f.out.write(ctx, con, func(out io.Writer) (err error) {
 		links, err = feed.WriteLinks(ctx, out, s, f.linkFormat(), f.private)
 		return err
 	})

@@ -62,6 +62,8 @@ var table = map[string]struct {
 	"internal/priority":           {nil, nil},
 	"internal/precedence":         {[]string{"store"}, nil},
 	"internal/memory":             {nil, nil},
+	"internal/bucket":             {nil, []string{"github.com/minio/minio-go/v7"}},
+	"internal/bucket/buckettest":  {nil, nil}, // it starts servers for tests
 	"internal/loopback":           {nil, nil},
 	"internal/table":              {nil, []string{"github.com/parquet-go/parquet-go"}},
 	"store/overlay":               {[]string{"dedup", "store"}, nil},
@@ -71,8 +73,8 @@ var table = map[string]struct {
 	"internal/archive":            {[]string{"crawler", "crawler/wire", "dedup", "frontier", "internal/corpus", "internal/ingest", "store", "warc", "internal/lock"}, nil},
 	"internal/complete":           {[]string{"dedup", "store", "internal/lru", "internal/precedence"}, nil},
 	"internal/monitor":            {[]string{"internal/loopback"}, []string{"github.com/prometheus/client_golang"}},
-	"internal/session":            {[]string{"crawler", "crawler/folder", "crawler/learn", "crawler/robots", "crawler/wire", "dedup", "document", "extract", "feed", "frontier", "internal/archive", "internal/complete", "internal/corpus", "internal/disk", "internal/harmless", "internal/ingest", "internal/memory", "internal/monitor", "internal/precedence", "report", "store", "store/remote", "view", "warc"}, nil},
-	"internal/cli":                {[]string{"docs", "crawler", "crawler/learn", "crawler/robots", "crawler/signature", "crawler/wire", "dedup", "document", "extract", "feed", "frontier", "internal/archive", "internal/complete", "internal/corpus", "internal/disk", "internal/harmless", "internal/ingest", "internal/loopback", "internal/memory", "internal/monitor", "internal/session", "report", "report/audit", "store", "store/badger", "store/overlay", "store/postgres", "store/remote", "view", "warc", "crawler/access", "internal/config", "internal/lock"}, []string{"github.com/spf13/pflag"}},
+	"internal/session":            {[]string{"crawler", "crawler/folder", "crawler/learn", "crawler/robots", "crawler/wire", "dedup", "document", "extract", "feed", "frontier", "internal/archive", "internal/bucket", "internal/complete", "internal/corpus", "internal/disk", "internal/harmless", "internal/ingest", "internal/memory", "internal/monitor", "internal/precedence", "report", "store", "store/remote", "view", "warc"}, nil},
+	"internal/cli":                {[]string{"docs", "crawler", "crawler/learn", "crawler/robots", "crawler/signature", "crawler/wire", "dedup", "document", "extract", "feed", "frontier", "internal/archive", "internal/bucket", "internal/complete", "internal/corpus", "internal/disk", "internal/harmless", "internal/ingest", "internal/loopback", "internal/memory", "internal/monitor", "internal/session", "report", "report/audit", "store", "store/badger", "store/overlay", "store/postgres", "store/remote", "view", "warc", "crawler/access", "internal/config", "internal/lock"}, []string{"github.com/spf13/pflag"}},
 	"internal/config":             {[]string{"crawler/access"}, []string{"github.com/pelletier/go-toml/v2"}},
 	"examples/dedup":              {[]string{"dedup"}, nil},                       // the libraries in use, a page each
 	"examples/crawl":              {[]string{"crawler", "extract", "dedup"}, nil}, // the same

@@ -149,6 +149,8 @@ func TestScripts(t *testing.T) {
 			"fields":   fields,
 			"ids":      ids,
 			"indexed":  indexed,
+			"object":   object,
+			"mended":   mended,
 			"sink":     sink,
 			"empty":    empty,
 			"disk":     disk,
@@ -438,6 +440,7 @@ var kinds = map[string]func(s *server, arg string) (address string){
 	"table":    serveTable,    // the answers of a file: path, status, and a body, or for 3xx a location; 429 is for two minutes; * is any other path. It is read at each request
 	"nonsense": serveNonsense, // bytes that are no HTTP
 	"nobody":   serveNobody,   // nobody listens
+	"bucket":   serveBucket,   // an S3 server, which refuses parts of objects from this number on
 	"index":    serveIndex,    // an index that takes bulks, from who sends this Authorization
 }
 
