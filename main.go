@@ -12,7 +12,7 @@
 //	skink tune [flags] PAIRS        find the best settings for labelled pairs
 //	skink key new|show FILE...      make a key that signs requests
 //	skink version                   print the version
-//	skink config [flags] [COMMAND]  print the settings that a command would have
+//	skink config [flags] [COMMAND]  print the settings that a command would use
 //	skink completion SHELL          print a completion script for bash, zsh or fish
 //	skink man DIR                   write the man pages
 //	skink help [COMMAND|TOPIC]      print the manual, the help of a command, or a topic
@@ -28,11 +28,11 @@
 //	  2  wrong usage
 //	  3  compare --check: no duplicates
 //	  4  report --fail-on: a limit was exceeded
-//	141  the reader of the output is gone
+//	141  the program that reads the output has ended
 //
-// The first interrupt ends a crawl after the pages in flight, the second one at once. In both cases
-// the same command continues it. A closed terminal is an interrupt, and so is a pipe that nobody
-// reads any more.
+// The first Ctrl-C ends a crawl when the pages in flight are finished, and the second ends it at
+// once. In both cases, the same command continues the crawl. When its terminal or the pipe that
+// reads its output closes, skink ends as after Ctrl-C.
 package main
 
 import "skink/internal/cli"

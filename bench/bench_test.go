@@ -1,5 +1,5 @@
-// Package bench compares package dedup with other libraries, in one run on one
-// machine. It is a module of its own, so that none of them becomes a dependency:
+// Package bench compares package dedup with other libraries, in one run on one machine. It is a
+// separate module, so that these libraries do not become dependencies of skink:
 //
 //	cd bench && go test -bench . -cpu 1 -count 10 | tee peers.txt && benchstat peers.txt
 package bench
@@ -18,7 +18,7 @@ import (
 	"skink/dedup"
 )
 
-// The texts hold 1,000 words each.
+// text returns a test text of package dedup. These texts have 1,000 words each.
 func text(b *testing.B, name string) []byte {
 	b.Helper()
 	body, err := os.ReadFile("../dedup/testdata/" + name + ".txt")
@@ -28,8 +28,8 @@ func text(b *testing.B, name string) []byte {
 	return body
 }
 
-// BenchmarkSketch goes from a text to a sketch of 84 values over shingles of ten
-// words, the words taken from the text included.
+// BenchmarkSketch makes a sketch of 84 values over shingles of ten words from a text. The time
+// includes splitting the text into words.
 func BenchmarkSketch(b *testing.B) {
 	english := text(b, "english")
 	run := func(name string, sketch func()) {
@@ -67,7 +67,8 @@ func BenchmarkSketch(b *testing.B) {
 	})
 }
 
-// joined pushes the shingles of a text as these libraries want them: as strings.
+// joined calls push with each shingle of a text as a string, which is the input of the other
+// libraries.
 func joined(text []byte, push func([]byte)) {
 	var all []string
 	for it := words.FromString(strings.ToLower(string(text))); it.Next(); {
@@ -80,8 +81,8 @@ func joined(text []byte, push func([]byte)) {
 	}
 }
 
-// BenchmarkTokens is a text's way to canonical tokens with their hashes, against
-// the word boundaries alone.
+// BenchmarkTokens makes the canonical tokens of a text with their hashes, and for comparison finds
+// only the word boundaries.
 func BenchmarkTokens(b *testing.B) {
 	for _, name := range []string{"english", "russian"} {
 		body := text(b, name)

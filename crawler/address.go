@@ -4,36 +4,37 @@ import "net/netip"
 
 // # Many hosts at one address
 //
-// A machine may serve a thousand host names, and the delay of each name does not protect it. So
-// Options.PerIP bounds the requests in flight to one address as soon as two hosts are known to
-// share it. A host that is due while its address is busy waits. It holds no connection meanwhile.
+// A machine may serve a thousand host names, and the delay of each name does not protect the
+// machine. So Options.PerIP limits the requests in flight to one address as soon as two hosts are
+// known to share it. If a host is due while its address is busy, it waits, and uses no connection
+// meanwhile.
 //
-// A name may have several addresses: [wire.Transport.Lookup] returns the one that represents them
-// all. Loopback has no bound: it is this machine, or a test.
+// A name may have several addresses. [wire.Transport.Lookup] returns the one that represents all of
+// them. There is no limit for loopback, which is this machine or a test.
 
 // An address is the state of one IP address and the hosts that share it. The schedule's mutex
 // guards it.
 type address struct {
 	key     netip.Addr
-	hosts   int     // hosts known to have this address
-	open    int     // requests to the address that have begun and not ended
+	hosts   int     // number of hosts known to have this address
+	open    int     // number of requests to the address that have begun and not ended
 	waiting []*host // hosts that are due but must wait until a request to the address ends, in order of arrival
 	crowded bool    // many hosts share the address, so connections to it are closed after each answer
 }
 
-// full reports whether as many requests to the address are in flight as are allowed (most; 0: any
-// number). The limit applies only if several hosts share the address.
+// full reports whether most requests to the address are in flight, which is the limit; 0 means no
+// limit. The limit applies only if several hosts share the address.
 func (a *address) full(most int) bool {
 	return a != nil && most > 0 && a.hosts > 1 && a.open >= most
 }
 
-// locate records the address of a turn's host, unless it was looked up before. If the address has
-// as many requests in flight as Options.PerIP allows, locate undoes the turn and returns ok false,
-// and the URL waits.
+// locate records the address of the host of a turn (the fetch of one URL), unless it was looked up
+// before. If the address has as many requests in flight as Options.PerIP allows, locate undoes the
+// turn, so that the URL waits, and ok is false.
 //
-// brief reports whether the connection must be closed after the answer, because otherwise each of
-// the many hosts at the address would keep a connection open. newly reports that this is the first
-// such turn for the address, so that open idle connections should be closed, too.
+// The result brief is true if the connection must be closed after the answer, because otherwise
+// each of the many hosts at the address would keep a connection open. The result newly is true if
+// this is the first such fetch from the address, so that idle connections should be closed too.
 func (s *schedule) locate(t *turn, at netip.Addr, known bool) (brief, newly, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -77,9 +78,9 @@ func (h *host) park() {
 	}
 }
 
-// vacate records that a request to an address has ended, and lets the host go on that has waited
-// longest. That host may turn out to have no URLs, so vacate also lets the next ones go on until
-// one has URLs in memory.
+// vacate records that a request to an address has ended. It makes the host that has waited longest
+// ready. That host may turn out to have no URLs, so vacate goes on until a host with URLs in memory
+// is ready.
 func (s *schedule) vacate(a *address) {
 	if a == nil {
 		return
@@ -89,7 +90,7 @@ func (s *schedule) vacate(a *address) {
 		h := a.waiting[0]
 		a.waiting = a.waiting[1:]
 		if !h.parked {
-			continue // it is no longer waiting
+			continue // the host is no longer waiting
 		}
 		s.offer(h)
 		if h.spot.Queue() == s.ready[h.pace()] && len(h.urls) > 0 {

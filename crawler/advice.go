@@ -8,8 +8,8 @@ import (
 	"skink/frontier"
 )
 
-// An Advisor knows what was learned about the URLs of sites, for example which lead only to
-// duplicates. A [learn.Book] is one.
+// An Advisor has rules that were learned about the URLs of sites, for example which URLs lead only
+// to duplicates. A [learn.Book] is an Advisor.
 type Advisor interface {
 	// Clean returns a URL without the query parameters that never change a page, such as
 	// utm_source.
@@ -17,8 +17,8 @@ type Advisor interface {
 	// Look returns whether a URL should be fetched now. If not, the advice names the rule that
 	// postpones it.
 	Look(ctx context.Context, url string, now time.Time) (learn.Advice, error)
-	// HandOver is called before this worker gives up a host. It stores what was learned about the
-	// host, for the worker that crawls the host next.
+	// HandOver is called before this worker releases its claim on a host. It stores the rules
+	// learned about the host, for the worker that claims the host next.
 	HandOver(ctx context.Context, host string) error
 }
 
@@ -30,10 +30,10 @@ const (
 	PutBackPriority = 64
 )
 
-// postponed returns a page that says why a URL is postponed by a learned rule, or nil if the URL
-// must be fetched now. Always fetched are seeds, pages that are visited again, and URLs with
-// PutBackPriority. So are targets of redirects, because a host may redirect each visitor to a URL
-// with a new session id.
+// postponed returns a page with the learned rule that postpones a URL, or nil if the URL must be
+// fetched now. Some URLs are always fetched: seeds, pages that are visited again, URLs with
+// PutBackPriority, and targets of redirects, because a host may redirect each visitor to a URL with
+// a new session id.
 func (c *Crawl) postponed(ctx context.Context, item frontier.Item) (*Page, error) {
 	revisit := !item.Due.IsZero() && item.Priority != AskedPriority
 	if c.opt.Learned == nil || item.Kind != frontier.Page || item.Depth == 0 || item.Hops > 0 || item.Tries > 0 || revisit {

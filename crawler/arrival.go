@@ -10,22 +10,23 @@ import (
 	"skink/frontier"
 )
 
-// # From a turn to a stored page
+// # From a URL to a stored page
 //
-// fetchTurn looks up the address of the turn's host, gets its robots.txt, and fetches the URL. The
-// result is an arrival, which a worker passes to hand. hand gives the page to the handler, and ends
-// the turn. They tell the schedule four things, in this order: locate, admit, fetched and done.
+// A turn is the fetch of one URL, see turn.go. fetchTurn looks up the address of the turn's host,
+// gets its robots.txt, and fetches the URL. The result is an arrival, which a worker passes to
+// hand. hand gives the page to the handler, and ends the turn. They report to the schedule by four
+// calls, in this order: locate, admit, fetched and done.
 
-// An arrival is what the turn of a URL has produced: a page, and whether a request was made for it.
+// An arrival is the result of fetching one URL.
 type arrival struct {
 	turn   *turn
 	page   *Page
-	asked  bool        // the URL was requested; false: page only says why it was not
-	bodies *wire.Share // memory reserved for the body; must be given back
+	asked  bool        // the URL was requested; otherwise, page only has the reason why it was not
+	bodies *wire.Share // memory reserved for the body; must be released
 }
 
-// fetchTurn fetches the URL of a turn. It returns nil if the turn was undone, so that the URL gets
-// another turn later.
+// fetchTurn fetches the URL of a turn. It returns nil if the turn was undone, so that the URL will
+// be fetched later.
 func (c *Crawl) fetchTurn(ctx context.Context, t *turn) (*arrival, error) {
 	ctx, ok := c.locate(c.schedule.watch(ctx, t), t)
 	if !ok {
@@ -43,6 +44,9 @@ func (c *Crawl) fetchTurn(ctx context.Context, t *turn) (*arrival, error) {
 		if a.page, err = c.postponed(ctx, t.item); err != nil {
 			return nil, err
 		}
+	}
+	if a.page == nil && t.item.Kind == frontier.Requisite {
+		a.page = c.requisite(t)
 	}
 	if a.page == nil {
 		a.page, a.asked = c.fetch(ctx, t.item), true
@@ -99,8 +103,8 @@ func (c *Crawl) tryLater(ctx context.Context, a *arrival) error {
 	return nil
 }
 
-// release puts the URL of a turn back into the frontier as item. lost reports that this worker no
-// longer holds the host.
+// release puts the URL of a turn back into the frontier as item. The result lost is true if this
+// worker has lost its claim on the host.
 func (c *Crawl) release(ctx context.Context, a *arrival, item frontier.Item) (lost bool, err error) {
 	c.keepRaw(a.page)
 	err = c.front.Release(ctx, a.turn.claim, item)
@@ -110,8 +114,8 @@ func (c *Crawl) release(ctx context.Context, a *arrival, item frontier.Item) (lo
 	return false, fmt.Errorf("release %s: %w", item.URL, err)
 }
 
-// keepRaw passes the raw answer of a page to OnAnswer. It is for pages that the handler does not
-// get.
+// keepRaw passes the raw answer of a page to OnAnswer. It is called for pages that the handler does
+// not get.
 func (c *Crawl) keepRaw(page *Page) {
 	if c.opt.OnAnswer != nil && page.Raw != nil {
 		c.opt.OnAnswer(page.Raw)
@@ -119,7 +123,7 @@ func (c *Crawl) keepRaw(page *Page) {
 }
 
 // hand passes an arrival to the handler, and ends its turn. If a browser must render the page
-// first, hand starts that with start and returns at once.
+// first, hand uses start to run this in another goroutine, and returns at once.
 func (c *Crawl) hand(ctx context.Context, a *arrival, start func(func() error)) error {
 	when := c.drawn(a.page)
 	a.page.MayRender = when == RenderAuto
@@ -163,11 +167,11 @@ func (c *Crawl) handle(ctx context.Context, a *arrival) (o outcome, err error) {
 		}
 		o.depth, o.hosts = item.Depth, []string{t.host.name}
 	case errors.Is(err, frontier.ErrLost):
-		o.lost = true // the new holder fetches the URL and finds its links
+		o.lost = true // the worker that has the claim now fetches the URL and finds its links
 	case err != nil:
 		return o, err
 	default:
-		o.depth, o.hosts = leads.depth(), append(leads.hosts(), a.page.Listed.hosts()...)
+		o.depth, o.hosts, o.requisites = leads.depth(), append(leads.hosts(nil), a.page.Listed.hosts()...), leads.hosts(isRequisite)
 	}
 	if l, ok := c.handler.(Leaver); ok {
 		o.alone = l.LeaveAlone(t.host.name)

@@ -14,21 +14,22 @@ import (
 
 // # When a host does not answer
 //
-// The host gets no requests for a second, then two, four and so on up to five minutes. Each
-// back-off is up to a quarter longer or shorter, so that hosts that failed together do not come
-// back together. A Retry-After of the host counts up to an hour. A URL is given up after
-// Options.Retries further tries. But if the host cannot be reached at all (no such name, no
-// connection, no robots.txt), the URL is not to blame. So from the second such failure in a row on,
-// no URL is given up for its tries: it waits until the host is back. Otherwise a host that is down
-// for a minute would lose one URL after the other.
+// After a failure, the host gets no requests for a second. After further failures, the back-off is
+// two seconds, four and so on, up to five minutes. Each back-off is made up to a quarter longer or
+// shorter, so that hosts that failed together are not requested together again. A Retry-After of
+// the host is obeyed up to an hour. A URL is given up after Options.Retries further tries. But if
+// the host cannot be reached at all (no such name, no connection, no robots.txt), the URL is not
+// the cause. So from the second such failure in a row on, URLs are not given up. They wait until
+// the host answers again. Otherwise the crawl would give up one URL after the other while a host is
+// down for a minute.
 //
-// The wait has a limit. A host is hopeless if it never answered in this crawl and failed more than
+// This wait has a limit. A host is hopeless if it never answered in this crawl and failed more than
 // Options.Retries times in a row, or if it has failed for ten minutes. A hopeless host still gets
-// requests after each back-off, and each URL that fails then is given up, so that its problem is on
-// record. But the crawl does not wait for it: it ends when only hopeless hosts are left, and their
-// pending URLs stay pending for the next run. So a seed on a dead host is reported after three
-// seconds, a restart of a server during a long crawl costs nothing, and a crawl that loses its own
-// network ends without losing its frontier.
+// requests after each back-off, and each URL that fails then is given up, so that its problem is
+// recorded. But the crawl does not wait for a hopeless host. It ends when only hopeless hosts are
+// left, and their pending URLs stay pending for the next run. So a seed on a dead host is reported
+// after three seconds, a restart of a server during a long crawl costs nothing, and a crawl that
+// loses its own network ends without losing its frontier.
 //
 // # Hosts that get no more requests
 //
@@ -36,34 +37,36 @@ import (
 // (429, 503, or a robots.txt with a status from 500) mostBusy times in a row and has given no other
 // answer in this crawl. Requests in flight together count as one, and the back-offs between them
 // add up to 31 seconds. So the crawl waits for a server that restarts, and spends half a minute on
-// one that rejects crawlers. The host's URLs stay pending for the next crawl.
+// a server that rejects crawlers. The host's URLs stay pending for the next crawl.
 //
-// A URL that failed goes to the end of its level in the frontier, and comes last among the URLs of
-// its host in memory. So the next request to the host is for another URL. Its answer shows whether
-// the host has a problem or only the first URL. Without that order, several URLs that always fail
-// would be fetched in a row. Their failures would look like an outage, and the URLs behind them
-// would wait for its end.
+// # The order after a failure
 //
-// Some failures concern only one page. They do not count against its host, which rests as after a
-// first failure. One is a status 500. Another is a URL that fails again although the host has
-// answered since. The second does not apply if the host says that it is busy (429, 503) or cannot
-// be reached.
+// A URL that failed is put at the end of the URLs with its depth in the frontier, and at the end of
+// the URLs of its host in memory. So the next request to the host is for another URL. Its answer
+// shows whether the host has a problem, or only the first URL. Without this order, several URLs
+// that always fail would be fetched in a row. Their failures would look like an outage, and the
+// other URLs would wait for its end.
 //
-// The back-off is not kept after the run, because a user who starts the crawl again expects a try
-// at once. The frontier keeps only the rest that the host itself asked for.
+// Some failures concern only one page: a status 500, or a URL that fails again although the host
+// has answered in between. They do not count as failures of the host. The back-off after them is
+// the first one. The second case does not apply if the host answers that it is busy (429, 503), or
+// cannot be reached.
+//
+// The back-off is not stored for the next run, because a user who starts the crawl again expects a
+// request at once. The frontier stores only a wait that the host itself asked for.
 
 const (
 	firstBackOff  = time.Second
 	longestOff    = 5 * time.Minute
-	backOffDouble = 9    // doublings that exceed longestOff
-	jitterShare   = 0.25 // largest part by which a back-off is longer or shorter
+	backOffDouble = 9    // number of doublings after which the back-off exceeds longestOff
+	jitterShare   = 0.25 // largest share by which a back-off is made longer or shorter
 	longestRetry  = frontier.MostBlocked
 	mostBusy      = 6
 	patience      = 10 * time.Minute // longer than a restart of a server
 )
 
-// failed counts a transient problem of a request that started at began, and makes the host wait. It
-// returns whether the URL must not be tried again.
+// failed counts a transient problem of a request that started at began, and sets the back-off of
+// the host. The result giveUp is true if the URL must not be tried again.
 func (s *standing) failed(page *Page, began time.Time) (giveUp bool) {
 	now, before, asked := time.Now(), s.fails, retryAfter(page.Header, page.FetchedAt)
 	if s.blameless(page) {
@@ -83,7 +86,7 @@ func (s *standing) failed(page *Page, began time.Time) (giveUp bool) {
 }
 
 // fail counts a failure of a request that started at began. Failures of requests that were in
-// flight together count once.
+// flight together count as one.
 func (s *standing) fail(began, now time.Time) {
 	if s.fails == 0 {
 		s.since = now
@@ -106,8 +109,8 @@ func (s *standing) backOff() time.Duration {
 	return min(firstBackOff<<min(max(s.fails-1, 0), backOffDouble), longestOff)
 }
 
-// blameless reports whether a transient problem concerns only this page and not the host: it is a
-// status 500, or the host has answered other URLs since the URL failed before.
+// blameless reports whether a transient problem concerns only this page and not the host. That is
+// so for a status 500, and if the host has answered other URLs since the URL failed before.
 func (s *standing) blameless(page *Page) bool {
 	switch {
 	case page.Status == http.StatusInternalServerError:
@@ -118,9 +121,9 @@ func (s *standing) blameless(page *Page) bool {
 	return page.Item.Tries > 0 && s.answered && s.fails == 0
 }
 
-// tooBusy counts an answer that says that the host is busy. It returns why the host must get no
-// more requests, or "" if it may get some. counted says whether the failure counts as one more in a
-// row; it does not if another request was in flight with it.
+// tooBusy counts an answer with which the host reports that it is busy. It returns the reason why
+// the host must get no more requests, or "" if it may get some. If counted is false, the failure
+// does not count, because another request was in flight with it.
 func (s *standing) tooBusy(page *Page, counted bool) (why string) {
 	busy := page.Status == http.StatusTooManyRequests || page.Status == http.StatusServiceUnavailable || page.Problem == ProblemUnrobots
 	if page.Status != 0 && !busy {
@@ -139,14 +142,15 @@ func (s *standing) tooBusy(page *Page, counted bool) (why string) {
 	if page.Status != 0 {
 		said = "status " + strconv.Itoa(page.Status)
 	}
-	return fmt.Sprintf("it was too busy to answer %d times in a row (%s)", s.refused, said)
+	return fmt.Sprintf("too busy to answer %d times in a row (%s)", s.refused, said)
 }
 
 func (s *standing) jittered(d time.Duration) time.Duration {
 	return time.Duration(float64(d) * (1 + jitterShare*(2*s.opt.jitter()-1)))
 }
 
-// unreachable reports whether the problem is that the host cannot be reached, whatever the URL.
+// unreachable reports whether a page has a problem that concerns all URLs of its host: the host
+// cannot be reached, or its robots.txt cannot be fetched.
 func unreachable(page *Page) bool {
 	switch page.Problem {
 	case ProblemDNS, ProblemConnect, ProblemUnrobots:
@@ -155,9 +159,9 @@ func unreachable(page *Page) bool {
 	return false
 }
 
-// retryAfter returns the wait that a Retry-After header asks for, in seconds or as a date; 0 if it
-// is absent or invalid. For a number beyond 64 bits, ParseInt returns the largest int64 with its
-// error.
+// retryAfter returns the wait that a Retry-After header asks for, at most longestRetry, or 0 if
+// there is no valid header. The header has a number of seconds or a date. For a number beyond 64
+// bits, ParseInt returns the largest int64 and an error.
 func retryAfter(h http.Header, now time.Time) time.Duration {
 	v := strings.TrimSpace(h.Get("Retry-After"))
 	if s, err := strconv.ParseInt(v, 10, 64); err == nil || errors.Is(err, strconv.ErrRange) {

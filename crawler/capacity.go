@@ -7,45 +7,44 @@ import (
 
 // # How many URLs are fetched and processed at once
 //
-// Waiting for an answer takes a connection and a few kilobytes; processing a page takes a
-// processor. So a turn needs two things, one after the other:
+// The fetch of a URL and the processing of its page (together called a turn, see turn.go) need two
+// things, one after the other. Waiting for an answer takes a connection and a few kilobytes.
+// Processing a page takes a processor.
 //
-//  1. A connection, from its beginning until its answer has arrived whole or has failed. That
-//     covers the DNS look-up, robots.txt if it is not cached, the request and the body. Each turn
-//     has a goroutine, which waits. Memory for the body is allocated as it arrives, see package
-//     wire, rooms.go.
+//  1. A connection, until the answer has arrived completely or has failed. It is used for the DNS look-up, robots.txt if it is not cached, the request and the body. Each turn has a goroutine, which waits. Memory for the body is reserved as it arrives, see rooms.go in package wire.
 //  2. One of Options.Parallel workers, which parses, judges and stores the page.
 //
-// Options.Connections bounds the turns that have begun and not ended. An answer that has arrived
-// gives up its connection before it waits for a worker, and a worker waits for no turn, so there is
-// no deadlock. A folder keeps its connection until its page is stored, because its next page is
-// requested only then; the worker does not wait for that connection either. No turn begins while
-// twice as many pages wait for a worker or have one as there are workers, so that fetching does not
-// run ahead of processing.
+// Options.Connections limits the turns that have begun and not ended. When an answer has arrived,
+// its connection is released before the page waits for a worker. A worker never waits for another
+// turn, so there is no deadlock. A folder on disk gets its next request only when its page is
+// stored.
+// No turn begins while the pages that wait for a worker or are being processed are twice as many as
+// the workers. So fetching does not run ahead of processing.
 //
 // # Slow hosts
 //
-// A host holds its connection for as long as its answers take. 500 hosts that hang would hold every
-// connection, each until its timeout, and a host that answers in 50 ms would wait for them. So each
-// host has a pace. A host is quick if its last answers came within slowAnswer. It is slow if they
-// took longer, or if the host has not answered in this crawl. It is failing if it did not answer
-// the last time. Each pace leaves connections for quicker hosts, see shares. A host that has not
-// answered yet, or failed the last time, has one turn at a time, whatever Options.PerHost says.
+// A host occupies a connection for as long as its answers take. 500 hosts that hang could occupy
+// all connections until their timeouts, and a host that answers in 50 ms would wait for them. So
+// each host has a pace. A host is quick if its last answers came within slowAnswer. It is slow if
+// they took longer, or if the host has not answered in this crawl. It is failing if its last
+// request failed. Each pace leaves connections for quicker hosts, see shares. A host that has not
+// answered yet, or whose last request failed, gets only one request at a time, whatever the value
+// of Options.PerHost.
 //
 // The answer to the request for robots.txt sets the pace of a host before its first page is
 // requested.
 //
-// Known weaknesses: a quick host that begins to hang holds a quick host's connection until its
+// Known weaknesses: A quick host that begins to hang occupies connections of quick hosts until its
 // timeout. If more unknown hosts hang than slow hosts may have connections, the other unknown hosts
-// wait with them for their first turn.
+// wait with them for their first request.
 //
 // # When a crawl is stopped
 //
-// No more turns begin. Turns under way go on for Options.Grace, and the workers process what
-// arrives in that time. Then the context of all turns ends. The next run fetches the unfinished
-// URLs again.
+// No more turns begin. Turns under way continue for Options.Grace, and the workers process the
+// pages that arrive in this time. Then the context of all turns ends. The next run fetches the
+// unfinished URLs again.
 
-// A pace is a class of hosts by how soon they are expected to answer.
+// A pace is a class of hosts that are expected to answer about equally fast.
 type pace int
 
 const (
@@ -56,30 +55,30 @@ const (
 )
 
 // slowAnswer is the longest time in which a quick host answers. A quarter of the connections is
-// reserved for quick hosts. With the default options that is enough for more than a hundred answers
-// a second, about as many as one processor can process.
+// reserved for quick hosts. With the default options, that is enough for more than a hundred
+// answers per second, about as many as one processor can process.
 const slowAnswer = 2 * time.Second
 
-// shares says for each pace how many quarters of all connections hosts of this pace and of slower
-// paces may use together. They may always use at least one connection.
+// shares has the number of quarters of all connections that the hosts of each pace may use,
+// together with hosts of slower paces. They may always use at least one connection.
 var shares = [paces]int{quick: 4, slow: 3, failing: 1}
 
-// A capacity counts the turns that have begun and not ended, and compares them with the limits of a
-// crawl.
+// A capacity counts the turns that have begun and not ended, and compares their number with the
+// limits of a crawl.
 type capacity struct {
 	connections int        // largest value of begun
-	ahead       int        // largest value of arrived: no turn begins while it is reached
-	begun       int        // turns that have begun and not ended
-	arrived     int        // turns among begun whose page waits for a worker or is being processed
-	asking      [paces]int // turns among begun whose request has not ended, by pace of the host
+	ahead       int        // value of arrived from which on no turn begins
+	begun       int        // number of turns that have begun and not ended
+	arrived     int        // how many of these have a page that waits for a worker or is being processed
+	asking      [paces]int // how many of these have a request that has not ended, by pace of the host
 }
 
 func newCapacity(opt *Options) capacity {
 	return capacity{connections: positive(opt.Connections, Defaults().Connections), ahead: 2 * max(opt.Parallel, 1)}
 }
 
-// free reports whether a turn of a host with this pace may begin. most is an additional limit of
-// all turns that have begun and not ended.
+// free reports whether a turn of a host with this pace may begin. The argument most is a further
+// limit for all turns that have begun and not ended.
 func (c *capacity) free(of pace, most int) bool {
 	most = min(most, c.connections)
 	if c.begun >= most || c.arrived >= c.ahead {
@@ -100,16 +99,38 @@ func (c *capacity) begin(of pace) {
 	c.asking[of]++
 }
 
-// room returns how many turns Options.MaxPages and MaxBytes allow to be under way here. Each of
-// several workers has an equal share of the pages that remain, rounded up. So the workers together
-// may exceed MaxPages by one page each, plus pages of other workers that are not counted yet.
+// room returns how many turns may be under way in this worker because of Options.MaxPages and
+// MaxBytes. Each of several workers has an equal share of the pages that remain, rounded up. So the
+// workers together may exceed MaxPages by one page each, plus pages of other workers that are not
+// counted yet.
 func (s *schedule) room() int {
 	switch {
-	case s.opt.MaxBytes > 0 && s.bytes >= s.opt.MaxBytes:
+	case s.hasAllBytes():
 		return 0
 	case s.opt.MaxPages > 0:
 		workers := int64(max(s.claims.workers, 1))
 		return int(min((max(s.opt.MaxPages-s.pages(), 0)+workers-1)/workers, math.MaxInt32))
 	}
 	return math.MaxInt32
+}
+
+func (s *schedule) hasAllBytes() bool { return s.opt.MaxBytes > 0 && s.bytes >= s.opt.MaxBytes }
+
+// hasAllPages reports whether the crawl ends because of MaxPages alone, so that the requisites of
+// its pages may still be fetched.
+func (s *schedule) hasAllPages() bool {
+	return s.opt.MaxPages > 0 && s.pages() >= s.opt.MaxPages && !s.hasAllBytes()
+}
+
+// limit sets whether only requisites are fetched from now on.
+func (s *schedule) limit(limited bool) {
+	if s.limited == limited {
+		return
+	}
+	s.limited = limited
+	for _, h := range s.hosts {
+		h.limited = limited
+		s.claims.doubt(h)
+		s.offer(h)
+	}
 }

@@ -15,7 +15,8 @@ import (
 	"skink/frontier"
 )
 
-// crowd adds n hosts of a name with URLs to a world, and says whether a URL is theirs.
+// crowd adds n hosts to a world, whose names begin with name, and returns a function that reports
+// whether a URL belongs to one of them.
 func (w *world) crowd(name string, n, urlsEach int) (theirs func(url string) bool) {
 	for h := range n {
 		w.discover(urls(fmt.Sprintf("%s%d.test", name, h), urlsEach)...)
@@ -23,7 +24,7 @@ func (w *world) crowd(name string, n, urlsEach int) (theirs func(url string) boo
 	return func(url string) bool { return strings.HasPrefix(frontier.HostOf(url), name) }
 }
 
-// between counts the pages of a host that were asked for from one time to another.
+// between counts the pages of a host that were requested from one time to another.
 func (w *world) between(host string, from, to time.Duration) (n int) {
 	for _, at := range w.at(host) {
 		if at >= from.Seconds() && at < to.Seconds() {
@@ -33,8 +34,8 @@ func (w *world) between(host string, from, to time.Duration) (n int) {
 	return n
 }
 
-// A host that may be asked ten times a second gets nine requests a second at least, from the first
-// second on, whatever other hosts do with their time.
+// A host that may get ten requests per second gets at least nine, from the first second on, even if
+// many other hosts are slow.
 func TestScheduleSlowHosts(t *testing.T) {
 	const minutes, perSecond = 5, 10
 	for _, c := range []struct {
@@ -108,8 +109,8 @@ func (w *world) crowdStarted(name string) (hosts int) {
 	return len(seen)
 }
 
-// More hosts hang than there are places for unknown hosts. A healthy host waits for its first turn,
-// but not for later ones, and every host gets its turn.
+// More hosts hang than unknown hosts may have connections. A healthy host waits for its first
+// request, but not for later ones, and every host gets requests.
 func TestScheduleMoreSlowHostsThanPlaces(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const hosts = 200
@@ -137,7 +138,7 @@ func TestScheduleMoreSlowHostsThanPlaces(t *testing.T) {
 			t.Fatal(err)
 		}
 		first := time.Duration(w.at("good.test")[0] * float64(time.Second))
-		if most := hosts / 24 * 30 * time.Second; first > most { // 24 places of 32
+		if most := hosts / 24 * 30 * time.Second; first > most { // unknown hosts may use 24 of 32 connections
 			t.Errorf("the first page was asked for after %v, want %v at most", first, most)
 		}
 		seconds := int((10*time.Minute - first).Seconds())
@@ -148,8 +149,8 @@ func TestScheduleMoreSlowHostsThanPlaces(t *testing.T) {
 	})
 }
 
-// Hosts that become slow are held to the places of slow hosts, and are quick again when they answer
-// quickly.
+// Hosts that become slow get only the connections for slow hosts. They count as quick again when
+// they answer quickly.
 func TestScheduleMoodyHosts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const hosts = 40
@@ -188,7 +189,7 @@ func TestScheduleMoodyHosts(t *testing.T) {
 			from, to := time.Duration(m)*time.Minute, time.Duration(m+1)*time.Minute
 			want := 540
 			if from == slowFrom {
-				want = 270 // those that were quick take all places in turn, each for ten seconds
+				want = 270 // hosts that were quick occupy all connections one after the other, each for ten seconds
 			}
 			if got := w.between("good.test", from, to); got < want {
 				t.Errorf("minute %d: %d pages of the good host, want %d at least", m+1, got, want)
@@ -236,7 +237,7 @@ func TestCapacity(t *testing.T) {
 	}
 }
 
-// A date that a clock wrote which was a year ahead does not silence a host for a year.
+// If a wrong clock recorded a time one year ahead, the host is not blocked for a year.
 func TestScheduleBlockedByAWrongClock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld("http://a.test/")
@@ -248,12 +249,12 @@ func TestScheduleBlockedByAWrongClock(t *testing.T) {
 	})
 }
 
-// Over real connections: hosts hang until all pages of a good one were asked for, which two workers
-// see to.
+// TestCrawlBesideHostsThatHang uses real connections. Many hosts do not answer before all pages of
+// a good host were requested. A crawl with two workers requests them nevertheless.
 func TestCrawlBesideHostsThatHang(t *testing.T) {
 	const hanging, pages = 60, 40
 	var mu sync.Mutex
-	asked := map[string]bool{} // guarded by mu: pages of the good host
+	asked := map[string]bool{} // guarded by mu: requested pages of the good host
 	all := make(chan struct{})
 	host := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		if !strings.HasPrefix(r.Host, "good.") {

@@ -13,21 +13,21 @@ import (
 
 // # Links that are only checked
 //
-// A page links to more than the crawl fetches: pictures, style sheets, scripts, and pages of other
-// sites. A HEAD request finds out whether these exist without fetching them. They are items of the
-// frontier like all others, so the same delays and robots.txt apply. Redirects are not followed. If
-// a server refuses HEAD, the URL is requested by GET after the host's rest, and only the beginning
-// of the answer is read.
+// A page also links to URLs that the crawl does not fetch: pictures, style sheets, scripts, and
+// pages of other sites. A HEAD request shows whether such a URL exists. These URLs are items of the
+// frontier like all others, so delays and robots.txt apply to them too. Redirects are not followed.
+// If a server refuses HEAD, the URL is requested with GET after the delay of its host, and only the
+// beginning of the answer is read.
 //
-// A checked file may turn out to be a page of the crawl. It is then fetched as one: the frontier
-// keeps each URL only once, so a later link to it would not fetch it.
+// A checked URL may turn out to be a page of the crawl. It is then fetched as a page. A later link
+// could not cause this, because the frontier keeps each URL only once.
 
-// checkLimit is how many bytes of a body are read if a URL is checked by GET, because the server
-// refuses HEAD.
+// checkLimit is the number of bytes that are read of a body if a URL is checked with GET, because
+// the server refuses HEAD.
 const checkLimit = 4 << 10
 
-// check requests a URL by HEAD, then by GET if the server refuses HEAD or the URL is a page of the
-// crawl.
+// check requests a URL with HEAD, and then with GET if the server refuses HEAD. If the URL is a
+// page of the crawl, check fetches the page.
 func (f *fetcher) check(ctx context.Context, item frontier.Item) *Page {
 	page := f.ask(ctx, item, http.MethodHead)
 	if refusesHead(page.Status) && f.waitFor(ctx, item.URL) == nil {
@@ -41,7 +41,7 @@ func (f *fetcher) check(ctx context.Context, item frontier.Item) *Page {
 }
 
 // refusesHead reports whether a server that answers HEAD with this status may answer GET with
-// another.
+// another status.
 func refusesHead(status int) bool {
 	switch status {
 	case http.StatusBadRequest, http.StatusForbidden, http.StatusMethodNotAllowed, http.StatusNotImplemented:
@@ -50,7 +50,8 @@ func refusesHead(status int) bool {
 	return false
 }
 
-// isPage reports whether a URL that was only checked should be fetched as a page of the crawl.
+// isPage reports whether a URL that was only checked, or fetched as a requisite, is a page of the
+// crawl.
 func (f *fetcher) isPage(page *Page) bool {
 	o := &f.opt
 	return page.Problem == "" && page.Location == "" && o.Scope != nil && o.Scope.Contains(page.Item.URL) &&
@@ -58,8 +59,8 @@ func (f *fetcher) isPage(page *Page) bool {
 		isHTML(page.Header.Get("Content-Type"))
 }
 
-// ask makes one request for a URL, and records the status and header of the answer. The body is
-// dropped.
+// ask makes one request for a URL, and returns a page with the status and header of the answer,
+// without the body.
 func (f *fetcher) ask(ctx context.Context, item frontier.Item, method string) *Page {
 	page := &Page{Item: item, FetchedAt: time.Now()}
 	ctx, clock, cancel := wire.StartClock(ctx, f.opt.Timeout, f.opt.Timeout)
@@ -82,8 +83,8 @@ func (f *fetcher) ask(ctx context.Context, item frontier.Item, method string) *P
 	return page
 }
 
-// promised returns the Content-Length of a successful answer, or 0 if it has none. The length of a
-// compressed body is not that of the file, so it counts as none.
+// promised returns the Content-Length of a successful answer, or 0 if it has none. It returns 0 for
+// a compressed body too, because the length of such a body is not the length of the file.
 func promised(page *Page) int64 {
 	if page.Status != http.StatusOK || page.Header.Get("Content-Encoding") != "" {
 		return 0

@@ -11,8 +11,8 @@ import (
 	"skink/frontier"
 )
 
-// What pages are made of, and where they lead beside the crawl, is asked for by HEAD, by GET where
-// a server refuses that, and never against its robots.txt. It is not followed.
+// Pictures and other files, and linked pages of other sites, are checked with HEAD, or with GET if
+// a server refuses HEAD. Robots.txt applies to these requests. Their redirects are not followed.
 func TestCheck(t *testing.T) {
 	var mu sync.Mutex
 	var asked []string

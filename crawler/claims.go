@@ -18,81 +18,84 @@ import (
 
 // # How a schedule claims hosts
 //
-// A schedule sends requests only to hosts that it holds. Several crawlers may share one frontier,
-// in one process or on many machines; a host is crawled by the one that claimed it. The schedule
-// claims nearly all hosts there are. So it can choose the URL that is nearest to a seed, and a slow
-// or resting host delays no other. It keeps a host while it can soon send it a request. When it
-// returns a host, it passes on what the next holder needs to be as polite. It returns a host
+// A schedule sends requests only to hosts that it has claimed. Several crawlers may share one
+// frontier, in one process or on many machines. The crawler that has claimed a host is the only one
+// that crawls it. The schedule claims nearly all hosts that have URLs. So it can choose the URL
+// that is nearest to a seed, and hosts that are slow or must wait do not delay others. It keeps a
+// host as long as it can send the host a request soon. When it returns a host to the frontier, it
+// passes on the state that the next worker needs to be as polite. It returns a host
 //
 //   - when the host has no URLs left, and none is under way;
-//   - when the host must rest for longer than keepResting, or is hopeless;
-//   - when its URLs in memory are used up while other hosts wait for a holder because there was no
-//     room for them: so every host has its turn, however many there are;
-//   - when it gets no more requests, because its budget is spent, its folder is away, or it was left
-//     alone, so that the crawl need not wait for it;
-//   - when the schedule holds more than its share;
+//   - when the host must not get a request for longer than keepResting, or is hopeless;
+//   - when its URLs in memory are used up while other hosts wait because too many hosts are
+//     claimed, so that every host is crawled, however many there are;
+//   - when it gets no more requests in this crawl, because its budget is spent, its folder is
+//     missing, or the crawl of the host was ended (see backoff.go);
+//   - when the schedule has claimed more hosts than its share;
 //   - when the crawl ends.
 //
 // # The share of each of several workers
 //
 // The first worker could claim all hosts, and workers that start later would have nothing to do. So
-// the frontier tells each worker its share: the number of hosts it would hold if they were dealt
-// out evenly. A worker claims no more than that. A worker that holds more, because another one
-// started or others ran out of hosts, gives back the surplus. Hosts without turns under way go back
-// first. The others start no more turns, and go back when theirs have ended. A surplus of an eighth
-// is tolerated: a host that moves costs a robots.txt and a connection, and shares change whenever
-// any host ends. A worker that is alone has no share, and claims as many hosts as it can. It learns
-// of another worker within pollOthers. The first call of a worker asks for no hosts, only for its
-// share.
+// the frontier tells each worker its share, which is the number of hosts for each worker if all had
+// the same number. A worker claims no more hosts than its share. It may still have more, because
+// another worker started, or others ran out of hosts. It then returns the surplus. Hosts without
+// turns under way (fetches that have not ended) are returned first. The others start no more turns,
+// and are returned when their last turn has ended. A surplus of an eighth is tolerated, because
+// each host that moves costs a robots.txt and a connection, and because shares change whenever the
+// last URL of a host is done. If there is only one worker, it has no share, and claims as many
+// hosts as it can. It notices another worker within pollOthers. With its first call, a worker asks
+// for no hosts, but only for its share.
 //
 // A claim is renewed every claimTime/3. If renewal fails until the claim expires, another worker
-// may claim the host. Then the schedule forgets the host's URLs in memory, and pages under way are
+// may claim the host. The schedule then drops the host's URLs in memory, and pages under way are
 // not stored.
 //
-// The crawl is over when this worker has nothing under way and the frontier, asked after the last
-// page was stored, says that no worker holds a host and no host is worth waiting for. While other
-// workers hold hosts, they may still find URLs of any host, so the schedule asks again every
-// pollOthers.
+// The crawl is over when this worker has nothing under way, and the frontier reports after the last
+// page was stored that no worker has claimed a host and no host is worth waiting for. While other
+// workers have claimed hosts, they may still find URLs of any host, so the schedule asks again
+// every pollOthers.
 //
 // # Known weakness
 //
-// A robots.txt that redirects to another host is fetched from there even if another worker holds
-// that host.
+// If a robots.txt redirects to another host, it is fetched from there even if another worker has
+// claimed that host.
 const (
-	claimTime   = 30 * time.Second      // how long a claim lasts unless it is renewed
+	claimTime   = 30 * time.Second      // time for which a claim is valid unless it is renewed
 	keepResting = 5 * time.Second       // longer than the delay of nearly all hosts
 	pollOthers  = time.Second           // shorter than frontier.Present
-	shareSlack  = 8                     // a share may be passed by its shareSlack-th part
-	mostHeld    = 1 << 13               // hosts at once: at one page a second each, more than a machine can process
-	mostClaimed = 1 << 10               // hosts in one call
-	claimEvery  = 20 * time.Millisecond // shortest interval between two claims while turns can begin
-	shareEvery  = pollOthers / 4        // shortest interval while the schedule holds its full share
+	shareSlack  = 8                     // a worker may exceed its share by a part of 1/shareSlack
+	mostHeld    = 1 << 13               // number of hosts claimed at the same time; at one page per second each, more than a machine can process
+	mostClaimed = 1 << 10               // number of hosts claimed in one call
+	claimEvery  = 20 * time.Millisecond // shortest interval between two calls while turns can begin
+	shareEvery  = pollOthers / 4        // shortest interval between two calls while the schedule has its full share
 )
 
-// returnedAtOnce is how many hosts are returned at the same time.
+// returnedAtOnce is the number of hosts that are returned at the same time.
 const returnedAtOnce = 64
 
-// never is the delay that is recorded for a host that must get no more requests in this crawl.
+// never is the time until the next request that is recorded for a host that must get no more
+// requests in this crawl.
 const never = 100 * 365 * 24 * time.Hour
 
-// claims says which hosts this schedule has claimed in the frontier, and what it knows of other
-// hosts.
+// claims has the hosts that this schedule has claimed in the frontier, and the frontier's report on
+// all other hosts.
 type claims struct {
-	worker  string         // name of this worker, under which hosts are claimed
-	held    map[*host]bool // hosts that this schedule has claimed
-	doubted map[*host]bool // hosts among held that may have to be returned
+	worker  string         // name of this worker, under which it claims hosts
+	held    map[*host]bool // the claimed hosts
+	doubted map[*host]bool // claimed hosts that may have to be returned
 	unheld
 }
 
 // unheld is the frontier's last report on the hosts that this schedule has not claimed.
 type unheld struct {
 	asked   time.Time // when the frontier was asked
-	stale   bool      // something has changed since then
-	others  int       // hosts that other workers have claimed
-	waiting int       // unclaimed hosts that have URLs to fetch
+	stale   bool      // the report may have changed since then
+	others  int       // number of hosts that other workers have claimed
+	waiting int       // number of unclaimed hosts that have URLs to fetch
 	next    time.Time // when the first unclaimed host is due; zero: none is due until something changes
-	share   int       // how many hosts this worker should claim; 0: as many as possible
-	workers int       // workers that share the hosts, including this one; 0: not yet known
+	share   int       // number of hosts that this worker should claim; 0: as many as possible
+	workers int       // number of workers that share the hosts, including this one; 0: not yet known
 }
 
 // vacant returns how many more hosts this schedule may claim.
@@ -104,8 +107,8 @@ func (c *claims) vacant() int {
 	return max(most-len(c.held), 0)
 }
 
-// wanted returns whether to ask the frontier for hosts now, and for how many. busy says that turns
-// can begin on hosts already claimed; then the frontier is asked less often.
+// wanted returns whether to ask the frontier for hosts now, and for how many. If busy is true,
+// turns can begin on hosts that are claimed already, and the frontier is asked less often.
 func (c *claims) wanted(busy bool, now time.Time) (n int, ask bool) {
 	if !c.next.IsZero() && !c.next.After(now) {
 		c.stale = true
@@ -126,8 +129,8 @@ func (c *claims) wanted(busy bool, now time.Time) (n int, ask bool) {
 	return n, now.Sub(c.asked) >= least
 }
 
-// nothingLeft reports whether the frontier's last report said that no other worker has claimed a
-// host and no unclaimed host has URLs to fetch.
+// nothingLeft reports whether, by the frontier's last report, no other worker has claimed a host
+// and no unclaimed host has URLs to fetch.
 func (c *claims) nothingLeft() bool { return !c.stale && c.others == 0 && c.waiting == 0 }
 
 // askAgain returns how long to wait before the frontier should be asked again.
@@ -139,15 +142,15 @@ func (c *claims) askAgain(now time.Time) time.Duration {
 	return max(at.Sub(now), 1)
 }
 
-// othersDue reports whether an unclaimed host is due that this schedule has no room for, as of the
-// frontier's last report. If there are other workers, it returns false, because they can claim that
-// host.
+// othersDue reports whether, by the frontier's last report, an unclaimed host is due that may have
+// to wait for this schedule. Other workers can claim such a host, so if there are any, the result
+// is false unless this schedule has claimed mostHeld hosts.
 func (c *claims) othersDue(now time.Time) bool {
 	return c.waiting > 0 && !c.next.IsZero() && !c.next.After(now) && (c.share == 0 || len(c.held) >= mostHeld)
 }
 
-// surplus returns the hosts that this schedule has claimed beyond its share, those without a turn
-// that is under way first.
+// surplus returns the hosts that this schedule has claimed beyond its share. It prefers hosts
+// without turns under way.
 func (c *claims) surplus() []*host {
 	if c.share == 0 || len(c.held) <= c.share+c.share/shareSlack {
 		return nil
@@ -176,7 +179,7 @@ func (c *claims) mustReturn(h *host, now time.Time) bool {
 		return true
 	case len(h.urls) == 0 && h.supply == dry:
 		return true
-	case len(h.urls) == 0 && h.supply != sure && c.othersDue(now):
+	case len(h.urls) == 0 && h.supply < sure && c.othersDue(now):
 		return true
 	}
 	rest := h.rested().Sub(now)
@@ -196,8 +199,8 @@ func (s *schedule) claim(n int) action {
 }
 
 // granted adds the hosts that the frontier has granted. If there are now more hosts than this
-// worker's share, it marks the surplus as leaving: these are returned when none of their turns is
-// under way.
+// worker's share, it marks the surplus as leaving. These hosts are returned as soon as none of
+// their turns is under way.
 func (s *schedule) granted(grant frontier.Grant) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -215,15 +218,15 @@ func (s *schedule) granted(grant frontier.Grant) {
 // hold adds a claimed host to the schedule.
 func (s *schedule) hold(held frontier.Held) {
 	h := s.host(held.Claim.Host)
-	h.claim, h.urls = held.Claim, nil // URLs taken under a lost claim are forgotten, and taken again
+	h.claim, h.urls = held.Claim, nil // URLs that were taken under a lost claim are taken again
 	h.supply, h.depth, h.leaving = sure, held.Host.Depth, false
 	h.inherit(held.Host.Rest)
 	s.claims.held[h] = true
 	s.offer(h)
 }
 
-// letGo removes a host from the claimed ones. The caller must then return it to the frontier with
-// the result.
+// letGo removes a host from the claimed hosts. The caller must then return the host to the
+// frontier, with the result of letGo.
 func (s *schedule) letGo(h *host) returning {
 	r := returning{h.claim, h.pass()}
 	if h.finished() {
@@ -252,8 +255,8 @@ func (u *unheld) add(hasURLs bool, rest frontier.Rest) {
 	}
 }
 
-// A returning is a claimed host that must be returned to the frontier, with what its next holder
-// must know.
+// A returning is a claim that must be returned to the frontier, with the state of the host for the
+// next worker.
 type returning struct {
 	claim frontier.Claim
 	rest  frontier.Rest
@@ -273,7 +276,7 @@ func (s *schedule) giveBack(hosts ...returning) action {
 					}
 				}
 				if err := s.front.Return(ctx, r.claim, r.rest); err != nil && !errors.Is(err, frontier.ErrLost) {
-					return fmt.Errorf("return a host: %w", err)
+					return fmt.Errorf("return host: %w", err)
 				}
 				return nil
 			})
@@ -336,7 +339,7 @@ func (s *schedule) lose(c frontier.Claim) {
 	}
 }
 
-// WorkerName returns the name under which a crawl claims hosts: the given one, or a unique one if
+// WorkerName returns the name under which a crawl claims hosts: the given name, or a unique name if
 // that is empty.
 func WorkerName(given string) string {
 	if given != "" {
@@ -346,5 +349,5 @@ func WorkerName(given string) string {
 	if err != nil {
 		machine = "unnamed"
 	}
-	return fmt.Sprintf("%s/%d/%x", machine, os.Getpid(), rand.Uint32()) // one process may crawl twice at once
+	return fmt.Sprintf("%s/%d/%x", machine, os.Getpid(), rand.Uint32()) // one process may run two crawls at the same time
 }

@@ -13,7 +13,7 @@ import (
 	"skink/frontier"
 )
 
-// both runs two crawls of one world at the same time.
+// both runs two crawls of the same world at the same time.
 func both(t *testing.T, w *world, first, second *Crawl) {
 	t.Helper()
 	var wait sync.WaitGroup
@@ -28,7 +28,7 @@ func both(t *testing.T, w *world, first, second *Crawl) {
 	w.allEnded(t)
 }
 
-// allEnded wants that nothing is pending, and that every URL was handed over.
+// allEnded checks that no URL is pending, and that the handler got every URL.
 func (w *world) allEnded(t *testing.T) {
 	t.Helper()
 	same(t, "pending", w.pending(t), int64(0))
@@ -54,9 +54,9 @@ func apart(t *testing.T, w *world, host string, delay time.Duration) {
 	}
 }
 
-// Two schedules share one frontier: every host gets its rest, whichever schedule sends the request,
-// no host is forgotten, and no URL is fetched twice. Both schedules end, even if one finds nothing
-// to do.
+// If two schedules share a frontier, the delay of every host is kept, whichever schedule sends the
+// requests. All URLs of all hosts are fetched, none of them twice. Both schedules end, even if one
+// of them has nothing to fetch.
 func TestClaimsOfTwoCrawls(t *testing.T) {
 	for _, c := range []struct {
 		name        string
@@ -75,7 +75,7 @@ func TestClaimsOfTwoCrawls(t *testing.T) {
 				for h := range c.hosts {
 					first := fmt.Sprintf("http://h%d.test/0", h)
 					w.discover(first)
-					for i := range c.urls - 1 { // half are known from the start; either crawl discovers the others
+					for i := range c.urls - 1 { // half of the URLs are known at the start, and one of the crawls discovers the others
 						if url := fmt.Sprintf("http://h%d.test/%d", h, i+1); i%2 == 0 {
 							w.discover(url)
 						} else {
@@ -101,7 +101,7 @@ func TestClaimsOfTwoCrawls(t *testing.T) {
 	}
 }
 
-// Hosts that are not worth waiting for keep neither of two crawls from ending.
+// Two crawls end although hopeless hosts have pending URLs.
 func TestClaimsOfHopelessHosts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld()
@@ -132,7 +132,7 @@ func TestClaimsOfHopelessHosts(t *testing.T) {
 	})
 }
 
-// A faulty frontier is one whose connection to a worker goes away.
+// A faulty frontier stops answering when cut is set.
 type faulty struct {
 	frontier.Frontier
 	cut atomic.Bool
@@ -142,7 +142,7 @@ var errCut = errors.New("no connection")
 
 func (f *faulty) Renew(ctx context.Context, claims []frontier.Claim, ttl time.Duration) ([]frontier.Claim, error) {
 	if f.cut.Load() {
-		<-ctx.Done() // stopped, as by SIGSTOP: it does not even learn that it is late
+		<-ctx.Done() // a process that is stopped by SIGSTOP does not notice either that its claims have expired
 		return nil, ctx.Err()
 	}
 	return f.Frontier.Renew(ctx, claims, ttl)
@@ -155,8 +155,8 @@ func (f *faulty) Return(ctx context.Context, c frontier.Claim, rest frontier.Res
 	return f.Frontier.Return(ctx, c, rest)
 }
 
-// What a worker held that died is fetched by another once its claims have run out, with the rest
-// that its hosts had when it got them.
+// When the claims of a dead worker have expired, another worker fetches the URLs of its hosts. It
+// keeps the delays that were recorded when the dead worker claimed them.
 func TestClaimsOfADeadWorker(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld()
@@ -193,8 +193,8 @@ func TestClaimsOfADeadWorker(t *testing.T) {
 	})
 }
 
-// A worker that was stopped for longer than its claims last notices when it goes on: what it had in
-// hand is not stored, and not lost.
+// If a worker was stopped until its claims expired, it notices this when it continues. Its pages
+// under way are not stored, but another worker fetches them.
 func TestClaimsOfAStoppedWorker(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(urls("a.test", 20)...)
@@ -205,7 +205,7 @@ func TestClaimsOfAStoppedWorker(t *testing.T) {
 		w.takes = func(url string) time.Duration {
 			pause := 10 * time.Millisecond
 			if url == "http://a.test/5" {
-				once.Do(func() { // the first to ask for it stands still until its claim is over
+				once.Do(func() { // the first worker that requests this URL stops until its claim has expired
 					connection.cut.Store(true)
 					time.AfterFunc(2*claimTime, func() { connection.cut.Store(false) })
 					pause = 2 * claimTime
@@ -230,8 +230,8 @@ func TestClaimsOfAStoppedWorker(t *testing.T) {
 	})
 }
 
-// A frontier may lose a claim, and give the host again to the same crawl. The URLs that the crawl
-// had taken are then taken again, once.
+// A frontier may lose a claim, and grant the same crawl a new claim on the host. The URLs that the
+// crawl had taken are then taken again, once.
 func TestAHostGivenAgain(t *testing.T) {
 	front := frontier.NewMemory()
 	s := newSchedule(front, Options{PerHost: 1}, func() int64 { return 0 })

@@ -14,22 +14,24 @@ import (
 
 // # Exchanges through Colly
 //
-// Colly gives a request neither a context nor limits of its own, and it changes much of the answer:
-// it decodes some bodies a second time because of the file name, rewrites URLs (a lone "%" becomes
-// "%25"), and copies the whole body to convert its character set. So the exchange, with its
-// context, limits and request, is prepared outside Colly. Only its number goes through Colly, in a
-// header that is removed here. The [wire] makes the exchange and reads the body. Colly gets only
-// the status, so it has nothing to decode, copy or follow.
+// With Colly, a request cannot have a context or limits of its own. Colly also changes much of the
+// answer: it decodes some bodies a second time because of the file name, rewrites URLs (a "%" that
+// is not an escape becomes "%25"), and copies the whole body to convert its character set. So the
+// exchange, with its context, limits and request, is prepared outside Colly. Colly gets only the
+// number of the exchange, in a header that is not sent. Package wire makes the exchange and reads
+// the body. Colly gets only the status of the answer, so it has nothing to decode, copy or follow.
 
 const (
-	// numberHeader holds the number of an exchange, on its way through Colly.
+	// numberHeader is the header of a Colly request that has the number of the exchange.
 	numberHeader = "Skink-Exchange"
 
-	// answeredKey is the key of the callback for the answer in a request's Colly context.
+	// answeredKey is the key in a request's Colly context for the callback that is called when
+	// there
+	// is an answer.
 	answeredKey = "answered"
 
-	// collyURL is the URL that Colly gets. The exchange has the real URL: Colly would parse it, and
-	// reject some that are valid by the current URL standard.
+	// collyURL is the URL of all Colly requests. Only the exchange has the real URL, because Colly
+	// would reject some URLs that are valid by the current URL standard.
 	collyURL = "http://exchange.invalid/"
 )
 
@@ -54,11 +56,11 @@ func newShell(t *wire.Transport) *shell {
 func newCollector(t http.RoundTripper) *colly.Collector {
 	c := new(colly.Collector)
 	c.Init()
-	c.AllowURLRevisit = true        // the frontier decides what is visited
-	c.IgnoreRobotsTxt = true        // robots_cache.go
-	c.ParseHTTPErrorResponse = true // a 404 is an answer
-	c.MaxBodySize = 0               // package wire bounds the body
-	c.SetRequestTimeout(0)          // package wire bounds the time too
+	c.AllowURLRevisit = true        // the frontier decides which URLs are visited
+	c.IgnoreRobotsTxt = true        // see robots_cache.go
+	c.ParseHTTPErrorResponse = true // an error status is an answer too
+	c.MaxBodySize = 0               // package wire limits the body
+	c.SetRequestTimeout(0)          // package wire limits the time
 	c.DisableCookies()
 	c.SetRedirectHandler(func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse })
 	c.WithTransport(t)
@@ -80,7 +82,7 @@ func (s *shell) do(x *wire.Exchange, answered func()) error {
 	return s.collector.Request(http.MethodGet, collyURL, nil, ctx, http.Header{numberHeader: {number}})
 }
 
-// RoundTrip makes the exchange whose number a request carries.
+// RoundTrip makes the exchange whose number is in the header of a request.
 func (s *shell) RoundTrip(r *http.Request) (*http.Response, error) {
 	found, ok := s.open.Load(r.Header.Get(numberHeader))
 	if !ok {
@@ -94,7 +96,7 @@ func (s *shell) RoundTrip(r *http.Request) (*http.Response, error) {
 		StatusCode: x.Status, Status: strconv.Itoa(x.Status) + " " + http.StatusText(x.Status),
 		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
 		Header: http.Header{}, Body: http.NoBody,
-		Uncompressed: true, // otherwise Colly takes a path that ends in .xml.gz for gzip
+		Uncompressed: true, // otherwise Colly treats a path that ends in .xml.gz as gzip
 		Request:      r,
 	}, nil
 }

@@ -20,37 +20,38 @@ import (
 
 // # Cookies
 //
-// Cookies are kept if Options.Cookies says so, and for the hosts whose settings have cookies or a
-// login. A jar holds them for one run; Crawl.Cookies returns them for the next. The jar follows
-// RFC 6265, and knows the public suffixes, so that a site cannot set a cookie for all of "co.uk".
+// The crawl keeps the cookies of all hosts if Options.Cookies is set, and otherwise those of hosts
+// whose settings have cookies or a login. They are in a jar during the run, and Crawl.Cookies
+// returns them for the next run. The jar follows RFC 6265. It knows the public suffixes, so a site
+// cannot set a cookie for all of "co.uk".
 //
-// Some sites answer each page with a redirect until a cookie is there. The redirect leads back to the
-// page itself, or to a page of consent that sets the cookie and then leads back. So if a host keeps
-// cookies, the redirects of a page are followed within the host. If they lead back, the page is
-// requested again with the cookies. If they lead elsewhere, the page is a redirect like any other.
+// Some sites answer requests without a certain cookie with a redirect. It leads to the page itself,
+// or to a consent page that sets the cookie and redirects back. So if a host keeps cookies, the
+// redirects of a page are followed within the host. If they lead back to the page, it is requested
+// again with the cookies. Otherwise, the page is recorded as a redirect like any other.
 
 const (
-	wallHops   = 5        // redirects that are followed from a page to see whether they lead back to the page
+	wallHops   = 5        // number of redirects that are followed to see whether they lead back to the page
 	wallRounds = 2        // how often a page is requested again after its redirects led back to it
-	wallMisses = 20       // after so many redirects of a host that did not lead back, no more are followed
-	wallLimit  = 64 << 10 // bytes that are read of the body of each such redirect's target
+	wallMisses = 20       // number of redirects of a host that did not lead back, after which no more are followed
+	wallLimit  = 64 << 10 // bytes that are read of the body of each target of such a redirect
 )
 
-// A cookieStore holds the cookies of a crawl. A nil *cookieStore holds none.
+// A cookieStore holds the cookies of a crawl. A nil *cookieStore has no cookies.
 type cookieStore struct {
 	opt *Options
 	jar *cookiejar.Jar
 
 	mu     sync.Mutex
-	misses map[string]int        // guarded by mu: key: host; value: number of redirects that did not lead back to their page
-	set    map[string]KeptCookie // guarded by mu: the cookies that hosts set, by host, domain, path and name
+	misses map[string]int        // guarded by mu: number of redirects that did not lead back to their page, by host
+	set    map[string]KeptCookie // guarded by mu: the cookies that hosts have set, by host, domain, path and name
 }
 
 // A KeptCookie is a cookie that a host set, for a later run.
 type KeptCookie struct {
-	URL    string    `json:"url"`    // of the answer
+	URL    string    `json:"url"`    // URL of the answer that set the cookie
 	Cookie string    `json:"cookie"` // the value of Set-Cookie; secret
-	At     time.Time `json:"at"`     // when it was set
+	At     time.Time `json:"at"`     // when the cookie was set
 }
 
 // newCookieStore returns a store with the cookies from the settings of hosts. It returns nil if the
@@ -84,7 +85,7 @@ func (s *cookieStore) restore(k KeptCookie) {
 	if err != nil || cookieErr != nil {
 		return
 	}
-	if c.MaxAge > 0 { // Max-Age counts from when it was set
+	if c.MaxAge > 0 { // Max-Age counts from the time at which the cookie was set
 		if c.MaxAge -= int(time.Since(k.At).Seconds()); c.MaxAge <= 0 {
 			return
 		}
@@ -100,7 +101,8 @@ func (s *cookieStore) note(u *url.URL, c *http.Cookie, k KeptCookie) {
 	s.set[strings.Join([]string{u.Host, c.Domain, c.Path, c.Name}, "\x00")] = k
 }
 
-// Cookies returns the cookies that hosts set during a crawl, in no order. They are secret.
+// Cookies returns the cookies that hosts have set, in this run or an earlier one, in random order.
+// They are secret.
 func (c *Crawl) Cookies() []KeptCookie {
 	if c.cookies == nil {
 		return nil
@@ -110,8 +112,8 @@ func (c *Crawl) Cookies() []KeptCookie {
 	return slices.Collect(maps.Values(c.cookies.set))
 }
 
-// load puts the cookies of a host's settings into the jar, except those of hosts that the pattern of
-// the settings does not name.
+// load puts the cookies of a host's settings into the jar. It ignores cookies for hosts that the
+// pattern of the settings does not match.
 func (s *cookieStore) load(h access.Host) {
 	for _, c := range h.Cookies {
 		c := *c
@@ -168,8 +170,8 @@ func (s *cookieStore) keep(x *wire.Exchange) {
 	}
 }
 
-// jarURL returns the URL under which the jar looks up cookies for a request. The path comes from
-// RequestURI, because net/http may hold it in URL.Opaque.
+// jarURL returns the URL with which the jar looks up cookies for a request. The path is from
+// RequestURI, because it may be in URL.Opaque.
 func jarURL(r *http.Request) *url.URL {
 	path, _, _ := strings.Cut(r.URL.RequestURI(), "?")
 	return &url.URL{Scheme: r.URL.Scheme, Host: r.Host, Path: path}
@@ -182,8 +184,8 @@ func (s *cookieStore) missed(host string) {
 	s.misses[host]++
 }
 
-// follows reports whether the crawl follows redirects of a host to see whether they lead back to
-// their page.
+// follows reports whether the crawl follows redirects of a host to find out whether they lead back
+// to their page.
 func (s *cookieStore) follows(host string) bool {
 	if !s.keeps(host) {
 		return false
@@ -257,14 +259,14 @@ func (c *Crawl) mayAsk(ctx context.Context, url string) bool {
 	return err == nil && rules.Allowed(c.opt.agentFor(frontier.HostOf(url)), url)
 }
 
-// hopTo requests a URL on the way of redirects. The answer does not become a page of the crawl.
+// hopTo requests the target of a redirect. The answer does not become a page of the crawl.
 func (f *fetcher) hopTo(ctx context.Context, url string) (*wire.Exchange, error) {
 	ctx, clock, cancel := wire.StartClock(ctx, f.opt.Timeout, f.opt.Timeout)
 	defer cancel()
 	return f.exchange(ctx, url, f.pageHeader, wallLimit, clock)
 }
 
-// do makes an exchange, and keeps its cookies.
+// do makes an exchange, and keeps the cookies that the answer sets.
 func (f *fetcher) do(x *wire.Exchange) error {
 	if err := f.wire.Do(x); err != nil {
 		return err

@@ -12,12 +12,13 @@ import (
 	"skink/crawler/wire"
 )
 
-// A cookieSite is a site with a wall, and what a crawl of it finds.
+// A cookieSite is a site that shows its pages only with a cookie, and the expected results of a
+// crawl.
 type cookieSite struct {
 	name   string
 	answer func(w http.ResponseWriter, r *http.Request, with func() bool) // with reports whether the request has the cookie
-	pages  int                                                            // pages found with cookies
-	asked  int                                                            // most requests with cookies
+	pages  int                                                            // number of pages that a crawl with cookies finds
+	asked  int                                                            // largest number of requests of a crawl with cookies
 }
 
 // hasCookie reports whether a request has a cookie with a value.
@@ -28,8 +29,8 @@ func hasCookie(r *http.Request, name, value string) bool {
 
 const linkedPages = `<title>page</title><a href=/1><a href=/2><a href=/3>`
 
-// Walls that a cookie opens are passed with cookies, and closed without. Redirects that lead elsewhere
-// stay redirects.
+// Pages behind a cookie are found if the crawl keeps cookies, and not otherwise. Redirects that
+// lead to other pages stay redirects.
 func TestCookieWalls(t *testing.T) {
 	for _, site := range []cookieSite{
 		{"a redirect to the same URL", func(w http.ResponseWriter, r *http.Request, with func() bool) {
@@ -112,7 +113,7 @@ func TestCookieWalls(t *testing.T) {
 				if pages != want {
 					t.Errorf("cookies %v: %d pages, want %d", cookies, pages, want)
 				}
-				if asked > site.asked+1 { // and robots.txt
+				if asked > site.asked+1 { // one more for robots.txt
 					t.Errorf("cookies %v: %d requests, at most %d are needed", cookies, asked, site.asked)
 				}
 			}
@@ -120,8 +121,8 @@ func TestCookieWalls(t *testing.T) {
 	}
 }
 
-// Cookies of a file reach only the host that they are for, make its pages private, and are masked in
-// raw requests.
+// Cookies from the settings are sent only to their host. The pages of that host are private, and
+// raw requests do not contain the cookies.
 func TestCookiesOfAFile(t *testing.T) {
 	other := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Cookie") != "" {
@@ -150,7 +151,7 @@ func TestCookiesOfAFile(t *testing.T) {
 		AllowHosts: []string{site, otherName}, IgnoreRobots: true,
 		Hosts: access.Table{{Pattern: site, Cookies: access.Cookies{
 			{Name: "session", Value: "secret-7", Domain: "127.0.0.1", Path: "/"},
-			{Name: "other", Value: "secret-8", Domain: "localhost", Path: "/"}, // not of this host
+			{Name: "other", Value: "secret-8", Domain: "localhost", Path: "/"}, // a cookie of another host
 		}}},
 		Scope: newScope(t, ScopeAny, nil, nil, "http://"+site+"/"),
 		OnAnswer: func(r *wire.Raw) {

@@ -1,7 +1,7 @@
-// Package crawler turns URLs into pages: it fetches what a frontier holds, politely, within a
-// scope, and hands every answer to a handler.
+// Package crawler fetches the URLs in a frontier politely and within a scope, and passes every page
+// to a handler.
 //
-// Start with [Walk], which does it all in memory:
+// Start with [Walk], which keeps all state in memory:
 //
 //	err := crawler.Walk(ctx, []string{"https://example.com/"}, crawler.Defaults(), func(p *crawler.Page) (crawler.Links, error) {
 //		doc, err := extract.Parse(p.Body, p.Header.Get("Content-Type"))
@@ -12,13 +12,13 @@
 //		return crawler.Links{Base: doc.Base, Hrefs: doc.Hrefs()}, nil
 //	})
 //
-// A [Crawl] takes the next URL that is due from the schedule whenever a connection is free, checks
-// robots.txt and fetches the URL through Colly. A bounded pool of workers passes each
-// fetched [Page] to the [Handler], which stores the page and the links on it ([Leads]). After a
-// kill, the next run fetches again only the URLs that were under way, see [Options].Connections.
+// Whenever a connection is free, a [Crawl] gets the next URL that is due from the schedule, checks
+// robots.txt, and fetches the URL through Colly. A limited number of workers pass each fetched
+// [Page] to the [Handler], which stores the page and the links on it ([Leads]). After a kill, the
+// next run fetches again only the URLs that were under way, see [Options].Connections.
 //
-// The package does not log in, or solve puzzles. It reads only what a server sends to every visitor.
-// Scripts are run only if Options.Render says so, see package render.
+// The package solves no puzzles. It logs in to a host only if the settings of the host have a
+// login, and runs the scripts of pages only if Options.Render is set, see package render.
 package crawler
 
 import (
@@ -37,7 +37,7 @@ import (
 	"skink/frontier"
 )
 
-// A Crawl fetches the URLs of one frontier, once. Its result goes to a [Handler].
+// A Crawl fetches the URLs of one frontier, and passes the pages to a [Handler]. It can run once.
 type Crawl struct {
 	opt       Options
 	front     frontier.Frontier
@@ -106,8 +106,8 @@ func (c *Crawl) Close() {
 
 // Run crawls until no URL is left that can be fetched within the limits of Options, the handler
 // returns an error, or ctx ends. When ctx ends, Run starts no more requests, gives those in flight
-// Options.Grace to finish, and returns the error of ctx. Before it returns, it gives all hosts that
-// it holds back to the frontier.
+// Options.Grace to finish, and returns the error of ctx. Before Run returns, it returns all claimed
+// hosts to the frontier.
 func (c *Crawl) Run(ctx context.Context) error {
 	work, cancel := c.withGrace(ctx)
 	defer cancel()
@@ -115,7 +115,7 @@ func (c *Crawl) Run(ctx context.Context) error {
 	return cmp.Or(err, c.schedule.giveAllBack(context.WithoutCancel(ctx)))
 }
 
-// run does the work of Run, but leaves the claimed hosts to its caller.
+// run does the work of Run, but does not return the claimed hosts to the frontier.
 func (c *Crawl) run(ctx, work context.Context, cancel func()) error {
 	var failure failure
 	parts, stop := errgroup.WithContext(ctx)
@@ -124,7 +124,7 @@ func (c *Crawl) run(ctx, work context.Context, cancel func()) error {
 			err := part()
 			if err != nil && !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded) {
 				failure.keep(err)
-				cancel() // pages under way could not be stored
+				cancel() // pages under way could not be stored anyway
 			}
 			return err
 		})
@@ -154,8 +154,7 @@ func (c *Crawl) run(ctx, work context.Context, cancel func()) error {
 	}
 }
 
-// A failure keeps the first error of several workers. It ignores the errors of ended contexts,
-// because these are only consequences of the first error.
+// A failure keeps the first error of several workers.
 type failure struct {
 	once sync.Once
 	err  error // read only after all workers have ended
@@ -177,9 +176,9 @@ func (c *Crawl) withGrace(ctx context.Context) (context.Context, context.CancelF
 	return work, func() { stop(); cancel() }
 }
 
-// ask begins a turn whenever a URL may be fetched, until stop ends or nothing is left to fetch.
-// Each turn runs in its own goroutine, with the context ctx, and sends its page to arrived. A turn
-// that was undone sends nothing.
+// ask begins a turn (the fetch of one URL) whenever a URL may be fetched, until stop ends or
+// nothing is left to fetch. Each turn runs in its own goroutine, with the context ctx, and sends
+// its page to arrived. A turn that was undone sends nothing.
 func (c *Crawl) ask(stop, ctx context.Context, start func(func() error), arrived chan<- *arrival) error {
 	defer close(arrived)
 	var turns sync.WaitGroup

@@ -18,13 +18,13 @@ import (
 	"skink/frontier"
 )
 
-// A keeper is a handler that follows links, and keeps the pages.
+// A keeper is a handler that follows links and keeps the pages.
 type keeper struct {
 	front *frontier.Memory
 
 	mu    sync.Mutex
 	pages map[string]*Page // guarded by mu
-	twice []string         // guarded by mu: URLs that were handed over before
+	twice []string         // guarded by mu: URLs that were handled more than once
 }
 
 func newKeeper(t *testing.T, seeds ...string) *keeper {
@@ -64,7 +64,7 @@ func (k *keeper) Pages() int64 {
 	return int64(len(k.pages))
 }
 
-// outcomes are what became of each URL, one a line, in order.
+// outcomes returns the status and problem of each URL, one per line, sorted.
 func (k *keeper) outcomes(replace ...string) string {
 	var lines []string
 	for u, p := range k.pages {
@@ -75,8 +75,8 @@ func (k *keeper) outcomes(replace ...string) string {
 	return strings.Join(lines, "\n")
 }
 
-// TestCrawl crawls a small web over real connections, with all that may happen
-// to a URL in it.
+// TestCrawl crawls a small web over real connections, with pages, redirects, failures and other
+// kinds of answers.
 func TestCrawl(t *testing.T) {
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
 	var mu sync.Mutex
@@ -163,8 +163,8 @@ func TestCrawl(t *testing.T) {
 	same(t, "requests to a page with queries", counts["/page/7"], 2)
 }
 
-// A stopped crawl ends within its grace, leaves no goroutine, and keeps no page
-// that it has not seen the end of.
+// A stopped crawl ends within Options.Grace. It leaves no goroutine behind, and stores no page that
+// it has not read to the end.
 func TestCrawlStopped(t *testing.T) {
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
 	asked := make(chan bool, 10)

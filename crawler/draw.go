@@ -19,33 +19,37 @@ import (
 	"skink/internal/lru"
 )
 
-// # Pages that a browser draws
+// # Pages that a browser renders
 //
-// Only a reader of the page knows that scripts draw it. So the handler says so, with [ErrRender], before
-// it has written anything. The page's turn then goes on: a browser draws the page from the answer that
-// was fetched, and the handler gets it once more, with [Page.Drawing]. Nothing is fetched twice, and
-// the frontier need not know of it: if the crawl is killed meanwhile, the URL is pending.
+// Only a reader of the page can find out that a browser must render it. So the handler returns
+// [ErrRender] before it has written anything. A browser then renders the page from the answer that
+// was fetched, and the handler gets the page once more, with [Page.Drawing]. Nothing is fetched
+// twice. Nothing is written to the frontier either: if the crawl is killed meanwhile, the URL is
+// still pending.
 //
-// While a page is drawn it holds no worker and no request of its host. But a host gets no more turns
-// while as many of its pages are being drawn as the browser has tabs.
+// While a page is rendered, it occupies no worker, and does not count as a request to its host. But
+// a host gets no more requests while as many of its pages are being rendered as the browser has
+// tabs.
 //
-// The crawl makes the requests of a page itself, see [Crawl.part]: robots.txt, the delay and the number
-// of requests at once of each host, the guard of addresses, the limits and the archive hold for them. They come before further turns of their host. So with a delay of a second, a page that needs
-// ten files takes ten seconds. Answers are kept for a while, as in the cache of a browser, so that the
-// scripts of an application are fetched once and not for each page.
+// The crawl makes the requests of a rendered page itself, see [Crawl.part]. So robots.txt, the
+// delay of each host, the limit of requests at the same time, the check of addresses, the size
+// limits and the archive apply to them. They come before other requests to their host. So with a
+// delay of a second, a page that needs ten files takes ten seconds. Answers are cached for a while,
+// so that the scripts of an application are fetched once and not for each page.
 //
-// Known weaknesses: if several workers crawl together, files of a host that another worker holds are
-// fetched beside its pages. Options.PerIP does not count these requests.
+// Known weaknesses: If several workers crawl together, a worker fetches the files for a rendered
+// page even from a host that another worker has claimed. Options.PerIP does not count these
+// requests.
 
-// Values of Options.Render: which pages a browser renders before they are read.
+// Values of Options.Render, which select the pages that a browser renders before they are read.
 const (
-	RenderOff    = "off"    // none
-	RenderAuto   = "auto"   // those for which the handler returns ErrRender
+	RenderOff    = "off"    // no pages
+	RenderAuto   = "auto"   // pages for which the handler returns ErrRender
 	RenderAlways = "always" // all HTML pages
 )
 
-// ErrRender is the error of a [Handler] that asks for a page to be rendered by a browser. It may
-// return it only for a page with MayRender, and before it has written anything.
+// ErrRender is the error of a [Handler] that asks for a page to be rendered by a browser. The
+// handler may return it only for a page with MayRender, and before it has written anything.
 var ErrRender = errors.New("the page must be rendered first")
 
 // A drawer is a browser that renders pages.
@@ -60,7 +64,7 @@ func (o *Options) renders(host string) string {
 	return cmp.Or(o.Hosts.For(host).Render, o.Render, RenderOff)
 }
 
-// Renders reports whether pages of some host may be drawn.
+// Renders reports whether the pages of any host may be rendered.
 func (o *Options) Renders() bool {
 	draws := func(when string) bool { return when == RenderAuto || when == RenderAlways }
 	return draws(o.Render) || slices.ContainsFunc(o.Hosts, func(h access.Host) bool { return draws(h.Render) })
@@ -78,8 +82,8 @@ func newDrawer(opt *Options) (drawer, error) {
 	return render.New(render.Options{Path: path, Size: opt.MaxSize}), nil
 }
 
-// drawn returns the Render option that applies to a page. It is RenderOff if the page cannot be
-// rendered, or has been.
+// drawn returns the Render option that applies to a page. The result is RenderOff if the page
+// cannot be rendered, or was rendered already.
 func (c *Crawl) drawn(p *Page) string {
 	switch {
 	case c.browser == nil, p.Problem != "", p.Location != "", p.NotModified, p.Drawing != nil, p.DrawError != "":
@@ -90,7 +94,7 @@ func (c *Crawl) drawn(p *Page) string {
 	return c.opt.renders(frontier.HostOf(p.Item.URL))
 }
 
-// draw renders the page of an arrival in the browser, and passes the arrival to the handler again.
+// draw renders the page of an arrival in the browser, and calls hand with the arrival again.
 func (c *Crawl) draw(ctx context.Context, a *arrival, start func(func() error)) error {
 	c.schedule.drawing(a.turn, true)
 	page := a.page
@@ -108,10 +112,10 @@ func (c *Crawl) draw(ctx context.Context, a *arrival, start func(func() error)) 
 	return c.hand(ctx, a, start)
 }
 
-// errRefused means that the browser asked for a URL that a page must not load.
-var errRefused = errors.New("the page may not ask for this")
+// errRefused means that the browser requested a URL that a page must not load.
+var errRefused = errors.New("a page must not request this URL")
 
-// part answers a request that the browser makes while it renders a page.
+// part answers a request of the browser while it renders a page.
 func (c *Crawl) part(ctx context.Context, page *Page, r render.Request) (render.Answer, error) {
 	base, err := frontier.NewBase(page.Item.URL, "")
 	if err != nil {
@@ -124,11 +128,11 @@ func (c *Crawl) part(ctx context.Context, page *Page, r render.Request) (render.
 	case c.opt.trespasses(page.Item.URL, url), c.opt.Scope != nil && c.opt.Scope.excludes(url), c.opt.logsOut(url):
 		return render.Answer{}, errRefused
 	}
-	return c.parts.get(ctx, partKey(url, r.Header), func() (render.Answer, error) { return c.fetchPart(ctx, url, r.Header) })
+	return c.parts.get(ctx, url, partKey(url, r.Header), func() (render.Answer, error) { return c.fetchPart(ctx, url, r.Header) })
 }
 
-// fetchPart fetches a file for a page that is rendered, when robots.txt and the delay of the file's
-// host allow it.
+// fetchPart fetches a file for a page that is being rendered, if robots.txt allows it, and after
+// the delay of the file's host.
 func (c *Crawl) fetchPart(ctx context.Context, url string, header http.Header) (a render.Answer, err error) {
 	var delay time.Duration
 	if !c.opt.IgnoreRobots {
@@ -150,7 +154,7 @@ func (c *Crawl) fetchPart(ctx context.Context, url string, header http.Header) (
 	return c.fetchFile(ctx, url, header)
 }
 
-// fetchFile makes one HTTP exchange for a file of a page that is rendered.
+// fetchFile makes one HTTP exchange for a file of a page that is being rendered.
 func (f *fetcher) fetchFile(ctx context.Context, url string, more http.Header) (a render.Answer, err error) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -170,8 +174,8 @@ func (f *fetcher) fetchFile(ctx context.Context, url string, more http.Header) (
 	return render.Answer{Status: x.Status, Header: x.Header, Body: x.Body}, x.BodyErr
 }
 
-// drawing records that the rendering of a turn's page begins or has ended. While a page is
-// rendered, it does not count among the pages that wait for a worker.
+// drawing records that the rendering of a page begins or has ended. While a page is rendered, it
+// does not count among the pages that wait for a worker.
 func (s *schedule) drawing(t *turn, begins bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -186,16 +190,16 @@ func (s *schedule) drawing(t *turn, begins bool) {
 	s.changed()
 }
 
-// borrow waits until a host may have one more request that is not part of a turn, and counts the
-// request. The request must be made with the returned context. Call giveBack with the size of its
-// answer when it has ended. borrow fails if the wait would be longer than Options.Timeout, or when
-// ctx ends.
+// borrow waits until a host may get one more request besides those for its own URLs, and counts the
+// request. The request must be made with the returned context. Call giveBack with the size of the
+// answer when the request has ended. borrow fails if the wait would be longer than Options.Timeout,
+// or if ctx ends.
 func (s *schedule) borrow(ctx context.Context, name, origin string, delay time.Duration) (_ context.Context, giveBack func(bytes int), err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	h := s.host(name)
 	if h.folder {
-		return ctx, func(int) {}, nil // a folder needs no delay, and this request ends before the turn of the page
+		return ctx, func(int) {}, nil // a folder needs no delay
 	}
 	h.asides++
 	s.offer(h)
@@ -249,8 +253,8 @@ func (s *schedule) borrow(ctx context.Context, name, origin string, delay time.D
 	return s.watchAside(ctx, h, number), giveBack, nil
 }
 
-// watchAside returns a context for a request that is not part of a turn. It tells the schedule when
-// the request was sent, because the delay of the host counts from then.
+// watchAside returns a context for a request for a file of a rendered page. With this context, the
+// schedule learns when the request was sent, because the delay of the host counts from then.
 func (s *schedule) watchAside(ctx context.Context, h *host, number int) context.Context {
 	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
 		WroteRequest: func(httptrace.WroteRequestInfo) {
@@ -273,15 +277,17 @@ func (s *schedule) watchAside(ctx context.Context, h *host, number int) context.
 	})
 }
 
-// partsFor is how long the answer to a request of one rendered page is reused for other pages.
+// partsFor is the time for which the answer to a request of one rendered page is reused for other
+// pages.
 const partsFor = 10 * time.Minute
 
 // A partCache caches the answers to requests that rendered pages make, such as scripts. If several
 // pages request one file at the same time, it is fetched once.
 type partCache struct {
 	mu   sync.Mutex
-	kept *lru.Cache[string, part] // guarded by mu
-	open map[string]chan struct{} // guarded by mu: closed when the request for a key has ended
+	kept *lru.Cache[string, part]   // guarded by mu
+	keys *lru.Cache[string, string] // guarded by mu: the key of the latest answer for a URL
+	open map[string]chan struct{}   // guarded by mu: closed when the request for a key has ended
 }
 
 type part struct {
@@ -292,7 +298,29 @@ type part struct {
 func newPartCache(bytes int64) *partCache {
 	const head = 2 << 10 // approximate size of a header in bytes
 	weigh := func(p part) int { return len(p.Body) + head }
-	return &partCache{kept: lru.New[string](int(bytes), weigh), open: map[string]chan struct{}{}}
+	return &partCache{
+		kept: lru.New[string](int(bytes), weigh),
+		keys: lru.New[string](mostPartKeys, func(string) int { return 1 }),
+		open: map[string]chan struct{}{},
+	}
+}
+
+// mostPartKeys is the number of URLs for which a partCache knows the key of the latest answer.
+const mostPartKeys = 1 << 14
+
+// latest returns the latest answer for a URL, whatever the header of the request was.
+func (c *partCache) latest(url string) (render.Answer, bool) {
+	if c == nil {
+		return render.Answer{}, false
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	key, ok := c.keys.Get(url)
+	if !ok {
+		return render.Answer{}, false
+	}
+	p, ok := c.kept.Get(key)
+	return p.Answer, ok && time.Now().Before(p.until)
 }
 
 // partKey returns the cache key of a request: the URL and the header, because the answer depends on
@@ -304,9 +332,9 @@ func partKey(url string, header http.Header) string {
 	return b.String()
 }
 
-// get returns the cached answer for a key. If there is none, it calls fetch, or waits for another
-// call that does.
-func (c *partCache) get(ctx context.Context, key string, fetch func() (render.Answer, error)) (render.Answer, error) {
+// get returns the cached answer for a key, which is that of a request for url. If there is none, it
+// calls fetch, unless another call of get has done so; then it waits for the other call.
+func (c *partCache) get(ctx context.Context, url, key string, fetch func() (render.Answer, error)) (render.Answer, error) {
 	for {
 		c.mu.Lock()
 		p, ok := c.kept.Get(key)
@@ -318,7 +346,7 @@ func (c *partCache) get(ctx context.Context, key string, fetch func() (render.An
 		if pending == nil {
 			c.open[key] = make(chan struct{})
 			c.mu.Unlock()
-			return c.fetched(key, fetch)
+			return c.fetched(url, key, fetch)
 		}
 		c.mu.Unlock()
 		select {
@@ -330,21 +358,23 @@ func (c *partCache) get(ctx context.Context, key string, fetch func() (render.An
 }
 
 // fetched calls fetch and caches its answer under key, if isKept allows it.
-func (c *partCache) fetched(key string, fetch func() (render.Answer, error)) (render.Answer, error) {
+func (c *partCache) fetched(url, key string, fetch func() (render.Answer, error)) (render.Answer, error) {
 	a, err := fetch()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if err == nil && isKept(&a) {
 		c.kept.Take(key)
 		c.kept.Put(key, part{a, time.Now().Add(partsFor)})
+		c.keys.Take(url)
+		c.keys.Put(url, key)
 	}
 	close(c.open[key])
 	delete(c.open, key)
 	return a, err
 }
 
-// isKept reports whether an answer may be reused for other pages: Cache-Control does not forbid it,
-// and the answer is no temporary failure of the server.
+// isKept reports whether an answer may be reused for other pages. That is so if Cache-Control does
+// not forbid it, and the answer is not a temporary failure of the server.
 func isKept(a *render.Answer) bool {
 	control := strings.ToLower(a.Header.Get("Cache-Control"))
 	return a.Status < 500 && a.Status != http.StatusTooManyRequests &&

@@ -16,10 +16,10 @@ import (
 	"skink/frontier"
 )
 
-// A drawnWorld is a world of pages that need scripts.
+// A drawnWorld is a world whose pages must be rendered by a browser.
 type drawnWorld struct {
 	*world
-	needs func(url string) bool // nil: all do
+	needs func(url string) bool // reports whether a page must be rendered; nil: all pages must be
 }
 
 func (w *drawnWorld) Handle(ctx context.Context, p *Page, leads *Leads) error {
@@ -29,7 +29,8 @@ func (w *drawnWorld) Handle(ctx context.Context, p *Page, leads *Leads) error {
 	return w.world.Handle(ctx, p, leads)
 }
 
-// A painter is a browser whose pages ask for what a test says, all at once.
+// A painter is a fake browser. Each page that it renders requests the URLs that parts returns, all
+// at the same time.
 type painter struct {
 	tabs  chan struct{}
 	parts func(url string) []string
@@ -37,8 +38,8 @@ type painter struct {
 	err   error
 
 	mu      sync.Mutex
-	drawn   []string          // guarded by mu: pages
-	answers map[string]string // guarded by mu: by URL: the body, or the error
+	drawn   []string          // guarded by mu: URLs of the rendered pages
+	answers map[string]string // guarded by mu: body or error of the answer to each requested URL
 }
 
 func newPainter(tabs int, parts func(url string) []string) *painter {
@@ -77,7 +78,7 @@ func (p *painter) Draw(ctx context.Context, page render.Page, fetch render.Fetch
 	return &render.Drawing{HTML: []byte("drawn")}, nil
 }
 
-// draws crawls a world whose pages a painter draws.
+// draws crawls a world whose pages a painter renders.
 func (w *drawnWorld) draws(p *painter, change func(*Options)) *Crawl {
 	opt := Options{Parallel: 8, PerHost: 1, Timeout: time.Minute, Grace: time.Second, UserAgent: "skink", Render: RenderAuto, Bodies: 1 << 20}
 	if change != nil {
@@ -96,8 +97,8 @@ func (w *drawnWorld) draws(p *painter, change func(*Options)) *Crawl {
 	return c
 }
 
-// The requests of pages that are drawn keep the delay and the number at once of each host, together
-// with the pages. What several pages ask for is fetched once.
+// Requests of rendered pages and of other pages together keep the delay of each host, and its limit
+// of requests at the same time. A file that several pages request is fetched once.
 func TestDrawIsPolite(t *testing.T) {
 	for _, perHost := range []int{1, 3} {
 		synctest.Test(t, func(t *testing.T) {
@@ -139,8 +140,8 @@ func TestDrawIsPolite(t *testing.T) {
 	}
 }
 
-// What a page asks for is subject to robots.txt of each host, also where that cannot be read, and to
-// the patterns that the user excludes.
+// Robots.txt applies to the requests of a rendered page, even if it cannot be fetched, and so do
+// the user's exclude patterns.
 func TestDrawObeys(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &drawnWorld{world: newWorld("http://a.test/")}
@@ -171,8 +172,8 @@ func TestDrawObeys(t *testing.T) {
 	})
 }
 
-// Pages that wait for the browser hold neither workers nor other hosts. A host that has as many of them
-// as there are tabs gets no more turns.
+// Pages that wait for the browser do not block workers or other hosts. A host that has as many such
+// pages as the browser has tabs gets no more requests.
 func TestDrawHoldsNobody(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &drawnWorld{world: newWorld(append(urls("a.test", 50), urls("b.test", 50)...)...)}
@@ -187,7 +188,7 @@ func TestDrawHoldsNobody(t *testing.T) {
 		w.mu.Lock()
 		a, b := len(w.at("a.test")), len(w.at("b.test"))
 		w.mu.Unlock()
-		if a < 2 || a > 3 || b != 50 { // one may have been asked for before the second was read
+		if a < 2 || a > 3 || b != 50 { // a third page may have been requested before the second was handled
 			t.Errorf("after ten seconds, %d pages were asked for that wait for the browser, want 2 or 3; and %d others, want 50", a, b)
 		}
 		if err := <-done; err != nil {
@@ -197,7 +198,7 @@ func TestDrawHoldsNobody(t *testing.T) {
 	})
 }
 
-// A page that cannot be drawn is handed over as it came, with the reason.
+// The handler gets a page that cannot be rendered in its original form, with the reason.
 func TestDrawFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &drawnWorld{world: newWorld("http://a.test/")}
@@ -212,7 +213,7 @@ func TestDrawFails(t *testing.T) {
 	})
 }
 
-// A crawl that is stopped leaves pages that were not drawn for the next run.
+// If a crawl is stopped, pages that were not rendered stay pending for the next run.
 func TestDrawStopped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &drawnWorld{world: newWorld(urls("a.test", 5)...)}
@@ -232,7 +233,7 @@ func TestDrawStopped(t *testing.T) {
 	})
 }
 
-// With always, HTML is drawn before the handler sees it, and nothing else is.
+// With RenderAlways, HTML pages are rendered before the handler gets them, and other files are not.
 func TestDrawAlways(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &drawnWorld{world: newWorld(urls("a.test", 3)...), needs: func(string) bool { return false }}
@@ -253,7 +254,7 @@ func TestDrawAlways(t *testing.T) {
 	})
 }
 
-// The settings of a host decide before those of the crawl.
+// The Render setting of a host takes precedence over the option of the crawl.
 func TestDrawByHost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &drawnWorld{world: newWorld("http://a.test/", "http://b.test/", "http://c.test/")}

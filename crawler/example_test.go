@@ -11,7 +11,7 @@ import (
 	"skink/extract"
 )
 
-// All pages of a site, each with its title and what is wrong with it.
+// Print the title of each page of a site, and the problems of its broken links.
 func ExampleWalk() {
 	site := httptest.NewServer(http.FileServerFS(fstest.MapFS{
 		"index.html":  {Data: []byte(`<title>Skinks</title><a href="scales.html">Scales</a> <a href="tails">Tails</a>`)},
@@ -20,7 +20,7 @@ func ExampleWalk() {
 	defer site.Close()
 
 	opt := crawler.Defaults()
-	opt.Delay = 0 // the site is ours
+	opt.Delay = 0 // only for a server of your own
 	err := crawler.Walk(context.Background(), []string{site.URL}, opt, func(p *crawler.Page) (crawler.Links, error) {
 		doc, err := extract.Parse(p.Body, p.Header.Get("Content-Type"))
 		if err != nil || p.Problem != "" {

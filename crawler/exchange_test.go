@@ -26,14 +26,14 @@ import (
 	"skink/frontier"
 )
 
-// A fakeServer is a server of HTTP/2 or HTTP/1.1 that does what no honest one does.
+// A fakeServer is a server for HTTP/2 or HTTP/1.1 that behaves as no honest server does.
 type fakeServer struct {
 	listener net.Listener
 	roots    *x509.CertPool
-	wire     atomic.Int64 // bytes written, TLS's own among them
+	wire     atomic.Int64 // number of bytes written, including those of TLS
 
 	mu    sync.Mutex
-	asked map[string]int // guarded by mu: requests by path
+	asked map[string]int // guarded by mu: number of requests, by path
 }
 
 func (s *fakeServer) host() string { return s.listener.Addr().String() }
@@ -50,10 +50,10 @@ func (s *fakeServer) requests() map[string]int {
 	return maps.Clone(s.asked)
 }
 
-// serveFake starts a server that hands each connection over when TLS stands.
+// serveFake starts a server that calls serve with each connection after the TLS handshake.
 func serveFake(t testing.TB, protocol string, serve func(*fakeServer, *tls.Conn)) *fakeServer {
 	t.Helper()
-	model := httptest.NewTLSServer(http.NotFoundHandler()) // for its certificate
+	model := httptest.NewTLSServer(http.NotFoundHandler()) // only its certificate is used
 	defer model.Close()
 	s := &fakeServer{roots: x509.NewCertPool(), asked: map[string]int{}}
 	s.roots.AddCert(model.Certificate())
@@ -95,18 +95,19 @@ func (c countedConn) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// An answer2 answers a request of HTTP/2; an error ends the connection.
+// An answer2 is a function that answers an HTTP/2 request. If it returns an error, the connection
+// is closed.
 type answer2 func(f *http2.Framer, stream uint32, path string) error
 
 var errHangUp = errors.New("the server hangs up")
 
-// serveHTTP2 starts a server whose answers are frames.
+// serveHTTP2 starts an HTTP/2 server whose answers are written frame by frame.
 func serveHTTP2(t testing.TB, answer answer2) *fakeServer {
 	return serveFake(t, "h2", func(s *fakeServer, conn *tls.Conn) {
 		if _, err := io.ReadFull(conn, make([]byte, len(http2.ClientPreface))); err != nil {
 			return
 		}
-		out := bufio.NewWriterSize(conn, 16<<10) // many small frames in one record
+		out := bufio.NewWriterSize(conn, 16<<10) // so that many small frames are in one TLS record
 		f := http2.NewFramer(out, conn)
 		f.ReadMetaHeaders = hpack.NewDecoder(4096, nil)
 		if f.WriteSettings() != nil {
@@ -136,7 +137,7 @@ func serveHTTP2(t testing.TB, answer answer2) *fakeServer {
 	})
 }
 
-// writeHead sends the head of an answer: pairs of names and values.
+// writeHead sends the head of an answer. The fields are pairs of names and values.
 func writeHead(f *http2.Framer, stream uint32, end bool, fields ...string) error {
 	var block bytes.Buffer
 	e := hpack.NewEncoder(&block)
@@ -172,7 +173,8 @@ func missing2(f *http2.Framer, stream uint32, _ string) error {
 	return writeHead(f, stream, true, ":status", "404")
 }
 
-// paths answers by path, and to all others as to "".
+// paths returns an answer2 that chooses the answer by path. The answer for "" is used for all other
+// paths.
 func paths(answers map[string]answer2) answer2 {
 	return func(f *http2.Framer, stream uint32, path string) error {
 		answer := answers[path]
@@ -183,16 +185,16 @@ func paths(answers map[string]answer2) answer2 {
 	}
 }
 
-// TestOneRequestATurn: each request that a server gets is one that the crawl knows of, at its
-// default delay. Net/http would repeat those that are refused, some of them without end and without
+// The schedule knows of each request that a server gets, and the delay applies to each of them.
+// Without package wire, net/http would repeat refused requests, some of them endlessly and without
 // a pause.
 func TestOneRequestATurn(t *testing.T) {
 	type counts = map[string]int
 	tests := []struct {
 		name   string
-		answer answer2 // nil: HTTP/1.1, and a connection closes at its second request
+		answer answer2 // nil: use HTTP/1.1, and close each connection at its second request
 		asked  counts
-		ends   string // what became of the seed, or of where it leads
+		ends   string // status and problem of the seed, or of its target
 	}{
 		{"GOAWAY with last stream 0, and closes", goAway2, counts{"/robots.txt": 3}, "0 connection broken"},
 		{"REFUSED_STREAM", refuse2, counts{"/robots.txt": 3}, "0 connection broken"},
@@ -219,7 +221,7 @@ func TestOneRequestATurn(t *testing.T) {
 		if tt.answer != nil {
 			s = serveHTTP2(t, tt.answer)
 		}
-		roots = s.roots // the same of all: httptest has one certificate
+		roots = s.roots // all servers have the same certificate of httptest
 		servers = append(servers, s)
 		seeds = append(seeds, "https://"+s.host()+"/")
 		opt.AllowHosts = append(opt.AllowHosts, s.host())
@@ -277,11 +279,12 @@ func serveOnce(t testing.TB) *fakeServer {
 	})
 }
 
-// mostFlood is what a flooding server sends unless it is stopped.
+// mostFlood is the number of bytes that a flooding server sends if the connection is not closed.
 const mostFlood = 64 << 20
 
-// TestFloods: a server that sends much and delivers next to nothing is left after a few megabytes,
-// not when the time is over. What the server can still write goes into the buffers of two sockets.
+// If a server sends many bytes with hardly any content, the crawl closes the connection after a few
+// megabytes, and does not wait for the timeout. The limit of the test includes bytes in the buffers
+// of two sockets.
 func TestFloods(t *testing.T) {
 	const most = 16 << 20
 	head := func(f *http2.Framer, stream uint32) error {
@@ -290,7 +293,7 @@ func TestFloods(t *testing.T) {
 	pad := make([]byte, 255)
 	tests := []struct {
 		name  string
-		head  bool // before the flood
+		head  bool // the server sends the head of an answer before the flood
 		write func(f *http2.Framer, stream uint32) error
 	}{
 		{"empty DATA", true, func(f *http2.Framer, stream uint32) error { return f.WriteData(stream, false, nil) }},
@@ -338,8 +341,8 @@ func TestFloods(t *testing.T) {
 	}
 }
 
-// TestNoFlood: honest answers pass, however they are cut, several at once and one after the other
-// on one connection.
+// Honest answers do not count as floods, however they are divided into frames, at the same time or
+// one after the other on one connection.
 func TestNoFlood(t *testing.T) {
 	chunks := map[string]int{"/large": 16 << 10, "/lines": 40, "/words": 10}
 	sizes := map[string]int{"/large": 10 << 20, "/lines": 256 << 10, "/words": 100 << 10}
@@ -369,7 +372,7 @@ func TestNoFlood(t *testing.T) {
 	all.Wait()
 }
 
-// TestFloodWhileIdle: an idle connection is closed when it receives much data.
+// An idle connection is closed when it receives much data.
 func TestFloodWhileIdle(t *testing.T) {
 	ended := make(chan int64, 1)
 	var s *fakeServer
@@ -394,8 +397,8 @@ func TestFloodWhileIdle(t *testing.T) {
 	}
 }
 
-// Large pages of many hosts that arrive at once wait for each other at the worker, and none of them
-// runs into the time limit of its exchange for that.
+// Large pages of many hosts arrive at the same time, and wait for memory and for a worker. None of
+// them exceeds the time limit of its exchange because of this.
 func TestCrawlOfLargePages(t *testing.T) {
 	const hosts, size = 24, 4 << 20
 	page := make([]byte, size)
@@ -414,7 +417,7 @@ func TestCrawlOfLargePages(t *testing.T) {
 		return []int64{quick, others}
 	}
 	opt := Defaults()
-	opt.Bodies = 2 * 2 * size // two rooms of two bodies
+	opt.Bodies = 2 * 2 * size // two bodies in each of the two rooms
 	opt.Parallel = 1
 	for h := range hosts {
 		name := string(rune('a'+h)) + ".localhost" + host[len("127.0.0.1"):]
@@ -435,7 +438,7 @@ func TestCrawlOfLargePages(t *testing.T) {
 		t.Fatal(err)
 	}
 	same(t, "pages", w.Pages(), hosts)
-	if bound := int64(3*size + 128<<10); most > bound || most < size { // and what is taken at a time
+	if bound := int64(3*size + 128<<10); most > bound || most < size { // one more body may exceed the limit, and shares grow in steps
 		t.Errorf("bodies held %d bytes, want %d at most", most, bound)
 	}
 	same(t, "held at the end", fmt.Sprint(held(c)), "[0 0]")

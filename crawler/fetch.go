@@ -21,21 +21,21 @@ type fetcher struct {
 	wire    *wire.Transport
 	shell   *shell
 	folders *folder.Server                               // serves folders as sites; nil: there are none
-	hop     func(ctx context.Context, host string) error // waits until a host may get a request that is not part of a turn; nil: no wait
+	hop     func(ctx context.Context, host string) error // waits until a host may get a request besides those for its URLs in the frontier; nil: no wait
 
 	pageHeader   http.Header // header of requests for pages; never changed
 	robotsHeader http.Header // header of requests for robots.txt; never changed
-	fileHeader   http.Header // header of requests that the browser makes for a page; never changed
+	fileHeader   http.Header // header of requests for requisites, and of those that the browser makes for a page; never changed
 
-	mayAsk  func(ctx context.Context, url string) bool // reports whether robots.txt allows a URL; nil: it is not asked
+	mayAsk  func(ctx context.Context, url string) bool // reports whether robots.txt allows a URL; nil: all URLs are allowed
 	logins  logins
 	cookies *cookieStore // nil: no cookies are kept
 
 	secureMu sync.Mutex
-	secure   map[string]bool // guarded by secureMu: names of hosts with own settings that are known to be reached by https
+	secure   map[string]bool // guarded by secureMu: names of hosts with settings of their own to which an https request was made, or that have an https seed
 }
 
-// newFetcher starts the servers of opt.Folders, and opens nothing else. The caller must close the
+// newFetcher returns a fetcher, and starts the server for opt.Folders. The caller must close the
 // fetcher.
 func newFetcher(opt Options) (*fetcher, error) {
 	opt = opt.orDefaults()
@@ -101,7 +101,11 @@ func (f *fetcher) fetch(ctx context.Context, item frontier.Item) (page *Page) {
 	}
 	ctx, clock, cancel := wire.StartClock(ctx, f.opt.Timeout, f.opt.Timeout)
 	defer cancel()
-	request, err := f.request(ctx, http.MethodGet, item.URL, conditional(f.pageHeader, item))
+	header := f.pageHeader
+	if item.Kind == frontier.Requisite {
+		header = f.fileHeader
+	}
+	request, err := f.request(ctx, http.MethodGet, item.URL, conditional(header, item))
 	if err != nil {
 		page.fail(err)
 		return page
@@ -115,11 +119,15 @@ func (f *fetcher) fetch(ctx context.Context, item frontier.Item) (page *Page) {
 	if err != nil {
 		page.fail(err)
 	}
+	if item.Kind == frontier.Requisite && f.isPage(page) {
+		page.Item.Kind = frontier.Page
+	}
 	return page
 }
 
-// conditional returns the header with the validators of the last visit, so that an unchanged page
-// is not sent again (RFC 9110, section 13.1). A server that supports both uses If-None-Match.
+// conditional returns the header with the validators of the last visit (ETag and date), so that the
+// server does not send an unchanged page again (RFC 9110, section 13.1). A server that supports
+// both uses If-None-Match.
 func conditional(header http.Header, item frontier.Item) http.Header {
 	if item.ETag == "" && item.Modified == "" {
 		return header

@@ -29,11 +29,11 @@ import (
 	"skink/frontier"
 )
 
-// testFetcher makes a fetcher that may ask the hosts given.
+// testFetcher returns a fetcher that may connect to the given hosts.
 func testFetcher(t testing.TB, change func(*Options), hosts ...string) *fetcher {
 	t.Helper()
 	opt := Defaults()
-	opt.Timeout = 30 * time.Second // a busy machine can take seconds to read its root certificates
+	opt.Timeout = 30 * time.Second // a busy machine may need seconds to read its root certificates
 	opt.AllowHosts = hosts
 	if change != nil {
 		change(&opt)
@@ -46,7 +46,7 @@ func testFetcher(t testing.TB, change func(*Options), hosts ...string) *fetcher 
 	return f
 }
 
-// serve starts a server and returns its host and port.
+// serve starts a server, and returns its host and port.
 func serve(t testing.TB, h http.HandlerFunc) string {
 	t.Helper()
 	s := httptest.NewServer(h)
@@ -54,7 +54,7 @@ func serve(t testing.TB, h http.HandlerFunc) string {
 	return s.Listener.Addr().String()
 }
 
-// serveRaw starts a server that reads a request and hands the connection over.
+// serveRaw starts a server that reads the head of a request, and calls answer with the connection.
 func serveRaw(t testing.TB, answer func(conn net.Conn, requestLine string)) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -79,8 +79,8 @@ func serveRaw(t testing.TB, answer func(conn net.Conn, requestLine string)) stri
 	return l.Addr().String()
 }
 
-// readHead reads up to the empty line, and returns the first. Of a TLS handshake
-// it reads what has come.
+// readHead reads a head up to the empty line, and returns its first line. If the client begins a
+// TLS handshake, readHead reads only the bytes that have arrived.
 func readHead(conn net.Conn) string {
 	_ = conn.SetReadDeadline(time.Now().Add(5 * time.Second))
 	r := bufio.NewReader(conn)
@@ -94,7 +94,7 @@ func readHead(conn net.Conn) string {
 	return strings.TrimSpace(first)
 }
 
-// say answers with fixed bytes.
+// say returns a function that answers with fixed bytes.
 func say(answer string) func(net.Conn, string) {
 	return func(conn net.Conn, _ string) { _, _ = io.WriteString(conn, answer) }
 }
@@ -124,7 +124,7 @@ func TestFetchAsks(t *testing.T) {
 		"Accept":          {"text/html,application/xhtml+xml,text/plain;q=0.9,*/*;q=0.5"},
 		"Accept-Encoding": {"gzip, deflate, br, zstd"},
 	}
-	for _, r := range got { // the second would have the cookie, and Colly's own headers
+	for _, r := range got { // if Colly made the requests, the second would have the cookie and Colly's headers
 		if fmt.Sprint(r.Header) != fmt.Sprint(want) {
 			t.Errorf("sent %v, want %v and nothing else", r.Header, want)
 		}
@@ -142,16 +142,16 @@ func TestFetchStatus(t *testing.T) {
 	}{
 		{status: 200, body: "ok"},
 		{status: 202, body: "ok"},
-		{status: 203, body: "ok"}, // from here on Colly alone would call it an error
+		{status: 203, body: "ok"}, // Colly alone would treat this status and all below as errors
 		{status: 204},
 		{status: 205},
-		{status: 206, body: "k", problem: ProblemStatus, detail: "206 Partial Content"}, // no part was asked for
+		{status: 206, body: "k", problem: ProblemStatus, detail: "206 Partial Content"}, // the request was not for a part
 		{status: 300, body: "a or b", problem: ProblemStatus, detail: "300 Multiple Choices"},
 		{status: 304, problem: ProblemStatus, detail: "304 Not Modified"},
 		{status: 404, body: "gone", problem: ProblemStatus, detail: "404 Not Found"},
 		{status: 404, body: long, problem: ProblemStatus, detail: "404 Not Found", truncated: true},
 		{status: 503, body: "busy", problem: ProblemStatus, detail: "503 Service Unavailable"},
-		{status: 999, body: "go away", problem: ProblemStatus, detail: "999"}, // LinkedIn's
+		{status: 999, body: "go away", problem: ProblemStatus, detail: "999"}, // LinkedIn uses this status
 	}
 	for _, tt := range tests {
 		t.Run(fmt.Sprint(tt.status), func(t *testing.T) {
@@ -176,9 +176,9 @@ func TestFetchRedirect(t *testing.T) {
 		status   int
 		location string
 		hops     int
-		want     string // "HOST" is the server's
+		want     string // "HOST" stands for the host of the server
 		problem  Problem
-		detail   string // part of it
+		detail   string // part of the detail
 	}{
 		{name: "absolute", status: 301, location: "http://example.com/b#c", want: "http://example.com/b"},
 		{name: "relative", status: 302, location: "../c?d", want: "http://HOST/c?d"},
@@ -221,8 +221,7 @@ func TestFetchRedirect(t *testing.T) {
 	}
 }
 
-// TestFetchProblems has servers that answer with something else than HTTP, or
-// with half of it.
+// TestFetchProblems fetches from servers whose answers are not HTTP, or are incomplete.
 func TestFetchProblems(t *testing.T) {
 	const head = "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n"
 	tests := []struct {
@@ -273,16 +272,17 @@ func TestFetchProblems(t *testing.T) {
 	}
 }
 
-// reset answers, and breaks the connection off without a proper end.
+// reset returns a function that answers, and then resets the connection.
 func reset(answer string) func(net.Conn, string) {
 	return func(conn net.Conn, _ string) {
 		_, _ = io.WriteString(conn, answer)
-		time.Sleep(50 * time.Millisecond) // or the reset overtakes the answer
+		time.Sleep(50 * time.Millisecond) // otherwise, the reset may arrive before the answer
 		_ = conn.(*net.TCPConn).SetLinger(0)
 	}
 }
 
-// endless repeats the rest of an answer until the client closes the connection.
+// endless returns a function that writes first, and then rest again and again until the client
+// closes the connection.
 func endless(first, rest string) func(net.Conn, string) {
 	return func(conn net.Conn, _ string) {
 		_ = conn.SetDeadline(time.Now().Add(10 * time.Second))
@@ -333,7 +333,7 @@ func TestFetchUnreachable(t *testing.T) {
 
 func port(address string) string { return address[strings.LastIndexByte(address, ':')+1:] }
 
-// TestFetchExactURL has URLs that Colly or net/url would write in another way.
+// TestFetchExactURL fetches URLs that Colly or net/url would write in another way.
 func TestFetchExactURL(t *testing.T) {
 	lines := make(chan string, 1)
 	host := serveRaw(t, func(conn net.Conn, line string) {
@@ -379,7 +379,7 @@ func TestFetchTimeout(t *testing.T) {
 	tests := []struct {
 		name   string
 		answer func(net.Conn, string)
-		after  time.Duration // long where the head has to come first, on a busy machine too
+		after  time.Duration // the timeout; long if the head of the answer must arrive before, even on a busy machine
 		status int
 		body   string
 	}{
@@ -399,7 +399,7 @@ func TestFetchTimeout(t *testing.T) {
 			t.Parallel()
 			host := serveRaw(t, func(conn net.Conn, line string) {
 				tt.answer(conn, line)
-				_, _ = conn.Read(make([]byte, 1)) // until the other side goes
+				_, _ = conn.Read(make([]byte, 1)) // wait until the client closes the connection
 			})
 			f := testFetcher(t, func(o *Options) { o.Timeout = tt.after }, host)
 			start := time.Now()
@@ -457,8 +457,8 @@ func TestFetchManyAtOnce(t *testing.T) {
 	all.Wait()
 }
 
-// TestFetchPrivateRedirect: what a page on an allowed host leads to is not
-// allowed for that.
+// A redirect from a host that may have a private address does not allow connections to other
+// private addresses.
 func TestFetchPrivateRedirect(t *testing.T) {
 	var reached atomic.Int32
 	secret := serve(t, func(http.ResponseWriter, *http.Request) { reached.Add(1) })
@@ -484,7 +484,7 @@ func TestFetchPrivateRedirect(t *testing.T) {
 	}
 }
 
-// TestCollyStaysOut holds the facts about Colly against which it is set up.
+// TestCollyStaysOut checks the assumptions about Colly on which its setup is based.
 func TestCollyStaysOut(t *testing.T) {
 	for _, setting := range []string{"COLLY_MAX_BODY_SIZE=1", "COLLY_DETECT_CHARSET=yes", "COLLY_ALLOWED_DOMAINS=example.com", "COLLY_USER_AGENT=x", "COLLY_FOLLOW_REDIRECTS=yes"} {
 		name, value, _ := strings.Cut(setting, "=")
@@ -539,7 +539,7 @@ func TestFetchPanic(t *testing.T) {
 	f.wire, f.shell.wire = nil, nil
 	p := f.fetch(t.Context(), item("http://example.com/a"))
 	_, _, err := f.fetchRobots(t.Context(), "http://example.com/robots.txt")
-	f.wire = transport // for its end
+	f.wire = transport // needed for closing the fetcher
 	if p.Problem != ProblemInternal || !strings.Contains(p.Detail, "http://example.com/a") {
 		t.Errorf("got %q %q, want the panic with its URL", p.Problem, p.Detail)
 	}
@@ -578,7 +578,7 @@ func TestFetchRobots(t *testing.T) {
 			_, _ = io.WriteString(w, "User-agent: *")
 		}
 	})
-	f := testFetcher(t, func(o *Options) { o.MaxSize = 10 }, host) // which is for pages
+	f := testFetcher(t, func(o *Options) { o.MaxSize = 10 }, host) // MaxSize is only for pages
 	tests := []struct {
 		path   string
 		status int
@@ -627,7 +627,7 @@ func TestClassifyRobots(t *testing.T) {
 	}
 }
 
-// What a server is told of us, and nothing else.
+// Requests have only the expected headers.
 func TestRequestHeaders(t *testing.T) {
 	var got http.Header
 	s := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { got = r.Header.Clone() }))
@@ -692,8 +692,8 @@ func TestCloseLeavesNothing(t *testing.T) {
 	goleak.VerifyNone(t, running)
 }
 
-// BenchmarkFetch compares a fetch with what net/http alone takes for the same
-// page; both include the server's share.
+// BenchmarkFetch compares a fetch with a request by net/http for the same page. Both include the
+// work of the server.
 func BenchmarkFetch(b *testing.B) {
 	page := bytes.Repeat([]byte("<p>A skink is a lizard with short legs.</p>\n"), 15<<10/44)
 	host := serve(b, func(w http.ResponseWriter, _ *http.Request) {
@@ -729,8 +729,7 @@ func BenchmarkFetch(b *testing.B) {
 	})
 }
 
-// TestFetchInvalidPunycode: a host in ASCII is asked for as it is, whatever libraries
-// on the way think of its labels.
+// A host name in ASCII is requested as it is, even if its labels are not valid Punycode.
 func TestFetchInvalidPunycode(t *testing.T) {
 	host := serve(t, func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, r.Host) })
 	name := "xn--pokxncvks.localhost:" + port(host)

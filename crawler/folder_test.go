@@ -12,7 +12,7 @@ import (
 	"skink/crawler/folder"
 )
 
-// writeSite unpacks a txtar archive into a new folder of that name.
+// writeSite unpacks a txtar archive into a new folder with the given name.
 func writeSite(t *testing.T, name, archive string) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), name)
@@ -28,8 +28,8 @@ func writeSite(t *testing.T, name, archive string) string {
 	return dir
 }
 
-// TestFolderLoops crawls a folder whose symbolic links lead back into it. Each page is
-// there once; each link costs a redirect in each folder that has it, and no more.
+// TestFolderLoops crawls a folder whose symbolic links lead back into it. Each page is found once.
+// Each link costs one redirect in each folder in which it is.
 func TestFolderLoops(t *testing.T) {
 	dir := writeSite(t, "site", "-- a/one.html --\none\n-- b/two.html --\ntwo\n-- b/c/three.html --\nthree\n")
 	for _, link := range []string{"self", "again", "more", "b/top", "b/c/up", "a/b"} {
@@ -44,7 +44,7 @@ func TestFolderLoops(t *testing.T) {
 	k := newKeeper(t, "http://site.localhost/")
 	opt := Defaults()
 	opt.Folders, opt.Scope = []folder.Site{{Host: "site.localhost", Dir: dir}}, newScope(t, ScopeHost, nil, nil, "http://site.localhost/")
-	opt.MaxPages = 100 // or a loop would go on to the longest URL
+	opt.MaxPages = 100 // without a limit, a loop would continue up to the longest URL
 	c, err := New(k.front, opt, k)
 	if err != nil {
 		t.Fatal(err)
@@ -69,7 +69,7 @@ func TestFolderLoops(t *testing.T) {
 /self 301`))
 }
 
-// TestFolderRobotsElsewhere: no robots.txt of another host leads into a folder.
+// A robots.txt of another host that redirects into a folder is not followed.
 func TestFolderRobotsElsewhere(t *testing.T) {
 	dir := writeSite(t, "site", "-- secret.txt --\nUser-agent: *\nDisallow: /\n")
 	host := serve(t, func(w http.ResponseWriter, r *http.Request) {
@@ -81,8 +81,8 @@ func TestFolderRobotsElsewhere(t *testing.T) {
 	}
 }
 
-// TestFolderIsNoWayIn: that a folder is served on loopback opens nothing else
-// there.
+// Folders are served on loopback, but this does not allow connections to other addresses on
+// loopback.
 func TestFolderIsNoWayIn(t *testing.T) {
 	one, two := writeSite(t, "one", "-- a.html --\none"), writeSite(t, "two", "-- a.html --\ntwo")
 	f := testFetcher(t, func(o *Options) { o.Folders = folder.Sites([]string{one, two}) })
@@ -104,7 +104,7 @@ func TestFolderIsNoWayIn(t *testing.T) {
 			t.Errorf("%s: got %q %q %q, want %q %q", tt.url, p.Problem, p.Detail, p.Body, tt.problem, tt.body)
 		}
 	}
-	resp, err := http.Get("http://" + f.folders.Address() + "/a.html") // by an address that is no site's name
+	resp, err := http.Get("http://" + f.folders.Address() + "/a.html") // the address is not the name of a site
 	if err != nil {
 		t.Fatal(err)
 	}

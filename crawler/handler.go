@@ -7,11 +7,12 @@ import (
 
 // A Handler processes the pages that a crawl fetches.
 type Handler interface {
-	// Handle stores the result of a URL. It passes the page's links to leads, and writes in this
-	// order, so that a killed crawl loses no URL: first the items of leads, then the page, and last
-	// the end of the URL. Several goroutines call it. An error ends the crawl, with two exceptions,
-	// for which nothing of the page was written: [frontier.ErrLost] says that another worker holds
-	// the page's host by now, and [ErrLookAgain] that the URL must be fetched again.
+	// Handle stores the result of fetching a URL. It passes the page's links to leads. It writes
+	// first the items of leads, then the page, and last the end of the URL, so that a killed crawl
+	// loses no URL. Several goroutines call it. An error ends the crawl, with three exceptions, for
+	// which nothing of the page was written: [frontier.ErrLost] if another worker has claimed the
+	// page's host by now, [ErrLookAgain] if the URL must be fetched again, and [ErrRender] if a
+	// browser must render the page first.
 	Handle(ctx context.Context, p *Page, leads *Leads) error
 
 	// Pages returns the number of pages in the store, for Options.MaxPages.
@@ -19,18 +20,18 @@ type Handler interface {
 }
 
 // lookAgainPriority is the priority of URLs that are fetched again because of [ErrLookAgain]. They
-// come after all other URLs of their host, and begin when no other turn of the host is under way.
-// So all earlier pages of the host have been handled by then.
+// come after all other URLs of their host, and are fetched when no other URL of the host is being
+// fetched or processed. So all earlier pages of the host have been handled by then.
 const lookAgainPriority = 96
 
 // ErrLookAgain is the error of a [Handler] that cannot judge a page before it has seen other pages
-// of the host. The URL goes to the end of its host's queue and is fetched again.
-var ErrLookAgain = errors.New("fetch the page again after the others of its host")
+// of the host. The URL is put at the end of its host's queue and fetched again.
+var ErrLookAgain = errors.New("the page cannot be judged before other pages of its host: fetch it again")
 
 // A Leaver is a [Handler] that can end the crawl of a host.
 type Leaver interface {
-	// LeaveAlone is called after each handled page of the host. It returns why the host must get no more
-	// requests, or "" if it may.
+	// LeaveAlone is called after each handled page of the host. It returns the reason why the host
+	// must get no more requests, or "" if it may get some.
 	LeaveAlone(host string) (why string)
 }
 
@@ -38,7 +39,8 @@ type Leaver interface {
 // it can then recognize error pages that have status 200.
 type Prober interface {
 	// Probe is called after the page at url was handled. It returns a URL of the same host that
-	// cannot exist, or "" for none. A URL outside the scope is not requested.
+	// cannot exist and should be requested, or "" if there is none. A URL outside the scope is not
+	// requested.
 	Probe(ctx context.Context, url string) (string, error)
 
 	// Probed is called with the result of fetching a URL that Probe returned.
@@ -47,7 +49,7 @@ type Prober interface {
 
 // A Sweeper is a [Handler] that may queue more URLs when nothing is left to fetch.
 type Sweeper interface {
-	// Sweep returns how many URLs it queued. It is called when the frontier is empty, until it
-	// queues nothing, and not if a limit ends the crawl.
+	// Sweep queues URLs, and returns their number. It is called whenever the frontier is empty,
+	// until it returns 0. It is not called if a limit ends the crawl.
 	Sweep(ctx context.Context) (queued int, err error)
 }

@@ -14,45 +14,48 @@ type host struct {
 
 	name    string
 	claim   frontier.Claim  // the claim on the host; zero: this worker has not claimed it, and it gets no requests
-	urls    []frontier.Item // taken from the frontier, but not yet begun
+	urls    []frontier.Item // URLs that were taken from the frontier, and are not being fetched yet
 	supply  supply          // whether the frontier has more URLs of the host
 	taking  bool            // URLs are being taken from the frontier
 	depth   int             // depth of the next URL; an estimate while urls is empty
-	leaving bool            // no more turns begin, because the host is to be returned to the frontier
-	away    bool            // not available in this run, such as a missing folder: it gets no requests
-	first   bool            // comes before other hosts, because its robots.txt was just requested
+	leaving bool            // no more turns begin, because the host will be returned to the frontier
+	away    bool            // the host is not available in this run (such as a missing folder), so it gets no requests
+	limited bool            // the crawl has reached Options.MaxPages, and only requisites are still fetched
+	first   bool            // the host comes before others, because its robots.txt was just requested
 
-	turns    int // turns that have begun and not ended
-	open     int // turns among these whose request has not ended
-	unsent   int // turns among these whose request was not sent yet
-	requests int // requests started so far
+	turns    int // number of turns (URLs being fetched or processed) that have begun and not ended
+	open     int // how many of these have a request that has not ended
+	unsent   int // how many of these have a request that was not sent yet
+	requests int // number of requests started so far
 	robots   int // number of requests for robots.txt that have started, plus number of those that have ended
 
-	drawing    int // turns whose page a browser is rendering
-	asides     int // requests of rendered pages that wait or are under way
-	asidesOpen int // requests of rendered pages that are under way
+	drawing    int // number of turns whose page a browser is rendering
+	asides     int // number of requests of rendered pages that wait or are under way
+	asidesOpen int // number of requests of rendered pages that are under way
 
 	located bool     // the host's name was looked up in the DNS
-	at      *address // state of its IP address; nil: unknown, or not needed
-	parked  bool     // waits until a request to its IP address ends
+	at      *address // state of the host's IP address; nil if the address is unknown or not needed
+	parked  bool     // the host waits until a request to its IP address ends
 
 	spot priority.Spot[*host] // position of the host in the queue in which it waits
 }
 
-// A supply says whether the frontier has more URLs of a host than are in memory.
+// A supply is the schedule's knowledge of whether the frontier has more URLs of a host than are in
+// memory.
 type supply int
 
 const (
-	dry   supply = iota // the frontier had no more when it was last asked
-	maybe               // the frontier may have some
-	sure                // the frontier said that it has some
+	dry    supply = iota // the frontier had no more when it was last asked
+	maybe                // the frontier may have some
+	sure                 // the frontier reported that it has some
+	urgent               // the frontier has requisites, which come before the URLs in memory
 )
 
 // due returns when the next URL of the host may be fetched. It returns the zero time if the host
-// may have no URLs: then the frontier should be asked at once, which costs the host nothing and may
-// show that the crawl is over.
+// may have no URLs. In that case the frontier should be asked at once, which costs the host nothing
+// and may show that the crawl is over.
 func (h *host) due() time.Time {
-	if len(h.urls) == 0 && h.supply != sure {
+	if len(h.urls) == 0 && h.supply < sure {
 		return time.Time{}
 	}
 	return h.rested()
@@ -73,13 +76,37 @@ func (h *host) askable() bool {
 	case len(h.urls) == 0 && h.supply == dry:
 		return false
 	}
-	return h.affords(h.open)
+	return !h.limited && h.affords(h.open) || h.needsRequisites()
 }
 
 // finished reports whether the host gets no more requests in this crawl.
-func (h *host) finished() bool { return h.away || h.alone != "" || !h.affords(0) }
+func (h *host) finished() bool {
+	return h.away || h.alone != "" || h.onlyRequisites() && !h.needsRequisites()
+}
 
-// found records that the frontier may have got new URLs of the host, with the given depth.
+// onlyRequisites reports whether a limit of pages is reached, so that the host gets only requests
+// for the requisites of pages that were fetched.
+func (h *host) onlyRequisites() bool { return h.limited || !h.affords(0) }
+
+// needsRequisites reports whether the next URL of the host is, or may be, a requisite.
+func (h *host) needsRequisites() bool {
+	switch {
+	case !h.opt.Requisites:
+		return false
+	case len(h.urls) > 0 && h.urls[0].Kind == frontier.Requisite, h.supply == urgent:
+		return true
+	}
+	return len(h.urls) == 0 && h.supply > dry
+}
+
+// mustTake reports whether to take URLs from the frontier before the next turn: none are in memory,
+// or requisites should come before those. If many are in memory, requisites wait until some of them
+// were fetched, so that their number stays bounded.
+func (h *host) mustTake() bool {
+	return len(h.urls) == 0 || h.supply == urgent && h.urls[0].Kind != frontier.Requisite && (len(h.urls) < 2*takeBatch || h.onlyRequisites())
+}
+
+// found records that URLs of the host with the given depth may have been added to the frontier.
 func (h *host) found(depth int) {
 	if h.supply == dry && !h.taking || depth < h.depth {
 		h.depth = depth
@@ -96,17 +123,19 @@ func (h *host) nextDepth() int {
 	return h.depth
 }
 
-// nextPriority returns the priority of the host's next URL, or 0 while no URL of the host is in
-// memory.
+// nextPriority returns the priority of the host's next URL, or 0 if it is not known.
 func (h *host) nextPriority() int {
+	if h.supply == urgent && h.mustTake() {
+		return requisitePriority
+	}
 	if len(h.urls) > 0 {
 		return h.urls[0].Priority
 	}
 	return 0
 }
 
-// idle reports whether a host can be removed from memory without loss, because nothing is known of
-// it that would delay or prevent a request.
+// idle reports whether a host can be removed from memory without loss, because its state would not
+// delay or prevent a request.
 func (h *host) idle(now time.Time) bool {
 	return !h.held() && h.alone == "" && h.turns == 0 && h.asides == 0 && h.spot.Queue() == nil && !h.parked && h.fails == 0 && h.spent == Spent{} &&
 		!now.Before(h.rested())

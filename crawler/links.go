@@ -10,19 +10,19 @@ import (
 
 // # From links to URLs to fetch
 //
-// A page leads to other URLs in two ways: a redirect has one target, which [LeadsOf] records, and a
-// document has links, which the caller passes to [Leads.Follow] as they are written. Each is
-// resolved to its canonical URL. It then either belongs to the crawl and becomes an item of the
-// frontier, or is listed in Beyond: outside the scope, or too many links from a seed. So code that
-// reads pages needs no scope, and the scope needs no pages.
+// A page leads to other URLs in two ways. A redirect has one target, which [LeadsOf] records. A
+// document has links, which the caller passes to [Leads.Follow] as they are written. Each URL is
+// resolved to its canonical form. If it belongs to the crawl, it becomes an item of the frontier.
+// Otherwise it is listed in Beyond, because it is outside the scope, or too many links away from a
+// seed. So code that reads pages needs no scope, and the scope needs no pages.
 
-// Leads holds the URLs that one page leads to. It is written with the page: a store does that in
-// Commit, a [frontier.Memory] in End. It is not safe for concurrent use.
+// Leads holds the URLs to which one page leads. They are written with the page: by Commit of a
+// store, or by End of a [frontier.Memory]. It is not safe for concurrent use.
 type Leads struct {
-	Items  []frontier.Item // URLs of the crawl, each once
-	Beyond []string        // canonical URLs outside the crawl, each once
+	Items  []frontier.Item // URLs that belong to the crawl, without duplicates
+	Beyond []string        // canonical URLs outside the crawl, without duplicates
 	Cut    bool            // the page has more links than are followed
-	Asked  bool            // the page has links but asks crawlers not to follow them, and the options obey that
+	Asked  bool            // no links are followed, because the page asks crawlers not to follow them
 
 	// Targets holds, if [Links] asks for it, the target of each href in order, followed by the
 	// target of each file. It may be incomplete, see Cut.
@@ -35,22 +35,22 @@ type Leads struct {
 // A Target is the URL that a link leads to.
 type Target struct {
 	URL   string // canonical; "": the link cannot be resolved
-	First int    // index in Targets of the first target with the same URL; -1: the URL is empty or that of the page
+	First int    // index in Targets of the first target with the same URL; -1 if the URL is empty or is the page's own URL
 }
 
-// Links holds the links of a document as written in it.
+// Links holds the links of a document as they are written in the document.
 type Links struct {
 	Base  string                  // href of its <base>; "": none
 	Hrefs iter.Seq2[string, bool] // in document order, each with whether it has rel=nofollow; nil: none
-	Files iter.Seq[string]        // URLs of its pictures, scripts and style sheets, which are not followed; nil: none
+	Files iter.Seq[string]        // URLs of its pictures, scripts and style sheets, which are not followed as links; nil: none
 
 	NoFollow bool // the page asks crawlers not to follow its links; ignored if Options.IgnoreNoFollow is set
 	Targets  bool // fill [Leads.Targets]
 }
 
-// LeadsOf returns the URLs to which a page leads by itself: the target of a redirect, and the
-// sitemaps of its host. Call [Leads.Follow] to add the links of its document. The error is that of
-// opt.OnSeed.
+// LeadsOf returns the URLs to which a page leads without its links: the target of a redirect, and
+// the sitemaps of its host. Call [Leads.Follow] to add the links of its document. LeadsOf fails
+// only if opt.OnSeed does.
 func LeadsOf(p *Page, opt *Options) (*Leads, error) {
 	l := &Leads{from: p.Item}
 	if p.Item.Kind == frontier.Check {
@@ -78,6 +78,11 @@ func (l *Leads) redirect(target string, opt *Options) error {
 			}
 		}
 	}
+	if from.Kind == frontier.Requisite {
+		l.opt = opt
+		l.require(target)
+		return nil
+	}
 	if !opt.leads(from.URL, target) {
 		l.Beyond = append(l.Beyond, target)
 		return nil
@@ -87,15 +92,15 @@ func (l *Leads) redirect(target string, opt *Options) error {
 }
 
 // These limits bound the links of one page that are read. The longest lists of honest sites have
-// some ten thousand links. A page of 10 MB has room for a million, and with a long <base> each of
-// them becomes a URL of kilobytes.
+// some ten thousand links. A page of 10 MB may have a million links, and with a long <base>, each
+// of them becomes a URL of several kilobytes.
 const (
 	MaxLinks     = 100_000
 	MaxLinkBytes = 8 << 20 // total length of the resolved URLs
 )
 
-// Follow adds the links of the page's document. It skips links that cannot be resolved, and those
-// to the page itself. Its errors are those of [frontier.Canonical] for the page's URL.
+// Follow adds the links of the page's document. It skips links that cannot be resolved, and links
+// to the page itself. It fails if the page's URL is not a canonical URL.
 func (l *Leads) Follow(links Links) error {
 	if l.opt == nil || links.Hrefs == nil && links.Files == nil {
 		return nil
@@ -111,7 +116,7 @@ func (l *Leads) Follow(links Links) error {
 	}
 	f.seen[l.from.URL] = seenURL{first: -1, taken: true}
 	if links.Targets {
-		l.Targets = make([]Target, 0, 64) // likewise
+		l.Targets = make([]Target, 0, 64) // most pages have fewer
 	}
 	obeyed := links.NoFollow && !l.opt.IgnoreNoFollow
 	none := obeyed || l.opt.Scope == nil
@@ -127,7 +132,7 @@ func (l *Leads) Follow(links Links) error {
 			}
 		}
 	}
-	if links.Files != nil && links.Targets {
+	if links.Files != nil && (links.Targets || l.opt.Requisites) {
 		for href := range links.Files {
 			if !f.href(href, asset) {
 				return nil
@@ -137,13 +142,13 @@ func (l *Leads) Follow(links Links) error {
 	return nil
 }
 
-// A use says what is done with the URL of a link.
+// A use is a way to handle the URL of a link.
 type use int
 
 const (
-	followed use = iota // it is added to Items, or to Beyond
-	told                // it is only recorded in Targets
-	asset               // it is a picture, script or style sheet, whose existence may be checked
+	followed use = iota // add the URL to Items or to Beyond
+	told                // only record the URL in Targets
+	asset               // record the URL of a picture, script or style sheet, and perhaps fetch it for the archive, or check that it exists
 )
 
 // A following is the state of one call of [Leads.Follow].
@@ -158,7 +163,7 @@ type following struct {
 
 // A seenURL records that an earlier link of the page has this URL.
 type seenURL struct {
-	first int  // index in Targets of that link
+	first int  // index in Targets of the first link with this URL
 	taken bool // the URL was added to the leads, or must not be added
 }
 
@@ -171,7 +176,7 @@ func (f *following) href(href string, how use) bool {
 	if how == told && !f.targets {
 		return true
 	}
-	url := f.resolve(href)
+	url := f.resolve(href, how)
 	if url == "" {
 		f.tell(Target{First: -1})
 		return true
@@ -193,6 +198,9 @@ func (f *following) href(href string, how use) bool {
 	case how == followed:
 		now.taken = true
 		f.link(url)
+	case f.opt.Requisites:
+		now.taken = true
+		f.require(url)
 	case f.opt.CheckAssets && f.opt.Scope != nil && !f.opt.Scope.excludes(url) && !f.opt.logsOut(url):
 		now.taken = true
 		f.check(url)
@@ -210,19 +218,22 @@ func (f *following) tell(t Target) {
 	}
 }
 
-// resolve returns the canonical URL of a link, or "" if it has none.
-func (f *following) resolve(href string) string {
+// resolve returns the canonical URL of a link, or "" if the link cannot be resolved. The URL of a
+// requisite keeps all its query parameters, because players of archives look up the URL that the
+// page names.
+func (f *following) resolve(href string, how use) string {
 	url, err := f.base.Resolve(href)
 	if err != nil {
 		return ""
 	}
-	if f.opt.Learned != nil {
+	if f.opt.Learned != nil && !(how == asset && f.opt.Requisites) {
 		url = f.opt.Learned.Clean(url)
 	}
 	return url
 }
 
-// link adds a URL to Items if the crawl should fetch it, else to Beyond.
+// link adds a URL to Items if the crawl should fetch it or check that it exists, and otherwise to
+// Beyond.
 func (l *Leads) link(url string) {
 	deepest := l.opt.MaxDepth > 0 && l.from.Depth >= l.opt.MaxDepth
 	switch leads := l.opt.leads(l.from.URL, url); {
@@ -235,14 +246,15 @@ func (l *Leads) link(url string) {
 	}
 }
 
-// check adds a URL to Items so that its existence is checked. The URL may be outside the scope.
+// check adds a URL to Items so that the crawl checks that it exists. The URL may be outside the
+// scope.
 func (l *Leads) check(url string) {
 	if !l.opt.trespasses(l.from.URL, url) {
 		l.Items = append(l.Items, frontier.Item{URL: url, Depth: l.from.Depth + 1, Kind: frontier.Check})
 	}
 }
 
-// depth returns the depth of the URLs in Items, which all have the same.
+// depth returns the depth of the URLs in Items, which is the same for all of them.
 func (l *Leads) depth() int {
 	if len(l.Items) > 0 {
 		return l.Items[0].Depth
@@ -250,10 +262,14 @@ func (l *Leads) depth() int {
 	return l.from.Depth
 }
 
-// hosts returns the hosts of the items, each once.
-func (l *Leads) hosts() (hosts []string) {
+// hosts returns the hosts of the items that match, without duplicates. If match is nil, all items
+// match.
+func (l *Leads) hosts(match func(*frontier.Item) bool) (hosts []string) {
 	seen := map[string]bool{}
 	for _, it := range l.Items {
+		if match != nil && !match(&it) {
+			continue
+		}
 		if h := frontier.HostOf(it.URL); !seen[h] {
 			seen[h] = true
 			hosts = append(hosts, h)

@@ -11,7 +11,7 @@ import (
 	"skink/frontier"
 )
 
-// hrefs are links of a document; those that begin with "nofollow:" say so.
+// hrefs returns the links of a document. Links that begin with "nofollow:" have rel=nofollow.
 func hrefs(all ...string) Links {
 	return Links{Hrefs: func(yield func(string, bool) bool) {
 		for _, h := range all {
@@ -23,8 +23,7 @@ func hrefs(all ...string) Links {
 	}}
 }
 
-// What a page leads to, as it will stand in the frontier. Real pages are in
-// internal/ingest.
+// TestLeads checks the items for the links of a page. Tests with real pages are in internal/ingest.
 func TestLeads(t *testing.T) {
 	found := hrefs("/a#top", "a", "", "#top", "nofollow:/paid", "http://other.test/", "mailto:x@y", "http://[", "http://other.test/#again")
 	for _, c := range []struct {
@@ -62,7 +61,7 @@ func listed(items []frontier.Item) string {
 	return strings.Join(all, " ")
 }
 
-// Without a scope nothing is followed, nor noted as outside it.
+// Without a scope, links are neither followed nor listed in Beyond.
 func TestLeadsNowhere(t *testing.T) {
 	leads, err := LeadsOf(&Page{Item: frontier.Item{URL: "http://a.test/"}, Location: "http://a.test/2"}, new(Options))
 	if err != nil {
@@ -75,7 +74,7 @@ func TestLeadsNowhere(t *testing.T) {
 	}
 }
 
-// A page can have more links than anyone will follow.
+// If a page has more than MaxLinks links, the others are ignored.
 func TestManyLinks(t *testing.T) {
 	all := make([]string, MaxLinks+1000)
 	for i := range all {
@@ -91,17 +90,17 @@ func TestManyLinks(t *testing.T) {
 	same(t, "links", len(leads.Items), MaxLinks/2)
 }
 
-// A page can lead to a hundred thousand hosts.
+// TestManyHosts checks hosts with links to very many hosts.
 func TestManyHosts(t *testing.T) {
 	leads := Leads{Items: make([]frontier.Item, 100_000)}
 	for i := range leads.Items {
 		leads.Items[i].URL = fmt.Sprintf("http://h%d.test/", i/2)
 	}
-	same(t, "hosts", len(leads.hosts()), 50_000)
+	same(t, "hosts", len(leads.hosts(nil)), 50_000)
 }
 
-// A seed that cannot be remembered ends the crawl: resumed, it would stop at the
-// old address.
+// If the new URL of a seed cannot be stored, the crawl ends. Otherwise, a resumed crawl would have
+// only the old URL as a seed.
 func TestSeedNotRemembered(t *testing.T) {
 	errDisk := errors.New("no space left")
 	opt := Options{Scope: newScope(t, ScopeHost, nil, nil, "http://a.test/"), OnSeed: func(_, _ string) error { return errDisk }}
@@ -111,8 +110,7 @@ func TestSeedNotRemembered(t *testing.T) {
 	}
 }
 
-// TestLeadsIntoFolders: only a folder's own pages lead into it, by links and by
-// redirects.
+// Links and redirects into a folder are followed only if they are from pages of the folder.
 func TestLeadsIntoFolders(t *testing.T) {
 	folders := []folder.Site{{Host: "one.localhost", Dir: "/one"}, {Host: "two.localhost", Dir: "/two"}}
 	for _, c := range []struct {
@@ -179,5 +177,45 @@ func TestTargets(t *testing.T) {
 		if got := strings.Join(targets, " "); got != c.targets {
 			t.Errorf("%s: targets are %s, want %s", c.name, got, c.targets)
 		}
+	}
+}
+
+// TestRequire checks which files of a page become requisites, and that the steps from a page to a
+// requisite are limited.
+func TestRequire(t *testing.T) {
+	opt := Options{Requisites: true, CheckAssets: true, Scope: newScope(t, ScopeHost, nil, []string{`\.mp4$`}, "http://a.test/"), Folders: []folder.Site{{Host: "disk.localhost", Dir: "/disk"}}}
+	files := []string{"/a.css?utm_source=x", "http://cdn.test/b.css", "/a.css?utm_source=x", "/big.mp4", "http://disk.localhost/c.css", "http://[", "data:,x", "/linked.png"}
+	requisites := func(item frontier.Item) (all []string) {
+		leads, err := LeadsOf(&Page{Item: item}, &opt)
+		if err != nil {
+			t.Fatal(err)
+		}
+		links := hrefs("/linked.png")
+		links.Files = slices.Values(files)
+		if err := leads.Follow(links); err != nil {
+			t.Fatal(err)
+		}
+		for _, it := range leads.Items {
+			if it.Kind == frontier.Requisite {
+				all = append(all, fmt.Sprintf("%s@%d+%d", it.URL, it.Depth, it.Hops))
+			}
+		}
+		return all
+	}
+	for _, c := range []struct {
+		from frontier.Item
+		want []string
+	}{
+		{frontier.Item{URL: "http://a.test/", Depth: 2}, []string{"http://a.test/a.css?utm_source=x@3+0", "http://cdn.test/b.css@3+0"}},
+		{frontier.Item{URL: "http://cdn.test/x.css", Depth: 3, Hops: 1, Kind: frontier.Requisite}, []string{"http://cdn.test/a.css?utm_source=x@3+2", "http://cdn.test/b.css@3+2"}},
+		{frontier.Item{URL: "http://cdn.test/x.css", Depth: 3, Hops: MaxHops, Kind: frontier.Requisite}, nil},
+	} {
+		if got := requisites(c.from); !slices.Equal(got, c.want) {
+			t.Errorf("from %+v: got %q, want %q", c.from, got, c.want)
+		}
+	}
+	moved, err := LeadsOf(&Page{Item: frontier.Item{URL: "http://a.test/x.png", Depth: 1, Kind: frontier.Requisite}, Location: "http://cdn.test/x.png"}, &opt)
+	if err != nil || len(moved.Items) != 1 || moved.Items[0].Kind != frontier.Requisite || moved.Items[0].Hops != 1 {
+		t.Errorf("a redirect leads to %+v (%v)", moved.Items, err)
 	}
 }

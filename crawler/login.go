@@ -24,23 +24,24 @@ import (
 
 // # Logins
 //
-// Before the first page of a host whose settings have a login, its form is fetched, filled in and
-// submitted. The cookies of the answers make the session. If a page answers 401 or 403, or redirects
-// to the page of the form, the session is lost: the login is repeated, and the page fetched again.
+// If the settings of a host have a login, its form is fetched, filled in and submitted before the
+// first page of the host. The cookies of the answers identify the session. If a page answers 401 or
+// 403, or redirects to the login page, the session is lost. The login is then repeated, and the
+// page is fetched again.
 //
-// The user named the login page, so robots.txt is not asked for it. All requests of a login wait for
-// the rest of their host. None of them is archived, because they contain the password.
+// The user has chosen the login page, so robots.txt is not applied to it. The delay of the host
+// applies to all requests of a login. None of them is archived, because they contain the password.
 //
-// The fields are sent only to a host that the pattern of the settings names, or to the host of the
-// login page; and if the page came by https, only by https.
+// The fields are sent only to hosts that the pattern of the settings matches, or to the host of the
+// login page. If the login page has an https URL, they are sent only with https.
 
 const (
-	loginHops  = 10      // redirects that are followed from the page of the form, and from its answer
-	loginLimit = 1 << 20 // bytes of the page of the form
-	mostLosses = 3       // further logins in a row that changed nothing, after which none is tried
+	loginHops  = 10      // number of requests for the login page with its redirects, and the same for submitting the form
+	loginLimit = 1 << 20 // bytes that are read of an answer
+	mostLosses = 3       // number of logins in a row that did not help, after which the crawl does not log in again
 )
 
-// A LoginError is a login that failed. It contains no value of a field.
+// A LoginError means that a login failed. It does not contain values of the fields.
 type LoginError struct {
 	Page string // URL of the form
 	Why  string
@@ -48,18 +49,18 @@ type LoginError struct {
 
 func (e *LoginError) Error() string { return fmt.Sprintf("log in at %s: %s", e.Page, e.Why) }
 
-// logins are the sessions of a crawl.
+// logins holds the sessions of a crawl.
 type logins struct {
 	mu  sync.Mutex
 	all map[*access.Login]*session // guarded by mu
 }
 
-// A session is what a login began.
+// A session is the state of one login.
 type session struct {
-	mu     sync.Mutex // held during a login
-	times  int        // guarded by mu: logins that worked
-	losses int        // guarded by mu: logins in a row after which the same page was refused again
-	err    error      // guarded by mu: of the first login; it is not tried again
+	mu     sync.Mutex // locked during a login
+	times  int        // guarded by mu: number of successful logins
+	losses int        // guarded by mu: number of logins in a row after which the same page was refused again
+	err    error      // guarded by mu: error of the first login, which is then not repeated
 }
 
 func (l *logins) of(login *access.Login) *session {
@@ -73,8 +74,9 @@ func (l *logins) of(login *access.Login) *session {
 	return s
 }
 
-// logIn begins the session of a login if there is none, and returns its number. after is the number of
-// a session that was lost, or 0: if it is still the last one, another login begins a new one.
+// logIn logs in if there is no session, and returns the number of the session. The argument after
+// is the number of a session that was lost, or 0. If that is still the last session, logIn logs in
+// again.
 func (f *fetcher) logIn(ctx context.Context, h access.Host, after int) (number int, err error) {
 	s := f.logins.of(h.Login)
 	s.mu.Lock()
@@ -118,14 +120,14 @@ func (f *fetcher) fetchLoggedIn(ctx context.Context, item frontier.Item, h acces
 	return page
 }
 
-// worthAnother reports whether another login may help against a lost session.
+// worthAnother reports whether it makes sense to log in again after a session was lost.
 func (s *session) worthAnother() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.losses < mostLosses
 }
 
-// count counts a login after which a page was refused again, or was not.
+// count records whether a page was refused again after another login.
 func (s *session) count(refused bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -136,7 +138,7 @@ func (s *session) count(refused bool) {
 	}
 }
 
-// isLoggedOut reports whether a page shows that its session is lost.
+// isLoggedOut reports whether a page shows that the session is lost.
 func isLoggedOut(p *Page, l *access.Login) bool {
 	if p.Status == http.StatusUnauthorized || p.Status == http.StatusForbidden {
 		return true
@@ -158,7 +160,7 @@ func (f *fetcher) submitLogin(ctx context.Context, h access.Host) error {
 	case err != nil:
 		return fail("%v", err)
 	case x.Status != http.StatusOK:
-		return fail("the page answers %s: correct its URL", statusText(x.Status))
+		return fail("the page answers with %s: correct its URL", statusText(x.Status))
 	}
 	form, err := findForm(x.Body, l.Fields)
 	if err != nil {
@@ -192,7 +194,8 @@ func (f *fetcher) submitLogin(ctx context.Context, h access.Host) error {
 	return checkLogin(l, x, at)
 }
 
-// checkLogin checks the answer to a form, which came from a URL.
+// checkLogin checks whether the answer to a submitted form, at the URL at, shows that the login was
+// successful.
 func checkLogin(l *access.Login, x *wire.Exchange, at string) error {
 	ok, want := true, ""
 	status, err := strconv.Atoi(l.Check)
@@ -215,11 +218,11 @@ func checkLogin(l *access.Login, x *wire.Exchange, at string) error {
 	if ok {
 		return nil
 	}
-	return &LoginError{l.Page, fmt.Sprintf("the answer is not %s but %s at %s: correct the fields, or the check", want, statusText(x.Status), withoutQuery(at))}
+	return &LoginError{l.Page, fmt.Sprintf("want %s, got %s at %s: correct the fields or the check", want, statusText(x.Status), withoutQuery(at))}
 }
 
-// loginExchange makes a request of a login, and follows redirects within the host by GET. It returns
-// the last answer and its URL.
+// loginExchange makes a request of a login, and follows redirects within the host with GET
+// requests. It returns the last answer and its URL.
 func (f *fetcher) loginExchange(ctx context.Context, method, to string, values url.Values) (*wire.Exchange, string, error) {
 	for range loginHops {
 		if err := f.waitFor(ctx, to); err != nil {
@@ -259,15 +262,15 @@ func (f *fetcher) loginRequest(ctx context.Context, method, to string, values ur
 	return x, f.do(x)
 }
 
-// A form is a form of a page with its values filled in.
+// A form is an HTML form with the values of its fields.
 type form struct {
-	action string // "": the URL of the page
+	action string // URL to which the form is sent, as written; "" means the URL of the page
 	post   bool
 	values url.Values
 }
 
-// findForm finds the first form of a page that has all fields, and fills them in. Hidden fields and
-// others with values are kept, as a browser does.
+// findForm finds the first form of a page that has all the fields, and fills them in. All other
+// fields keep their values, as in a browser.
 func findForm(body []byte, fields map[string]access.Secret) (*form, error) {
 	root, err := html.Parse(bytes.NewReader(body))
 	if err != nil {
@@ -297,7 +300,8 @@ func findForm(body []byte, fields map[string]access.Secret) (*form, error) {
 	return nil, fmt.Errorf("the page has no form with the fields %s; it has %s", want, cut(strings.Join(slices.Compact(known), ", ")))
 }
 
-// readForm reads the controls of a form with their values. The first submit button counts as pressed.
+// readForm reads the controls of a form with their values, as if the first submit button was
+// pressed.
 func readForm(n *html.Node) *form {
 	f := &form{action: attribute(n, "action"), post: strings.EqualFold(attribute(n, "method"), "post"), values: url.Values{}}
 	pressed := false

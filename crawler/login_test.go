@@ -15,14 +15,14 @@ import (
 
 // A memberSite is a site with a login form. Its sessions end after some pages.
 type memberSite struct {
-	lasts int // pages that a session shows; 0: any number
+	lasts int // number of pages that a session shows; 0: any number
 
 	mu      sync.Mutex
 	session int // guarded by mu: number of the last login; 0: none
-	shown   int // guarded by mu: pages of that session
-	logins  int // guarded by mu: forms that were submitted with the right password
-	wrong   int // guarded by mu: and with a wrong one
-	logouts int // guarded by mu
+	shown   int // guarded by mu: number of pages that this session has shown
+	logins  int // guarded by mu: number of forms with the right password
+	wrong   int // guarded by mu: number of forms with a wrong password
+	logouts int // guarded by mu: number of logouts
 }
 
 const memberForm = `<title>Sign in</title>
@@ -77,7 +77,8 @@ func (s *memberSite) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// crawlMembers crawls a site with a login, and returns the pages by status.
+// crawlMembers crawls a site with a login, and returns the number of pages with each status, and
+// the details of all problems.
 func crawlMembers(t *testing.T, s *memberSite, change func(*access.Host), more string) (statuses map[int]int, problems map[Problem]string) {
 	t.Helper()
 	host := serve(t, func(w http.ResponseWriter, r *http.Request) {
@@ -123,7 +124,8 @@ func crawlMembers(t *testing.T, s *memberSite, change func(*access.Host), more s
 	return statuses, problems
 }
 
-// A login shows all pages, also if its sessions end again and again, and no logout link is followed.
+// With a login, the crawl gets all pages, even if its sessions end again and again. It follows no
+// logout link.
 func TestLogin(t *testing.T) {
 	for _, lasts := range []int{0, 1, 2} {
 		s := &memberSite{lasts: lasts}
@@ -141,7 +143,7 @@ func TestLogin(t *testing.T) {
 	}
 }
 
-// A page that is refused whoever asks costs a bounded number of logins.
+// A page that is always refused costs a limited number of logins.
 func TestLoginRefused(t *testing.T) {
 	s := &memberSite{}
 	statuses, _ := crawlMembers(t, s, nil, "/never")
@@ -150,25 +152,25 @@ func TestLoginRefused(t *testing.T) {
 	}
 }
 
-// The answer to the form is checked by a status, a URL or a text. A login that fails says why, without
-// the password, and is not tried for each page.
+// The answer to the form is checked with a status, a URL or a text. If the login fails, the error
+// has the reason, but not the password, and the login is not repeated for each page.
 func TestLoginCheck(t *testing.T) {
 	for _, test := range []struct {
 		name   string
 		change func(*access.Host)
-		want   string // in the detail of the problem; "": the login works
+		want   string // part of the problem's detail; "" if the login succeeds
 	}{
 		{"by text", nil, ""},
 		{"by URL", func(h *access.Host) { h.Login.Check = "/welcome" }, ""},
 		{"by status", func(h *access.Host) { h.Login.Check = "200" }, ""},
 		{"by the form", func(h *access.Host) { h.Login.Check = "" }, ""},
-		{"another text", func(h *access.Host) { h.Login.Check = "Good morning" }, `the answer is not a page with "Good morning" but 200 OK at http://HOST/welcome`},
-		{"another URL", func(h *access.Host) { h.Login.Check = "/members" }, "the answer is not the URL /members"},
-		{"another status", func(h *access.Host) { h.Login.Check = "204" }, "the answer is not status 204 but 200 OK"},
-		{"a wrong password", func(h *access.Host) { h.Login.Fields["password"] = "secret-wrong" }, "the answer is not a page with"},
-		{"a wrong password, by the form", func(h *access.Host) { h.Login.Fields["password"], h.Login.Check = "secret-wrong", "" }, "the answer is not a page without the form"},
+		{"another text", func(h *access.Host) { h.Login.Check = "Good morning" }, `want a page with "Good morning", got 200 OK at http://HOST/welcome`},
+		{"another URL", func(h *access.Host) { h.Login.Check = "/members" }, "want the URL /members"},
+		{"another status", func(h *access.Host) { h.Login.Check = "204" }, "want status 204, got 200 OK"},
+		{"a wrong password", func(h *access.Host) { h.Login.Fields["password"] = "secret-wrong" }, "want a page with"},
+		{"a wrong password, by the form", func(h *access.Host) { h.Login.Fields["password"], h.Login.Check = "secret-wrong", "" }, "want a page without the form"},
 		{"a field that is missing", func(h *access.Host) { h.Login.Fields["email"] = "secret-mail" }, "the page has no form with the fields email, password, user; it has csrf, how, password, q, remember, user"},
-		{"a page that is refused", func(h *access.Host) { h.Login.Page = strings.Replace(h.Login.Page, "/login", "/never", 1) }, "the page answers 403 Forbidden: correct its URL"},
+		{"a page that is refused", func(h *access.Host) { h.Login.Page = strings.Replace(h.Login.Page, "/login", "/never", 1) }, "the page answers with 403 Forbidden: correct its URL"},
 	} {
 		s := &memberSite{}
 		statuses, problems := crawlMembers(t, s, test.change, "")
@@ -186,7 +188,7 @@ func TestLoginCheck(t *testing.T) {
 	}
 }
 
-// A form that sends its fields to another host, or without encryption, gets none.
+// If a form would send its fields to another host or without encryption, it is not submitted.
 func TestLoginElsewhere(t *testing.T) {
 	other := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		t.Errorf("the other host is asked for %s", r.URL)
@@ -203,8 +205,8 @@ func TestLoginElsewhere(t *testing.T) {
 	}
 }
 
-// No link to log out is requested in another way either: as a file of a page that is checked, as a
-// page of another host that is checked, or as the target of a redirect.
+// A logout link is not requested in other ways either: not as a file of a page that is checked, not
+// as a page of another host that is checked, and not as the target of a redirect.
 func TestLogoutUnasked(t *testing.T) {
 	var mu sync.Mutex
 	var asked []string

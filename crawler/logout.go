@@ -8,17 +8,16 @@ import (
 	"skink/frontier"
 )
 
-// logoutWords are what a part of a URL consists of if a request for it ends a session or deletes
-// something. They were chosen from the URLs of WordPress (action=logout), MediaWiki
-// (Special:UserLogout), Django, phpBB (mode=logout), Drupal (user/logout), Confluence (logout.action)
-// and mailing lists.
+// logoutWords are parts of URLs that show that a request ends a session or deletes something. They
+// were chosen from the URLs of WordPress (action=logout), MediaWiki (Special:UserLogout), Django,
+// phpBB (mode=logout), Drupal (user/logout), Confluence (logout.action) and mailing lists.
 var logoutWords = []string{
 	"logout", "log-out", "log_out", "logoff", "log-off", "signout", "sign-out", "sign_out", "signoff", "sign-off",
 	"userlogout", "special:userlogout", "endsession", "delete", "remove", "destroy", "unsubscribe",
 }
 
-// logsOut reports whether a request for a canonical URL may end a session, or delete something, on a
-// host where the crawl is logged in.
+// logsOut reports whether a request for a canonical URL may end a session or delete something,
+// because the crawl is logged in to its host.
 func (o *Options) logsOut(to string) bool {
 	if len(o.Hosts) == 0 {
 		return false

@@ -16,36 +16,36 @@ import (
 // is not an error of the crawl.
 type Page struct {
 	Item      frontier.Item
-	Claim     frontier.Claim // claim on its host under which it was fetched
+	Claim     frontier.Claim // claim on the page's host under which it was fetched
 	FetchedAt time.Time
-	Took      time.Duration // from the request to the last byte of the body, without the time in which the crawl waited for memory and did not read
+	Took      time.Duration // time from the request to the last byte of the body, not counting the time in which the crawl waited for memory
 	Status    int           // HTTP status; 0: there was no answer
-	Header    http.Header   // of the answer, as received
+	Header    http.Header   // header of the answer, as received
 	Body      []byte        // decoded, at most Options.MaxSize bytes
 	Truncated bool          // Body is not the whole body; Problem says why
 	Location  string        // canonical URL of a redirect's target; "": no redirect, or the target cannot be used
-	Raw       *wire.Raw     // the undecoded answer; nil: there was none, or Options.OnAnswer is nil
+	Raw       *wire.Raw     // the undecoded answer; nil if there was none, or if Options.OnAnswer is nil
 
-	Promised int64 // size of the body in bytes, as the answer to a HEAD request says; 0: unknown
+	Promised int64 // size of the body in bytes according to the answer to a HEAD request; 0: unknown
 
-	NotModified bool // the server says that the page has not changed since the last visit (status 304); Body is empty
+	NotModified bool // the server answered that the page has not changed since the last visit (status 304); Body is empty
 
-	Private bool   // it was requested with a password, cookies or headers from the user, so other people may not be able to see it
-	Signals string // the content signals of its host's robots.txt, such as "ai-train=no, search=yes"
+	Private bool   // the page was requested with a password, cookies or headers from the user, so other people may not be able to see it
+	Signals string // the content signals in the robots.txt of the page's host, such as "ai-train=no, search=yes"
 
-	Sitemaps []string // canonical URLs of the host's sitemaps, set on the first page of a seed's host
-	Listed   *Listed  // counts of the URLs that the page lists, if it is a sitemap; else nil
+	Sitemaps []string // canonical URLs of the host's sitemaps, set only if the page is a seed and the home page of its host
+	Listed   *Listed  // counts of the URLs that the page lists; nil if it is not a sitemap
 
 	MayRender bool            // a browser can render the page, so the handler may return ErrRender
-	Drawing   *render.Drawing // the page as a browser rendered it; nil: it was not rendered
-	DrawError string          // why the browser failed to render the page; "": it did not fail
+	Drawing   *render.Drawing // the page as a browser rendered it; nil if it was not rendered
+	DrawError string          // why the browser failed to render the page; "" if it did not fail
 
 	Problem Problem // "": there is none
-	Detail  string  // what exactly went wrong, for the user
+	Detail  string  // description of the problem for the user
 }
 
-// Document returns the bytes from which the page should be read, and their media type: the rendered
-// page if a browser has rendered it, else the body of the answer.
+// Document returns the bytes from which the page should be read, and their media type. If a browser
+// has rendered the page, that is the rendered HTML, and otherwise the body of the answer.
 func (p *Page) Document() (body []byte, contentType string) {
 	if p.Drawing != nil {
 		return p.Drawing.HTML, "text/html; charset=utf-8"
@@ -99,8 +99,8 @@ func validator(s string) string {
 // and no honest site needs ten.
 const MaxHops = 10
 
-// Replay returns the page that a crawl with opt would make from a stored answer: it decodes the
-// body up to opt.MaxSize, and sets the status, redirect or problem.
+// Replay returns the page that a crawl with the options opt would make of a stored answer. It
+// decodes the body up to opt.MaxSize, and sets the status, redirect or problem.
 func Replay(item frontier.Item, a wire.Answer, opt Options) (page *Page) {
 	page = &Page{Item: item, FetchedAt: a.At}
 	defer func() {

@@ -13,15 +13,15 @@ import (
 	"skink/frontier"
 )
 
-// A host that takes long to answer is asked less often, up to MaxDelay, and forgiven when it is
-// quick again. No delay stays no delay.
+// A host that answers slowly gets requests less often, up to MaxDelay, and more often again when it
+// is quick. If the user sets a delay of zero, it stays zero.
 func TestScheduleAdapts(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		delay time.Duration
 		most  time.Duration
-		takes []float64 // seconds, of one answer after the other
-		want  []float64 // when they were asked for
+		takes []float64 // durations of the answers, in seconds
+		want  []float64 // times of the requests, in seconds
 	}{
 		{"a quick host", time.Second, time.Minute, []float64{.1, .1, .1, .1}, []float64{0, 1, 2, 3}},
 		{"a slow host rests twice what it takes", time.Second, time.Minute, []float64{4, 4, 4, 4}, []float64{0, 8, 16, 24}},
@@ -48,9 +48,8 @@ func TestScheduleAdapts(t *testing.T) {
 	}
 }
 
-// What counts is when a request is on the wire. Connections that take longer than the delay must
-// not bring two requests close together, whether one follows on the connection of the first or
-// several are opened at once.
+// The delay counts from the time at which a request was sent. Even if connecting takes longer than
+// the delay, two requests must not be close together, on the same connection or on several.
 func TestScheduleCountsFromTheWire(t *testing.T) {
 	for _, perHost := range []int{1, 4} {
 		synctest.Test(t, func(t *testing.T) {
@@ -74,14 +73,15 @@ func TestScheduleCountsFromTheWire(t *testing.T) {
 	}
 }
 
-// A rest counts from when the answer to the last request begins, as the request may have come late;
-// but not much later than it was sent, for a slow page is no late request.
+// The delay counts from the beginning of the answer to the last request, because the request may
+// have arrived late. But it never counts from much later than the request was sent, because the
+// answer may just be slow.
 func TestScheduleCountsFromTheArrival(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		delay   time.Duration
-		arrives []time.Duration // each after the request before it was sent
-		want    []float64       // when each was asked for, after the first
+		arrives []time.Duration // when the answer to each request begins, after the request was sent
+		want    []float64       // times of the requests after the first, in seconds
 	}{
 		{"at once", time.Second, []time.Duration{0, 0, 0}, []float64{0, 1, 2}},
 		{"late", time.Second, []time.Duration{10 * time.Millisecond, 0, 20 * time.Millisecond, 0}, []float64{0, 1.01, 2.01, 3.03}},
@@ -103,7 +103,7 @@ func TestScheduleCountsFromTheArrival(t *testing.T) {
 	}
 }
 
-// A Crawl-delay counts up to MaxDelay, and who asks for more is named.
+// A Crawl-delay is obeyed up to MaxDelay. Demanding returns hosts that ask for more.
 func TestScheduleDemandingHost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(slices.Concat(urls("a.test", 3), urls("b.test", 3), urls("c.test", 2))...)
@@ -123,7 +123,7 @@ func TestScheduleDemandingHost(t *testing.T) {
 	})
 }
 
-// Hosts that failed together do not come back together.
+// Hosts that failed at the same time do not get their next requests at the same time.
 func TestScheduleJitter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const hosts = 50
@@ -155,8 +155,8 @@ func TestScheduleJitter(t *testing.T) {
 	})
 }
 
-// What is nearer to a seed is fetched first, over all hosts that are due; a host that rests does
-// not hold up those with deeper URLs.
+// Of the hosts that are due, the URL nearest to a seed is fetched first. A host that must wait does
+// not delay hosts with deeper URLs.
 func TestScheduleDepthFirst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld()
@@ -178,8 +178,8 @@ func TestScheduleDepthFirst(t *testing.T) {
 	})
 }
 
-// Hosts at one address share its connections, those elsewhere do not wait for them, and no worker
-// does. One host alone has no bound but its own; loopback never has.
+// The requests to all hosts at one address together are limited. Other hosts and workers do not
+// wait for them. The limit does not apply to the only host at an address, and never to loopback.
 func TestSchedulePerIP(t *testing.T) {
 	shared, alone := netip.MustParseAddr("192.0.2.1"), netip.MustParseAddr("192.0.2.2")
 	synctest.Test(t, func(t *testing.T) {
@@ -202,11 +202,12 @@ func TestSchedulePerIP(t *testing.T) {
 		same(t, "URLs", len(w.ended), 140)
 		same(t, "at once to the shared address", open()[shared], 3)
 		same(t, "at once to the other", open()[alone], 8)
-		same(t, "took", time.Since(w.start), 34*time.Second) // 100 URLs, 3 at once
+		same(t, "took", time.Since(w.start), 34*time.Second) // 100 URLs, 3 at the same time
 	})
 }
 
-// perAddress counts the most requests at once to each address.
+// perAddress returns a function that returns the largest number of requests at the same time to
+// each address.
 func perAddress(w *world) func() map[netip.Addr]int {
 	return func() map[netip.Addr]int {
 		// Requests last a second and start at whole seconds.
@@ -225,8 +226,8 @@ func perAddress(w *world) func() map[netip.Addr]int {
 	}
 }
 
-// A host that has spent its budget is left, with what is pending still pending; the others go on.
-// What was spent before counts.
+// A host that has spent its budget gets no more requests, and its pending URLs stay pending. Other
+// hosts are not affected. Pages of earlier crawls count.
 func TestScheduleHostBudget(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -262,7 +263,7 @@ func TestScheduleHostBudget(t *testing.T) {
 	}
 }
 
-// What robots.txt forbids and what fails costs no budget.
+// URLs that robots.txt forbids and failed URLs do not count against the budget.
 func TestScheduleBudgetIsForPages(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(urls("a.test", 10)...)
@@ -291,15 +292,15 @@ func TestScheduleMaxBytes(t *testing.T) {
 		if err := c.Run(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if got := c.Fetched(); got < 10_000 || got > 10_000+4*1000 { // what was in flight is kept
+		if got := c.Fetched(); got < 10_000 || got > 10_000+4*1000 { // answers in flight are kept
 			t.Errorf("%d bytes were fetched", got)
 		}
 		same(t, "pending", w.pending(t), 100-c.Fetched()/1000)
 	})
 }
 
-// The hosts of a crawl that wanders are forgotten when nothing is left of them, and none of them is
-// asked too soon for it.
+// Hosts without URLs are removed from memory, and this causes no requests before the delay has
+// passed.
 func TestScheduleForgetsHosts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const hosts = 3 * firstSweep
@@ -323,7 +324,7 @@ func TestScheduleForgetsHosts(t *testing.T) {
 	})
 }
 
-// With very many hosts each holds fewer URLs in memory.
+// The more hosts are claimed, the fewer URLs of each host are in memory.
 func TestScheduleTakesLess(t *testing.T) {
 	w := newWorld()
 	w.discover(urls("a.test", takeBatch+1)...)

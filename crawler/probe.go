@@ -9,16 +9,17 @@ import (
 
 // # Requests for URLs that cannot exist
 //
-// A handler that suspects soft error pages may request a URL of the host that cannot exist. That is
-// a turn of the host like any other: the host's rest, robots.txt and budget apply. But the URL is
-// in no frontier. Only the schedule keeps it, until it is fetched or the host is returned. It is
-// not retried: the handler may name it again later.
+// A handler that suspects error pages with status 200 may ask the crawl to request a URL of the
+// host that cannot exist. The crawl fetches it like any other URL of the host, so the host's delay,
+// robots.txt and budget apply. But the URL is not in the frontier. Only the schedule keeps it,
+// until it is fetched or the host is returned to the frontier. It is not retried, but the handler
+// may return it again later.
 
 // probing is the kind of items for URLs that cannot exist. Such items are never in a frontier.
 const probing frontier.ItemKind = 255
 
-// probe asks the handler whether it needs the answer for a URL that cannot exist at the host of a
-// turn. It returns that URL, or "".
+// probe asks the handler whether it needs the answer to a URL that cannot exist on the host of a
+// turn. It returns this URL, or "".
 func (c *Crawl) probe(ctx context.Context, t *turn) (string, error) {
 	p, ok := c.handler.(Prober)
 	if !ok || c.opt.Learned == nil || c.opt.Scope == nil || t.host.folder || t.item.Kind != frontier.Page && t.item.Kind != probing {
@@ -31,8 +32,8 @@ func (c *Crawl) probe(ctx context.Context, t *turn) (string, error) {
 	return url, nil
 }
 
-// probed passes the answer for a URL that cannot exist to the handler. The handler may then have
-// put pages of the host back into the frontier, which the outcome says.
+// probed passes the answer to a URL that cannot exist to the handler. The handler may put pages of
+// the host back into the frontier, so the outcome has the host.
 func (c *Crawl) probed(ctx context.Context, a *arrival) (outcome, error) {
 	o := outcome{depth: a.turn.item.Depth, hosts: []string{a.turn.host.name}}
 	err := c.handler.(Prober).Probed(ctx, a.page)

@@ -9,7 +9,7 @@ import (
 	"skink/crawler/learn"
 )
 
-// A doubter wants each host asked for one URL, once, and keeps what comes of it.
+// A doubter is a handler that asks for one URL that cannot exist, once, and keeps the result.
 type doubter struct {
 	*world
 	doubted bool
@@ -29,8 +29,8 @@ func (d *doubter) Probed(_ context.Context, p *Page) error {
 	return nil
 }
 
-// A probe is a turn of its host like any other, is not tried again, and is no page: neither when
-// its host has other URLs left nor when it has none.
+// The delay of the host applies to a probe. A probe is not retried and does not become a page,
+// whether its host has other URLs or not.
 func TestProbe(t *testing.T) {
 	for _, c := range []struct {
 		name    string
@@ -72,7 +72,7 @@ func TestProbe(t *testing.T) {
 				at := w.at("a.test")
 				same(t, "requests", len(at), c.asked)
 				for i := range at {
-					if i > 0 && at[i]-at[i-1] < 0.999999 { // seconds since another time, as floats
+					if i > 0 && at[i]-at[i-1] < 0.999999 { // a second, less a rounding error
 						t.Errorf("asked at %v", at)
 					}
 				}

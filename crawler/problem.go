@@ -17,7 +17,8 @@ import (
 	"skink/crawler/wire"
 )
 
-// A Problem says why a URL has no page. The values are stored and printed, so they must not change.
+// A Problem is the reason why a URL has no page. The values are stored and printed, so they must
+// not change.
 type Problem string
 
 const (
@@ -40,21 +41,22 @@ const (
 	ProblemSoft      Problem = learn.SoftProblem // a page that the host also returns for URLs that do not exist
 	ProblemEmpty     Problem = "empty"           // the answer has no text, but earlier answers of the URL had some
 	ProblemAlike     Problem = "same as others"  // many URLs that were different pages now have the same answer
+	ProblemBudget    Problem = "requisite limit" // not fetched, because the requisites of its host have reached [Budget].Requisites
 	ProblemLogin     Problem = "login"           // the login of the host failed
 	ProblemInternal  Problem = "internal"
 )
 
-// Answered reports whether the problem is one of an answer that looks like a page. Only comparing
-// it with other answers of the host has shown that it is an error page.
+// Answered reports whether the server sent an answer that looks like a page, and only a comparison
+// with other answers of the host has shown that it is an error page.
 func (p Problem) Answered() bool {
 	return p == ProblemSoft || p == ProblemEmpty || p == ProblemAlike
 }
 
-// classify returns the problem for an error of a fetch, and its text for the user. An error that
-// matches none of causes counts as invalid HTTP, for which net/http has no error type.
+// classify returns the problem for an error of a fetch, and a description for the user. An error
+// that matches none of the causes counts as invalid HTTP, for which net/http has no error type.
 func classify(err error) (Problem, string) {
 	if e, ok := errors.AsType[*url.Error](err); ok {
-		err = e.Err // drop the method and URL: the page has them
+		err = e.Err // drop the method and the URL, because the page has the URL
 	}
 	for _, c := range causes {
 		if c.is(err) {
@@ -64,8 +66,9 @@ func classify(err error) (Problem, string) {
 	return ProblemHTTP, cut(err.Error())
 }
 
-// causes lists how problems are recognized, tried in this order. Timeouts come first, because they
-// interrupt other operations and so can look like errors of those.
+// causes lists functions that recognize the problem of an error. They are tried in this order.
+// Timeouts come before other network errors, because they interrupt other operations, and so can
+// look like errors of these operations.
 var causes = []struct {
 	problem Problem
 	is      func(error) bool

@@ -8,15 +8,15 @@ import (
 	"golang.org/x/net/http/httpproxy"
 )
 
-// A proxyPicker chooses the proxy of each host. If there are several, hosts are spread over them, and
-// a host stays with its proxy until a connection through it fails.
+// A proxyPicker chooses the proxy of each host. If there are several proxies, hosts are spread over
+// them. A host uses the same proxy until a connection through it fails.
 type proxyPicker struct {
 	opt *Options
 	env func(*url.URL) (*url.URL, error)
 
 	mu   sync.Mutex
-	next int            // guarded by mu: for the next new host
-	at   map[string]int // guarded by mu: by host, which of its proxies it uses
+	next int            // guarded by mu: index of the proxy for the next new host, before the modulo
+	at   map[string]int // guarded by mu: the same index for each known host
 }
 
 // newProxyPicker returns the picker of a crawl, or nil if every host is reached directly.
@@ -55,8 +55,8 @@ func (p *proxyPicker) For(host string) *url.URL {
 	return list[at%len(list)].URL()
 }
 
-// fromEnv returns the proxy that HTTPS_PROXY, HTTP_PROXY and NO_PROXY name for a host, or nil. Port 443
-// takes the first, and other ports take the second.
+// fromEnv returns the proxy for a host from the environment variables HTTPS_PROXY (for port 443),
+// HTTP_PROXY (for other ports) and NO_PROXY, or nil.
 func (p *proxyPicker) fromEnv(host string) *url.URL {
 	scheme := "http"
 	if strings.HasSuffix(host, ":443") {
@@ -72,7 +72,7 @@ func (p *proxyPicker) fromEnv(host string) *url.URL {
 // Failed makes a host use its next proxy.
 func (p *proxyPicker) Failed(host string, through *url.URL) {
 	if used := p.For(host); used == nil || used.String() != through.String() {
-		return // another request has noticed it before
+		return // another request has already changed the proxy
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -17,7 +17,7 @@ import (
 	"skink/crawler/wire/wiretest"
 )
 
-// A testProxy is a proxy on loopback that wants a password, and notes what it is asked for.
+// A testProxy is a proxy on loopback that requires a password, and records its requests.
 type testProxy struct {
 	listener net.Listener
 	password string
@@ -43,7 +43,7 @@ func (p *testProxy) url(scheme string) access.Proxy {
 	return access.NewProxy(&url.URL{Scheme: scheme, Host: p.listener.Addr().String(), User: url.UserPassword("me", p.password)})
 }
 
-// startProxy starts a proxy that serves each connection by the given function.
+// startProxy starts a proxy that calls serve for each connection.
 func startProxy(t *testing.T, serve func(*testProxy, net.Conn)) *testProxy {
 	t.Helper()
 	p := &testProxy{password: "secret-proxy"}
@@ -100,8 +100,8 @@ func serveSOCKS(p *testProxy, conn net.Conn) {
 	_ = wiretest.ServeSOCKS(conn, p.password, func(address string) { p.note("connect " + address) })
 }
 
-// Sites over http and https are reached through each kind of proxy with a password, and only through
-// it.
+// Sites with http and https are reached through each kind of proxy with a password, and never
+// directly.
 func TestProxies(t *testing.T) {
 	page := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Proxy-Authorization") != "" {
@@ -118,7 +118,7 @@ func TestProxies(t *testing.T) {
 		scheme string
 		serve  func(*testProxy, net.Conn)
 		secure bool
-		asked  string // that is among the requests to the proxy
+		asked  string // one of the requests that the proxy records
 	}{
 		{"http", serveHTTPProxy, false, "GET http://HOST/1"},
 		{"http", serveHTTPProxy, true, "CONNECT HOST"},
@@ -159,8 +159,8 @@ func TestProxies(t *testing.T) {
 	}
 }
 
-// A wrong password and a proxy that is down are told apart from a site that is down, and no error has
-// the password. A host uses its next proxy when one fails, and stays with it.
+// The error shows whether a password was wrong, a proxy is down or a site is down, and never has
+// the password. If a proxy fails, a host uses the next one from then on.
 func TestProxyFails(t *testing.T) {
 	site := serve(t, func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, "a page") })
 	good, bad := startProxy(t, serveHTTPProxy), startProxy(t, serveHTTPProxy)
@@ -171,9 +171,9 @@ func TestProxyFails(t *testing.T) {
 		name    string
 		proxies []access.Proxy
 		tries   int
-		want    string // in the detail of the last try; "": the page is there
+		want    string // part of the detail of the last try; "" if the page was fetched
 	}{
-		{"a wrong password", []access.Proxy{wrong}, 1, "it answers 407"},
+		{"a wrong password", []access.Proxy{wrong}, 1, "answered 407"},
 		{"a proxy that is down", []access.Proxy{down.url("http")}, 1, "connection refused"},
 		{"a SOCKS proxy that is down", []access.Proxy{down.url("socks5")}, 1, "connection refused"},
 		{"the next is good", []access.Proxy{down.url("http"), wrong, good.url("http")}, 3, ""},
@@ -200,8 +200,8 @@ func TestProxyFails(t *testing.T) {
 	}
 }
 
-// Through a proxy, too, a name with a private address is refused, and so is the address itself. The
-// proxy is not asked.
+// Names with a private address, and private addresses themselves, are refused without a request to
+// the proxy.
 func TestProxyGuard(t *testing.T) {
 	for scheme, serving := range map[string]func(*testProxy, net.Conn){"http": serveHTTPProxy, "socks5": serveSOCKS} {
 		proxy := startProxy(t, serving)
@@ -217,7 +217,8 @@ func TestProxyGuard(t *testing.T) {
 	}
 }
 
-// Settings of a host count before those of the crawl: a list of its own, or none.
+// The proxies in the settings of a host take precedence over those of the crawl, even if the list
+// is empty.
 func TestProxyOfHost(t *testing.T) {
 	all, own := access.NewProxy(&url.URL{Scheme: "http", Host: "all:1"}), access.NewProxy(&url.URL{Scheme: "http", Host: "own:1"})
 	p := newProxyPicker(&Options{

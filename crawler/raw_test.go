@@ -17,7 +17,7 @@ import (
 	"skink/frontier"
 )
 
-// A server that answers with the bytes it was given, by path.
+// rawServer starts a server that answers each path with fixed bytes.
 func rawServer(t *testing.T, answers map[string]string) (url string) {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -52,7 +52,7 @@ func rawOptions(told func(*wire.Raw)) Options {
 	return opt
 }
 
-// fetchRaw fetches one URL, with a fetcher of its own.
+// fetchRaw fetches one URL with a new fetcher.
 func fetchRaw(t *testing.T, url string, opt Options) *Page {
 	t.Helper()
 	f, err := newFetcher(opt)
@@ -63,8 +63,8 @@ func fetchRaw(t *testing.T, url string, opt Options) *Page {
 	return f.fetch(t.Context(), frontier.Item{URL: url})
 }
 
-// The heads of an exchange are kept byte for byte, its body without transfer coding and with its
-// content coding.
+// The heads of an exchange are recorded byte for byte. The body is recorded without transfer
+// coding, but with its content coding.
 func TestRaw(t *testing.T) {
 	var packed bytes.Buffer
 	z := gzip.NewWriter(&packed)
@@ -120,7 +120,7 @@ func TestRaw(t *testing.T) {
 	}
 }
 
-// Exchanges on one connection do not get into each other's heads.
+// The recorded heads of several exchanges on one connection are not mixed up.
 func TestRawReused(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header()["x-PATH"] = []string{r.URL.Path}
@@ -147,7 +147,8 @@ func TestRawReused(t *testing.T) {
 	}
 }
 
-// With TLS the heads are those inside of it. Of HTTP/2 they are written as HTTP/1.1 has them.
+// With TLS, the recorded heads are unencrypted. For HTTP/2, they are written in the form of
+// HTTP/1.1.
 func TestRawTLS(t *testing.T) {
 	for _, h2 := range []bool{false, true} {
 		server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -187,8 +188,8 @@ func TestRawTLS(t *testing.T) {
 	}
 }
 
-// Answers that become no page are told of: of a robots.txt, each of its redirects, and of a URL
-// that is tried again.
+// OnAnswer gets answers that do not become pages: those for robots.txt and its redirects, and those
+// for a URL that is tried again.
 func TestOnAnswer(t *testing.T) {
 	tries := 0
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

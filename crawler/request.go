@@ -12,9 +12,9 @@ import (
 	"skink/crawler/wire"
 )
 
-// request makes a request for a canonical URL with the given header, which it does not change. It
-// adds what the user set for the URL's host, such as a password. Each redirect needs a request of its
-// own, so a host never gets what is meant for another host.
+// request returns a request for a canonical URL with the given header, which it does not change. It
+// adds the user's settings for the URL's host, such as a password. Each redirect needs a request of
+// its own, so a host never gets a password or cookie for another host.
 func (f *fetcher) request(ctx context.Context, method, rawURL string, header http.Header) (*http.Request, error) {
 	r, err := wire.NewRequest(ctx, rawURL, header)
 	if err != nil {
@@ -38,9 +38,10 @@ func (f *fetcher) request(ctx context.Context, method, rawURL string, header htt
 	return r, nil
 }
 
-// dress adds to a request what the user set for its host: the user agent, headers, and a password.
-// If the host is known to be reached by https, it does not add headers and password to http
-// requests: a redirect or a link could otherwise make the crawler send these secrets unencrypted.
+// dress adds the user's settings for its host to a request: the user agent, headers, and a
+// password. If the host is known to support https, dress does not add headers and the password to
+// http requests. Otherwise, a redirect or a link could make the crawler send these secrets without
+// encryption.
 func (f *fetcher) dress(r *http.Request, h access.Host) *http.Request {
 	if h.UserAgent == "" && len(h.Headers) == 0 && h.Basic == nil {
 		return r
@@ -64,7 +65,7 @@ func (f *fetcher) dress(r *http.Request, h access.Host) *http.Request {
 	return r
 }
 
-// exchange makes a request by GET for a URL that is not a page of the crawl, reads at most limit bytes
+// exchange makes a GET request for a URL that is not a page of the crawl, reads at most limit bytes
 // of the answer, and passes the raw answer to OnAnswer.
 func (f *fetcher) exchange(ctx context.Context, url string, header http.Header, limit int64, clock *wire.Clock) (*wire.Exchange, error) {
 	request, err := f.request(ctx, http.MethodGet, url, header)
@@ -81,8 +82,9 @@ func (f *fetcher) exchange(ctx context.Context, url string, header http.Header, 
 	return x, err
 }
 
-// trusts reports whether the secrets of a host may be sent with a request for a URL: the URL is
-// https, or no https URL of the host is a seed or was requested before.
+// trusts reports whether the secrets of a host may be sent with a request for a URL. They may be
+// sent with https. With http, they may be sent only if no https URL of the host is a seed or was
+// requested before.
 func (f *fetcher) trusts(u *url.URL) bool {
 	f.secureMu.Lock()
 	defer f.secureMu.Unlock()

@@ -8,12 +8,12 @@ import (
 	"skink/crawler/wire"
 )
 
-// watch returns a context for the requests of a turn. With it the schedule learns when a request
-// was sent and when its answer began.
+// watch returns a context for the requests of a turn (the fetch of one URL). With this context, the
+// schedule learns when a request was sent and when its answer began.
 //
-// A DNS look-up, connecting and the TLS handshake can take longer than the host's rest. If the rest
-// counted from the beginning of the turn, the next request would follow at once on the same
-// connection.
+// A DNS look-up, connecting and the TLS handshake can take longer than the delay of the host. If
+// the delay counted from the beginning of the turn, the next request would follow at once on the
+// same connection.
 func (s *schedule) watch(ctx context.Context, t *turn) context.Context {
 	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
 		WroteRequest: func(httptrace.WroteRequestInfo) {
@@ -35,16 +35,16 @@ func (s *schedule) watch(ctx context.Context, t *turn) context.Context {
 	})
 }
 
-// robotsBegin records that a request for robots.txt starts: the next request to that host must wait
-// for its rest.
+// robotsBegin records that a request for robots.txt starts, so that the next request to the host
+// waits for its delay.
 func (s *schedule) robotsBegin(name string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.askAside(s.host(name), time.Now())
 }
 
-// robotsEnd records that a request for robots.txt has ended, whether it was answered, and how long
-// it took.
+// robotsEnd records that a request for robots.txt has ended, whether the host answered, and how
+// long the request took.
 func (s *schedule) robotsEnd(name string, answered bool, took time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -56,9 +56,9 @@ func (s *schedule) robotsEnd(name string, answered bool, took time.Duration) {
 	s.offer(h)
 }
 
-// hop waits until a host may get a request that is not part of a turn, such as one for the target
-// of a redirected robots.txt, and counts the request. It fails if it would have to wait for longer
-// than Options.Timeout, or when ctx ends.
+// hop waits until a host may get a request that the schedule has not planned, such as one for the
+// target of a redirected robots.txt, and counts the request. It fails if it would have to wait for
+// longer than Options.Timeout, or if ctx ends.
 func (s *schedule) hop(ctx context.Context, name string) error {
 	at, err := s.reserve(name)
 	if err != nil {
@@ -70,21 +70,22 @@ func (s *schedule) hop(ctx context.Context, name string) error {
 	return ctx.Err()
 }
 
-// reserve counts a request that is not part of a turn, and returns when it may start.
+// reserve counts a request that the schedule has not planned, and returns the time at which the
+// request may start.
 func (s *schedule) reserve(name string) (time.Time, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	h := s.host(name)
 	at := latest(h.rested(), time.Now())
 	if s.opt.Timeout > 0 && time.Until(at) > s.opt.Timeout {
-		return at, &wire.TimeoutError{Limit: s.opt.Timeout} // do not hold a connection for so long
+		return at, &wire.TimeoutError{Limit: s.opt.Timeout} // do not occupy a connection for so long
 	}
 	s.askAside(h, at)
 	return at, nil
 }
 
-// askAside counts a request that is not part of a turn and starts at the given time. Later requests
-// of the host keep their delay from that time.
+// askAside counts a request that the schedule has not planned, and that starts at the given time.
+// The delay of the host's next request counts from that time.
 func (s *schedule) askAside(h *host, at time.Time) {
 	h.ask(at)
 	h.requests++

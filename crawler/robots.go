@@ -13,12 +13,12 @@ import (
 	"skink/frontier"
 )
 
-// permit returns whether robots.txt allows the URL of a turn. Its error is that of ctx.
+// permit returns whether robots.txt allows the URL of a turn. It fails only if ctx ends.
 //
-// The cache would keep a failure for ten minutes. But a URL is tried again only after the back-off
-// of its host. If robots.txt were not requested again then, a short outage would use up all tries
-// of a site's only seed. So a transient failure is forgotten at once, and the schedule alone
-// decides when the host is asked again.
+// The cache would keep a failure for ten minutes. But the URL is tried again after the back-off of
+// its host. If robots.txt were not requested again then, a short outage would use up all tries of a
+// site's only seed. So permit removes a transient failure from the cache, and only the schedule
+// decides when the host gets the next request.
 func (c *Crawl) permit(ctx context.Context, t *turn) (p permission, err error) {
 	if c.opt.IgnoreRobots {
 		return p, nil
@@ -58,8 +58,8 @@ func robotsProblem(item frontier.Item, err error) *Page {
 	return page
 }
 
-// counted returns a function that calls fetch and tells the schedule of the request for robots.txt,
-// so that the host's delay applies to it.
+// counted returns a function that calls fetch and reports the request for robots.txt to the
+// schedule, so that the host's delay counts from this request too.
 func (c *Crawl) counted(fetch robotsFetch) robotsFetch {
 	return func(ctx context.Context, robotsURL string) (int, []byte, error) {
 		host := frontier.HostOf(robotsURL)
@@ -72,14 +72,15 @@ func (c *Crawl) counted(fetch robotsFetch) robotsFetch {
 	}
 }
 
-// maxRobotsHops is how many redirects of a robots.txt are followed (RFC 9309, section 2.3.1.2).
+// maxRobotsHops is the number of redirects of a robots.txt that are followed (RFC 9309, section
+// 2.3.1.2).
 const maxRobotsHops = 5
 
-// fetchRobots fetches a robots.txt and follows its redirects, waiting for the rest of each host.
-// Apart from these waits, it takes no longer than Options.Timeout. A status of 3xx means that a
-// redirect cannot be followed, or that there were too many. The body has up to robots.MaxBytes+1
-// bytes. An incomplete body is an error, because a rule may be missing, and so is an answer with
-// Retry-After.
+// fetchRobots fetches a robots.txt and follows its redirects. It waits for the delay of each host
+// to which they lead. Apart from these waits, it takes no longer than Options.Timeout. If a
+// redirect cannot be followed, or there are too many, it returns the status of the redirect. The
+// body has up to robots.MaxBytes+1 bytes. An incomplete body is an error, because a rule may be
+// missing. So is an error status with Retry-After.
 func (f *fetcher) fetchRobots(ctx context.Context, robotsURL string) (status int, body []byte, err error) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -116,8 +117,8 @@ func (f *fetcher) fetchRobots(ctx context.Context, robotsURL string) (status int
 	}
 }
 
-// robotsExchange makes one of the exchanges of fetchRobots. It may take at most *left, from which
-// it subtracts the time that it took.
+// robotsExchange makes one of the exchanges of fetchRobots. It may take at most *left, and
+// subtracts its duration from *left.
 func (f *fetcher) robotsExchange(ctx context.Context, robotsURL string, left *time.Duration) (*wire.Exchange, error) {
 	ctx, clock, cancel := wire.StartClock(ctx, *left, f.opt.Timeout)
 	defer cancel()

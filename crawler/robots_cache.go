@@ -11,28 +11,28 @@ import (
 	"skink/crawler/robots"
 )
 
-// These constants say how long an answer to the request for robots.txt is valid (RFC 9309, 2.4 and
-// 2.3.1.4), and bound the cache. The RFC permits using Cache-Control, and treating a file as
-// missing after it was unreachable for thirty days. This cache does neither: nothing is fetched
-// until the file can be read.
+// These constants define how long an answer to the request for robots.txt is valid (RFC 9309,
+// sections 2.4 and 2.3.1.4), and limit the cache. The RFC also allows a crawler to use
+// Cache-Control, and to treat a file as missing after it was unreachable for thirty days. This
+// cache does neither: nothing is fetched from the site until the file can be read.
 const (
-	robotsLifetime  = 24 * time.Hour      // how long the answer of a site is valid
-	robotsRetry     = 10 * time.Minute    // a site that did not answer is asked again after this time
-	robotsLongest   = 30 * 24 * time.Hour // how long the last robots.txt of a site is used while the site does not answer
-	robotsMostHosts = 1 << 17             // some 500 bytes each; with more hosts in rotation each file would be fetched again and again
-	robotsMostRules = 1_000_000           // in all cached files together; about 100 MB
+	robotsLifetime  = 24 * time.Hour      // time for which the answer of a site is valid
+	robotsRetry     = 10 * time.Minute    // time after which the file is requested again from a site that did not answer
+	robotsLongest   = 30 * 24 * time.Hour // time for which the last robots.txt of a site is used while the site does not answer
+	robotsMostHosts = 1 << 17             // number of cached sites, with some 500 bytes each; if a crawl has more, their files are fetched more often
+	robotsMostRules = 1_000_000           // number of rules in all cached files together, with some 100 MB
 )
 
-// A robotsFetch fetches one robots.txt. It follows up to five redirects, and has its own timeout.
-// It reads robots.MaxBytes of a body plus one byte, which tells [robots.Parse] that the last line
-// was cut.
+// A robotsFetch is a function that fetches a robots.txt. It follows up to five redirects, and has
+// its own timeout. It reads robots.MaxBytes of a body plus one byte, so that [robots.Parse] can
+// detect that the last line was cut.
 type robotsFetch func(ctx context.Context, robotsURL string) (status int, body []byte, err error)
 
 // A robotsUnreachableError means that the rules of a site are unknown, because its robots.txt could
-// not be fetched. No page of the site may be fetched until that succeeds. The site's URLs are tried
+// not be fetched. No page of the site may be fetched before the file is. The site's URLs are tried
 // again later.
 type robotsUnreachableError struct {
-	origin string // "https://example.com"
+	origin string // such as "https://example.com"
 	err    error
 }
 
@@ -43,15 +43,16 @@ func (e *robotsUnreachableError) Error() string {
 func (e *robotsUnreachableError) Unwrap() error { return e.err }
 
 // robotsFor returns the rules that follow from an answer to the request for robots.txt (RFC 9309,
-// 2.3.1). found reports whether the site has a robots.txt. An error means that the rules are
-// unknown, and nothing is allowed.
+// section 2.3.1). The result found is true if the site has a robots.txt. An error means that the
+// rules are unknown, and nothing is allowed.
 //
-//   - 2xx: the file is parsed, whatever it contains.
-//   - 3xx: a redirect that could not be followed, or more than five. That counts as no file.
-//   - 4xx: there is no file, everything is allowed. This includes 401 and 403: they protect
-//     robots.txt, and will protect the pages. But 429 means an overloaded server, so nothing is
-//     allowed.
-//   - Anything else, and no answer: unreachable.
+//   - 2xx: The body is parsed, whatever it contains.
+//   - 3xx: A redirect cannot be followed, or there were more than five. That counts as no file, so
+//     everything is allowed.
+//   - 4xx: There is no file, so everything is allowed. This includes 401 and 403: a server that
+//     protects robots.txt protects its pages too. But 429 means that the server is overloaded, so
+//     nothing is allowed.
+//   - Any other status, or no answer: The rules are unknown.
 func robotsFor(status int, body []byte, err error) (rules *robots.Rules, found bool, _ error) {
 	switch {
 	case err != nil:
@@ -70,22 +71,22 @@ type robotsStatus int
 
 func (s robotsStatus) Error() string { return fmt.Sprintf("status %d", int(s)) }
 
-// A robotsCache keeps the rules of recently used hosts. If many pages of a host wait for its
-// robots.txt, one of them fetches it.
+// A robotsCache caches the rules of recently used sites. If several pages of a site need its
+// robots.txt at the same time, only one of them fetches the file.
 //
-// The fetch runs in the call for that page, under its context. If the context ends, the next
-// waiting page fetches instead. So no call fails because another was cancelled, and no goroutine
-// leaks.
+// The fetch runs in the call of get for that page, with its context. If this context ends, the call
+// for another waiting page fetches the file. So no call fails because another one was cancelled,
+// and no goroutine leaks.
 type robotsCache struct {
 	fetch     robotsFetch
 	now       func() time.Time
 	mostHosts int
 	mostRules int
 
-	mu     sync.Mutex               // guards what follows, and all entries
+	mu     sync.Mutex               // guards the fields below and all entries
 	hosts  map[string]*list.Element // by origin
 	recent *list.List               // of *robotsEntry, the most recently used first
-	rules  int                      // sum of the entries' sizes
+	rules  int                      // number of rules in all entries
 }
 
 // robotsEntry holds the rules of one origin.
@@ -94,8 +95,8 @@ type robotsEntry struct {
 	until   time.Time     // when rules or err expire; zero: not fetched yet
 	rules   *robots.Rules // nil if err is set
 	err     error         // why the rules are unknown
-	copied  time.Time     // when the robots.txt in rules was fetched; zero: rules do not come from a file
-	pending chan struct{} // closed when the fetch under way ends; nil: no fetch is under way
+	copied  time.Time     // when the robots.txt with these rules was fetched; zero if the rules are not from a file
+	pending chan struct{} // closed when the fetch under way ends; nil if no fetch is under way
 }
 
 func newRobotsCache(fetch robotsFetch, now func() time.Time) *robotsCache {
@@ -105,8 +106,8 @@ func newRobotsCache(fetch robotsFetch, now func() time.Time) *robotsCache {
 	}
 }
 
-// get returns the rules for a canonical URL, and fetches them if they are missing or expired. The
-// error is a [robotsUnreachableError] if they cannot be fetched, or that of ctx.
+// get returns the rules for a canonical URL, and fetches them if they are missing or expired. It
+// fails with a [robotsUnreachableError] if they cannot be fetched, or if ctx ends.
 func (c *robotsCache) get(ctx context.Context, rawURL string) (*robots.Rules, error) {
 	origin, err := robotsOrigin(rawURL)
 	if err != nil {
@@ -130,9 +131,9 @@ func (c *robotsCache) get(ctx context.Context, rawURL string) (*robots.Rules, er
 	}
 }
 
-// look returns the cache entry of an origin, and creates it if there is none. known is true if the
-// entry is valid. Otherwise pending is the channel to wait on if another call fetches the file; if
-// pending is nil, the caller must call refresh.
+// look returns the cache entry of an origin, and creates it if there is none. The result known is
+// true if the entry is valid. Otherwise, if another call is fetching the file, pending is closed
+// when that call ends. If pending is nil, the caller must call refresh.
 func (c *robotsCache) look(origin string) (entry *robotsEntry, pending chan struct{}, known bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -173,7 +174,7 @@ func (c *robotsCache) refresh(ctx context.Context, entry *robotsEntry) (*robots.
 	return c.answer(entry)
 }
 
-// release ends the pending state of an entry and wakes the calls that wait for it.
+// release records that the fetch for an entry has ended, and wakes the calls that wait for it.
 func (c *robotsCache) release(entry *robotsEntry) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -181,8 +182,8 @@ func (c *robotsCache) release(entry *robotsEntry) {
 	entry.pending = nil
 }
 
-// keep stores the result of a fetch. If the site did not answer, an older copy stays in use unless
-// it is older than robotsLongest.
+// keep stores the result of a fetch. If the fetch failed, an older copy of the file stays in use,
+// unless it is older than robotsLongest.
 func (c *robotsCache) keep(entry *robotsEntry, rules *robots.Rules, found bool, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -205,8 +206,8 @@ func (c *robotsCache) keep(entry *robotsEntry, rules *robots.Rules, found bool, 
 	c.shrink()
 }
 
-// shrink removes the least recently used entries until the cache is within its bounds. It keeps
-// entries that are being fetched.
+// shrink removes the least recently used entries until the cache is within its limits. It keeps
+// entries whose files are being fetched.
 func (c *robotsCache) shrink() {
 	element := c.recent.Back()
 	for element != nil && (len(c.hosts) > c.mostHosts || c.rules > c.mostRules) {
@@ -236,8 +237,7 @@ func robotsOrigin(rawURL string) (string, error) {
 	return strings.Clone(scheme + "://" + rest), nil
 }
 
-// forget removes the failure of a site from the cache, if its last fetch of robots.txt failed, so
-// that the next get fetches again.
+// forget makes the next get fetch the robots.txt of a site again, if the last fetch has failed.
 func (c *robotsCache) forget(rawURL string) {
 	origin, err := robotsOrigin(rawURL)
 	if err != nil {

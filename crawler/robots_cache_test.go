@@ -68,12 +68,12 @@ func TestRobotsOrigin(t *testing.T) {
 	}
 }
 
-// robotsSite is a site that answers as it is told, and a clock.
+// A robotsSite is a fake site with a clock. It always gives the answer in its fields.
 type robotsSite struct {
 	status int
 	body   string
 	err    error
-	asked  []string // every URL it was asked for
+	asked  []string // URLs of all requests
 	time   time.Time
 }
 
@@ -89,15 +89,15 @@ func newRobotsSite() (*robotsSite, *robotsCache) {
 	return s, newRobotsCache(s.fetch, s.now)
 }
 
-// The life of one host's rules, a step at a time.
+// TestRobotsCacheLifetime checks step by step how long the rules of a host are used.
 func TestRobotsCacheLifetime(t *testing.T) {
 	const denyX, denyY = "user-agent: *\ndisallow: /x\n", "user-agent: *\ndisallow: /y\n"
 	type step struct {
-		after  time.Duration // since the step before
+		after  time.Duration // time since the step before
 		status int
 		body   string
-		want   string // "allowed", "denied" or "unreachable", of /x
-		asks   int    // how often the site was asked, this step included
+		want   string // result for /x: "allowed", "denied" or "unreachable"
+		asks   int    // number of requests so far, including this step
 	}
 	tests := []struct {
 		name  string
@@ -183,7 +183,7 @@ func TestRobotsUnreachableError(t *testing.T) {
 	}
 }
 
-// Scheme, host and port are one service (RFC 9309, 2.3); pages of one share.
+// Pages with the same scheme, host and port share one robots.txt (RFC 9309, section 2.3).
 func TestRobotsCacheOrigins(t *testing.T) {
 	site, cache := newRobotsSite()
 	for _, url := range []string{
@@ -225,7 +225,7 @@ func TestRobotsCacheForgetsLeastRecentlyUsed(t *testing.T) {
 	}
 }
 
-// However many pages wait, one fetches.
+// If many pages wait for a robots.txt, it is fetched once.
 func TestRobotsCacheFetchesOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var fetches, answers atomic.Int32
@@ -252,8 +252,8 @@ func TestRobotsCacheFetchesOnce(t *testing.T) {
 	})
 }
 
-// A page that gives up does not take those with it that wait for its fetch, and what it leaves
-// behind is not taken for the site's word.
+// If the call that fetches is cancelled, the calls that wait for it do not fail, and the cancelled
+// fetch is not cached.
 func TestRobotsCacheLeaderGivesUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var fetches atomic.Int32
@@ -273,7 +273,7 @@ func TestRobotsCacheLeaderGivesUp(t *testing.T) {
 			_, err := cache.get(leader, "https://example.com/leader")
 			led <- err
 		}()
-		synctest.Wait() // the leader fetches
+		synctest.Wait() // until the leader fetches
 		followed := make(chan error, 10)
 		for range cap(followed) {
 			go func() {
@@ -281,7 +281,7 @@ func TestRobotsCacheLeaderGivesUp(t *testing.T) {
 				followed <- err
 			}()
 		}
-		synctest.Wait() // the others wait for it
+		synctest.Wait() // until the others wait for the leader
 		giveUp()
 		if err := <-led; !errors.Is(err, context.Canceled) {
 			t.Errorf("leader: %v, want %v", err, context.Canceled)
@@ -297,7 +297,7 @@ func TestRobotsCacheLeaderGivesUp(t *testing.T) {
 	})
 }
 
-// A page that waits can give up at once, and the fetch goes on.
+// A call that waits can be cancelled at once, and the fetch continues.
 func TestRobotsCacheFollowerGivesUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cache := newRobotsCache(func(context.Context, string) (int, []byte, error) {
@@ -322,7 +322,7 @@ func TestRobotsCacheFollowerGivesUp(t *testing.T) {
 	})
 }
 
-// The fetch's own time limit is the site's fault, not the page's.
+// If the fetch exceeds its own time limit, this counts as a failure of the site.
 func TestRobotsCacheFetchTimesOut(t *testing.T) {
 	site, cache := newRobotsSite()
 	site.err = context.DeadlineExceeded
@@ -333,7 +333,7 @@ func TestRobotsCacheFetchTimesOut(t *testing.T) {
 	}
 }
 
-// A fetch that panics must not leave others waiting for ever.
+// If a fetch panics, the calls that wait for it must not wait forever.
 func TestRobotsCacheFetchPanics(t *testing.T) {
 	site, cache := newRobotsSite()
 	good := cache.fetch

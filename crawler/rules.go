@@ -9,8 +9,8 @@ import (
 	"skink/frontier"
 )
 
-// A hostRules holds the limits that apply to one host: from the settings of the host, or else from
-// those of the crawl.
+// A hostRules holds the limits that apply to one host. They are from the settings of the host, or
+// else from the options of the crawl.
 type hostRules struct {
 	delay   time.Duration
 	perHost int
@@ -35,7 +35,7 @@ func (o *Options) rulesOf(host string) hostRules {
 
 // HasHostBudgets reports whether some host has a budget.
 func (o *Options) HasHostBudgets() bool {
-	if o.HostBudget != (Budget{}) {
+	if b := o.HostBudget; b.Pages > 0 || b.Bytes > 0 || b.Requisites > 0 && o.Requisites {
 		return true
 	}
 	for _, h := range o.Hosts {
@@ -46,7 +46,7 @@ func (o *Options) HasHostBudgets() bool {
 	return false
 }
 
-// mostPerHost returns the largest number of requests at once to one host.
+// mostPerHost returns the largest number of requests at the same time that any host may get.
 func (o *Options) mostPerHost() int {
 	most := o.PerHost
 	for _, h := range o.Hosts {
@@ -63,8 +63,8 @@ func (o *Options) agentFor(host string) string {
 	return cmp.Or(o.Hosts.For(host).UserAgent, o.UserAgent)
 }
 
-// secureHosts returns the names of the hosts that have an https URL as a seed. The map is empty if
-// no host has settings of its own, because then it is not needed.
+// secureHosts returns the names of the hosts with an https URL as a seed. The map is empty if no
+// host has settings of its own, because it is only needed for these.
 func (o *Options) secureHosts() map[string]bool {
 	secure := map[string]bool{}
 	if len(o.Hosts) == 0 || o.Scope == nil {

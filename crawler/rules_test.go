@@ -82,7 +82,7 @@ func TestHostHeaders(t *testing.T) {
 		t.Error(err)
 	}
 	fetch(tls.URL + "/page")
-	fetch(web.URL + "/after") // the same name as that of the https server
+	fetch(web.URL + "/after") // this server has the same name as the https server
 
 	user, _, _ := (&http.Request{Header: got["web/page"]}).BasicAuth()
 	if user != "me" {
@@ -130,7 +130,7 @@ func TestSeedIsSecure(t *testing.T) {
 	}
 }
 
-// TestHostRules checks the pace, the budget, the user agent and the patterns of single hosts.
+// TestHostRules checks the delay, the budget, the user agent and the patterns of single hosts.
 func TestHostRules(t *testing.T) {
 	opt := Defaults()
 	none := time.Duration(0)

@@ -21,10 +21,10 @@ import (
 )
 
 // TestFrontierScale fills the frontier of a real store with the URLs of very many hosts, opens it
-// again, and crawls for a while with a fetch that answers at once. It logs the time and memory for
-// that, and checks the delay of every host and the depth of every turn.
+// again, and crawls for a while with fake fetches that take no time. It logs the time and memory
+// that this takes, and checks the delay of every host.
 //
-// The short form is 20,000 URLs of 200 hosts. The size to measure is named so:
+// By default, there are 20,000 URLs of 200 hosts. Another size can be set like this:
 //
 //	SKINK_FRONTIER=10000000/100000 go test -run FrontierScale -v -timeout 1h ./crawler
 func TestFrontierScale(t *testing.T) {
@@ -62,10 +62,11 @@ func TestFrontierScale(t *testing.T) {
 	t.Logf("%d fetches in %v, %.0f a second, of %d hosts; %d URLs taken; %s", h.n.Load(), took.Round(time.Millisecond),
 		float64(h.n.Load())/took.Seconds(), len(h.last), c.schedule.taken(), memory())
 	t.Logf("%d of %d requests came too soon after another to their host", h.tooSoon, h.n.Load())
-	if h.tooSoon > 0 && os.Getenv("SKINK_FRONTIER") != "" { // a machine that does other work delays some; TestScheduleDelay holds the rule
+	if h.tooSoon > 0 && os.Getenv("SKINK_FRONTIER") != "" { // a busy machine delays some requests; TestScheduleDelay checks the delay exactly
 		t.Error("some came too soon")
 	}
-	// Each host that is held is asked for the URLs in hand before another takes its place.
+	// All URLs of a claimed host in memory are fetched before the schedule claims another host
+	// instead.
 	if want := min(hosts, int(fetches)*mostHeld/takenMost); len(h.last) < want {
 		t.Errorf("%d hosts were asked, want %d: all are due at once", len(h.last), want)
 	}
@@ -87,7 +88,7 @@ func openScale(t *testing.T, dir string) *badger.Store {
 	return s
 }
 
-// fill discovers URLs as pages do: a few of many hosts at a time.
+// fill adds URLs to the frontier as pages do: a few URLs of many hosts at a time.
 func fill(t *testing.T, s store.Store, urls, hosts int) {
 	t.Helper()
 	var items []frontier.Item
@@ -105,7 +106,7 @@ func fill(t *testing.T, s store.Store, urls, hosts int) {
 	}
 }
 
-// taken is how many URLs are in memory.
+// taken returns the number of URLs in memory.
 func (s *schedule) taken() (n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -115,7 +116,7 @@ func (s *schedule) taken() (n int) {
 	return n
 }
 
-// A scaleHandler answers and ends URLs, and stops the crawl after so many.
+// A scaleHandler answers and ends URLs, and stops the crawl after a number of URLs.
 type scaleHandler struct {
 	s     store.Store
 	most  int64
@@ -133,7 +134,8 @@ func (h *scaleHandler) fetch(_ context.Context, it frontier.Item) *Page {
 	host := frontier.HostOf(it.URL)
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	// A turn begins before its fetch is called, by a moment that the machine chooses.
+	// The schedule's time for a request is a moment before this call, and the moment differs from
+	// request to request.
 	if last, ok := h.last[host]; ok && now.Sub(last) < h.delay/2 {
 		h.tooSoon++
 	}
@@ -152,7 +154,7 @@ func (h *scaleHandler) Handle(ctx context.Context, p *Page, _ *Leads) error {
 
 func (h *scaleHandler) Pages() int64 { return 0 }
 
-// memory is what the process uses.
+// memory returns the memory that the process uses, as text.
 func memory() string {
 	runtime.GC()
 	var m runtime.MemStats

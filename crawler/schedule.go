@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"net/netip"
 	"slices"
@@ -19,26 +20,28 @@ import (
 
 // # The states of a host
 //
-// A host that the schedule holds is in one of these states. offer moves it after every change.
+// A host that the schedule has claimed is in one of these states. offer changes the state after
+// every change of the host.
 //
-//	state     the next turn begins
+//	state     the next turn (the fetch of one URL) begins
 //	ready     when next chooses the host
-//	resting   after its rest: it becomes ready when it is due
+//	resting   when the delay since the last request has passed: the host is then ready
 //	parked    when a request to its address ends, see address.go
 //	blocked   when something else happens: its request ends, URLs are found, or the host is returned
 //
-// claim adds a host, and letGo removes it: for its return to the frontier, or because its claim was
-// lost. A turn of the host may then still be under way. The types that take part:
+// claim adds a host. letGo removes a host that is returned to the frontier, or whose claim was
+// lost. A turn of the host may then still be under way. The schedule uses these types:
 //
-//   - a standing says when a host may be asked, from how it answered (standing.go, backoff.go);
-//   - a turn is one URL of a host on its way from begin to done (turn.go);
-//   - claims says which hosts to claim and to return (claims.go);
-//   - capacity says how many turns may be under way (capacity.go).
+//   - a standing decides when a host may get a request, based on its earlier answers (standing.go,
+//     backoff.go);
+//   - a turn is the fetch of one URL, from begin to done (turn.go);
+//   - claims decides which hosts to claim and to return (claims.go);
+//   - capacity decides how many turns may be under way (capacity.go).
 //
-// Many goroutines report what happened to their turns; only the goroutine of next makes decisions.
-// The mutex guards all these types. It is never held during a call of the frontier, because a slow
-// disk would then block the reports. So next decides under the mutex, and calls the frontier
-// without it.
+// Many goroutines report the progress of their turns, but only the goroutine that calls next makes
+// decisions. The mutex guards all these types. It is never locked during a call of the frontier,
+// because a slow disk would then block the reports. So next decides with the mutex locked, and
+// calls the frontier without it.
 
 // next returns one of these errors when the crawl is over.
 var (
@@ -47,36 +50,36 @@ var (
 )
 
 const (
-	takeBatch   = 32      // URLs of one host that one call takes from the frontier
-	takenMost   = 1 << 16 // URLs of all hosts that are held in memory, some 10 MB
-	takenAtOnce = 32      // hosts whose URLs are taken at the same time, because a call may be slow
+	takeBatch   = 32      // largest number of URLs of one host that one call takes from the frontier
+	takenMost   = 1 << 16 // number of URLs of all hosts in memory, with some 10 MB
+	takenAtOnce = 32      // number of hosts whose URLs are taken at the same time, because a call may be slow
 	firstSweep  = 4096    // number of hosts in memory at which sweep first removes idle hosts
-	mostNamed   = 1000    // hosts that are listed in the report at the end
+	mostNamed   = 1000    // number of hosts that are listed in the report at the end
 )
 
-// A schedule decides which URL is fetched next. Hosts that must rest wait in a line, ordered by the
-// time of their next request, so that a resting host never delays others. Among the hosts that are
-// due, the lowest priority number of the next URL comes first, then the smallest depth, then the
-// host that has waited longest. Two kinds are exceptions. A host whose robots.txt was just
-// requested comes first, so that the cache still has the answer. Hosts that did not answer the last
-// time come last.
+// A schedule decides which URL is fetched next. Hosts that must wait for their delay are in a
+// queue, ordered by the time of their next request, so that they never delay others. Hosts that are
+// due are ordered by the priority number of their next URL, then by its depth, and then by the time
+// for which they have waited. There are two exceptions. A host whose robots.txt was just requested
+// comes first, while the cache has the answer. Hosts whose last request failed come last.
 type schedule struct {
 	front frontier.Frontier
 	opt   *Options
 	pages func() int64 // returns the number of pages in the store
 
-	mu        sync.Mutex                    // guards what follows, all hosts, and all turns
-	hosts     map[string]*host              // every host in memory, whether claimed or not
-	sweepAt   int                           // number of hosts at which sweep removes idle ones
+	mu        sync.Mutex                    // guards the fields below, all hosts, and all turns
+	hosts     map[string]*host              // all hosts in memory, whether they are claimed or not
+	sweepAt   int                           // number of hosts at which sweep removes idle hosts
 	claims    claims                        // which hosts are claimed
-	addresses map[netip.Addr]*address       // of the hosts
+	addresses map[netip.Addr]*address       // the known IP addresses of hosts
 	resting   *priority.Queue[*host]        // hosts that must wait, by the time at which they are due
 	ready     [paces]*priority.Queue[*host] // hosts that may get a request now, by pace
-	capacity  capacity                      // how many turns may be under way
+	capacity  capacity                      // limits the turns under way
 	bytes     int64                         // total size of the bodies fetched
 	demanding map[string]time.Duration      // the Crawl-delay of hosts that ask for more than MaxDelay
 	wake      chan struct{}                 // closed and renewed when something changed
 	paused    bool                          // no turn begins
+	limited   bool                          // MaxPages is reached: only requisites are fetched
 }
 
 func newSchedule(front frontier.Frontier, opt Options, pages func() int64) *schedule {
@@ -117,7 +120,7 @@ func (s *schedule) host(name string) *host {
 	h := s.hosts[name]
 	if h == nil {
 		s.sweep()
-		h = &host{name: name, standing: newStanding(s.opt, name), away: slices.Contains(s.opt.Away, name)}
+		h = &host{name: name, standing: newStanding(s.opt, name), away: slices.Contains(s.opt.Away, name), limited: s.limited}
 		s.hosts[name] = h
 	}
 	return h
@@ -143,7 +146,7 @@ func (s *schedule) sweep() {
 func (s *schedule) offer(h *host) {
 	full := h.at.full(s.opt.PerIP)
 	if !full {
-		h.parked = false // vacate skips its entry
+		h.parked = false // vacate will skip the entry of the host
 	}
 	switch {
 	case !h.askable():
@@ -163,8 +166,8 @@ func (s *schedule) changed() {
 	s.wake = make(chan struct{})
 }
 
-// next waits for a URL that may be fetched now, and begins its turn. It returns errFinished,
-// errLimit, or the error of ctx when that ends. Only one goroutine may call it.
+// next waits for a URL that may be fetched now, and begins its turn. It returns errFinished or
+// errLimit when the crawl is over, and fails if ctx ends. Only one goroutine may call it.
 func (s *schedule) next(ctx context.Context) (*turn, error) {
 	for {
 		if err := ctx.Err(); err != nil {
@@ -180,8 +183,8 @@ func (s *schedule) next(ctx context.Context) (*turn, error) {
 	}
 }
 
-// An action is a call that next makes without holding the mutex before it tries again to begin a
-// turn: claim hosts, return hosts, take URLs from the frontier, or wait.
+// An action is a call that next makes without the mutex, before it tries again to begin a turn. It
+// claims hosts, returns hosts, takes URLs from the frontier, or waits.
 type action func(context.Context) error
 
 // step begins a turn if a host is due. Otherwise it returns the action that next must do first, or
@@ -197,6 +200,9 @@ func (s *schedule) step() (*turn, action, error) {
 		return nil, s.wait(0), nil
 	}
 	room := s.room()
+	if s.limit(s.opt.Requisites && s.hasAllPages()); s.limited {
+		room = math.MaxInt32
+	}
 	if room <= s.capacity.begun {
 		if s.capacity.begun == 0 {
 			return nil, nil, errLimit
@@ -214,8 +220,8 @@ func (s *schedule) step() (*turn, action, error) {
 		switch now := time.Now(); { // read the clock again, so that offer agrees on which hosts are due
 		case h.at.full(s.opt.PerIP), h.due().After(now):
 			s.offer(h)
-		case len(h.urls) == 0 && !s.claims.mustReturn(h, now):
-			h.supply, h.taking = dry, true // new URLs may be found during the call, which sets supply again
+		case h.mustTake() && !s.claims.mustReturn(h, now):
+			h.supply, h.taking = dry, true // if URLs are found during the call, found sets supply again
 			takes = append(takes, taking{h, h.claim, min(max(takenMost/len(s.claims.held), 1), takeBatch)})
 			s.offer(h)
 		case len(takes) > 0: // take URLs before a turn begins
@@ -234,6 +240,9 @@ func (s *schedule) step() (*turn, action, error) {
 	}
 	hope := s.capacity.begun > 0 || s.resting.Has(func(h *host) bool { return !h.hopeless })
 	if !hope && s.claims.nothingLeft() {
+		if s.limited {
+			return nil, nil, errLimit
+		}
 		return nil, nil, errFinished
 	}
 	most := s.claims.askAgain(now)
@@ -243,8 +252,8 @@ func (s *schedule) step() (*turn, action, error) {
 	return nil, s.wait(most), nil
 }
 
-// goingBack checks the hosts that were marked by doubt, and removes those that must be returned to
-// the frontier.
+// goingBack removes hosts that must be returned to the frontier from the claimed hosts, and returns
+// them. It checks only the hosts that were marked by doubt.
 func (s *schedule) goingBack(now time.Time) (back []returning) {
 	for h := range s.claims.doubted {
 		if s.claims.mustReturn(h, now) {
@@ -255,8 +264,8 @@ func (s *schedule) goingBack(now time.Time) (back []returning) {
 	return back
 }
 
-// firstReady returns the host that gets the next turn. It returns nil if no host is due, or if too
-// many turns are under way. room is the limit of turns under way.
+// firstReady returns the host whose URL is fetched next. It returns nil if no host is due, or if
+// too many turns are under way. The argument room is a limit for the turns under way.
 func (s *schedule) firstReady(room int) *host {
 	var first *host
 	for p := range s.ready {
@@ -271,14 +280,15 @@ func (s *schedule) firstReady(room int) *host {
 	return first
 }
 
-// wait returns an action that waits until the schedule changes, or for the time most.
+// wait returns an action that waits until the schedule changes, but at most for the time most,
+// unless most is 0.
 func (s *schedule) wait(most time.Duration) action {
 	wake := s.wake
 	return func(ctx context.Context) error { return sleep(ctx, wake, most) }
 }
 
-// sleep waits until wake is closed, or for the time most unless that is 0. It returns the error of
-// ctx when that ends.
+// sleep waits until wake is closed, but at most for the time most, unless most is 0. It fails if
+// ctx ends.
 func sleep(ctx context.Context, wake <-chan struct{}, most time.Duration) error {
 	var timer <-chan time.Time
 	if most > 0 {
@@ -298,11 +308,11 @@ func sleep(ctx context.Context, wake <-chan struct{}, most time.Duration) error 
 // A taking describes a call that takes URLs of a host from the frontier.
 type taking struct {
 	host  *host
-	claim frontier.Claim // of the host
-	most  int
+	claim frontier.Claim // claim on the host when the call began
+	most  int            // largest number of URLs
 }
 
-// take returns an action that takes URLs of several hosts at once.
+// take returns an action that takes URLs of several hosts at the same time.
 func (s *schedule) take(all []taking) action {
 	return func(ctx context.Context) error {
 		var group errgroup.Group
@@ -329,7 +339,7 @@ func (s *schedule) addTaken(t taking, urls []frontier.Item, lost bool) {
 	h := t.host
 	h.taking = false
 	switch {
-	case h.claim != t.claim: // lost during the call
+	case h.claim != t.claim: // the claim was lost during the call
 		return
 	case lost:
 		s.letGo(h)
@@ -337,15 +347,20 @@ func (s *schedule) addTaken(t taking, urls []frontier.Item, lost bool) {
 		return
 	case len(urls) > 0:
 		h.supply = max(h.supply, maybe)
+		if urls[len(urls)-1].Kind == frontier.Requisite {
+			h.supply = urgent // there may be more of them
+		}
 	}
 	h.urls = append(h.urls, urls...)
-	slices.SortStableFunc(h.urls, func(a, b frontier.Item) int { return cmp.Compare(a.Tries, b.Tries) }) // see backoff.go
+	slices.SortStableFunc(h.urls, func(a, b frontier.Item) int { // for Tries see backoff.go
+		return cmp.Or(cmp.Compare(a.Tries, b.Tries), cmp.Compare(a.Priority, b.Priority))
+	})
 	s.claims.doubt(h)
 	s.offer(h)
 }
 
-// stir makes the schedule ask the frontier for hosts and URLs again, because URLs were added by
-// others.
+// stir makes the schedule ask the frontier for hosts and URLs again, because the handler has added
+// URLs.
 func (s *schedule) stir() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -20,38 +20,38 @@ import (
 	"skink/frontier"
 )
 
-// A world is a web without wires: it answers what a test says, after the time the test says, by the
-// clock of a synctest bubble. It is also the handler of its crawl, and knows all that was asked and
-// handed over.
+// A world is a fake web without a network. A test sets its answers and their durations, by the
+// clock of a synctest bubble. It is also the handler of its crawl, and records all requests and all
+// handled pages.
 type world struct {
-	answer   func(url string, n int) *Page // to the nth request for a URL, from 1; nil: 200
+	answer   func(url string, n int) *Page // answer to the nth request for a URL, counted from 1; nil: status 200
 	robots   func(origin string, n int) (status int, body string, err error)
-	takes    func(url string) time.Duration // nil: no time
+	takes    func(url string) time.Duration // duration of a request; nil: no time
 	links    map[string][]string
-	connects func(url string) time.Duration // before a request is sent; nil: no time
-	arrives  func(url string) time.Duration // before the answer to a request that was sent begins; nil: no time
-	address  func(host string) netip.Addr   // nil: not looked up
+	connects func(url string) time.Duration // time before a request is sent; nil: no time
+	arrives  func(url string) time.Duration // time from sending a request to the beginning of its answer; nil: no time
+	address  func(host string) netip.Addr   // address of a host; nil: hosts are not looked up
 
 	front *frontier.Memory
 	start time.Time
 
 	mu    sync.Mutex
-	asked []request        // guarded by mu: in order, robots.txt too
-	sent  []request        // guarded by mu: the same, when each was on the wire
-	times map[string]int   // guarded by mu: requests by URL
-	open  map[string]int   // guarded by mu: requests in flight, by host
-	most  map[string]int   // guarded by mu: of open
-	ended map[string]*Page // guarded by mu: handed over
+	asked []request        // guarded by mu: all requests in order, including robots.txt, with the times of their beginning
+	sent  []request        // guarded by mu: the same requests with the times at which they were sent
+	times map[string]int   // guarded by mu: number of requests for each URL
+	open  map[string]int   // guarded by mu: number of requests in flight, by host
+	most  map[string]int   // guarded by mu: largest value of open, by host
+	ended map[string]*Page // guarded by mu: handled pages
 	pages int64            // guarded by mu
 }
 
 type request struct {
 	url string
-	at  time.Duration // since the start
+	at  time.Duration // time since the start
 }
 
-// newWorld is a world whose frontier holds some URLs. Without robots it has none of them on any
-// host.
+// newWorld returns a world with some URLs in its frontier. Unless robots is set, no host has a
+// robots.txt.
 func newWorld(urls ...string) *world {
 	w := &world{front: frontier.NewMemory(), start: time.Now(), times: map[string]int{}, open: map[string]int{}, most: map[string]int{}, ended: map[string]*Page{}}
 	w.discover(urls...)
@@ -64,7 +64,7 @@ func (w *world) discover(urls ...string) {
 	}
 }
 
-// run crawls the world, without delays and retries unless change says so.
+// run crawls the world without delays, with the options that change sets.
 func (w *world) run(ctx context.Context, change func(*Options)) error {
 	opt := Options{Parallel: 8, PerHost: 1, Retries: 2, Grace: 10 * time.Second, UserAgent: "skink"}
 	if change != nil {
@@ -73,7 +73,7 @@ func (w *world) run(ctx context.Context, change func(*Options)) error {
 	return w.crawl(opt).Run(ctx)
 }
 
-// crawl makes a crawl of the world, without jitter.
+// crawl returns a crawl of the world, without jitter.
 func (w *world) crawl(opt Options) *Crawl {
 	opt.jitter = func() float64 { return 0.5 }
 	c := newCrawl(w.front, opt, w, w.fetch, w.fetchRobots)
@@ -112,7 +112,7 @@ func (w *world) fetchRobots(ctx context.Context, url string) (int, []byte, error
 	return status, []byte(body), err
 }
 
-// request notes a request and takes the time it takes.
+// request records a request, and waits for its duration.
 func (w *world) request(ctx context.Context, url string) (n int) {
 	host := frontier.HostOf(url)
 	w.mu.Lock()
@@ -170,7 +170,7 @@ func (w *world) Handle(ctx context.Context, p *Page, leads *Leads) error {
 	return nil
 }
 
-// rest leaves in the frontier what a holder of the host would have.
+// rest stores the state of a host in the frontier, as if another worker had returned the host.
 func (w *world) rest(t *testing.T, host string, rest frontier.Rest) {
 	t.Helper()
 	grant, err := w.front.Claim(t.Context(), "before", 1<<20, time.Hour)
@@ -194,7 +194,7 @@ func (w *world) Pages() int64 {
 	return w.pages
 }
 
-// at is when the requests of a host began, robots.txt apart, in seconds.
+// at returns the times at which the requests to a host began, without robots.txt, in seconds.
 func (w *world) at(host string) (seconds []float64) {
 	for _, r := range w.asked {
 		if frontier.HostOf(r.url) == host && !strings.HasSuffix(r.url, "/robots.txt") {
@@ -213,7 +213,7 @@ func (w *world) pending(t *testing.T) int64 {
 	return counts.Pending
 }
 
-// urls are n URLs of a host.
+// urls returns n URLs of a host.
 func urls(host string, n int) (all []string) {
 	for i := range n {
 		all = append(all, fmt.Sprintf("http://%s/%d", host, i))
@@ -241,9 +241,9 @@ func same[T any](t *testing.T, what string, got, want T) {
 	}
 }
 
-// However long answers take, however many connections are allowed and however many pages wait for a
-// robots.txt that is slow itself: two requests to one host, robots.txt included, start no closer
-// than its delay.
+// The delay between the starts of two requests to a host is always kept, including requests for
+// robots.txt. It does not matter how long answers take, how many connections are allowed, and how
+// many pages wait for a slow robots.txt.
 func TestScheduleDelay(t *testing.T) {
 	for seed := range uint64(20) {
 		synctest.Test(t, func(t *testing.T) {
@@ -252,7 +252,7 @@ func TestScheduleDelay(t *testing.T) {
 			w := newWorld()
 			for h := range 4 {
 				w.discover(urls(fmt.Sprintf("h%d.test", h), 20)...)
-				w.discover(fmt.Sprintf("https://h%d.test/safe", h)) // the same host, another robots.txt
+				w.discover(fmt.Sprintf("https://h%d.test/safe", h)) // the same host with another robots.txt
 			}
 			w.robots = func(origin string, _ int) (int, string, error) {
 				switch origin {
@@ -298,7 +298,7 @@ func spaced(t *testing.T, w *world, host string, perHost int) {
 		if last != nil && r.at-last.at < delay {
 			t.Errorf("%s at %v, only %v after %s", r.url, r.at, r.at-last.at, last.url)
 		}
-		if r.url == "http://h1.test/0" { // by then its robots.txt was read
+		if r.url == "http://h1.test/0" { // from here on, the delay in its robots.txt applies
 			delay = 3 * time.Second
 		}
 		last = &r
@@ -318,11 +318,11 @@ func TestScheduleSlowHostDelaysNobody(t *testing.T) {
 			t.Fatal(err)
 		}
 		fast := w.at("fast.test")
-		same(t, "the fast host was through after", fast[len(fast)-1], 30.0) // robots.txt, and a second a page
+		same(t, "the fast host was through after", fast[len(fast)-1], 30.0) // one second for robots.txt, and one for each page
 	})
 }
 
-// Hosts take turns, whatever the length of their queues.
+// Hosts get requests alternately, however many URLs they have.
 func TestScheduleIsFair(t *testing.T) {
 	for _, delay := range []time.Duration{0, time.Second} {
 		synctest.Test(t, func(t *testing.T) {
@@ -347,7 +347,7 @@ func TestScheduleIsFair(t *testing.T) {
 	}
 }
 
-// A page that robots.txt forbids costs its host no turn.
+// A page that robots.txt forbids does not delay the next request to its host.
 func TestScheduleForbiddenCostsNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(append(urls("a.test", 500), "http://a.test/open")...)
@@ -361,7 +361,7 @@ func TestScheduleForbiddenCostsNothing(t *testing.T) {
 	})
 }
 
-// The end is seen when it comes, not when the last host could be asked again.
+// The crawl ends at once after the last page, and does not wait for the delay of its host.
 func TestScheduleEndsAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld("http://a.test/")
@@ -370,7 +370,7 @@ func TestScheduleEndsAtOnce(t *testing.T) {
 		if err := w.run(t.Context(), nil); err != nil {
 			t.Fatal(err)
 		}
-		same(t, "took", time.Since(w.start), time.Minute) // between robots.txt and the page
+		same(t, "took", time.Since(w.start), time.Minute) // the delay between robots.txt and the page
 	})
 }
 
@@ -398,12 +398,12 @@ func TestScheduleBackOff(t *testing.T) {
 			}
 		}
 	}
-	date := time.Date(2000, 1, 1, 0, 0, 30, 0, time.UTC).Format(http.TimeFormat) // 30 s after a bubble's beginning
+	date := time.Date(2000, 1, 1, 0, 0, 30, 0, time.UTC).Format(http.TimeFormat) // 30 s after the start time of a bubble
 	for _, c := range []struct {
 		name   string
 		urls   int
 		answer func(*world) func(string, int) *Page
-		robots bool // asked, and answered
+		robots bool // robots.txt is requested and answered
 		want   []float64
 		failed int
 		left   int64
@@ -450,8 +450,8 @@ func TestScheduleBackOff(t *testing.T) {
 	}
 }
 
-// URLs that fail whenever they are asked for cost their host some seconds each, and keep it from
-// none of its others, also where the others are further from a seed.
+// URLs that always fail cost some seconds each. All other URLs of their host are fetched, even if
+// they are farther from a seed.
 func TestScheduleURLsThatAlwaysFail(t *testing.T) {
 	const bad, near, far = 4, 20, 500
 	for _, c := range []struct {
@@ -459,12 +459,15 @@ func TestScheduleURLsThatAlwaysFail(t *testing.T) {
 		fails *Page
 		took  time.Duration
 	}{
-		// 1, 2, 4 and 8 s, as long as it may be the host. Then others are asked for before they are
-		// tried again, and each try costs a second.
+		// The back-off is 1, 2, 4 and 8 s while the failures may concern the whole host. After
+		// that,
+		// other URLs are fetched before the failed ones are tried again, and each try costs a
+		// second.
 		{"answers that break off", &Page{Status: 200, Problem: ProblemReset}, (15 + 2*bad) * time.Second},
 		{"no answer in time", &Page{Problem: ProblemTimeout}, (15 + 2*bad) * time.Second},
 		{"a proxy that cannot reach what is behind it", status(502), (15 + 2*bad) * time.Second},
-		// The host says so of itself. But it answers for others between two rounds.
+		// With this status the whole host counts as failing. But it answers other URLs between two
+		// rounds of tries.
 		{"busy", status(503), 3 * 15 * time.Second},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -493,7 +496,7 @@ func TestScheduleURLsThatAlwaysFail(t *testing.T) {
 	}
 }
 
-// After an answer, the failures of a host count from zero.
+// After an answer, the failures of a host are counted from zero again.
 func TestScheduleForgives(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(urls("a.test", 3)...)
@@ -514,7 +517,7 @@ func TestScheduleForgives(t *testing.T) {
 	})
 }
 
-// Requests in flight together that fail together are one failure.
+// If several requests in flight fail together, they count as one failure.
 func TestScheduleCountsOutagesOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(urls("a.test", 8)...)
@@ -528,25 +531,26 @@ func TestScheduleCountsOutagesOnce(t *testing.T) {
 		if err := w.run(t.Context(), func(o *Options) { o.PerHost, o.IgnoreRobots = 8, true }); err != nil {
 			t.Fatal(err)
 		}
-		// One page, seven failures, one try, and when it is answered the others.
+		// The first page is answered, the other seven fail. After the back-off, one is tried again,
+		// and when it is answered, the others follow.
 		same(t, "requests began at", w.at("a.test"), []float64{0, .1, .1, .1, .1, .1, .1, .1, 1.2, 1.3, 1.3, 1.3, 1.3, 1.3, 1.3})
 		same(t, "pages", w.Pages(), 8)
 	})
 }
 
-// The robots.txt of a host is asked for again with each try, at the host's own pace: its first
-// answer may have been an accident.
+// The robots.txt of a host is requested again with each try, after the back-off of the host,
+// because its first failure may have been temporary.
 func TestScheduleRobotsOutOfReach(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		fails  int
 		status int
 		err    error
-		want   string // robots.txt asked at
+		want   string // times of the requests for robots.txt
 		pages  int64
 	}{
 		{"503 once", 1, 503, nil, "[0s 1s]", 5},
-		{"refused twice", 2, 0, errors.New("what the system said"), "[0s]", 0}, // an answer that makes no sense is no outage
+		{"refused twice", 2, 0, errors.New("what the system said"), "[0s]", 0}, // an unknown error counts as invalid HTTP, which is not retried
 		{"503 for good", 1e9, 503, nil, "[0s 1s 3s]", 0},
 		{"429 twice", 2, 429, nil, "[0s 1s 3s]", 5},
 	} {
@@ -575,7 +579,8 @@ func TestScheduleRobotsOutOfReach(t *testing.T) {
 	}
 }
 
-// While a crawl goes on, a host that was given up is still asked now and then.
+// While a crawl continues because of other hosts, a hopeless host still gets requests after each
+// back-off.
 func TestScheduleHopelessHostMayComeBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(append(urls("late.test", 10), urls("busy.test", 200)...)...)
@@ -589,13 +594,13 @@ func TestScheduleHopelessHostMayComeBack(t *testing.T) {
 			t.Fatal(err)
 		}
 		same(t, "the late host was asked at", w.at("late.test"), []float64{0, 1, 3, 7, 15, 31, 63, 64, 65, 66, 67, 68})
-		same(t, "pages", w.Pages(), 206) // those asked at 3, 7, 15 and 31 s were given up
+		same(t, "pages", w.Pages(), 206) // the URLs requested at 3, 7, 15 and 31 s were given up
 		same(t, "took", time.Since(w.start), 199*time.Second)
 	})
 }
 
-// When our own network is gone, a resumed crawl of many hosts ends soon and loses no more than a
-// URL a host.
+// If the crawler's own network is down, a resumed crawl of many hosts ends soon, and gives up at
+// most one URL of each host.
 func TestScheduleOffline(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld()
@@ -611,7 +616,8 @@ func TestScheduleOffline(t *testing.T) {
 	})
 }
 
-// An origin of a host that does not answer gains nothing from answers of the other origin.
+// If the https URLs of a host never answer and its http URLs do, the crawl ends nevertheless, and
+// fetches all http URLs.
 func TestScheduleHalfAHost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld("https://a.test/", "http://a.test/")
@@ -645,7 +651,7 @@ func TestScheduleResumes(t *testing.T) {
 	})
 }
 
-// A Retry-After is remembered for the next run, a back-off of ours is not.
+// A Retry-After is stored for the next run, and the crawler's own back-off is not.
 func TestScheduleRemembers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld("http://a.test/", "http://b.test/", "http://a.test/2", "http://b.test/2")
@@ -676,7 +682,7 @@ func TestScheduleRemembers(t *testing.T) {
 	})
 }
 
-// A copy of a site on disk is read as fast as it goes.
+// A folder on disk has no delay, even if its robots.txt has a Crawl-delay.
 func TestScheduleFolderHasNoDelay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(urls("docs.localhost", 100)...)
@@ -706,13 +712,13 @@ func TestScheduleMaxPages(t *testing.T) {
 			if err := w.run(t.Context(), func(o *Options) { o.MaxPages, o.PerHost, o.Parallel = most, 4, 16 }); err != nil {
 				t.Fatal(err)
 			}
-			same(t, "pages", w.Pages(), min(most, 32)) // 5*10 less 3*5 less the 8 of h4, and 10 of 18 are left
+			same(t, "pages", w.Pages(), min(most, 32)) // four hosts have 8 pages each
 		})
 	}
 }
 
-// When a crawl is stopped, what is in flight is finished if it can be in time; what cannot is not
-// on record, and everything else is still to be fetched.
+// When a crawl is stopped, requests in flight may finish within Options.Grace. URLs that do not
+// finish in time are not recorded, and all other URLs stay pending.
 func TestScheduleStops(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(append(urls("quick.test", 50), urls("slow.test", 3)...)...)
@@ -728,20 +734,20 @@ func TestScheduleStops(t *testing.T) {
 			t.Errorf("got %v, want that the context ended", err)
 		}
 		same(t, "took", time.Since(w.start), 22*time.Second) // Grace is 10 s
-		same(t, "pages", w.Pages(), 3)                       // at 5, 10 and 15 s
+		same(t, "pages", w.Pages(), 3)                       // they end at 5, 10 and 15 s
 		same(t, "asked", len(w.asked), 4)
 		same(t, "pending", w.pending(t), 50)
 	})
 }
 
-// broken is a handler that cannot store.
+// broken is a handler that cannot store pages.
 type broken struct{ *world }
 
 func (f broken) Handle(context.Context, *Page, *Leads) error {
 	return errors.New("the disk is full")
 }
 
-// An error of the handler ends the crawl at once, whatever is in flight.
+// An error of the handler ends the crawl at once, even if requests are in flight.
 func TestScheduleHandlerFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld("http://a.test/", "http://b.test/")
@@ -779,8 +785,8 @@ func TestScheduleWaiting(t *testing.T) {
 	})
 }
 
-// Many workers find and end URLs of many hosts in any order, in real time: each URL is fetched
-// exactly once, and no wake-up is missed, or this test would hang.
+// Many workers find and end URLs of many hosts in random order and in real time. Each URL is
+// fetched exactly once. If a wake-up was missed, this test would hang.
 func TestScheduleStress(t *testing.T) {
 	const hosts, each = 20, 60
 	w := newWorld("http://h0.test/0")

@@ -11,13 +11,12 @@ import (
 	"skink/frontier"
 )
 
-// The kinds of scopes, which say what URLs of a crawl have in common with a seed, from the
-// narrowest to the widest.
+// The kinds of scopes, from the narrowest to the widest.
 const (
-	ScopePrefix = "prefix" // the same beginning, up to the last slash of the seed's path
-	ScopeHost   = "host"   // the same host and port
-	ScopeDomain = "domain" // the same registrable domain, such as example.com
-	ScopeAny    = "any"    // nothing: all URLs
+	ScopePrefix = "prefix" // URLs that begin like a seed, up to the last slash of the seed's path
+	ScopeHost   = "host"   // URLs with the host and port of a seed
+	ScopeDomain = "domain" // URLs with the registrable domain of a seed, such as example.com
+	ScopeAny    = "any"    // all URLs
 )
 
 // A Scope decides which URLs belong to a crawl. The URLs of seeds always do.
@@ -31,13 +30,13 @@ type Scope struct {
 	seeds map[string]bool // guarded by mu: canonical URLs
 
 	hostsMu sync.RWMutex    // if both mutexes are needed, lock mu first
-	hosts   map[string]bool // guarded by hostsMu: a cache for ScopeDomain: whether a host is in the scope
+	hosts   map[string]bool // guarded by hostsMu: cache for ScopeDomain of whether a host is in the scope
 }
 
 // NewScope returns a scope of the given kind without seeds. Without seeds it contains no URL,
-// unless the kind is ScopeAny. Besides what kind demands, a URL must match one of the regular
-// expressions include, if there are any, and none of exclude. An expression may match any part of
-// the canonical URL. An invalid kind or expression is an error.
+// unless the kind is ScopeAny. A URL in the scope must also match one of the regular expressions in
+// include, if there are any, and none of those in exclude. An expression may match any part of the
+// canonical URL. An invalid kind or expression is an error.
 func NewScope(kind string, include, exclude []string) (*Scope, error) {
 	switch kind {
 	case ScopePrefix, ScopeHost, ScopeDomain, ScopeAny:
@@ -75,7 +74,7 @@ func (s *Scope) AddSeed(url string) {
 	clear(s.hosts)
 }
 
-// root returns the part of a URL that must be equal to that of a seed: its host, domain or prefix,
+// root returns the part of a URL that must be the same as in a seed: the host, domain or prefix,
 // depending on the kind.
 func (s *Scope) root(url string) string {
 	switch s.kind {
@@ -110,11 +109,12 @@ func (s *Scope) near(url string) bool {
 	return s.roots[frontier.HostOf(url)]
 }
 
-// mostHosts is how many hosts onDomain caches.
+// mostHosts is the number of hosts that onDomain caches.
 const mostHosts = 10_000
 
-// onDomain reports whether a host is in the domain of a seed. Finding the domain costs more than
-// the rest of the work for a link, and links lead to the same few hosts, so the answers are cached.
+// onDomain reports whether a host is in the domain of a seed. It caches the results, because
+// finding the domain costs more than all other work for a link, and most links lead to the same few
+// hosts.
 func (s *Scope) onDomain(host string) bool {
 	s.hostsMu.RLock()
 	in, known := s.hosts[host]
@@ -148,8 +148,8 @@ func (s *Scope) underRoot(url string) bool {
 	}
 }
 
-// Obey sets the settings of single hosts. The include and exclude patterns of a host there replace
-// those of NewScope. Obey must be called before the scope is used.
+// Obey sets the settings of single hosts. Their include and exclude patterns replace the patterns
+// of NewScope. Obey must be called before the scope is used.
 func (s *Scope) Obey(t access.Table) { s.own = t }
 
 // patterns returns the include and exclude patterns that apply to the host of a URL.
@@ -184,8 +184,9 @@ func matches(patterns []*regexp.Regexp, url string) bool {
 }
 
 // Moved reports whether a redirect from a seed stays within the seed's domain (from http to https,
-// from example.com to www.example.com), so that the target counts as a seed. Like a seed, the
-// target need not match include. But it must not match exclude, because the user did not name it.
+// or from example.com to www.example.com), so that the target counts as a seed. Like a seed, the
+// target need not match an include pattern. But it must not match an exclude pattern, because it is
+// not a URL from the user.
 func (s *Scope) Moved(seed, target string) bool {
 	return !s.excludes(target) && frontier.Domain(frontier.HostOf(seed)) == frontier.Domain(frontier.HostOf(target))
 }

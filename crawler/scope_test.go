@@ -38,8 +38,8 @@ func TestScope(t *testing.T) {
 		{ScopePrefix, "http://example.com/docs/",
 			[]string{"http://example.com/docs/", "http://example.com/docs/a", "http://example.com/docs/a/b?c=/d", "http://example.com/docs/?q"},
 			[]string{"http://example.com/", "http://example.com/docs", "http://example.com/docsx/", "https://example.com/docs/", "http://example.com/?u=http://example.com/docs/", "http://example.com:8080/docs/"}},
-		// Up to the last slash, as for everyone who saves a folder of a site; the seed's own name
-		// says no more.
+		// The prefix ends with the last slash of the path, so the name of the seed's file does not
+		// matter.
 		{ScopePrefix, "http://example.com/docs", []string{"http://example.com/docs", "http://example.com/other/x"}, []string{"http://example.org/"}},
 		{ScopePrefix, "http://example.com/docs/index.html?a=/b/", []string{"http://example.com/docs/x"}, []string{"http://example.com/", "http://example.com/docs"}},
 		{ScopePrefix, "http://example.com/", []string{"http://example.com/any/where"}, []string{"http://example.com.evil.test/"}},
@@ -72,8 +72,8 @@ func TestScopePatterns(t *testing.T) {
 		{nil, []string{`\.pdf$`}, "http://a.test/x.pdf", false},
 		{nil, []string{`\.pdf$`}, "http://a.test/x.pdf?1", true},
 		{[]string{"/blog/"}, []string{"print"}, "http://a.test/blog/print", false},
-		{[]string{"elsewhere"}, nil, "http://elsewhere.test/", false},        // the kind of scope says no
-		{[]string{"/blog/"}, []string{"index"}, "http://a.test/index", true}, // the seed
+		{[]string{"elsewhere"}, nil, "http://elsewhere.test/", false},        // not in a scope of this kind
+		{[]string{"/blog/"}, []string{"index"}, "http://a.test/index", true}, // a seed is always in the scope
 	} {
 		s := newScope(t, ScopeHost, c.include, c.exclude, "http://a.test/index")
 		if got := s.Contains(c.url); got != c.want {
@@ -92,7 +92,7 @@ func TestScopeMoved(t *testing.T) {
 		{"http://www.example.co.uk/", "http://shop.example.co.uk/", true},
 		{"http://example.com/", "http://example.org/", false},
 		{"http://one.github.io/", "http://two.github.io/", false},
-		{"http://example.com/", "http://example.com/login", false}, // excluded, and not a seed
+		{"http://example.com/", "http://example.com/login", false}, // an exclude pattern matches
 	} {
 		s := newScope(t, ScopeHost, []string{"/blog/"}, []string{"/login"}, c.from)
 		if got := s.Moved(c.from, c.to); got != c.want {
@@ -117,7 +117,7 @@ func TestScopeErrors(t *testing.T) {
 	}
 }
 
-// Seeds are added while others ask: a site may move in the middle of a crawl.
+// Seeds can be added while other goroutines use the scope, because a site may move during a crawl.
 func TestScopeAtOnce(t *testing.T) {
 	s := newScope(t, ScopePrefix, nil, nil)
 	var wait sync.WaitGroup

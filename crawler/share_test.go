@@ -12,7 +12,7 @@ import (
 	"skink/frontier"
 )
 
-// manyHosts is a world with that many hosts of that many URLs each.
+// manyHosts returns a world with a number of hosts, and a number of URLs for each host.
 func manyHosts(hosts, urlsEach int) *world {
 	w := newWorld()
 	for h := range hosts {
@@ -21,7 +21,7 @@ func manyHosts(hosts, urlsEach int) *world {
 	return w
 }
 
-// runLater runs a crawl after a while, and until ctx ends.
+// runLater starts a crawl after a while, and runs it until ctx ends.
 func runLater(ctx context.Context, t *testing.T, wait *sync.WaitGroup, after time.Duration, c *Crawl) {
 	wait.Go(func() {
 		time.Sleep(after)
@@ -31,8 +31,8 @@ func runLater(ctx context.Context, t *testing.T, wait *sync.WaitGroup, after tim
 	})
 }
 
-// Workers start while another holds all hosts, and end again. Each soon holds its share of the
-// hosts, and every host gets its rest, whichever worker sends the request.
+// Workers start while another has claimed all hosts, and end again. Each worker soon has its share
+// of the hosts. The delay of every host is kept, whichever worker sends the requests.
 func TestShareOfHosts(t *testing.T) {
 	for _, c := range []struct {
 		name    string
@@ -88,7 +88,7 @@ func TestShareOfHosts(t *testing.T) {
 	}
 }
 
-// A worker that is alone holds every host, and is as fast as one without a share.
+// A single worker claims all hosts, and is as fast as a worker without a share.
 func TestShareOfALoneWorker(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const hosts, each = 40, 20
@@ -106,7 +106,7 @@ func TestShareOfALoneWorker(t *testing.T) {
 	})
 }
 
-// Hosts that one worker discovers are dealt out to those that had nothing to do.
+// Hosts that one worker discovers are shared with workers that had nothing to fetch.
 func TestShareOfWhatIsFound(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const hosts, each, workers = 30, 20, 3

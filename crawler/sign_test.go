@@ -18,8 +18,8 @@ import (
 
 var signedInput = regexp.MustCompile(`^skink=(\("@method" "@authority" "@path" "signature-agent";key="skink"\);created=\d+;expires=\d+;keyid="[^"]+";alg="ed25519";nonce="([^"]+)";tag="web-bot-auth")$`)
 
-// verifySigned checks the signature of a request by the draft, from what the server received. It
-// returns the nonce.
+// verifySigned checks the signature of a request that a server has received, as the draft requires.
+// It returns the nonce.
 func verifySigned(public ed25519.PublicKey, r *http.Request) (nonce string, err error) {
 	in := signedInput.FindStringSubmatch(r.Header.Get("Signature-Input"))
 	if in == nil {
@@ -36,8 +36,9 @@ func verifySigned(public ed25519.PublicKey, r *http.Request) (nonce string, err 
 	return in[2], err
 }
 
-// Every request of a crawl has a signature of its own: for robots.txt, sitemaps, checks by HEAD, and
-// each hop of a redirect to another host. A host whose settings say no gets none.
+// Every request of a crawl has a signature of its own, including those for robots.txt, sitemaps,
+// checks with HEAD, and redirects to other hosts. Requests to a host whose settings turn signing
+// off have none.
 func TestSigned(t *testing.T) {
 	key, err := signature.NewKey()
 	if err != nil {

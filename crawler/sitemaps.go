@@ -18,29 +18,29 @@ import (
 
 // # Sitemaps
 //
-// If a seed is a whole host, the crawl looks for the host's sitemaps after it has fetched the seed:
-// those that robots.txt names, and /sitemap.xml. It first reads a few kilobytes of the latter to
-// see whether it is a sitemap, so that a wrong guess leaves no record. Sitemaps are items of the
-// frontier, so a crawl resumes them after a kill. The URLs of a sitemap are queued as they are
-// read, and the sitemap ends last. After a kill in between, it is read again, and the frontier
-// ignores the URLs it has.
+// If a seed is the home page of a host, the crawl looks for the host's sitemaps after it has
+// fetched the seed. It uses the sitemaps in robots.txt, and /sitemap.xml. It first reads only a few
+// kilobytes of /sitemap.xml, so that there is no record if this is not a sitemap. Sitemaps are
+// items of the frontier, so a crawl resumes them after a kill. The URLs of a sitemap are queued
+// while it is read, and the sitemap ends last. If the crawl is killed in between, the sitemap is
+// read again, and the frontier ignores the URLs that it already has.
 //
-// A sitemap may list URLs of the crawl on any host; other URLs are counted and ignored. An index
-// lists sitemaps, which may be index files up to maxSitemapDepth.
+// A sitemap may list URLs of any host that belong to the crawl. Other URLs are counted and ignored.
+// An index file lists sitemaps, which may be index files again, up to maxSitemapDepth.
 const (
-	maxSitemapDepth = 3    // number of index files in a row that are followed
-	mostSitemaps    = 1000 // sitemaps that are read of one host in one run; enough for 50 million pages
-	listedAtOnce    = 1000 // URLs that are queued in one call of the frontier
+	maxSitemapDepth = 3    // depth of nested index files that are read
+	mostSitemaps    = 1000 // number of sitemaps of one host that are read in one run; enough for 50 million pages
+	listedAtOnce    = 1000 // number of URLs that are queued in one call of the frontier
 	guessed         = "/sitemap.xml"
 )
 
 // Listed counts the URLs that a sitemap lists.
 type Listed struct {
-	Pages    int   // URLs of pages that belong to the crawl
-	Sitemaps int   // URLs of sitemaps that belong to the crawl
-	New      int   // pages and sitemaps among these that were not in the frontier
-	Outside  int   // entries that are outside the scope, or are not URLs
-	Cut      error // why the sitemap was not read to the end; nil: it was
+	Pages    int   // number of pages that belong to the crawl
+	Sitemaps int   // number of sitemaps that belong to the crawl
+	New      int   // how many of these pages and sitemaps were not in the frontier
+	Outside  int   // number of entries that are outside the scope, or are not URLs
+	Cut      error // why the sitemap was not read to the end; nil if it was
 
 	on map[string]bool // hosts of the new URLs
 }
@@ -68,8 +68,8 @@ func (l *Listed) String() string {
 	return text
 }
 
-// findSitemaps sets the sitemaps of a seed's host in the seed's page, if the seed is the host's
-// home page.
+// findSitemaps looks for the sitemaps of a host if the page is a seed and the home page of the
+// host, and stores their URLs in the page.
 func (c *Crawl) findSitemaps(ctx context.Context, t *turn, page *Page) {
 	item := t.item
 	if !c.opt.Sitemaps || c.opt.Scope == nil || t.host.folder || item.Depth > 0 || item.Kind != frontier.Page || page.Status == 0 || !frontier.IsRoot(item.URL) {
@@ -104,8 +104,7 @@ func (c *Crawl) findSitemaps(ctx context.Context, t *turn, page *Page) {
 	}
 }
 
-// roomForSitemap counts a sitemap that a host names. It returns false when the host has reached
-// mostSitemaps.
+// roomForSitemap counts a sitemap of a host. It returns false if the host has mostSitemaps already.
 func (c *Crawl) roomForSitemap(host string) bool {
 	c.sitemapsMu.Lock()
 	defer c.sitemapsMu.Unlock()
@@ -116,11 +115,11 @@ func (c *Crawl) roomForSitemap(host string) bool {
 	return true
 }
 
-// peekAt is how many bytes of an answer are read to detect a sitemap.
+// peekAt is the number of bytes of an answer that are read to detect a sitemap.
 const peekAt = 4 << 10
 
-// peek reports whether the answer of a URL begins like a sitemap, or redirects to a URL that
-// contains "sitemap".
+// peek requests a URL, and reports whether the answer begins like a sitemap, or redirects to a URL
+// that contains "sitemap".
 func (f *fetcher) peek(ctx context.Context, url string) bool {
 	ctx, clock, cancel := wire.StartClock(ctx, f.opt.Timeout, f.opt.Timeout)
 	defer cancel()
@@ -216,13 +215,13 @@ func (c *Crawl) listed(base *frontier.Base, from frontier.Item, e *sitemap.Entry
 	return frontier.Item{URL: url, Depth: from.Depth + 1, Kind: frontier.Sitemap}, true
 }
 
-// A Dated is a page with the time of its last change, as a sitemap says.
+// A Dated is a page with the time of its last change according to a sitemap.
 type Dated struct {
 	URL     string
 	LastMod time.Time
 }
 
-// queue adds items from a sitemap to the frontier. Before, it calls OnDated and OnListed.
+// queue calls OnDated and OnListed, and then adds items from a sitemap to the frontier.
 func (c *Crawl) queue(ctx context.Context, l *Listed, items []frontier.Item, dated []Dated) error {
 	if len(items) == 0 {
 		return nil

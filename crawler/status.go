@@ -9,19 +9,19 @@ import (
 // A HostState describes the progress of a crawl at one host.
 type HostState struct {
 	Name     string
-	Requests int           // requests started, robots.txt included
+	Requests int           // number of requests started, including those for robots.txt
 	Took     time.Duration // average time of an answer, in which recent answers count more; 0: no answer yet
 	Rest     time.Duration // least time between the starts of two requests
 	Until    time.Time     // no requests are sent before this time, which may be in the past
-	Fails    int           // failures in a row
+	Fails    int           // number of failures in a row
 	Hopeless bool          // the crawl ends without waiting for the host, see backoff.go
 	Budget   bool          // the host has reached its --max-host-pages or --max-host-bytes, and has more URLs
-	Alone    string        // why this crawl sends the host no more requests, see backoff.go; "": it gets requests
+	Alone    string        // why this crawl sends the host no more requests, see backoff.go; "" if it gets requests
 	Left     bool          // the host has URLs to fetch, or may have some
 }
 
-// Hosts returns the state of the hosts in memory, sorted by name. Hosts with nothing left to fetch
-// are removed from memory after a while.
+// Hosts returns the state of the hosts in memory, sorted by name. Hosts without URLs to fetch are
+// removed from memory after a while.
 func (c *Crawl) Hosts() []HostState {
 	s := c.schedule
 	s.mu.Lock()

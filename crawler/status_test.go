@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// A pause begins nothing, however long it lasts, and loses nothing: all is fetched when it ends.
+// During a pause, no request starts, however long the pause lasts. After the pause, all URLs are
+// fetched.
 func TestPause(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld("http://a.example/1", "http://a.example/2", "http://b.example/1")
@@ -31,7 +32,7 @@ func TestPause(t *testing.T) {
 	})
 }
 
-// A crawl that is stopped in a pause ends.
+// A crawl can be stopped during a pause.
 func TestStopInPause(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld("http://a.example/1")

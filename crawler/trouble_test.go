@@ -14,7 +14,7 @@ import (
 	"skink/frontier"
 )
 
-// A slowFrontier takes its time to give URLs, as a disk does.
+// A slowFrontier needs some time to return URLs, like a disk.
 type slowFrontier struct {
 	frontier.Frontier
 	takes time.Duration
@@ -25,8 +25,9 @@ func (f slowFrontier) Take(ctx context.Context, c frontier.Claim, n int) ([]fron
 	return f.Frontier.Take(ctx, c, n)
 }
 
-// A host whose rest ends while URLs are taken, of it or of another, is neither lost nor looked at
-// without end. In real time: the clock of a bubble stands still there.
+// If the delay of a host ends while URLs of this host or another are taken from the frontier, the
+// host is neither lost nor checked endlessly. The test uses real time, because the clock of a
+// bubble would not advance during the call.
 func TestScheduleSlowFrontier(t *testing.T) {
 	w := newWorld()
 	w.links = map[string][]string{}
@@ -44,8 +45,8 @@ func TestScheduleSlowFrontier(t *testing.T) {
 	same(t, "URLs", len(w.ended), 4*21)
 }
 
-// With more hosts in turn than the cache of robots.txt holds, a page still follows its robots.txt:
-// what was asked for is not forgotten before it is used.
+// If more hosts get requests alternately than the cache of robots.txt has room for, each robots.txt
+// is still in the cache when its page is fetched.
 func TestScheduleManyRobots(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const hosts = 100
@@ -55,7 +56,7 @@ func TestScheduleManyRobots(t *testing.T) {
 		}
 		w.takes = func(string) time.Duration { return 100 * time.Millisecond }
 		c := w.crawl(Options{Parallel: 4, Connections: 4, PerHost: 1, Delay: time.Second, UserAgent: "skink", Grace: time.Second})
-		c.robots.mostHosts = 50 // those in turn are some four a tenth of a second, for a second
+		c.robots.mostHosts = 50 // four requests at the same time take a tenth of a second, so some 40 hosts get a request within the delay
 		if err := c.Run(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -66,7 +67,7 @@ func TestScheduleManyRobots(t *testing.T) {
 	})
 }
 
-// Hosts that run into the time limit again and again do not take the workers of those that answer.
+// Hosts that exceed the time limit again and again do not slow down hosts that answer.
 func TestScheduleDeadHosts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld()
@@ -100,13 +101,14 @@ func TestScheduleDeadHosts(t *testing.T) {
 				late++
 			}
 		}
-		if want := 20 * 5 * 60 * 95 / 100; late < want { // a page a second and host, less a little
+		if want := 20 * 5 * 60 * 95 / 100; late < want { // 95 % of one page per second for each host
 			t.Errorf("%d pages of live hosts in the second five minutes, want %d", late, want)
 		}
 	})
 }
 
-// reopen ends all claims and rests of ours, as opening a store does.
+// reopen drops all claims and all waits that the crawler has chosen itself, as opening a store
+// does.
 func (w *world) reopen(t *testing.T) {
 	t.Helper()
 	again := frontier.NewMemory()
@@ -126,8 +128,8 @@ func (w *world) reopen(t *testing.T) {
 	}
 }
 
-// A robots.txt that says when to come back is asked for then, also after the crawl was stopped; no
-// URL is given up for it.
+// If the answer for robots.txt has a Retry-After, robots.txt is requested again at that time, even
+// if the crawl was stopped in between. No URL is given up because of this.
 func TestScheduleRobotsRetryAfter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld("http://a.test/")
@@ -157,7 +159,7 @@ func TestScheduleRobotsRetryAfter(t *testing.T) {
 func TestScheduleLongestRetryAfter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(urls("a.test", 2)...)
-		w.takes = func(u string) time.Duration { // the answer that asks for less comes last
+		w.takes = func(u string) time.Duration { // the answer with the shorter time arrives last
 			return map[string]time.Duration{"http://a.test/0": time.Second, "http://a.test/1": 2 * time.Second}[u]
 		}
 		w.answer = func(u string, _ int) *Page {
@@ -174,8 +176,8 @@ func TestScheduleLongestRetryAfter(t *testing.T) {
 	})
 }
 
-// A Crawl-delay that gets shorter is followed, and one that was stored counts up to the MaxDelay of
-// today.
+// A Crawl-delay that has become shorter is used, and a stored one is limited by the present
+// MaxDelay.
 func TestScheduleCrawlDelayChanges(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(urls("a.test", 4)...)
@@ -189,12 +191,12 @@ func TestScheduleCrawlDelayChanges(t *testing.T) {
 		if err := w.run(t.Context(), func(o *Options) { o.Delay, o.MaxDelay = time.Second, 30*time.Second }); err != nil {
 			t.Fatal(err)
 		}
-		// At 90 s the store says 60, of which 30 are granted, until the new robots.txt is read.
+		// At 90 s the stored delay is 60 s, limited to 30 s, until the new robots.txt is read.
 		same(t, "asked at", w.at("a.test"), []float64{60, 92, 94, 96})
 	})
 }
 
-// Redirects of a robots.txt keep to the delay of each host they lead to.
+// The delay of each host applies to the redirects of a robots.txt.
 func TestFetchRobotsHops(t *testing.T) {
 	var mu sync.Mutex
 	var at []time.Time
@@ -217,9 +219,9 @@ func TestFetchRobotsHops(t *testing.T) {
 	if err := c.Run(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	same(t, "requests", len(at), 5) // four hops, and the page
+	same(t, "requests", len(at), 5) // four redirects and their last target
 	for i := range at[1:] {
-		if gap := at[i+1].Sub(at[i]); gap < opt.Delay/2 { // half: the machine may be slow to see the first
+		if gap := at[i+1].Sub(at[i]); gap < opt.Delay/2 { // only half, because a busy machine may notice the first request late
 			t.Errorf("request %d came %v after the one before", i+1, gap)
 		}
 	}

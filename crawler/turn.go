@@ -3,13 +3,14 @@ package crawler
 import (
 	"cmp"
 	"context"
+	"slices"
 	"time"
 
 	"skink/frontier"
 )
 
-// A turn is the permission to fetch one URL of a host. The schedule's mutex guards what follows
-// began.
+// A turn is the fetch of one URL of a host, from the decision to fetch it until its page is stored.
+// The schedule's mutex guards the fields after began.
 type turn struct {
 	item    frontier.Item
 	host    *host
@@ -20,19 +21,19 @@ type turn struct {
 
 	stage   stage
 	arrived bool      // the page waits for a worker, or is being processed
-	number  int       // number of this request among those of the host, from 1
+	number  int       // number of this request among the requests to the host, counted from 1
 	robots  int       // value of host.robots when the turn began
 	before  time.Time // time of the host's request before this one
 }
 
-// A stage is how far a turn has come.
+// A stage is the progress of a turn.
 //
 //	begun ──▶ sent ──▶ answered ──▶ ended
 //
-// next begins a turn. The turn is sent when its first request was written to the connection, for
-// the page or for its robots.txt. It is answered when fetched has its page, and ended when done says
-// that all is stored. The page of a folder is answered only in done. locate and admit may undo a
-// turn: it ends as if it had not begun.
+// next begins a turn. The turn is sent when its first request was written to the connection, which
+// may be the request for robots.txt. It is answered when fetched gets its page, and ended when done
+// reports that the page is stored. A turn of a folder on disk is answered only in done. locate and
+// admit may undo a turn, which then ends as if it had not begun.
 type stage int
 
 const (
@@ -59,18 +60,18 @@ func (s *schedule) begin(h *host, now time.Time) *turn {
 	return t
 }
 
-// A permission is what robots.txt says about a URL.
+// A permission has the rules of a robots.txt for one URL.
 type permission struct {
-	refusal *Page         // the result for a URL that must not be fetched, or not now; nil: it may be fetched
+	refusal *Page         // page with the problem, if the URL must not be fetched, or not now; nil if it may be fetched
 	origin  string        // origin of the robots.txt; "": unknown
 	delay   time.Duration // Crawl-delay in the robots.txt
-	signals string        // its content signals for this crawler, see [robots.Rules.Signals]
+	signals string        // content signals for this crawler in the robots.txt, see [robots.Rules.Signals]
 }
 
-// admit reports whether a turn goes on with its permission, or was undone. It is undone if the claim
-// of its host was lost. It is also undone if the host was asked for robots.txt, or answered that,
-// since the turn began: the time slot of the turn has then passed, as have those of other turns that
-// waited for the same answer.
+// admit reports whether a turn may continue with its permission. If not, the turn was undone. It is
+// undone if the claim on its host was lost. It is also undone if a request for the host's
+// robots.txt began or ended after the turn had begun. The delay then counts from that request, so
+// the turn must wait, as must other turns that waited for the same robots.txt.
 func (s *schedule) admit(t *turn, p permission) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -92,13 +93,14 @@ func (s *schedule) admit(t *turn, p permission) bool {
 	return true
 }
 
-// fetched takes the result of a turn. It reports whether the URL must be tried again: the caller
-// then gives the URL back to the frontier and calls done. Otherwise the page goes to a worker. The
-// error is that of ctx: the request may have been cut off, so the page says nothing about the URL.
+// fetched records the result of a turn. If the result again is true, the URL must be tried again,
+// and the caller puts it back into the frontier and calls done. Otherwise the caller passes the
+// page to a worker. The error is that of ctx. In this case the request may have been cut off, so
+// the page must not be used.
 //
-// The next page of a host may be requested while a worker processes this one. A folder waits until
-// this one is stored: its pages are judged in the order of their links, so that one folder always
-// gets the same verdicts (with PerHost 1).
+// The next page of a host may be requested while a worker processes this one. For a folder on disk,
+// it is requested only when this one is stored. So the pages of a folder are judged in the order of
+// their links, and always get the same verdicts (if PerHost is 1).
 func (s *schedule) fetched(ctx context.Context, a *arrival) (again bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -125,13 +127,15 @@ func (s *schedule) fetched(ctx context.Context, a *arrival) (again bool, err err
 	return false, nil
 }
 
-// An outcome is what the handler's processing of a page means for the schedule.
+// An outcome has the consequences of a handled page for the schedule.
 type outcome struct {
-	lost  bool     // the claim on the host was lost, so another worker may hold it
+	lost  bool     // the claim on the host was lost, so another worker may have claimed it
 	alone string   // why the host must get no more requests; "": it may get some
-	probe string   // URL that the host is asked for next, because the [Prober] wants to know its answer; "": none
+	probe string   // URL that is requested next from the host, because the [Prober] needs the answer; "": none
 	depth int      // depth of the URLs that were added to the frontier
 	hosts []string // hosts of the URLs that were added to the frontier
+
+	requisites []string // hosts among these to which requisites were added
 }
 
 // done ends a turn after its page was handled.
@@ -142,7 +146,7 @@ func (s *schedule) done(a *arrival, o outcome) {
 	if t.stage < answered {
 		s.answer(a)
 	}
-	h.spot.Leave() // its key in the line may change
+	h.spot.Leave() // leave the queue before the host's key in it changes
 	h.alone = cmp.Or(h.alone, o.alone)
 	switch {
 	case t.claim != h.claim:
@@ -159,12 +163,15 @@ func (s *schedule) done(a *arrival, o outcome) {
 			continue
 		}
 		h.found(o.depth)
+		if slices.Contains(o.requisites, name) {
+			h.supply = urgent
+		}
 		s.offer(h)
 	}
 	s.changed()
 }
 
-// undo ends a turn as if it had not begun: its URL is the host's next one again.
+// undo ends a turn as if it had not begun. Its URL is the next URL of the host again.
 func (s *schedule) undo(t *turn) {
 	if h := t.host; t.claim == h.claim {
 		h.urls = append([]frontier.Item{t.item}, h.urls...)
@@ -174,15 +181,15 @@ func (s *schedule) undo(t *turn) {
 	s.end(t)
 }
 
-// unasked restores the time of the host's request before this turn, unless another request has
-// started since. It is for turns whose URL was not requested.
+// unasked restores the time of the host's last request before this turn, unless another request has
+// started since. It is called for turns whose URL was not requested.
 func (t *turn) unasked() {
 	if t.host.requests == t.number {
 		t.host.asked = t.before
 	}
 }
 
-// send records that the first request of a turn was sent, or that none will be.
+// send records that the first request of a turn was sent, or that the turn sends no request.
 func (t *turn) send() {
 	if t.stage < sent {
 		t.stage = sent
@@ -190,8 +197,8 @@ func (t *turn) send() {
 	}
 }
 
-// answer ends the request of a turn that did not fail. If there was none, the host's rest counts as
-// if the turn had not begun.
+// answer ends the request of a turn that did not fail. If the URL was not requested, the delay to
+// the host's next request is the same as if the turn had not begun.
 func (s *schedule) answer(a *arrival) {
 	if a.asked {
 		a.turn.host.well(a.page.Took)
@@ -204,7 +211,7 @@ func (s *schedule) answer(a *arrival) {
 // free records that the request of a turn has ended, so that the host may get another one.
 func (s *schedule) free(t *turn) {
 	h := t.host
-	h.spot.Leave() // its key in the line may have changed, and vacate moves other hosts before it is put back
+	h.spot.Leave() // the host's key in its queue may have changed, and vacate changes the queue before offer puts the host back
 	t.send()
 	t.stage = answered
 	s.capacity.asking[t.pace]--
@@ -214,7 +221,7 @@ func (s *schedule) free(t *turn) {
 	s.changed()
 }
 
-// end ends a turn whose request has ended before.
+// end ends a turn. Its request must have ended before.
 func (s *schedule) end(t *turn) {
 	t.stage = ended
 	if t.arrived {

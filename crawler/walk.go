@@ -12,16 +12,16 @@ import (
 
 // Walk crawls from seeds and keeps all state in memory. It calls visit once for each URL with the
 // result: a page, a problem ([Page.Problem]), or a redirect ([Page.Location]), which Walk follows
-// itself. visit returns the links to follow, or the zero Links; its error ends the crawl. Calls of
-// visit do not overlap.
+// itself. The function visit returns the links to follow, which may be the zero Links. If it
+// returns an error, the crawl ends. Walk never calls visit while another call is running.
 //
-// Without opt.Scope the crawl stays on the hosts of the seeds. If a seed names a private address,
-// that address is allowed, see [wire.SpecialHosts]. opt.MaxPages counts fetched pages, without
-// errors and redirects. Walk returns an error of [New], of [Crawl.Run], or for a seed that is not a
-// valid URL.
+// Without opt.Scope, the crawl stays on the hosts of the seeds. If a seed has a private address,
+// that address is allowed, see [wire.SpecialHosts]. opt.MaxPages limits the number of fetched
+// pages, not counting errors and redirects. Walk fails if [New] or [Crawl.Run] fails, or if a seed
+// is not a valid URL.
 //
-// To keep state after the process ends, or to process pages in parallel, write a [Handler] and use
-// [New].
+// To keep the state after the process ends, or to process pages in parallel, implement a [Handler]
+// and use [New].
 func Walk(ctx context.Context, seeds []string, opt Options, visit func(*Page) (Links, error)) error {
 	w := &walk{front: frontier.NewMemory(), visit: visit}
 	items, err := w.begin(ctx, seeds)
@@ -34,7 +34,7 @@ func Walk(ctx context.Context, seeds []string, opt Options, visit func(*Page) (L
 		}
 		opt.Scope.Obey(opt.Hosts)
 	}
-	opt.Sitemaps = false // visit is for pages
+	opt.Sitemaps = false // visit must get only pages
 	opt.AllowHosts, opt.SeedHosts = slices.Clip(opt.AllowHosts), slices.Clip(opt.SeedHosts)
 	for _, it := range items {
 		opt.Scope.AddSeed(it.URL)
@@ -55,8 +55,8 @@ type walk struct {
 
 	mu    sync.Mutex
 	visit func(*Page) (Links, error) // guarded by mu
-	err   error                      // guarded by mu: of visit
-	pages int64                      // guarded by mu
+	err   error                      // guarded by mu: the first error of visit
+	pages int64                      // guarded by mu: number of fetched pages
 }
 
 // begin adds the seeds to the frontier.
@@ -83,8 +83,8 @@ func (w *walk) Handle(ctx context.Context, p *Page, leads *Leads) error {
 	return w.front.End(ctx, frontier.Ending{Claim: p.Claim, URL: p.Item.URL, State: p.End(), Links: leads.Items})
 }
 
-// show calls visit with a page. After visit has failed once, show does not call it again: other
-// workers may still have pages.
+// show calls visit with a page. After visit has failed once, show does not call it again, even if
+// other workers still have pages.
 func (w *walk) show(p *Page) (links Links, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -104,9 +104,9 @@ func (w *walk) Pages() int64 {
 	return w.pages
 }
 
-// Get fetches one page that a user named, and follows its redirects. It is for looking at a page,
-// not for crawling: it ignores robots.txt and does not retry. A failed fetch is not an error: it
-// sets the page's Problem.
+// Get fetches one page at the request of a user, and follows its redirects. It is not meant for
+// crawling, because it ignores robots.txt and does not retry. If the fetch fails, Get returns no
+// error, but a page with a Problem.
 func Get(ctx context.Context, url string, opt Options) (*Page, error) {
 	f, err := newFetcher(opt)
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 
 var walkHref = regexp.MustCompile(`href=(\S+?)>`)
 
-// found is the links of a page.
+// found returns the links of a page.
 func found(p *Page) Links {
 	var all []string
 	for _, m := range walkHref.FindAllSubmatch(p.Body, -1) {
@@ -25,8 +25,8 @@ func found(p *Page) Links {
 	return hrefs(all...)
 }
 
-// A program that only says what to do with each page sees the whole of a site once,
-// with what went wrong and what moved, and nothing of other sites.
+// Walk calls visit once for each URL of a site, including errors and redirects, and for no URL of
+// other sites.
 func TestWalk(t *testing.T) {
 	host := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {

@@ -8,15 +8,15 @@ import (
 
 // # Words of ASCII
 //
-// Most bytes of most pages are ASCII. In a loop that tests byte by byte the processor mispredicts a
-// branch at the end of every word, which costs more than all the rest. So the code classifies 64
-// bytes at once, eight to a machine word. It makes two masks with a bit for each byte: one marks
-// letters and digits, the other marks bytes that need the full rules. Words are then runs of ones,
-// found by counting zeros. A word of up to eight bytes is loaded, lower-cased, stored and hashed in
-// one register, without a loop or a branch on its length.
+// Most bytes of most pages are ASCII. In a loop that tests byte by byte, the processor mispredicts
+// a branch at the end of every word, which costs more than everything else. Therefore the code
+// classifies 64 bytes at once, eight in each machine word. It makes two masks with a bit for each
+// byte: one for letters and digits, the other for bytes that need the full rules. Words are then
+// runs of ones, which are found by counting zeros. A word of up to eight bytes is loaded,
+// lower-cased, stored and hashed in one register, without a loop or a branch on its length.
 
 // block is the number of bytes that asciiBlock classifies at once. slack is the number of readable
-// bytes that must follow a block, because eight bytes are loaded from any place in it, even the last.
+// bytes that must follow a block, because eight bytes may be loaded from any position in the block.
 const (
 	block = 64
 	slack = 7
@@ -37,7 +37,7 @@ func (t *Text) asciiWords(text []byte, i int) int {
 	var pad [block + slack]byte
 	for i < len(text) {
 		b := text[i:]
-		if len(b) < len(pad) { // fill up with spaces, because the end of the text ends a word
+		if len(b) < len(pad) { // fill up with spaces, because the end of the text also ends a word
 			n := copy(pad[:], b)
 			for j := n; j < len(pad); j++ {
 				pad[j] = ' '
@@ -54,8 +54,8 @@ func (t *Text) asciiWords(text []byte, i int) int {
 }
 
 // asciiBlock appends to t the words that end in a block. place is the block's byte offset in the
-// text. read is the number of bytes of the block that are done. more is false if the bytes behind
-// them need the full rules, and true if asciiBlock can go on there.
+// text. read is the number of bytes that were processed. more is true if asciiBlock can continue
+// after them, and false if the full rules must read the next bytes.
 func (t *Text) asciiBlock(b *[block + slack]byte, place int) (read int, more bool) {
 	var words, others uint64
 	for i := 0; i < block; i += 8 {
@@ -65,7 +65,7 @@ func (t *Text) asciiBlock(b *[block + slack]byte, place int) (read int, more boo
 			others |= pack(other) << i
 		}
 	}
-	ends := ^words & (words << 1) // the first byte behind each word
+	ends := ^words & (words << 1) // the first byte after each word
 	starts := words &^ (words << 1)
 	stop := bits.TrailingZeros64(others) // the first byte that needs the full rules; 64 if there is none
 	ends &= 1<<stop - 1
@@ -79,13 +79,13 @@ func (t *Text) asciiBlock(b *[block + slack]byte, place int) (read int, more boo
 	gap := min(len(t.tokens), 1)
 	for ; ends != 0; ends, starts = ends&(ends-1), starts&(starts-1) {
 		start, end := bits.TrailingZeros64(starts), bits.TrailingZeros64(ends)
-		canon[at] = ' ' // gap is 0 for the first token of a text, which overwrites this space
+		canon[at] = ' ' // the first token of a text has gap 0, and overwrites this space
 		at += gap
 		gap = 1
 		n := end - start
 		var hash uint64
 		if n <= 8 {
-			behind := (64 - 8*n) & 63 // of the 64 bits loaded, those that are not the word's and are cleared
+			behind := (64 - 8*n) & 63 // number of the 64 loaded bits that do not belong to the word and are cleared
 			word := (binary.LittleEndian.Uint64(b[start&(block-1):]) | cases) << behind >> behind
 			binary.LittleEndian.PutUint64(canon[at:], word)
 			hash = mix(word)
@@ -101,15 +101,16 @@ func (t *Text) asciiBlock(b *[block + slack]byte, place int) (read int, more boo
 		t.place(place+start, place+end)
 	}
 	t.canon = t.canon[:at]
-	if starts != 0 { // the last word goes on behind the block or behind stop, so it is not read yet
+	if starts != 0 { // the last word continues after the block or after stop, so it is read later
 		start := bits.TrailingZeros64(starts)
 		return min(start, stop), start > 0 && stop == block
 	}
 	return stop, stop == block
 }
 
-// classify marks some of the eight bytes of a 64-bit word, each by the highest bit of the same byte
-// in a result. words marks ASCII letters and digits. others marks apostrophes and bytes above 0x7F.
+// classify marks some of the eight bytes of a 64-bit word. The mark of a byte is the highest bit of
+// the same byte in the result. words marks ASCII letters and digits. others marks apostrophes and
+// bytes above 0x7F.
 func classify(eight uint64) (words, others uint64) {
 	ascii := eight & lows
 	small := ascii | cases
@@ -117,11 +118,11 @@ func classify(eight uint64) (words, others uint64) {
 	// holds for eight bytes at once, because no sum overflows its byte.
 	letter := (small + (0x80-'a')*each) &^ (small + (0x80-'z'-1)*each)
 	digit := (ascii + (0x80-'0')*each) &^ (ascii + (0x80-'9'-1)*each)
-	quote := ^((ascii ^ '\''*each) + lows) // an apostrophe becomes 0, and 0+0x7F alone leaves the highest bit clear
+	quote := ^((ascii ^ '\''*each) + lows) // an apostrophe becomes 0, the only byte to which 0x7F can be added without setting the highest bit
 	return (letter | digit) &^ eight & highs, (quote | eight) & highs
 }
 
 // pack returns the highest bits of the eight bytes of a 64-bit word as the low eight bits of its
-// result; all other bits of eight must be 0. The multiplication shifts each bit to its own place in
-// the highest byte, and no two bits meet in one place.
+// result. All other bits of eight must be 0. The multiplication shifts each bit to its own position
+// in the highest byte.
 func pack(eight uint64) uint64 { return (eight >> 7) * 0x0102040810204080 >> 56 }

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// The texts of the benchmarks: 1,000 words each, of articles of testdata/site.
+// These are the texts of the benchmarks, of 1,000 words each, from articles in testdata/site.
 var (
 	//go:embed testdata/english.txt
 	english []byte
@@ -59,7 +59,7 @@ func BenchmarkNewSketch(b *testing.B) {
 	}
 }
 
-// BenchmarkTextToSketch is all of it: from a text to its sketch.
+// BenchmarkTextToSketch measures all steps from a text to its sketch.
 func BenchmarkTextToSketch(b *testing.B) {
 	var t Text
 	var s []uint64

@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// A Place says to which cluster a text belongs. Leader is the index of the text that leads the
-// cluster, and may be the text itself. Resemblance is the text's resemblance to Leader, 0 to 1.
+// A Place is the cluster of a text. Leader is the index of the text that leads the cluster, and may
+// be the text itself. Resemblance is the text's resemblance to Leader, 0 to 1.
 type Place struct {
 	Leader      int
 	Resemblance float64
@@ -15,25 +15,25 @@ type Place struct {
 
 // # Clusters
 //
-// Texts are given in order of rank. In that order, each text not yet in a cluster leads one, and
-// takes every text not yet in a cluster that is similar enough to it. So clusters do not chain:
-// every member resembles its leader. The result depends on the ranks alone.
+// Texts are given in order of rank. In that order, each text that is in no cluster yet leads a new
+// one. The cluster gets all texts that are similar enough to the leader and in no cluster yet. Thus
+// every member resembles its leader, not only another member. The result depends only on the ranks.
 //
 // The clusters can be found at several similarities at once. A text is open at a similarity until
-// another text takes it there. A text that resembles an earlier one by .42 leads only above .42, so
-// it is compared only above .42. If n texts share one template and all resemble each other equally,
-// n-1 pairs are taken instead of n(n-1)/2.
+// it is in another text's cluster at that similarity. A text that resembles an earlier leader by
+// .42 is open only above .42, so it is compared only above .42. If n texts share one template and
+// all resemble each other equally, the result has n-1 pairs instead of n(n-1)/2.
 
-// Taken is the result of [Clusters]: which text leads which other texts at each similarity. "Text i
-// took text j" means that j belongs to the cluster that i leads.
+// Taken is the result of [Clusters]: the clusters of the texts at each similarity. A pair (i, j)
+// means that text j belongs to the cluster that text i leads.
 type Taken struct {
 	similarities []float64
 	texts        int
 	pairs        []Take // in ascending order of their leaders
 }
 
-// A Take says that Text is in the cluster that Leader leads, at some similarity up to Resemblance.
-// Both are indexes of texts in order of rank, so Leader is less than Text.
+// A Take means that Text is in the cluster that Leader leads, at one or more similarities up to
+// Resemblance. Both are indexes of texts in order of rank, so Leader is less than Text.
 type Take struct {
 	Leader, Text int32
 	Resemblance  float64
@@ -43,25 +43,25 @@ type Take struct {
 // because it keeps one bit for each in a 64-bit word.
 const MostSimilarities = 64
 
-// Nowhere is above every resemblance. [Clusters] sets from[i] to it when text i is in a cluster of
-// another text at every similarity, so that no resemblance of text i matters any more.
+// Nowhere is above every resemblance. [Clusters] sets from[i] to Nowhere if text i is in another
+// text's cluster at every similarity. Then no resemblance of text i matters any more.
 const Nowhere = 2
 
 // Clusters groups n texts at the given similarities, which must ascend.
 //
-// alike must call take once for each text after leader that is similar enough to it, in any order.
-// from[i] is the lowest similarity at which text i is still free; it is free at all higher ones too.
-// It is [Nowhere] if the text is taken at all similarities. So a pair matters only if its resemblance
-// is at least the greater of the two values: below that, one of the texts is taken.
-// Clusters updates from between calls of take, and alike must not change it. Clusters stops at the
-// first error of alike and returns it.
+// alike must call take once for each text after leader that is similar enough to leader, in any
+// order. from[i] is the lowest similarity at which text i is not yet in another text's cluster. The
+// same is true at all higher similarities. from[i] is [Nowhere] if there is no such similarity. A
+// pair matters only if its resemblance is at least from[leader] and from[other]. Clusters updates
+// from between calls of take, and alike must not change it. Clusters stops at the first error of
+// alike and returns it.
 func Clusters(n int, similarities []float64, alike func(leader int, from []float64, take func(other int, resemblance float64)) error) (*Taken, error) {
 	if err := checkSimilarities(similarities); err != nil {
 		return nil, err
 	}
 	t := &Taken{similarities: similarities, texts: n}
 	from := slices.Repeat(similarities[:1], n)
-	open := slices.Repeat([]uint64{1<<len(similarities) - 1}, n) // for each text, a bit for each similarity at which no other text leads it
+	open := slices.Repeat([]uint64{1<<len(similarities) - 1}, n) // for each text, a bit for each similarity at which the text is in no other text's cluster
 	for i := range n {
 		if open[i] == 0 {
 			continue
@@ -87,13 +87,12 @@ func Clusters(n int, similarities []float64, alike func(leader int, from []float
 
 func checkSimilarities(similarities []float64) error {
 	if len(similarities) == 0 || len(similarities) > MostSimilarities || !slices.IsSorted(similarities) {
-		return fmt.Errorf("clusters at the similarities %v: 1 to %d are possible, in ascending order", similarities, MostSimilarities)
+		return fmt.Errorf("clusters at similarities %v: give 1 to %d of them, in ascending order", similarities, MostSimilarities)
 	}
 	return nil
 }
 
-// upTo returns a bit set of the similarities that are at most resemblance. Bit i stands for
-// t.similarities[i].
+// upTo returns a set of bits. Bit i is set if t.similarities[i] is at most resemblance.
 func (t *Taken) upTo(resemblance float64) uint64 {
 	n, equal := slices.BinarySearch(t.similarities, resemblance)
 	if equal {
@@ -102,7 +101,7 @@ func (t *Taken) upTo(resemblance float64) uint64 {
 	return 1<<n - 1
 }
 
-// Pairs returns the pairs of texts in which one leads the other at some similarity, in ascending
+// Pairs returns the pairs of a leader and a text in its cluster, at any similarity, in ascending
 // order of the leaders.
 func (t *Taken) Pairs() []Take { return t.pairs }
 
@@ -121,8 +120,8 @@ func (t *Taken) At(similarity float64) []Place {
 	return places
 }
 
-// NewTaken restores the result of [Clusters] for n texts from its pairs. It returns an error if
-// Clusters cannot have found these pairs.
+// NewTaken restores the result of [Clusters] for n texts from its pairs. It returns an error if the
+// pairs cannot be a result of Clusters.
 func NewTaken(n int, similarities []float64, pairs []Take) (*Taken, error) {
 	if err := checkSimilarities(similarities); err != nil {
 		return nil, err
@@ -137,11 +136,11 @@ func NewTaken(n int, similarities []float64, pairs []Take) (*Taken, error) {
 	return &Taken{similarities: similarities, texts: n, pairs: pairs}, nil
 }
 
-// Similarities returns the similarities for which [Clusters] was asked, in ascending order.
+// Similarities returns the similarities that were passed to [Clusters], in ascending order.
 func (t *Taken) Similarities() []float64 { return t.similarities }
 
-// Among returns the part of t for some of its similarities: what [Clusters] would find if it was
-// asked for these alone.
+// Among reduces t to some of its similarities. The result is the same as if [Clusters] had been
+// called with only these similarities.
 func (t *Taken) Among(similarities []float64) *Taken {
 	some := &Taken{similarities: similarities, texts: t.texts}
 	open := slices.Repeat([]uint64{1<<len(similarities) - 1}, t.texts)

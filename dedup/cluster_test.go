@@ -9,13 +9,14 @@ import (
 	"pgregory.net/rapid"
 )
 
-// A likePair is two texts, A before B.
+// A likePair is a pair of texts with their resemblance. A is less than B.
 type likePair struct {
 	A, B        int
 	Resemblance float64
 }
 
-// alikeIn looks texts up in a list of pairs, without minding what is taken.
+// alikeIn returns a function alike for Clusters that passes all texts from a list of pairs to take,
+// without looking at from.
 func alikeIn(pairs []likePair) func(int, []float64, func(int, float64)) error {
 	return func(leader int, _ []float64, take func(int, float64)) error {
 		for _, p := range pairs {
@@ -30,7 +31,7 @@ func alikeIn(pairs []likePair) func(int, []float64, func(int, float64)) error {
 func TestClusters(t *testing.T) {
 	pairs := []likePair{{0, 2, .9}, {1, 2, .95}, {2, 3, .99}, {1, 4, .8}}
 	want := map[float64][]Place{
-		.8:  {{0, 1}, {1, 1}, {0, .9}, {3, 1}, {1, .8}}, // 3 resembles 2, but not its leader 0
+		.8:  {{0, 1}, {1, 1}, {0, .9}, {3, 1}, {1, .8}}, // text 3 resembles 2, but not the leader of 2, which is 0
 		.95: {{0, 1}, {1, 1}, {1, .95}, {3, 1}, {4, 1}},
 		.99: {{0, 1}, {1, 1}, {2, 1}, {2, .99}, {4, 1}},
 	}
@@ -44,12 +45,12 @@ func TestClusters(t *testing.T) {
 				t.Errorf("at %v: %v, want %v", similarity, got, want)
 			}
 		}
-		slices.Reverse(pairs) // in another order
+		slices.Reverse(pairs) // the order of the pairs must not matter
 	}
 }
 
-// At several similarities at once the clusters are those of each alone, although a text is looked
-// for only from where on it is open.
+// Clusters at several similarities must be the same as those at each similarity alone, although
+// alike may skip texts that are already in a cluster.
 func TestClustersAtOnce(t *testing.T) {
 	similarities := []float64{.1, .2, .3, .5, .7, 1}
 	rapid.Check(t, func(rt *rapid.T) {
@@ -115,7 +116,7 @@ func TestClustersError(t *testing.T) {
 	}
 }
 
-// Takes that cannot have been found are refused.
+// NewTaken must refuse pairs that Clusters cannot have found.
 func TestNewTaken(t *testing.T) {
 	similarities := []float64{.3, .8}
 	for _, pairs := range [][]Take{

@@ -2,20 +2,20 @@ package dedup
 
 import "slices"
 
-// A Comparison holds every measure of two texts. A measure with two directions has its direction in
-// its name: AInB is the share of A's shingles that B has too.
+// A Comparison holds all measures of two texts. The name of a measure with two directions tells its
+// direction: AInB is the share of A's shingles that B has too.
 type Comparison struct {
-	ShinglesA, ShinglesB int // different shingles of each text
-	Common               int // different shingles that both texts have
+	ShinglesA, ShinglesB int // number of different shingles of each text
+	Common               int // number of different shingles that both texts have
 	Resemblance          float64
 	Uniqueness           float64 // 1 - resemblance
-	Estimate             float64 // of the resemblance, from the 84 minima
-	AInB, BInA           float64 // containment: the share of one text's different shingles that the other has
-	ShareA, ShareB       float64 // share of one text's shingles, counted with repeats, that the other has
+	Estimate             float64 // estimate of the resemblance from the 84 minima of the sketches, 0 to 1
+	AInB, BInA           float64 // containment, 0 to 1: the share of one text's different shingles that the other has
+	ShareA, ShareB       float64 // share of one text's shingles that the other has, 0 to 1; repeated shingles count again
 	Dice                 float64
-	Super                int // equal super-shingles, 0 to 6
-	Mega                 int // equal mega-shingles, 0 to 15
-	Bands                int // equal bands of the scheme that was given to Compare
+	Super                int // number of equal super-shingles, 0 to 6
+	Mega                 int // number of equal mega-shingles, 0 to 15
+	Bands                int // number of equal bands of the scheme that was passed to Compare
 }
 
 // Compare measures two texts by their shingles. Two texts without shingles have resemblance 1.
@@ -56,8 +56,8 @@ func agree(a, b []uint64) (n int) {
 	return n
 }
 
-// share returns the share of a's elements that are also in b, 0 to 1, where each repeat in a counts
-// again. Both lists must ascend. If a is empty, the share is 1.
+// share returns the share of a's elements that are also in b, 0 to 1. Each repeat in a counts
+// again. Both lists must be in ascending order. If a is empty, the share is 1.
 func share(a, b []uint64) float64 {
 	if len(a) == 0 {
 		return 1

@@ -1,5 +1,5 @@
-// Package dedup decides whether two texts say the same thing. It is pure: text
-// in, verdict out, no network, disk, clock or log.
+// Package dedup decides whether texts are duplicates or near-duplicates of each other. It is pure:
+// it uses no network, disk, clock or log.
 //
 // To judge texts as they come, each against those before it:
 //
@@ -21,8 +21,8 @@
 // A text becomes a sequence of tokens ([Text]), and the sequence becomes a set of shingles ([Set]).
 // The set becomes a sketch of 84 minima ([Sketch]), and the sketch becomes a few keys
 // ([Scheme.Keys]). Pages that resemble each other are likely to share a key, so an index by key
-// finds candidates. Candidates are judged by exact resemblance ([Rule.Judge]): the sketch chooses
-// which pages to compare, and never decides.
+// finds candidates. Exact resemblance decides about each candidate ([Rule.Judge]). The sketch only
+// selects the pages to compare.
 //
 // The method is Broder's ("On the resemblance and containment of documents", 1997; Broder,
 // Glassman, Manasse and Zweig, "Syntactic clustering of the Web", 1997). Super- and mega-shingles
@@ -30,9 +30,9 @@
 // compared for Russian pages (2007): 84 functions, six super-shingles of 14, fifteen mega-shingles
 // of two.
 //
-// A crawl needs only the above. The package also has:
+// A crawl needs only these functions. The package also has:
 //
-//   - every measure of the literature ([Compare]);
+//   - all measures of the literature ([Compare]);
 //   - the passages that two texts share ([Passages]);
 //   - the published systems by name ([Profiles]);
 //   - clusters over all pages ([Clusters]);
@@ -42,10 +42,10 @@
 // shingles with its source, and is unique.
 package dedup
 
-// A store records these versions of the code that computed its tokens and sketches. Increase a
-// version with every change by which some text gets other tokens or another sketch. A store with
-// other versions is refused, because its sketches cannot be compared with new ones.
+// These are the versions of the code that computes tokens and sketches. A store records them.
+// Increase a version with every change by which some text gets other tokens or another sketch. A
+// store with other versions is refused, because its sketches cannot be compared with new ones.
 const (
 	TokenizerVersion = 1
-	SketchVersion    = 2 // version 1 hashed every token by xxh3; version 2 uses mix for tokens of up to eight bytes
+	SketchVersion    = 2 // version 1 hashed every token with xxh3; version 2 uses mix for tokens of up to eight bytes
 )

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestMain fixes the seed of the property tests, unless another is asked for: then everybody sees
-// the same failures. -rapid.seed or fuzzing goes further.
+// TestMain fixes the seed of the property tests, so that they fail in the same way for everybody.
+// The flag -rapid.seed sets another seed.
 func TestMain(m *testing.M) {
 	flag.Parse()
 	if seed := flag.Lookup("rapid.seed"); seed.Value.String() == "0" {
@@ -19,8 +19,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// TestGolden fixes every value a store keeps. A change here makes the stores of
-// all users unreadable: it needs a new version number, not a new golden value.
+// TestGolden fixes all values that a store keeps. A change of a value makes the stores of all users
+// unreadable, so it needs a new version number and not only a new golden value.
 func TestGolden(t *testing.T) {
 	var x Text
 	x.Read([]byte("The quick brown fox jumps over the lazy dog while nobody looks, and then it sleeps."))

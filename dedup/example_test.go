@@ -7,7 +7,7 @@ import (
 	"skink/dedup"
 )
 
-// Two texts, by the share of the runs of three words that both have.
+// This example compares two texts by their runs of three words.
 func Example() {
 	var a, b dedup.Text
 	a.Read([]byte("The lamp was lit in 1884, in a gale."))
@@ -17,14 +17,14 @@ func Example() {
 	// Output: 7 and 7 shingles, resemblance 0.75
 }
 
-// Texts judged as they come, each against those before it.
+// This example judges several texts, each against those before it.
 func ExampleIndex() {
 	rule, err := dedup.NewRule(0.6, "bands", 5)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	rule.Shingling.K = 3 // for texts of one sentence; a page has ten
+	rule.Shingling.K = 3 // for texts of one sentence; the default is ten
 	index := dedup.NewIndex(rule)
 	for _, page := range []struct{ id, text string }{
 		{"harbour", "The lamp was lit in 1884, in a gale, and has burned every night since then."},
@@ -44,7 +44,7 @@ func ExampleIndex() {
 	// ferry: unique  0.00
 }
 
-// To ask whether a text is known changes nothing.
+// Match tells whether a text is a duplicate without adding the text to the index.
 func ExampleIndex_Match() {
 	rule, err := dedup.NewRule(dedup.DefaultSimilarity, "bands", 5)
 	if err != nil {
@@ -60,8 +60,8 @@ func ExampleIndex_Match() {
 	// unique
 }
 
-// The three ways to look at the shingles of Broder's rose: as a list, as a list
-// without repeats, and as a set, whose numbers have an order of their own.
+// This example shows the shingles of Broder's rose as a list, as a list without repeats, and as a
+// set, which is sorted by the shingles' numbers.
 func ExampleShingling() {
 	s := dedup.Shingling{Unit: dedup.Words, K: 4}
 	var t dedup.Text
@@ -76,7 +76,7 @@ func ExampleShingling() {
 	// 3
 }
 
-// What a scheme finds, and what it costs in look-ups.
+// This example shows which pairs a scheme finds, and how many look-ups it needs.
 func ExampleBandsFor() {
 	s, err := dedup.BandsFor(0.9)
 	if err != nil {
@@ -87,7 +87,7 @@ func ExampleBandsFor() {
 	// Output: bands: 1 of 12 bands of 7 minima: finds 0.941 of the pairs at .8, 0.090 of those at .5
 }
 
-// A published system, by name.
+// This example compares two texts by a published system.
 func ExampleParseProfile() {
 	p, err := dedup.ParseProfile("elementary")
 	if err != nil {

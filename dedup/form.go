@@ -7,15 +7,15 @@ import (
 	"skink/internal/language"
 )
 
-// A Form says what is removed from canonical text in addition to case and punctuation. Forms
-// combine: words are dropped first, and the remaining words are changed after that.
+// A Form selects the words that are removed or changed in canonical text. Forms can be combined:
+// words are removed first, and then the remaining words are changed.
 //
 // The effect of a form depends on the language of the page. Lists and rules of function words,
 // adjectives and plurals exist for eleven languages. These are Dutch, English, German and Swedish;
 // French, Italian, Portuguese and Spanish; Polish, Russian and Ukrainian. Stemmers exist for these
-// and a dozen others. In any other language words stay as they are, and [Form.Without] reports
-// that. Apart from the lists of function words, all rules are heuristics that look at one word.
-// Package language describes how each rule works and how often it is right.
+// and a dozen others. In any other language words stay unchanged, and [Form.Without] reports this.
+// Apart from the lists of function words, all rules are heuristics that look at one word. Package
+// language describes how each rule works and how often it is right.
 type Form uint8
 
 // Plain is the canonical text without further changes. It is the default because of a measurement.
@@ -40,7 +40,7 @@ const (
 	NoFunction   Form = 1 << iota // prepositions, conjunctions, particles, articles and pronouns are dropped
 	NoAdjectives                  // adjectives are dropped: by list in English, elsewhere by endings and short lists
 	Singular                      // plural nouns become singular: by endings and short lists
-	Stem                          // words are cut to their stems: by Snowball's algorithms, in Polish and Ukrainian by endings
+	Stem                          // words are reduced to their stems: by Snowball's algorithms, in Polish and Ukrainian by endings
 )
 
 var forms = []struct {
@@ -48,7 +48,7 @@ var forms = []struct {
 	name string
 }{{NoFunction, "nofunction"}, {NoAdjectives, "noadjectives"}, {Singular, "singular"}, {Stem, "stem"}}
 
-// ParseForm reads a form as the command line and a store's settings spell it:
+// ParseForm parses the name of a form, as it is used on the command line and in a store's settings:
 // "plain", or names joined by commas.
 func ParseForm(text string) (Form, error) {
 	if text == "plain" {
@@ -81,8 +81,8 @@ func (f Form) String() string {
 	return strings.Join(names, ",")
 }
 
-// Without returns the parts of f for which the language lang has no rules. Texts in lang stay as
-// they are under these parts. If lang has rules for all of f, Without returns [Plain].
+// Without returns the parts of f for which there are no rules for the language lang. Texts in lang
+// stay unchanged under these parts. If there are rules for all of f, Without returns [Plain].
 func (f Form) Without(lang string) Form {
 	var missing Form
 	if !language.HasForms(lang) {
@@ -94,8 +94,8 @@ func (f Form) Without(lang string) Form {
 	return f & missing
 }
 
-// ReadForm reads text into t as [Text.Read] does, and then drops or changes words as form says.
-// lang is the primary subtag of the text's language, such as "en".
+// ReadForm reads text into t as [Text.Read] does, and then removes or changes words according to
+// form. lang is the primary subtag of the text's language, such as "en".
 func (t *Text) ReadForm(text []byte, form Form, lang string) {
 	t.Read(text)
 	if form == Plain {
@@ -103,8 +103,8 @@ func (t *Text) ReadForm(text []byte, form Form, lang string) {
 	}
 	plain, ends, places := t.canon, t.ends, t.places
 	t.canon, t.ends, t.tokens = t.other[:0], t.otherEnds[:0], t.tokens[:0]
-	t.places = t.places[:0] // shares its array with places; safe, because fewer places are written than were read
-	words := string(plain)  // one conversion for all words, instead of one for each
+	t.places = t.places[:0] // overwrites the array of places while it is read; safe, because fewer places are written than were read
+	words := string(plain)  // one conversion for all words is cheaper than one for each
 	start := 0
 	for i, end := range ends {
 		if word := form.of(words[start:end], lang); word != "" {
@@ -120,8 +120,8 @@ func (t *Text) ReadForm(text []byte, form Form, lang string) {
 	t.other, t.otherEnds = plain, ends
 }
 
-// of returns the token word, of a text in language lang, as f changes it. It returns "" if f drops
-// the token.
+// of returns the token word, from a text in language lang, as f changes it. It returns "" if f
+// removes the token.
 func (f Form) of(word, lang string) string {
 	if f&NoFunction != 0 {
 		word = language.Elide(lang, word)

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// FuzzCompare compares any bytes in any way: nothing panics, every measure is from
-// 0 to 1 and the same from both sides, and a passage is what both have.
+// FuzzCompare compares arbitrary texts in arbitrary ways. No function may panic, every measure must
+// be symmetric and from 0 to 1, and both texts must contain each common passage.
 func FuzzCompare(f *testing.F) {
 	f.Add([]byte("a rose is a rose is a rose"), []byte("A rose, is a rose"), uint8(4), uint8(0), "en")
 	f.Add([]byte("Текст для сравнения номер один"), []byte("Текст для сравнения номер два"), uint8(3), uint8(7), "ru")

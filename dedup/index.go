@@ -10,25 +10,25 @@ import (
 // those in its store in the same way: the same texts in the same order get the same verdicts.
 // Several goroutines may use an Index. If equal texts are added at once, exactly one is unique.
 //
-// An Index keeps the hash of every text. For a text that leads it also keeps the shingles, some 10
-// KB for a text of a thousand words. It never forgets anything. If a collection outgrows the
-// memory, use skink dedup, whose index is on disk.
+// An Index keeps the hash of every text. For a text that duplicates no earlier one, it also keeps
+// the shingles, some 10 KB for a text of a thousand words. Nothing is ever removed. If a collection
+// outgrows the memory, use skink dedup, which has its index on disk.
 //
-// An Index does not obey [Rule.Contained]. That rule compares runs of three words of two texts, and
-// an Index keeps neither the texts nor these runs.
+// An Index ignores [Rule.Contained], which compares runs of three words of two texts. An Index
+// keeps neither the texts nor these runs.
 type Index struct {
 	rule  Rule
 	canon sync.Pool // of *Text
 
 	mu       sync.RWMutex
-	added    uint64               // guarded by mu: number of texts added, and so the number of the last one
-	leaders  []*leader            // guarded by mu: texts that lead, in the order in which they were added
-	copies   map[Hash]first       // guarded by mu: for each canonical text, the first text that had it
+	added    uint64               // guarded by mu: the number of texts that were added, which is also the number of the last one
+	leaders  []*leader            // guarded by mu: the texts that duplicate no earlier one, in the order in which they were added
+	copies   map[Hash]first       // guarded by mu: for each canonical text, the first text that has it
 	postings map[uint64][]*leader // guarded by mu: for each key, the leaders that have it, in the order in which they were added
 }
 
-// A first is the earliest added text among all texts with one canonical form. Later ones are copies
-// of it.
+// A first is the first added text with a certain canonical form. Later texts with the same form are
+// its copies.
 type first struct {
 	num     uint64
 	id      string
@@ -80,9 +80,9 @@ type subject struct {
 	keys   []uint64
 }
 
-// read computes the subject of a text. It takes much longer than judge, so callers do not hold x.mu.
-// If the rule's form is not Plain, read detects the language from the words, because the effect of
-// the form depends on the language.
+// read computes the subject of a text. It takes much longer than judge, so callers should not hold
+// x.mu. If the rule's form is not Plain, read detects the language of the text, because the effect
+// of the form depends on it.
 func (x *Index) read(text string) (s subject) {
 	canon := x.canon.Get().(*Text)
 	defer x.canon.Put(canon)
@@ -100,7 +100,7 @@ func (x *Index) read(text string) (s subject) {
 	return s
 }
 
-// judge compares a subject with the texts added so far. The caller holds x.mu.
+// judge compares a subject with the texts that have been added. The caller must hold x.mu.
 func (x *Index) judge(s *subject) Verdict {
 	if s.tokens == 0 {
 		return Verdict{Kind: Thin}
@@ -114,9 +114,10 @@ func (x *Index) judge(s *subject) Verdict {
 	return x.rule.Judge(s.set, x.rule.Shortlist(x.candidates(s), s.tokens))
 }
 
-// candidates returns the leaders that share enough keys with the subject. The caller holds x.mu.
+// candidates returns the leaders that share enough keys with the subject. The caller must hold
+// x.mu.
 func (x *Index) candidates(s *subject) (all []Candidate) {
-	shared := map[uint64]int{} // for each leader's place, the number of keys it shares with the subject
+	shared := map[uint64]int{} // maps the index of a leader to the number of keys that it shares with the subject
 	for _, key := range s.keys {
 		list := x.postings[key]
 		for _, l := range list[:min(len(list), MaxPosting)] {
@@ -130,8 +131,8 @@ func (x *Index) candidates(s *subject) (all []Candidate) {
 	return all
 }
 
-// keep adds a subject with its verdict v to the index, so that later texts are compared with it. The
-// caller holds x.mu for writing.
+// keep adds a subject with its verdict v to the index, so that later texts are compared with it.
+// The caller must hold x.mu for writing.
 func (x *Index) keep(id string, s *subject, v Verdict) {
 	x.added++
 	if _, known := x.copies[s.hash]; !known && s.tokens > 0 {

@@ -9,8 +9,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// bySearch judges texts one after another as the definition has it, without an index:
-// it looks at every leader there is.
+// bySearch judges texts one after another by the definition. It compares each text with all
+// leaders, without an index.
 func bySearch(rule Rule, texts []string) (all []Verdict) {
 	var sets []Set
 	var sketches []Sketch
@@ -41,7 +41,8 @@ func bySearch(rule Rule, texts []string) (all []Verdict) {
 	return all
 }
 
-// earlierCopy is the first of some texts with a canonical text, -1 if there is none.
+// earlierCopy returns the index of the first text with the given canonical text, or -1 if there is
+// none.
 func earlierCopy(texts []string, canonical string) int {
 	for i, text := range texts {
 		var t Text
@@ -53,13 +54,13 @@ func earlierCopy(texts []string, canonical string) int {
 	return -1
 }
 
-// meet says whether two sketches share as many keys as make a candidate.
+// meet reports whether two sketches share enough keys to make their pages candidates.
 func meet(s Scheme, a, b *Sketch) bool {
 	return agree(s.Keys(nil, a), s.Keys(nil, b)) >= s.Meet()
 }
 
-// The verdicts of an index are those of a search through all leaders, and Match says
-// what Add is about to.
+// The verdicts of an index must be those of a search through all leaders, and Match must return the
+// verdict that Add then returns.
 func TestIndexFindsAll(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		rule, err := NewRule(rapid.SampledFrom([]float64{.2, .5, .8}).Draw(t, "similarity"), rapid.SampledFrom([]string{"bands", "super", "mega"}).Draw(t, "scheme"), 5)
@@ -81,7 +82,7 @@ func TestIndexFindsAll(t *testing.T) {
 	})
 }
 
-// drawText draws a text of whole sentences, of which there are few.
+// drawText returns a random text of a few different sentences.
 func drawText(t *rapid.T) string {
 	var b strings.Builder
 	for _, n := range rapid.SliceOfN(rapid.IntRange(0, 9), 0, 8).Draw(t, "sentences") {
@@ -90,8 +91,8 @@ func drawText(t *rapid.T) string {
 	return b.String()
 }
 
-// Of equal texts that several goroutines add at once, exactly one is unique, and the
-// others name it.
+// If several goroutines add equal texts at the same time, exactly one text is unique, and the
+// others are its copies.
 func TestIndexAtOnce(t *testing.T) {
 	rule, err := NewRule(.8, "bands", 5)
 	if err != nil {
@@ -133,7 +134,7 @@ func TestIndexAtOnce(t *testing.T) {
 	}
 }
 
-// numbered is a text that has no words in common with those of other numbers.
+// numbered returns a text whose words occur in no text with another number.
 func numbered(i int) string {
 	var b strings.Builder
 	for n := range 30 {
@@ -142,7 +143,7 @@ func numbered(i int) string {
 	return b.String()
 }
 
-// The form of words depends on their language, which the index finds out.
+// The form of words depends on their language, which the index must detect.
 func TestIndexForm(t *testing.T) {
 	rule, err := NewRule(.8, "bands", 5)
 	if err != nil {
@@ -160,7 +161,7 @@ func TestIndexForm(t *testing.T) {
 	}
 }
 
-// A template can flood an index. Then only the first leaders under a key are compared.
+// If a template floods an index, only the first leaders under a key are compared.
 func TestIndexIsBounded(t *testing.T) {
 	rule, err := NewRule(.9, "bands", 5)
 	if err != nil {

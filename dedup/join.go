@@ -10,8 +10,9 @@ import (
 // # All pairs
 //
 // A [Join] finds, among n sets, all pairs of resemblance t or above without comparing all pairs. It
-// is an exact set-similarity join: it misses no pair, and may also name pairs that are less
-// similar. Candidates pass two tests, and both follow from what a pair must share.
+// is an exact set-similarity join: it misses no pair, but may also return pairs that are less
+// similar. Candidates must pass two tests. Both follow from the number of shingles that a similar
+// pair must share.
 //
 // The first test is prefix filtering (Chaudhuri, Ganti and Kaushik, ICDE 2006; AllPairs by Bayardo,
 // Ma and Srikant, WWW 2007). It uses the positions and lengths of PPJoin (Xiao, Wang, Lin and Yu,
@@ -20,71 +21,72 @@ import (
 //	o = t/(1+t) · (|A|+|B|)
 //
 // shingles. Let all shingles have one order, the rarest first. Let the first shingle that A and B
-// share be at place i of A and at place j of B, counted from 0. All shared shingles are at or
-// behind these places, so i ≤ |A|-o and j ≤ |B|-o. Rewritten so that each side has one set's own
-// numbers, that is
+// share be at position i of A and at position j of B, counted from 0. All shared shingles are at or
+// after these positions, so i ≤ |A|-o and j ≤ |B|-o. This can be rewritten so that each side
+// depends on one set only:
 //
 //	reach(B, j) = |B| - (1+t)·j ≥ t·|A|   and   reach(A, i) ≥ t·|B|.
 //
-// The shortest partner that a set can have is t times as long as the set. So a set is posted only
-// under its first shingles, while their reach is at least t² of its length. Each posting stores its
-// reach. A list of postings is sorted by reach, the farthest first, so a search ends where the
-// first inequality fails. Any order of the shingles gives the same pairs. The rarest first gives
-// the fewest candidates, because a template's shingles come last. For example, take ten thousand
-// pages of one template with 18 % of their own text each, which resemble each other by .7. At .8
-// their prefixes end before the template begins, or the reach of its first shingles is too short.
-// No pair of them is compared, and the work is that of reading them.
+// The shortest partner that a set can have is t times as long as the set. So a set is indexed only
+// by its first shingles, as long as their reach is at least t² of its length. The index has a list
+// of postings for each shingle, and each posting stores its reach. A list is sorted by descending
+// reach, so a search ends where the first inequality fails. Any order of the shingles gives the
+// same pairs. The rarest first gives the fewest candidates, because a template's shingles come
+// last. For example, take ten thousand pages of one template with 18 % of their own text each,
+// which resemble each other by .7. At .8 their prefixes end before the template begins, or the
+// reach of its first shingles is too short. No pair of them is compared, and the only work is
+// reading the pages.
 //
 // The second test compares bitmaps (Sandes, Teodoro and Melo, "Bitmap filter", Information Systems
 // 88, 2020). Each shingle flips one bit of its set's bitmap. Each bit in which two bitmaps differ
 // means at least one shingle that only one of the sets has. A pair of resemblance t has at most
 // (1-t)/(1+t) · (|A|+|B|) such shingles. The bitmaps here are long enough that a pair passes by
-// mistake only if its resemblance is at most a few hundredths below t. The test costs a few machine
-// words. PPJoin counts what prefixes share and has a suffix test for the same purpose, but these
-// need the sets themselves, which here may be on disk.
+// mistake only if its resemblance is at most a few hundredths below t. The test needs only a few
+// machine words. For the same purpose, PPJoin counts the shared shingles of prefixes and has a
+// suffix test. These need the sets themselves, which here may be on disk.
 //
-// One join serves all similarities from t on, because a higher similarity only makes the bounds on
-// the same places and bitmaps stricter. A search gives each set the similarity from which it is
-// looked for. Suppose pages of one template resemble each other by .42. At .3 the first of them
-// meets all the others and takes them. After that they are looked for above .42 only, and no pair
-// of them is compared.
+// One join works for all similarities from t on, because a higher similarity only makes the bounds
+// on the same positions and bitmaps stricter. A search has a least similarity for each set. Suppose
+// pages of one template resemble each other by .42. At .3, the search for the first page finds all
+// the others, which become members of its cluster. After that they are searched for only above .42,
+// and no pair of them is compared.
 //
 // A table of bounded size counts how often each shingle occurs, by its hash. Shingles that share a
-// counter seem less rare than they are. That makes more candidates, and never loses a pair. A
-// shingle that is in one set only is not posted at all. Most shingles of most sites are in one set
-// only, and at a low similarity most of a set would be posted. So two bits of a larger table
+// counter seem less rare than they are. That adds candidates, but never loses a pair. A shingle
+// that is in only one set is not indexed at all. Most shingles of most sites are in only one set,
+// and at a low similarity most of a set would be indexed. Therefore two bits of a larger table
 // record, apart from the count, whether a shingle occurs again.
 //
 // Known weaknesses: the join misses nothing, but it is not always fast. Many pages may share even
-// their rarest shingles, for example if each is made of ten paragraphs out of a stock of a hundred.
-// Then each list holds a constant share of all pages, and reading the lists is quadratic, at a
-// nanosecond or two a posting. If such pages resemble each other by just less than t, the bitmaps
-// pass them too, and each pair is compared. In the worst case no exact method is known to be
-// better: finding the pairs that share enough of n sets in time n^(2-ε) would refute the strong
-// exponential time hypothesis (Ahle, Pagh, Razenshteyn and Silvestri, PODS 2016, for inner
-// products). And n similar sets make n(n-1)/2 pairs, of which [Clusters] needs only some.
+// their rarest shingles, for example if each consists of ten paragraphs from a pool of a hundred.
+// Then each list contains a constant share of all pages, and reading the lists takes quadratic
+// time, a nanosecond or two for each posting. If such pages resemble each other by just less than
+// t, the bitmaps pass them too, and each pair is compared. In the worst case no exact method is
+// known to be better: finding the pairs that share enough of n sets in time n^(2-ε) would refute
+// the strong exponential time hypothesis (Ahle, Pagh, Razenshteyn and Silvestri, PODS 2016, for
+// inner products). And n similar sets make n(n-1)/2 pairs, of which [Clusters] needs only some.
 
-// Occurrences counts in how many sets each shingle occurs. It has fewer counters than there may be
-// shingles. If several shingles share a counter, the count is that of all of them together, so a
-// count may be too high and is never too low, up to the limit of 65,535.
+// Occurrences counts in how many sets each shingle occurs. It may have fewer counters than there
+// are shingles. The count of several shingles that share a counter is the count of all of them
+// together. So a count may be too high, but is never too low, up to the limit of 65,535.
 type Occurrences struct {
 	counts []uint16 // the counter of shingle x is counts[x>>shift]; it stops at 65,535
 	shift  int
-	met    []uint64 // two bits a shingle, 32 shingles a word: met in no set (0), in one (1), in several (2)
-	mask   uint64   // selects the bits of a shingle that give its place in met
+	met    []uint64 // two bits for each shingle, 32 shingles in each word: whether it occurred in no set (0), in one (1) or in several (2)
+	mask   uint64   // selects the bits of a shingle that determine its position in met
 }
 
-// The counter table has a counter for each shingle, and takes at most 128 MiB. The table that tells
-// whether a shingle occurs again takes one or two bytes for each shingle, and at most 512 MiB. With
-// half a billion different shingles, it reports one in five as occurring again.
+// The table of counters has one counter for each shingle, and takes at most 128 MiB. The table that
+// records whether a shingle occurs again takes one or two bytes for each shingle, and at most 512
+// MiB. With half a billion different shingles, it wrongly reports one in five as occurring again.
 const (
 	countersLeast = 10 // at least 2^10 counters
-	countersMost  = 26 // at most 2^26 counters, of two bytes
-	metMost       = 31 // at most 2^31 shingles in met, of two bits
+	countersMost  = 26 // at most 2^26 counters of two bytes
+	metMost       = 31 // at most 2^31 entries of two bits in met
 )
 
-// NewOccurrences returns an empty table. shingles is the expected sum of the sizes of all sets, and
-// sets the size of the table.
+// NewOccurrences returns an empty table. shingles is the expected sum of the sizes of all sets. It
+// determines the size of the table.
 func NewOccurrences(shingles int) *Occurrences {
 	size := max(bits.Len(uint(shingles)), countersLeast)
 	met := min(size+2, metMost)
@@ -109,17 +111,17 @@ func (o *Occurrences) place(x uint64) (word *uint64, at int) {
 	return &o.met[x>>5], int(x&31) * 2
 }
 
-// returns reports whether shingle x occurs in more than one of the counted sets. A true result may be
-// wrong, because other shingles can share the bits of x. A false result is always right.
+// returns reports whether shingle x occurs in more than one of the counted sets. A true result may
+// be wrong, because other shingles can share the bits of x. A false result is always correct.
 func (o *Occurrences) returns(x uint64) bool {
 	word, at := o.place(x)
 	return *word>>at&3 == 2
 }
 
-// A Join finds the sets of a list that may resemble each other. For each set it holds some sixty
-// bytes, plus an eighth of a byte to two bytes a shingle. It also holds 14 to 16 bytes for each of
-// the set's rarest shingles that another set has: at t = .8 at most a fifth of all shingles, at .3
-// seven tenths. It must be used by one goroutine.
+// A Join finds the sets of a list that may resemble each other. For each set it uses some sixty
+// bytes, plus an eighth of a byte to two bytes for each shingle. It also uses 14 to 16 bytes for
+// each of the set's rarest shingles that another set has. At t = .8 these are at most a fifth of
+// all shingles, at .3 at most seven tenths. Only one goroutine may use a Join.
 type Join struct {
 	t     float64
 	order *Occurrences
@@ -129,26 +131,26 @@ type Join struct {
 	keys   room[uint32] // memory for joined.keys
 	bits   room[uint64] // memory for joined.bitmap
 
-	lists  []posting // all lists of postings, one after the other; nil until the first search
+	lists  []posting // all lists of postings, one after the other; nil before the first search
 	starts []uint32  // list i is lists[starts[i]:starts[i+1]]
-	met    []int32   // for each set, the last round in which a search considered it
+	met    []int32   // for each set, the number of the last search that considered it
 	round  int32     // number of searches so far
-	read   int       // postings read so far, in all searches
+	read   int       // number of postings that all searches have read
 }
 
-// A joined holds what the join keeps of one set.
+// A joined is the data that the join keeps of one set.
 type joined struct {
-	size, alone int32    // number of shingles, and how many of these no other set has; those come first in the order
-	keys        []uint32 // upper halves of the shingles posted, rarest first; index replaces them by numbers of lists
-	bitmap      []uint64 // see apart
+	size, alone int32    // number of shingles, and of those shingles that no other set has, which come first in the order
+	keys        []uint32 // upper halves of the indexed shingles, rarest first; the method index replaces them by numbers of lists
+	bitmap      []uint64 // see the method apart
 }
 
-// A room hands out small slices that it cuts from large blocks, because many small allocations cost
-// more. A slice that was handed out never moves.
+// A room allocates small slices from large blocks, which is cheaper than many small allocations. An
+// allocated slice never moves.
 type room[T any] struct{ left []T }
 
-// roomSize is the number of elements in a block of a room. A slice longer than that gets a block of
-// its own length.
+// roomSize is the number of elements in a block of a room. A longer slice gets a block of its own
+// length.
 const roomSize = 1 << 16
 
 // take returns a slice of n zeros.
@@ -161,25 +163,25 @@ func (r *room[T]) take(n int) []T {
 	return s
 }
 
-// A posting says that a set has a certain shingle. Postings of one shingle stand in one list.
+// A posting means that a set has a certain shingle. All postings of one shingle are in one list.
 type posting struct {
 	set   int32
-	reach float32 // of the shingle in the set, see Join.reach; rounding to float32 must not make it smaller
+	reach float32 // reach of the shingle in the set, see Join.reach; rounding to float32 must not make it smaller
 }
 
-// leeway, in shingles, loosens every bound of the join, so that a rounding error never excludes a
-// pair. It is far more than any rounding error. A pair that misses a bound by less than leeway
-// becomes a candidate.
+// leeway loosens every bound of the join, so that a rounding error never excludes a pair. It is a
+// number of shingles, and far more than any rounding error. A pair that misses a bound by less than
+// leeway becomes a candidate.
 const leeway = 1e-3
 
 // NewJoin returns a join of n sets at resemblance t, above 0 and at most 1. o must already have
-// counted all n sets. Each set is empty until [Join.Add] sets it.
+// counted all n sets. Each set is empty until [Join.Add] stores it.
 func NewJoin(t float64, n int, o *Occurrences) *Join {
 	return &Join{t: t, order: o, sets: make([]joined, n)}
 }
 
-// Add sets set number at, from 0, to s. It may be called once for each number, in any order. An
-// empty set resembles no other.
+// Add stores the set s under the index at, from 0. It may be called once for each index, in any
+// order. An empty set resembles no other.
 func (x *Join) Add(at int, s Set) {
 	n := &x.sets[at]
 	n.size = int32(len(s))
@@ -188,7 +190,7 @@ func (x *Join) Add(at int, s Set) {
 }
 
 // post fills n.keys and n.alone from the set s. The keys are those of the first shingles of s, the
-// rarest first, as many as a search can need. Shingles of equal count are in ascending order, as in s.
+// rarest first, as many as a search may need. Shingles with equal counts stay in ascending order.
 func (x *Join) post(n *joined, s Set) {
 	prefix := min(len(s), int((1-x.t)*float64(len(s))+leeway)+1)
 	order := make([]uint64, 0, len(s))
@@ -209,7 +211,7 @@ func (x *Join) post(n *joined, s Set) {
 	}
 }
 
-// draw fills n.bitmap from the set s: each shingle flips one bit, which its low bits choose.
+// draw fills n.bitmap from the set s. Each shingle flips one bit, which its low bits select.
 func (x *Join) draw(n *joined, s Set) {
 	words := 1 << bits.Len(uint(bitsPerShingle*(1-x.t)/(1+x.t)*float64(len(s)))/64)
 	n.bitmap = x.bits.take(words)
@@ -218,13 +220,13 @@ func (x *Join) draw(n *joined, s Set) {
 	}
 }
 
-// bitsPerShingle times (1-t)/(1+t) is the least number of bits of a bitmap for each shingle. With
-// it, two sets are told apart if the shingles that only one of them has are 1.15 times as many as
-// in a pair of resemblance t. At t = .8 that is a resemblance of .77 and below, at .3 of .23 and
-// below.
+// bitsPerShingle times (1-t)/(1+t) is the least number of bits of a bitmap for each shingle. Then
+// the bitmaps can exclude a pair with 1.15 times as many differing shingles as a pair of
+// resemblance t has. At t = .8 this excludes pairs with a resemblance of .77 and below, at .3 of
+// .23 and below.
 const bitsPerShingle = 16
 
-// apart reports whether the bitmaps of two sets show that they resemble each other less than
+// apart reports whether the bitmaps of two sets prove that their resemblance is less than
 // similarity. The longer bitmap is folded to the length of the other.
 func (x *Join) apart(a, b int, similarity float64) bool {
 	m, n := &x.sets[a], &x.sets[b]
@@ -242,18 +244,19 @@ func (x *Join) apart(a, b int, similarity float64) bool {
 	return float64(differ) > (1-similarity)/(1+similarity)*float64(m.size+n.size)+leeway
 }
 
-// reach returns |B| - (1+t)·place, plus leeway, for set B and one of its shingles, where place counts
-// the shingles from 0, the rarest first. If this shingle is the rarest that B and a set A share, they
-// can have resemblance t only if t·|A| is at most the reach.
+// reach returns |B| - (1+t)·place, plus leeway. B is the set with the given index, and place is the
+// position of one of its shingles, from 0, the rarest first. Suppose this shingle is the rarest
+// that B shares with a set A. Then the two can have resemblance t only if t·|A| is at most the
+// reach.
 func (x *Join) reach(set, place int) float64 {
 	return float64(x.sets[set].size) - (1+x.t)*float64(place) + leeway
 }
 
-// index makes the lists of postings from the keys of all sets, and replaces each key by the number of
-// its list. There are at least half as many lists as postings, so that few lists hold the postings
-// of several shingles.
+// index makes the lists of postings from the keys of all sets, and replaces each key by the number
+// of its list. There are at least half as many lists as postings, so that few lists have the
+// postings of several shingles.
 func (x *Join) index() {
-	x.order = nil // nothing is added any more
+	x.order = nil // frees memory, because no set can be added any more
 	shift := 32 - min(max(bits.Len(uint(x.posted))-1, 1), 31)
 	x.starts = make([]uint32, 1<<(32-shift)+1)
 	for set := range x.sets {
@@ -264,7 +267,7 @@ func (x *Join) index() {
 		}
 	}
 	end := uint32(0)
-	for i, n := range x.starts { // set starts[i] to the end of list i; filling the list moves it to the beginning
+	for i, n := range x.starts { // set starts[i] to the end of list i; filling the list then moves it to the beginning
 		end += n
 		x.starts[i] = end
 	}
@@ -289,17 +292,18 @@ const keyFactor = 0x9E3779B1
 
 func (x *Join) list(number uint32) []posting { return x.lists[x.starts[number]:x.starts[number+1]] }
 
-// After yields the numbers of sets above at that may resemble set at: all sets that do, and some that
-// do not. Each is yielded once, in no particular order. from[i] is the least resemblance that matters
-// for set i: at least the t of the join, or above 1 to exclude the set. A pair must reach the greater
-// value of its two sets. yield may change from[other]. [Join.Add] must not be called after After.
+// After yields the indexes above at of all sets that may resemble set at: all that do, and some
+// that do not. Each is yielded once, in no particular order. from[i] is the least resemblance that
+// matters for set i. It is at least the t of the join, or above 1 to exclude the set. The
+// resemblance of a pair must reach the from of both sets. yield may change from[other]. [Join.Add]
+// must not be called after After.
 func (x *Join) After(at int, from []float64, yield func(other int) bool) {
 	if x.lists == nil {
 		x.index()
 	}
 	x.round++
 	size := float64(x.sets[at].size)
-	least := from[at]*size - leeway // the fewest shingles that a similar set can have
+	least := from[at]*size - leeway // least number of shingles of a similar set
 	for i, key := range x.sets[at].keys {
 		place := float64(int(x.sets[at].alone) + i)
 		if size-(1+from[at])*place+leeway < from[at]*least {
@@ -326,9 +330,10 @@ func (x *Join) After(at int, from []float64, yield func(other int) bool) {
 	}
 }
 
-// reaches reports whether two sets may have resemblance t. The first set has size shingles. Its first
-// shingle that the other set shares is at place, counted from 0. p is the posting of that shingle in
-// the other set. p stores no place, but its reach does: it was computed from the place and x.t.
+// reaches reports whether two sets may have resemblance t. The first set has size shingles, and
+// place is the position of its first shingle that the other set shares, from 0. p is the posting of
+// that shingle in the other set. p does not store the position in that set, but its reach was
+// computed from the position and x.t.
 func (x *Join) reaches(t, size, place float64, p posting) bool {
 	other := float64(x.sets[p.set].size)
 	return t*other <= size-(1+t)*place+leeway && t*size <= other-(1+t)/(1+x.t)*(other-float64(p.reach))+leeway

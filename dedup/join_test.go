@@ -9,9 +9,9 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestJoin holds the join against every pair compared: what resembles a set as much as both are
-// looked for from is met after it, once. Sets share templates, the stock that their
-// differing parts are drawn from, or nothing, and are of all lengths.
+// TestJoin compares the join with a comparison of all pairs. After must yield each sufficiently
+// similar set exactly once. The sets have all lengths, and may share templates or parts of
+// templates.
 func TestJoin(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		similarity := rapid.SampledFrom([]float64{.04, .1, .3, .5, .7, .8, .9, .95, 1}).Draw(rt, "similarity")
@@ -37,7 +37,7 @@ func TestJoin(t *testing.T) {
 
 func similarSets(t *rapid.T) (sets []Set) {
 	rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
-	var parts []Set // of which sets are made
+	var parts []Set // parts from which the sets are made
 	for range rapid.IntRange(1, 12).Draw(t, "parts") {
 		parts = append(parts, numbers(rng, rapid.SampledFrom([]int{1, 3, 10, 40, 200}).Draw(t, "length")))
 	}
@@ -73,7 +73,7 @@ func joinOf(t float64, sets []Set) *Join {
 		order.Count(s)
 	}
 	x := NewJoin(t, len(sets), order)
-	for i, s := range slices.Backward(sets) { // in whatever order
+	for i, s := range slices.Backward(sets) { // the order of the calls must not matter
 		x.Add(i, s)
 	}
 	return x
@@ -85,7 +85,7 @@ func metAfter(x *Join, a int, from []float64) map[int]int {
 	return met
 }
 
-// A join ends when it is told to, and one of no sets has nothing to find.
+// A search must end when yield returns false, and a join of empty sets must find nothing.
 func TestJoinEnds(t *testing.T) {
 	s := numbers(rand.New(rand.NewPCG(1, 2)), 100)
 	sets := []Set{NewSet(s), s, s, s, s}
@@ -99,10 +99,10 @@ func TestJoinEnds(t *testing.T) {
 	}
 }
 
-// floods are crowds of sets that resemble each other by less than .8, none by more.
+// floods are kinds of sets that all resemble each other by a little less than .8.
 var floods = []struct {
 	why  string
-	make func(rng *rand.Rand, i int) (own int) // how many shingles a set has of its own, beside 412 of a template
+	make func(rng *rand.Rand, i int) (own int) // number of shingles of set i in addition to the 412 of the template
 }{
 	{"all pairs at .7", func(*rand.Rand, int) int { return 88 }},
 	{"of all lengths, at .77 and less", func(rng *rand.Rand, _ int) int { return 60 + rng.IntN(200) }},
@@ -118,9 +118,9 @@ func flood(n int, own func(rng *rand.Rand, i int) int) (sets []Set) {
 	return sets
 }
 
-// In a flood just below the similarity, a join reads a bounded number of postings and
-// names a bounded number of candidates for each set, most of them where a shingle shares
-// a counter with one of the template: its work grows with the sets, not with the pairs.
+// If many sets resemble each other by just less than the similarity, the join may read only a
+// bounded number of postings for each set, and yield a bounded number of candidates. Most
+// candidates come from shingles that share a counter with one of the template.
 func TestJoinOfFlood(t *testing.T) {
 	for _, f := range floods {
 		for _, n := range []int{500, 1000, 2000} {
@@ -136,11 +136,11 @@ func TestJoinOfFlood(t *testing.T) {
 	}
 }
 
-// Sets that were taken at the join's own similarity are no work above it: a crowd that all resemble
-// each other by .42, once the first of them took them there.
+// A thousand sets resemble each other by .42. The first must find all the others at .3. If the
+// others are then searched for only above .42, they must cause hardly any work.
 func TestJoinOfFloodAboveItsLeast(t *testing.T) {
 	const n = 1000
-	x := joinOf(.3, flood(n, func(*rand.Rand, int) int { return 285 })) // 412/(412+2·285)
+	x := joinOf(.3, flood(n, func(*rand.Rand, int) int { return 285 })) // the resemblance is 412/(412+2·285)
 	from := slices.Repeat([]float64{.3}, n)
 	if met := len(metAfter(x, 0, from)); met != n-1 {
 		t.Fatalf("the first meets %d", met)

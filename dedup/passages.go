@@ -9,20 +9,20 @@ import (
 type Passage struct {
 	A      int `json:"a"`      // index of its first token in text A, from 0
 	B      int `json:"b"`      // index of its first token in text B, from 0
-	Tokens int `json:"tokens"` // its length in tokens
+	Tokens int `json:"tokens"` // number of tokens
 }
 
-// mostPlaces is the number of places of one shingle in B that Passages tries. Without it, the work
-// for a text that repeats one word would grow with the square of its length.
+// mostPlaces is the largest number of positions of one shingle in B that Passages tries. Without
+// this limit, the work for a text that repeats one word would grow with the square of its length.
 const mostPlaces = 64
 
 // Passages returns the passages of at least k words that texts a and b have in common, the longest
-// first. It reads a from the beginning. At each shingle that b also has, it takes the longest passage
-// that begins there, and goes on behind that passage.
+// first. It reads a from the beginning. At each shingle that b also has, it adds the longest
+// passage that begins there, and continues after that passage.
 func Passages(a, b *Text, k int) []Passage {
 	x, y := a.Shingles(nil, k), b.Shingles(nil, k)
 	if len(x) == 0 || len(y) == 0 || min(a.Len(), k) != min(b.Len(), k) {
-		return nil // a text without words, or texts of which one is shorter than k words and the other longer, share nothing
+		return nil // nothing is in common if a text has no words, or if only one of them is shorter than k words
 	}
 	k = min(k, a.Len())
 	places := map[uint64][]int{}
@@ -45,8 +45,8 @@ func Passages(a, b *Text, k int) []Passage {
 	return all
 }
 
-// longest returns the one of places, which are indexes in y, from which y agrees with x for the most
-// shingles, and the number of these shingles. The number is 0 if places is empty.
+// longest compares x with y from each of places, which are indexes in y. It returns the one from
+// which most shingles agree, and the number of these shingles. The number is 0 if places is empty.
 func longest(x, y []uint64, places []int) (at, most int) {
 	for _, j := range places {
 		n := 0

@@ -9,17 +9,17 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// The classes of a byte at the beginning of a word or character, as the table class gives them.
+// These are the classes of a byte at the beginning of a word or character, see the table class.
 const (
 	other  = iota // anything that needs the full rules
-	gap           // an ASCII byte that is in no word and joins none
+	gap           // an ASCII byte that is not part of a word
 	letter        // an ASCII letter
 	digit         // an ASCII digit
 	lead          // the first byte of a two-byte character
 	quote         // the ASCII apostrophe, which joins two letters or two digits in one word
 )
 
-// class maps each byte to one of the classes other, gap, letter, digit, lead and quote.
+// class maps each byte to its class: other, gap, letter, digit, lead or quote.
 var class = func() (c [256]byte) {
 	for b := range 128 {
 		c[b] = gap
@@ -38,9 +38,9 @@ var class = func() (c [256]byte) {
 }()
 
 // lower maps a two-byte character (U+0080 to U+07FF) that is a plain letter to the two bytes of its
-// lower-case form, the first in the low half. It maps everything else to 0. A plain letter is an
-// alphabetic letter of Latin, Greek or Cyrillic that NFKC leaves unchanged, as well as its lower
-// case.
+// lower-case form, the first in the low half. It maps all other characters to 0. A plain letter is
+// an alphabetic letter of Latin, Greek or Cyrillic. NFKC must leave both the letter and its lower
+// case unchanged.
 var lower = func() (l [0x800]uint16) {
 	for r := rune(0xC0); r < 0x530; r++ {
 		low := unicode.ToLower(r)
@@ -52,7 +52,7 @@ var lower = func() (l [0x800]uint16) {
 	return l
 }()
 
-// fold maps the letters and digits of ASCII to lower case, and all else to 0.
+// fold maps the letters and digits of ASCII to lower case, and all other bytes to 0.
 var fold = func() (f [256]byte) {
 	for b := range 128 {
 		switch class[b] {
@@ -65,8 +65,8 @@ var fold = func() (f [256]byte) {
 	return f
 }()
 
-// plainWord reads the word that text begins with, and returns its length in bytes. It returns 0 if
-// there is no word, or if a character that could join the word is not in its tables.
+// plainWord reads the word at the beginning of text, and returns its length in bytes. It returns 0
+// if there is no word, or if the tables do not have a character that could join the word.
 func (t *Text) plainWord(text []byte) int {
 	canon := t.separated()
 	last := gap // class of the last letter or digit
@@ -99,7 +99,7 @@ func (t *Text) plainWord(text []byte) int {
 		i += n
 	}
 	if last == gap {
-		return 0 // no word begins here
+		return 0 // text does not begin with a word
 	}
 	start := len(t.canon)
 	t.canon = canon
@@ -107,8 +107,8 @@ func (t *Text) plainWord(text []byte) int {
 	return i
 }
 
-// lowerOf returns the entry of the table lower for the character that text begins with, or 0 if that
-// is no valid two-byte character.
+// lowerOf returns the entry of the table lower for the character at the beginning of text. It
+// returns 0 if that is not a valid two-byte character.
 func lowerOf(text []byte) uint16 {
 	if len(text) < 2 || class[text[0]] != lead || text[1]&0xC0 != 0x80 {
 		return 0
@@ -116,10 +116,10 @@ func lowerOf(text []byte) uint16 {
 	return lower[int(text[0]&0x1F)<<6|int(text[1]&0x3F)]
 }
 
-// joint decides whether a word goes on. The word has been read up to text, and last is the class of
-// its last character. n is the length in bytes of an apostrophe at the beginning of text that joins
-// the word with the next character, or 0 if the word has ended. plain is false if the tables of this
-// file cannot decide; the full rules must then read the word.
+// joint decides whether a word continues. text is what follows the word so far, and last is the
+// class of the word's last character. n is the length in bytes of an apostrophe that joins the word
+// with the next character, or 0 if the word has ended. plain is false if the tables of this file
+// cannot decide; then the full rules must read the word.
 func joint(text []byte, last int) (n int, plain bool) {
 	switch {
 	case text[0] == '\'':
@@ -141,8 +141,8 @@ func joint(text []byte, last int) (n int, plain bool) {
 	return 0, true
 }
 
-// nextClass returns the class of the character that text begins with: letter, digit or gap. plain is
-// false if the tables of this file do not have the character.
+// nextClass returns the class of the character at the beginning of text: letter, digit or gap.
+// plain is false if the tables of this file do not have the character.
 func nextClass(text []byte) (c int, plain bool) {
 	switch k := class[text[0]]; k {
 	case letter, digit:
@@ -158,9 +158,9 @@ func nextClass(text []byte) (c int, plain bool) {
 	return gap, true
 }
 
-// plainGap returns the length of the common character beyond ASCII that text begins with, if it
-// always ends a word: the no-break space, quotation marks, dashes, the ellipsis. Otherwise it
-// returns 0.
+// plainGap returns the length of the character at the beginning of text, if it is a common
+// character beyond ASCII that always ends a word: the no-break space, quotation marks, dashes, the
+// ellipsis. Otherwise it returns 0.
 func plainGap(text []byte) int {
 	r, n := utf8.DecodeRune(text)
 	switch r {

@@ -8,34 +8,34 @@ import (
 
 // # The systems of the literature
 //
-// Each profile computes what one published system computes, in that system's own way and with its
-// oddities. So figures in papers and on old sites can be reproduced and compared with ours. A crawl
-// uses none of them.
+// Each profile computes the result of one published system, in that system's own way and with its
+// oddities. It serves to reproduce the figures of papers and old sites, and to compare them with
+// those of this package. A crawl uses none of the profiles.
 
 // A Profile is a published system.
 type Profile struct {
 	Name  string
-	About string // description for users, one line
+	About string // one line that describes the system to users
 	score func(a, b string, in ProfileInput) ProfileResult
 }
 
-// A ProfileInput is what some profiles need in addition to the texts.
+// A ProfileInput holds the data that some profiles need in addition to the texts.
 type ProfileInput struct {
 	LangA, LangB string    // primary language subtags of texts A and B, such as "en"
-	Shingling    Shingling // used by the profile k-shingles only
+	Shingling    Shingling // only the profile k-shingles uses it
 }
 
 // A ProfileResult is the result of a profile for two texts.
 type ProfileResult struct {
 	Profile string  `json:"profile"`
-	Score   float64 `json:"score"` // in the system's own unit
+	Score   float64 `json:"score"` // score in the unit of the system
 	Unit    string  `json:"unit"`  // "share", 0 to 1, or "percent", 0 to 100
 	A       int     `json:"shingles_a"`
 	B       int     `json:"shingles_b"`
 	Common  int     `json:"common"`
-	Super   *int    `json:"super_shingles,omitempty"` // equal super-shingles, 0 to 6; nil if the system has none
-	Mega    *int    `json:"mega_shingles,omitempty"`  // equal mega-shingles, 0 to 15; nil if the system has none
-	Without string  `json:"form_without,omitempty"`   // the parts of its form for which a text's language has no rules
+	Super   *int    `json:"super_shingles,omitempty"` // number of equal super-shingles, 0 to 6; nil if the system has none
+	Mega    *int    `json:"mega_shingles,omitempty"`  // number of equal mega-shingles, 0 to 15; nil if the system has none
+	Without string  `json:"form_without,omitempty"`   // the parts of the system's form for which there are no rules in a text's language
 }
 
 // Profiles returns all profiles.
@@ -48,7 +48,7 @@ func Profiles() []Profile {
 	}
 }
 
-// ParseProfile returns the profile of a name.
+// ParseProfile returns the profile with the given name.
 func ParseProfile(name string) (Profile, error) {
 	var names []string
 	for _, p := range Profiles() {
@@ -87,7 +87,7 @@ func zelenkovSegalovich(a, b string, in ProfileInput) ProfileResult {
 	return r
 }
 
-// The words and marks that the elementary algorithm drops, as it was published.
+// These are the words and marks that the elementary algorithm removes, as published.
 var (
 	elementaryWords = setOfWords("это как так в на над к ко до за то с со для о ну же ж что он она б бы ли и у")
 	elementaryMarks = strings.NewReplacer(",", "", ".", "", "!", "", "?", "", "(", "", ")", "", "-", "", "—", "", ":", "", ";", "", `"`, "")
@@ -102,7 +102,7 @@ func setOfWords(words string) map[string]bool {
 }
 
 // elementary is the algorithm that Russian tutorials teach. It lower-cases bytes, not letters, so a
-// Russian capital stays a capital. This is kept because the published numbers depend on it.
+// Russian capital stays a capital. The published numbers depend on this fault.
 func elementary(a, b string, _ ProfileInput) ProfileResult {
 	words := elementaryTokens(a)
 	sa, sb := crcShingles(words, 3), crcShingles(elementaryTokens(b), 3)
@@ -138,8 +138,8 @@ func elementaryTokens(text string) []string {
 	return words
 }
 
-// crcShingles returns for each k consecutive words, joined by spaces, their CRC-32 (IEEE) as a signed
-// number, as PHP and Java print it. If there are fewer than k words, the result is empty.
+// crcShingles returns the CRC-32 (IEEE) of every k consecutive words, joined by spaces. The numbers
+// are signed, as PHP and Java print them. If there are fewer than k words, the result is empty.
 func crcShingles(words []string, k int) []int32 {
 	var all []int32
 	for i := 0; i+k <= len(words); i++ {

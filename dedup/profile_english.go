@@ -8,23 +8,23 @@ import (
 
 // # english-pos
 //
-// This profile rebuilds a published system for English texts. That system runs a statistical
-// part-of-speech tagger. It drops adjectives (tags JJ, JJR, JJS), conjunctions (CC) and
+// This profile reproduces a published system for English texts, which uses a statistical
+// part-of-speech tagger. The system drops adjectives (tags JJ, JJR, JJS), conjunctions (CC) and
 // prepositions (IN, TO). It also drops interjections (UH) and determiners (DT). It makes plural
 // nouns singular: -ies becomes -y, and a final -s is dropped. Then it drops ten characters and the
 // line ends. It compares the CRC-32 checksums of ten-word shingles by 2c/(n1+n2)·100, where c is
 // the number of common shingles and n1 and n2 are those of the two texts. It never changes case,
-// and neither does this profile. The profile gets main texts, which have no HTML.
+// and neither does this profile. The input of this profile is main text without HTML.
 //
 // The profile has no tagger. It drops a word that is in a fixed list of the classes above, or that
 // is mostly an adjective in WordNet's tagged corpus. So each word gets its most frequent tag,
 // whatever the context. This is right for about nine words of ten. A wrong tag has the same effect
 // in all texts, so copies stay equal. A tagger that uses the context could tag a word differently
-// in a text and in its copy. One rule looks at the previous word: a word in -s after one of
-// beforeVerbs is a verb and keeps its -s.
+// in a text and in its copy. Only one rule looks at the previous word: a word in -s that follows a
+// word of beforeVerbs is a verb and keeps its -s.
 
-// treebankWords are the words that the Penn Treebank's guidelines (Santorini, 1990) tag with one of
-// the classes, as far as the classes are closed. The adjectives among them are the ordinals, the
+// treebankWords lists the words that the Penn Treebank's guidelines (Santorini, 1990) tag with one
+// of the classes, as far as the classes are closed. Its adjectives are the ordinals, the
 // quantities, and the degrees that WordNet lists elsewhere.
 var treebankWords = setOfWords(`
 	a an the this that these those all another any both each either every neither no some
@@ -39,11 +39,10 @@ var treebankWords = setOfWords(`
 	first second third fourth fifth sixth seventh eighth ninth tenth last next
 	few fewer fewest least less many more most much other own same several such`)
 
-// beforeVerbs are the words after which english-pos takes a word that ends in -s for a verb ("he
-// runs") and not for a plural noun.
+// beforeVerbs lists words after which a word in -s is a verb ("he runs") and not a plural noun.
 var beforeVerbs = setOfWords("he she it who which")
 
-// englishMarks are the characters that the published system removes from the text.
+// englishMarks lists the characters that the published system removes from the text.
 const englishMarks = "”“\",.:$#()\r\n"
 
 func englishPOS(a, b string, _ ProfileInput) ProfileResult {
@@ -72,9 +71,9 @@ func englishTokens(text string) []string {
 	return words
 }
 
-// englishNoun returns the singular of a word as the published system makes it, such as "boxe" of
-// "boxes". It changes a word only if our own rules, which know that "bus" is singular, take it for
-// a plural.
+// englishNoun returns the singular of a word as the published system makes it, such as "boxe" for
+// "boxes". It changes a word only if package language, which knows that "bus" is singular,
+// considers it a plural.
 func englishNoun(word, low, before string) string {
 	if beforeVerbs[before] || language.Singular("en", low) == low {
 		return word

@@ -16,7 +16,7 @@ func scoreOf(t *testing.T, name, a, b string, in ProfileInput) ProfileResult {
 	return p.Score(a, b, in)
 }
 
-// TestElementary has the published examples.
+// TestElementary checks the published examples.
 func TestElementary(t *testing.T) {
 	if r := scoreOf(t, "elementary", "Текст для сравнения номер один", "Текст для сравнения номер два", ProfileInput{}); r.Score != 25 || r.Common != 1 || r.Unit != "percent" {
 		t.Errorf("%+v, want 25: one of two shingles, of four words", r)
@@ -34,7 +34,7 @@ func TestElementary(t *testing.T) {
 			t.Errorf("%s: %d, want %d", text, got, want)
 		}
 	}
-	// The words as the algorithm makes them: ASCII in lower case, the capital Ч kept.
+	// ASCII is in lower case, but the capital Ч is kept.
 	words := elementaryTokens("Чтобы иметь стройную фигуру, ВЫ Should — и не только!")
 	if got := strings.Join(words, " "); got != "Чтобы иметь стройную фигуру ВЫ should не только" {
 		t.Errorf("words %q", got)
@@ -51,8 +51,9 @@ func TestElementary(t *testing.T) {
 	}
 }
 
-// TestEnglishPOS is worked by hand: no example was published. Of sixteen words that are left of
-// each text come seven shingles of ten, of which the last word changes one: 2·6/(7+7).
+// TestEnglishPOS has an example that was worked out by hand, because none was published. Sixteen
+// words of each text remain, which make seven shingles of ten words. The last word changes one of
+// them, so the result is 2·6/(7+7).
 func TestEnglishPOS(t *testing.T) {
 	const text = `The big cats ran "quickly" to Rome, and they told old stories of kings: John's dog barked, people slept (well) then `
 	r := scoreOf(t, "english-pos", text+"home.", text+"here.", ProfileInput{})
@@ -78,8 +79,8 @@ func TestEnglishTokens(t *testing.T) {
 	}
 }
 
-// TestZelenkovSegalovich is worked by hand: eleven content words make two
-// shingles, function words and punctuation between them change nothing.
+// TestZelenkovSegalovich has an example that was worked out by hand. Eleven content words make two
+// shingles, and function words and punctuation between them have no effect.
 func TestZelenkovSegalovich(t *testing.T) {
 	const a = "harbour lamp winter keeper stone letter boat window river ladder garden"
 	const b = "The harbour, and the lamp of winter: a keeper with his stone letter in this boat, the window by the river, a ladder, the garden."
@@ -95,7 +96,7 @@ func TestZelenkovSegalovich(t *testing.T) {
 
 func TestKShingles(t *testing.T) {
 	r := scoreOf(t, "k-shingles", "abcdabd", "abcdabe", ProfileInput{Shingling: Shingling{Chars, 2}})
-	if r.Score != 4./6 || r.A != 5 || r.B != 5 || r.Common != 4 { // ab bc cd da | bd, be
+	if r.Score != 4./6 || r.A != 5 || r.B != 5 || r.Common != 4 { // shingles: ab bc cd da in both, bd or be in only one
 		t.Errorf("%+v, want 4 of 6", r)
 	}
 }

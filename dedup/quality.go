@@ -8,29 +8,30 @@ import (
 // A Scored is a labelled pair with the score that one measure gives it.
 type Scored struct {
 	Score     float64 // 0 to 1
-	Duplicate bool    // whether the label says that the pair is a duplicate
+	Duplicate bool    // the label of the pair
 }
 
-// A Quality rates decisions about labelled pairs, each of which was called a duplicate or not.
+// A Quality rates decisions about labelled pairs. Each pair was declared a duplicate or not.
 type Quality struct {
-	Precision  float64  `json:"precision"` // share of the pairs called duplicates that are duplicates; 1 if none is called so
-	Recall     float64  `json:"recall"`    // share of the duplicates that are called so; 1 if there are none
+	Precision  float64  `json:"precision"` // share of the pairs declared duplicates that are duplicates; 1 if no pair was declared a duplicate
+	Recall     float64  `json:"recall"`    // share of the duplicates that were declared duplicates; 1 if there are no duplicates
 	F1         float64  `json:"f1"`        // harmonic mean of precision and recall
 	PrecisionI Interval `json:"precision_interval"`
 	RecallI    Interval `json:"recall_interval"`
 	F1I        Interval `json:"f1_interval"`
 }
 
-// An Interval is a 95 % confidence interval: its lower and its upper end.
+// An Interval is a 95 % confidence interval, with its lower and its upper end.
 type Interval [2]float64
 
-// counted counts decisions about pairs: right is the number of duplicates called so, wrong of other
-// pairs called duplicates, missed of duplicates not called so.
+// counted counts decisions about pairs. right is the number of duplicates that were declared
+// duplicates, missed the number of the other duplicates. wrong is the number of other pairs that
+// were declared duplicates.
 type counted struct{ right, wrong, missed int }
 
 func (c counted) quality() Quality {
 	precision, recall := portion{c.right, c.right + c.wrong}, portion{c.right, c.right + c.missed}
-	decided := portion{c.right, c.right + c.wrong + c.missed} // without pairs rightly not called duplicates, because F1 ignores them
+	decided := portion{c.right, c.right + c.wrong + c.missed} // F1 ignores pairs that are not duplicates and were not declared duplicates
 	f1 := func(share float64) float64 { return 2 * share / (1 + share) }
 	in := decided.wilson()
 	return Quality{
@@ -40,7 +41,7 @@ func (c counted) quality() Quality {
 	}
 }
 
-// A portion is a share as a fraction: n of so many.
+// A portion is the fraction n/of.
 type portion struct{ n, of int }
 
 // share returns n divided by of, or 1 if of is 0.
@@ -52,7 +53,7 @@ func (c portion) share() float64 {
 }
 
 // wilson returns the 95 % score interval for the share (Wilson, 1927). It is valid for few pairs
-// too: for 20 of 20 it is .84 to 1, where resampling the pairs would give exactly 1.
+// too. For 20 of 20 the interval is .84 to 1, where resampling the pairs would give exactly 1.
 func (c portion) wilson() Interval {
 	const z = 1.959964 // 95 % of a normal distribution are within z standard deviations of the mean
 	if c.of == 0 {
@@ -61,7 +62,7 @@ func (c portion) wilson() Interval {
 	n, p := float64(c.of), c.share()
 	middle := (p + z*z/(2*n)) / (1 + z*z/n)
 	half := z / (1 + z*z/n) * math.Sqrt(p*(1-p)/n+z*z/(4*n*n))
-	return Interval{min(p, max(0, middle-half)), max(p, min(1, middle+half))} // rounding can cross p at 0 and 1
+	return Interval{min(p, max(0, middle-half)), max(p, min(1, middle+half))} // rounding errors could otherwise exclude p at 0 and 1
 }
 
 func count(pairs []Scored, threshold float64) (c counted) {
@@ -78,14 +79,14 @@ func count(pairs []Scored, threshold float64) (c counted) {
 	return c
 }
 
-// Assess returns the quality of a threshold: a pair is called a duplicate if its score is at least
-// threshold.
+// Assess returns the quality of a threshold: a pair is declared a duplicate if its score is at
+// least threshold.
 func Assess(pairs []Scored, threshold float64) Quality {
 	return count(pairs, threshold).quality()
 }
 
-// BestThreshold returns the given threshold with the highest F1. Among equals it returns the middle
-// one, which is farthest from a mistake.
+// BestThreshold returns the threshold with the highest F1. If several have the same F1, it returns
+// the middle one of them, which is farthest from a mistake.
 func BestThreshold(pairs []Scored, thresholds []float64) float64 {
 	best, first, last := math.Inf(-1), 0, 0
 	for i, t := range thresholds {
@@ -102,8 +103,8 @@ func BestThreshold(pairs []Scored, thresholds []float64) float64 {
 // folds is the number of parts into which cross-validation divides the pairs.
 const folds = 10
 
-// CrossValidate returns the cross-validated quality of a measure: the threshold is set on nine
-// tenths of the pairs and tested on the rest, for each tenth. The tenths are drawn by chance, with
+// CrossValidate returns the cross-validated quality of a measure. For each tenth of the pairs, the
+// threshold is chosen by the other nine tenths and tested on this one. The tenths are random, with
 // the same share of duplicates in each. All measures of the same pairs get the same tenths.
 func CrossValidate(pairs []Scored, thresholds []float64) Quality {
 	return crossValidate(pairs, thresholds).quality()

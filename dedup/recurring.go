@@ -8,42 +8,43 @@ import (
 
 // # Recurring blocks
 //
-// A footer, a licence or a "Subscribe to our letter" that an extractor took for text says nothing
-// about its page. It makes two short pages of one site resemble each other. Such a block can be
-// told from text because it recurs on many pages of one host.
+// An extractor may mistake a footer, a licence or a "Subscribe to our letter" for text of the page.
+// Such a block makes two short pages of one site resemble each other. It can be recognised because
+// it recurs on many pages of one host.
 //
-// The count is exact and uses bounded memory. It takes two readings of the pages, by the hash
-// filter of Park, Chen and Yu ("An effective hash-based algorithm for mining association rules",
-// SIGMOD 1995). The first reading counts blocks by bucket in a table of bytes. A bucket's count is
-// at least that of each of its blocks. So only blocks in buckets that reach the bound can recur
-// often enough, and the second reading counts only these one by one. A crowded table costs memory
-// for blocks that turn out to be rare, but never changes the result. The order of the pages does
-// not matter in either reading.
+// The count is exact and uses bounded memory. The pages are read twice, with the hash filter of
+// Park, Chen and Yu ("An effective hash-based algorithm for mining association rules", SIGMOD
+// 1995). The first reading counts blocks by bucket in a table of bytes. A bucket's count is at
+// least that of each of its blocks. So only blocks in buckets that reach the bound can recur often
+// enough. The second reading counts only these blocks, one by one. A crowded table costs memory for
+// blocks that turn out to be rare, but never changes the result. The order of the pages does not
+// matter in either reading.
 //
 // The bound was measured on two versions of one documentation, 3,800 pages each. Some 70 of these
 // pages repeat a table of 40 words and have 15 words of their own. A bound that is a share of the
 // host misses blocks that recur in one section only: at one page in ten, the resemblance of these
-// pages stays at .5. With a bound of fifty pages, whatever the size of the host, it falls to 0. Of
-// 146 pages that resemble their other version by .8 or more, 142 still do. The other four are short
-// and consist largely of a licence; they fell to between .71 and .79. With a bound of thirty, long
-// pages of different classes came to resemble each other more, because recurring blocks held the
-// text in which they differ.
+// pages stays at .5. With a bound of fifty pages, whatever the size of the host, it falls to 0. 142
+// of the 146 pages that resemble their other version by .8 or more still do. The other four are
+// short and consist largely of a licence. Their resemblance fell to between .71 and .79. With a
+// bound of thirty pages, the resemblance of long pages of different classes rose, because some
+// recurring blocks were text in which the pages differ.
 //
 // Known weaknesses: a block that changes from page to page ("page 3 of 12") counts as another block
-// each time, and is compared like any text. A common phrase of the field ("Parameters") is left out
-// like a footer, on both sides of a comparison.
+// each time, and is compared like other text. A heading that many pages of a subject share
+// ("Parameters") is left out like a footer, on both sides of a comparison.
 
-// On a host of n pages, a block recurs if it is on at least n/recurringShare pages, rounded up, but
-// on no fewer than recurringLeast. RecurringAlways pages are enough on any host.
+// On a host of n pages, a block recurs if it is on at least n/recurringShare pages, rounded up. It
+// must be on at least recurringLeast pages, and need not be on more than RecurringAlways.
 const (
-	RecurringHost   = 20 // on a host of fewer pages no block recurs, because there a series of articles looks like a template
+	RecurringHost   = 20 // on a host with fewer pages no block recurs, because a series of articles could look like a template
 	recurringLeast  = 10 // a block on fewer pages than this never recurs
-	recurringShare  = 10 // a block recurs if it is on one in so many pages of its host, within the other bounds
-	RecurringAlways = 50 // a block on so many pages recurs, whatever the size of its host
+	recurringShare  = 10 // a block recurs if it is on one in recurringShare pages of its host, within the other bounds
+	RecurringAlways = 50 // a block on this many pages recurs, however many pages its host has
 )
 
-// The table of Recurring has bucketsPerPage one-byte buckets for each page, and at most bucketsMost,
-// 16 MiB. For example, a million pages of fifty blocks each put three blocks in a bucket.
+// The table of Recurring has bucketsPerPage buckets of one byte for each page, and at most
+// bucketsMost, which is 16 MiB. For example, a million pages of fifty blocks each put three blocks
+// in a bucket.
 const (
 	bucketsPerPage = 256
 	bucketsMost    = 1 << 24
@@ -53,12 +54,12 @@ const (
 // then call Count once for every page.
 type Recurring struct {
 	least  uint8
-	table  []uint8        // by bucket, the occurrences of its blocks in the first reading, at most the number in least
-	counts map[uint64]int // by block, the pages that have it, counted in the second reading
+	table  []uint8        // number of blocks in each bucket in the first reading; counting stops at the value of the field least
+	counts map[uint64]int // maps a block to the number of pages that have it, counted in the second reading
 }
 
-// NewRecurring returns a Recurring for a host that has the given number of pages. From that number
-// follows on how many of them a block must be to recur.
+// NewRecurring returns a Recurring for a host with the given number of pages. This number
+// determines how many pages must have a block for it to recur.
 func NewRecurring(pages int) *Recurring {
 	r := &Recurring{counts: map[uint64]int{}}
 	r.least = uint8(min(max(recurringLeast, (pages+recurringShare-1)/recurringShare), RecurringAlways))
@@ -96,15 +97,16 @@ func (r *Recurring) Count(blocks []uint64) {
 	}
 }
 
-// Blocks returns for each recurring block, by its number, how many pages have it. Call it after
-// [Recurring.Count] of all pages.
+// Blocks returns the recurring blocks. It maps the number of each block to the number of pages that
+// have it. Call it after [Recurring.Count] of all pages.
 func (r *Recurring) Blocks() map[uint64]int {
 	maps.DeleteFunc(r.counts, func(_ uint64, n int) bool { return n < int(r.least) })
 	return r.counts
 }
 
-// Block returns the number that identifies a block of text: the hash of its canonical form by this
-// rule. lang is the language of the text. ok is false if the block has no words. Block overwrites t.
+// Block returns the number that identifies a block of text: the hash of its canonical form under
+// this rule. lang is the language of the text. ok is false if the block has no words. Block
+// overwrites t.
 func (r Rule) Block(t *Text, block, lang string) (number uint64, ok bool) {
 	r.Read(t, block, lang)
 	return xxh3.Hash(t.Bytes()), t.Len() > 0

@@ -11,10 +11,10 @@ import (
 
 func TestRecurringBounds(t *testing.T) {
 	for _, c := range []struct {
-		pages, on int // pages of the host, and those that have the block
+		pages, on int // number of pages of the host, and of pages with the block
 		want      bool
 	}{
-		{19, 19, false}, // too few pages to tell
+		{19, 19, false}, // too few pages
 		{20, 9, false},
 		{20, 10, true},
 		{100, 10, true},
@@ -22,7 +22,7 @@ func TestRecurringBounds(t *testing.T) {
 		{101, 11, true},
 		{490, 48, false},
 		{490, 49, true},
-		{1000, 49, false}, // fifty are enough for any host
+		{1000, 49, false}, // fifty pages are enough on any host
 		{1000, 50, true},
 	} {
 		r := NewRecurring(c.pages)
@@ -44,8 +44,8 @@ func TestRecurringBounds(t *testing.T) {
 	}
 }
 
-// TestRecurringIsExact: the answer is that of counting every block, in any order
-// of the pages, also where blocks share a bucket.
+// TestRecurringIsExact checks that the result equals that of counting every block, in any order of
+// the pages, even if blocks share a bucket.
 func TestRecurringIsExact(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		pageCount := rapid.IntRange(0, 80).Draw(rt, "page count")
@@ -81,7 +81,7 @@ func TestRecurringIsExact(t *testing.T) {
 	})
 }
 
-// TestBlock: a block is its words.
+// TestBlock checks that only the words of a block determine its number.
 func TestBlock(t *testing.T) {
 	rule, err := NewRule(DefaultSimilarity, "bands", DefaultMinWords)
 	if err != nil {

@@ -9,8 +9,8 @@ func common(a, b Set) int {
 // piece is the number of steps after which commonFrom checks whether it can still reach least.
 const piece = 128
 
-// commonFrom returns |A∩B| and the number of steps that it took. It stops when |A∩B| can no longer
-// reach least, and then returns a number below least.
+// commonFrom returns |A∩B| and the number of steps of the computation. It stops when |A∩B| can no
+// longer reach least, and then returns a number below least.
 //
 // A step reads one shingle of A, of B or of both. The steps have no branches, because the order of
 // the shingles of two texts is random and a processor cannot predict it.

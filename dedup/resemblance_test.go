@@ -63,7 +63,7 @@ func TestMeasuresProperties(t *testing.T) {
 	})
 }
 
-// Resembles agrees with Resemblance from every similarity on, also at the resemblance itself.
+// Resembles must agree with Resemblance at every similarity, including the resemblance itself.
 func TestResembles(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		set := func(name string) Set {
@@ -80,14 +80,14 @@ func TestResembles(t *testing.T) {
 	})
 }
 
-// A comparison ends when its result can no longer be reached. Without that, it takes a step for each
-// shingle that one of the sets has.
+// A comparison must end early if the similarity is out of reach. Otherwise it would need a step for
+// each shingle of the two sets.
 func TestComparisonEndsEarly(t *testing.T) {
 	const n = 10_000
 	for _, c := range []struct {
 		common int
 		t      float64
-		most   int // steps
+		most   int // largest number of steps
 	}{
 		{n, .8, n},
 		{n * 82 / 100, .8, 7300}, // resemblance .7; without an early end 11,800

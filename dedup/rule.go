@@ -5,18 +5,18 @@ import (
 	"slices"
 )
 
-// The defaults of [Rule.Similarity] and [Rule.MinWords].
+// These are the defaults of [Rule.Similarity] and [Rule.MinWords].
 const (
 	DefaultSimilarity = 0.8
 	DefaultMinWords   = 50
 )
 
-// These bound the work that one page may cause. Templates can flood an index: one API documentation
-// has 1.3 million pairs at resemblance .7 to .8.
+// These constants bound the work for one page. Templates can flood an index: one API documentation
+// has 1.3 million pairs of pages with a resemblance of .7 to .8.
 const (
-	MaxPosting = 1000 // leaders read under one key of the page, the earliest first
-	MaxMet     = 1000 // leaders whose sketches are compared with the page's
-	MaxVerify  = 32   // candidates whose shingles are compared with the page's
+	MaxPosting = 1000 // largest number of leaders that are read for each key of the page; the earliest are read
+	MaxMet     = 1000 // largest number of leaders whose sketches are compared with the page's sketch
+	MaxVerify  = 32   // largest number of candidates whose shingles are compared with the page's shingles
 
 	// MaxVerifyWords limits the total length of the candidates whose shingles are compared with one
 	// page's, in words. Reading a word from a store and comparing it takes some 40 ns. The limit
@@ -25,78 +25,80 @@ const (
 	MaxVerifyWords = 1 << 20
 )
 
-// A Rule says how pages are judged.
+// A Rule defines when pages are duplicates.
 type Rule struct {
-	Form       Form      // which words are dropped or changed before texts are compared
-	Shingling  Shingling // how the words are cut into shingles
+	Form       Form      // selects words that are removed or changed before texts are compared
+	Shingling  Shingling // defines how the words are cut into shingles
 	Similarity float64   // the least resemblance of a near-duplicate to its leader, 0 to 1
 	MinWords   int       // a page with fewer words is thin
-	Scheme     Scheme    // how candidates are found
+	Scheme     Scheme    // defines how candidates are found
 
 	// Contained is the least share of a page's runs of three words that must be in the page it
-	// duplicates, 0 to 1: see [Rule.Loses]. At 0, resemblance alone decides.
+	// duplicates, 0 to 1, see [Rule.Loses]. If it is 0, resemblance alone decides.
 	Contained float64
 }
 
-// NewRule returns a rule with the scheme of a name, for plain text in overlapping shingles of ten
-// words. Its errors are those of [ParseScheme].
+// NewRule returns a rule with the scheme of the given name, for plain text in overlapping shingles
+// of ten words. Its errors are those of [ParseScheme].
 func NewRule(similarity float64, scheme string, minWords int) (Rule, error) {
 	s, err := ParseScheme(scheme, similarity)
 	return Rule{Form: Plain, Shingling: DefaultShingling(), Similarity: similarity, MinWords: minWords, Scheme: s}, err
 }
 
-// Read makes t the canonical form of a text in a language by this rule.
+// Read makes t the canonical form of a text in the language lang under this rule.
 func (r Rule) Read(t *Text, text, lang string) { t.ReadForm(t.copied(text), r.Form, lang) }
 
-// Shingles returns the shingles of a text by this rule, in order and with repeats.
+// Shingles returns the shingles of a text under this rule, in order and with repeats.
 func (r Rule) Shingles(t *Text) []uint64 { return r.Shingling.Append(nil, t) }
 
-// Set returns the set of shingles of a text by this rule.
+// Set returns the set of shingles of a text under this rule.
 func (r Rule) Set(t *Text) Set { return r.Shingling.Set(t) }
 
-// Short reports whether a text of so many tokens is too short to be compared. A text without tokens is
-// always too short, because any two empty texts have resemblance 1.
+// Short reports whether a text with the given number of tokens is too short to be compared. A text
+// without tokens is always too short, because any two empty texts have resemblance 1.
 func (r Rule) Short(tokens int) bool { return tokens == 0 || tokens < r.MinWords }
 
-// containedRun is the number of words in the runs by which containment is measured. Short runs
-// tolerate a changed word: it breaks three runs instead of ten.
+// containedRun is the number of words in the runs that measure containment. Short runs tolerate a
+// changed word, because it breaks three runs instead of ten.
 const containedRun = 3
 
 // Loses reports whether text would be lost if a page were dropped in favour of another. page and
-// kept are their [Runs]. Text is lost if the share of page that is in kept is less
+// kept are the [Runs] of the two pages. Text is lost if the share of page that is in kept is less
 // than [Rule.Contained]. Two pages may resemble each other enough although each has a paragraph of
-// its own, and a corpus without one page loses its paragraph. The measure is exact and one-sided: a
-// page may be dropped for a longer page that contains it, but not the other way round.
+// its own. A corpus without one of these pages loses that paragraph. The measure is exact and
+// one-sided: a page may be dropped in favour of a longer page that contains it, but not the other
+// way round.
 func (r Rule) Loses(page, kept Set) bool {
 	return r.Contained > 0 && Containment(page, kept) < r.Contained
 }
 
-// Runs returns the runs of three words of a text, in plain text, for [Rule.Loses]. It uses the
-// memory of t.
+// Runs returns the set of the runs of three words in a text, for [Rule.Loses]. The words are those
+// of plain canonical text. Runs uses the memory of t.
 func Runs(t *Text, text string) Set {
 	t.Read(t.copied(text))
 	return t.Set(containedRun)
 }
 
-// Met returns the numbers of the leaders whose sketches are compared with a page's, in ascending
-// order. shared is how many keys each leader shares with the page; those that share fewer than meet
-// are left out. If more than [MaxMet] are left, Met returns those that share the most keys, and the
-// earliest of equals. The more keys two pages share, the more they are expected to resemble each
-// other. Keys are a sample, so a leader that is left out may still resemble the page most. Then the
-// verdict differs from that of a comparison with all leaders: it names another leader, or says that
-// the page is unique. Such a page is counted as capped. [Rule.Shortlist] can err in the same way.
+// Met returns the numbers of the leaders whose sketches are compared with a page's sketch, in
+// ascending order. shared maps a leader to the number of keys that it shares with the page. Leaders
+// that share fewer than meet keys are left out. If more than [MaxMet] leaders remain, Met returns
+// those that share the most keys, and the earliest of equals. The more keys two pages share, the
+// more they are expected to resemble each other. Keys are a sample, so a leader that is left out
+// may still resemble the page most. In that case the verdict differs from that of a comparison with
+// all leaders: it names another leader, or the page is unique. Such a page is counted as capped.
+// [Rule.Shortlist] can err in the same way.
 func Met(shared map[uint64]int, meet int) []uint64 {
 	var having [Minima + 1]int // having[k] is the number of leaders that share k keys with the page
 	for _, n := range shared {
 		having[min(n, Minima)]++
 	}
-	least, room := Minima+1, MaxMet // every leader that shares least keys or more is returned; room is left for others
+	least, room := Minima+1, MaxMet // all leaders that share least keys or more are returned; room is the number of others that may be returned
 	for least > max(meet, 1) && having[least-1] <= room {
 		least--
 		room -= having[least]
 	}
 	met := make([]uint64, 0, MaxMet-room)
-	var next []uint64 // leaders that share least-1 keys, for which there is not room enough
+	var next []uint64 // leaders that share least-1 keys, of which only some are returned
 	for num, n := range shared {
 		switch n = min(n, Minima); {
 		case n >= least:
@@ -113,18 +115,19 @@ func Met(shared map[uint64]int, meet int) []uint64 {
 
 // A Candidate is a leader that may resemble a page.
 type Candidate struct {
-	Num      uint64  // the leader's number; earlier leaders have lower numbers
-	Name     string  // the leader's URL or other name, which becomes Verdict.DuplicateOf
-	Estimate float64 // of the resemblance of page and leader, from their sketches, 0 to 1
-	Set      Set     // the leader's shingles, which only Judge needs
+	Num      uint64  // number of the leader; earlier leaders have lower numbers
+	Name     string  // URL or other name of the leader, which becomes Verdict.DuplicateOf
+	Estimate float64 // estimated resemblance of page and leader from their sketches, 0 to 1
+	Set      Set     // shingles of the leader, which only Judge needs
 }
 
-// Shortlist picks, in place, the candidates worth an exact comparison with a page of so many words:
-// the best of those whose estimate is at least the similarity less three standard errors. Ties go to
-// the earliest. Texts that resemble each other are about equally long, so the length of the page
-// tells how many candidates have [MaxVerifyWords] words. There are at least one and at most
-// [MaxVerify]. The page's best leader is left out if its estimate is too low, or if so many others
-// have better estimates.
+// Shortlist selects, in place, the candidates that are worth an exact comparison with a page of the
+// given number of words. These are the best candidates whose estimate is at least the similarity
+// minus three standard errors. Ties go to the earliest. Texts that resemble each other are about
+// equally long, so the length of the page tells how many candidates have [MaxVerifyWords] words.
+// The result has at most that many candidates, but at least one and at most [MaxVerify]. It may
+// lack the page's best leader, if the estimate for that leader is too low or many others have
+// better estimates.
 func (r Rule) Shortlist(all []Candidate, words int) []Candidate {
 	least := r.Similarity - 3*StandardError(r.Similarity)
 	most := min(max(MaxVerifyWords/max(words, 1), 1), MaxVerify)
@@ -145,18 +148,18 @@ func (r Rule) Shortlist(all []Candidate, words int) []Candidate {
 	return short
 }
 
-// A Verdict is the judgement of a page.
+// A Verdict is the result of judging a page.
 type Verdict struct {
 	Kind        VerdictKind
-	Leader      uint64  // number of the leader it duplicates; 0: none
-	DuplicateOf string  // name of that leader
-	Resemblance float64 // exact, to the leader
+	Leader      uint64  // number of the leader that the page duplicates; 0 if none
+	DuplicateOf string  // name of that leader; "" if none
+	Resemblance float64 // exact resemblance to the leader, 0 to 1
 	Method      Method  // how the leader was found
 }
 
 // Judge compares a page exactly with its candidates. If the page is near, the verdict names the
-// most similar candidate, and the earliest among equals. Otherwise the page is unique. The work is
-// least if the most similar candidates come first, as in a [Rule.Shortlist].
+// most similar candidate, and the earliest among equals. Otherwise the page is unique. It is
+// fastest if the most similar candidates come first, as in a [Rule.Shortlist].
 func (r Rule) Judge(page Set, candidates []Candidate) Verdict {
 	best := Verdict{Kind: Unique}
 	for _, c := range candidates {
@@ -167,8 +170,8 @@ func (r Rule) Judge(page Set, candidates []Candidate) Verdict {
 	return best
 }
 
-// Better returns the verdict with the more similar leader, or among equals the verdict with the
-// earlier leader.
+// Better returns the verdict with the more similar leader. If both are equally similar, it returns
+// the verdict with the earlier leader.
 func Better(a, b Verdict) Verdict {
 	switch {
 	case a.Leader == 0:
@@ -181,9 +184,9 @@ func Better(a, b Verdict) Verdict {
 	return a
 }
 
-// Copy returns the verdict on a page whose canonical text was seen before. num and name are those
-// of the earlier page, and first is its verdict. The copy is exact if the earlier page leads or is
-// thin. Otherwise it gets the earlier page's verdict.
+// Copy returns the verdict on a page with the same canonical text as an earlier page. num and name
+// are those of the earlier page, and first is its verdict. If the earlier page leads or is thin,
+// the copy is exact. Otherwise the copy gets the verdict of the earlier page.
 func Copy(num uint64, name string, first Verdict) Verdict {
 	if first.Kind == Exact || first.Kind == Near {
 		return first

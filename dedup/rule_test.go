@@ -81,7 +81,7 @@ func TestShortlist(t *testing.T) {
 	}
 }
 
-// Of many leaders those are met that share the most keys, and the earliest of equals.
+// Met must return the leaders that share the most keys, and the earliest of equals.
 func TestMet(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))

@@ -8,29 +8,31 @@ import (
 	"github.com/zeebo/xxh3"
 )
 
-// The numbers of super- and mega-shingles of a sketch, as in the literature: each of the six
-// super-shingles hashes 14 minima, and each of the fifteen pairs of super-shingles is a mega-shingle.
+// These are the numbers of super- and mega-shingles of a sketch, as in the literature. Each of the
+// six super-shingles hashes 14 minima, and each of the fifteen pairs of super-shingles is a
+// mega-shingle.
 const (
 	SuperShingles = 6
 	MegaShingles  = SuperShingles * (SuperShingles - 1) / 2
 )
 
-// A Scheme says how a sketch becomes the keys under which an index holds it, and how many equal
-// keys make a candidate.
+// A Scheme defines how a sketch becomes the keys of an index, and how many equal keys make two
+// pages candidates.
 type Scheme struct {
 	Name string // bands, super or mega
-	Rows int    // minima in one band
+	Rows int    // number of minima in one band
 	Need int    // number of equal bands that makes two pages candidates
 }
 
-// found is the least probability with which the default scheme must make candidates of two pages
-// whose resemblance is exactly the requested similarity.
+// found is the least probability with which the default scheme must find a pair whose resemblance
+// is exactly the requested similarity.
 const found = 0.98
 
-// BandsFor returns the scheme "bands" for a similarity t. It cuts the 84 minima into equal bands,
-// as long as possible while two pages of resemblance t share a band with probability at least 0.98.
-// Longer bands mean fewer look-ups and fewer false candidates. BandsFor fails for a t above 1, or
-// below [LeastSimilarity], which even 84 bands of one minimum cannot serve.
+// BandsFor returns the scheme "bands" for a similarity t. The scheme cuts the 84 minima into equal
+// bands. They are as long as possible, while two pages of resemblance t share a band with a
+// probability of at least 0.98. Longer bands mean fewer look-ups and fewer false candidates.
+// BandsFor fails if t is above 1, or below [LeastSimilarity], for which even 84 bands of one
+// minimum are too long.
 func BandsFor(t float64) (Scheme, error) {
 	for rows := Minima / 3; rows >= 1 && t >= LeastSimilarity() && t <= 1; rows-- {
 		s := Scheme{Name: "bands", Rows: rows, Need: 1}
@@ -47,7 +49,7 @@ func LeastSimilarity() float64 {
 	return math.Ceil(t*100) / 100
 }
 
-// ParseScheme returns the scheme of a name for a similarity: "bands", "super" (two of six
+// ParseScheme returns the scheme with the given name for a similarity: "bands", "super" (two of six
 // super-shingles) or "mega" (one of fifteen mega-shingles, which finds the same pages).
 func ParseScheme(name string, t float64) (Scheme, error) {
 	bands, err := BandsFor(t)
@@ -60,7 +62,8 @@ func ParseScheme(name string, t float64) (Scheme, error) {
 	return Scheme{}, fmt.Errorf("no scheme is called %q: try bands, super or mega", name)
 }
 
-// Bands returns into how many bands the scheme cuts the 84 minima of a sketch: 84 divided by Rows.
+// Bands returns the number of bands into which the scheme cuts the 84 minima of a sketch: 84
+// divided by Rows.
 func (s Scheme) Bands() int { return Minima / s.Rows }
 
 func (s Scheme) String() string {
@@ -73,8 +76,8 @@ func (s Scheme) String() string {
 	return fmt.Sprintf("bands: 1 of %d bands of %d minima", s.Bands(), s.Rows)
 }
 
-// Probability returns how likely two pages of resemblance j become candidates. That is the
-// probability that at least Need of their bands are equal, where each band is equal with
+// Probability returns the probability that two pages of resemblance j become candidates. This is
+// the probability that at least Need of their bands are equal, where each band is equal with
 // probability j^Rows.
 func (s Scheme) Probability(j float64) float64 {
 	one := math.Pow(j, float64(s.Rows))
@@ -83,10 +86,10 @@ func (s Scheme) Probability(j float64) float64 {
 	if s.Need == 1 {
 		return 1 - none
 	}
-	return max(0, 1-none-n*one*math.Pow(1-one, n-1)) // rounding can take the sum below 0
+	return max(0, 1-none-n*one*math.Pow(1-one, n-1)) // rounding can make the sum negative
 }
 
-// Keys appends to dst the keys under which an index stores a sketch. Two pages are candidates if
+// Keys appends the keys under which an index stores a sketch to dst. Two pages are candidates if
 // they share at least [Scheme.Meet] keys.
 func (s Scheme) Keys(dst []uint64, sketch *Sketch) []uint64 {
 	if s.Name == "mega" {
@@ -100,8 +103,8 @@ func (s Scheme) Keys(dst []uint64, sketch *Sketch) []uint64 {
 	return dst
 }
 
-// Meet returns how many keys two pages must share to become candidates. It is Need in the scheme
-// "super". It is 1 in "bands", and in "mega", where each key stands for two bands.
+// Meet returns how many keys two pages must share to become candidates. It returns Need for the
+// scheme "super". It returns 1 for "bands", and for "mega", where each key stands for two bands.
 func (s Scheme) Meet() int {
 	if s.Name == "super" {
 		return s.Need
@@ -120,7 +123,7 @@ func (s Scheme) Method() Method {
 	return ByBands
 }
 
-// Super returns the six super-shingles of a sketch: the hashes of 14 minima each.
+// Super returns the six super-shingles of a sketch. Each is the hash of 14 minima.
 func Super(sketch *Sketch) (super [SuperShingles]uint64) {
 	for i := range super {
 		super[i] = bandKey(sketch, i, Minima/SuperShingles)
@@ -128,8 +131,8 @@ func Super(sketch *Sketch) (super [SuperShingles]uint64) {
 	return super
 }
 
-// Mega returns the fifteen mega-shingles: the hashes of the pairs of super-shingles. Two pages
-// share one if and only if they share two super-shingles.
+// Mega returns the fifteen mega-shingles, the hashes of the pairs of super-shingles. Two pages
+// share a mega-shingle if and only if they share two super-shingles.
 func Mega(super *[SuperShingles]uint64) (mega [MegaShingles]uint64) {
 	n := 0
 	for i := range super {
@@ -145,7 +148,7 @@ func Mega(super *[SuperShingles]uint64) (mega [MegaShingles]uint64) {
 }
 
 // bandKey returns the hash of one band: its minima as little-endian bytes, with the band's number
-// as seed, so that equal minima in different bands have different keys.
+// as the seed, so that equal minima in different bands have different keys.
 func bandKey(sketch *Sketch, band, rows int) uint64 {
 	var b [4 * Minima]byte
 	for i, v := range sketch[band*rows : (band+1)*rows] {

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestBands is the table of the design: the longest bands that find .98 of the
-// pairs just at the similarity.
+// TestBands checks the longest bands that find .98 of the pairs with exactly the requested
+// similarity.
 func TestBands(t *testing.T) {
 	for _, c := range []struct {
 		t           float64
@@ -26,8 +26,8 @@ func TestBands(t *testing.T) {
 	}
 }
 
-// TestProbability shows the published shares of the classic scheme, and that the
-// share of pairs measured lies on the curve of each scheme.
+// TestProbability checks the published probabilities of the scheme "super". It also checks that the
+// measured share of pairs agrees with the probability for each scheme.
 func TestProbability(t *testing.T) {
 	super := Scheme{Name: "super", Rows: 14, Need: 2}
 	for j, want := range map[float64]float64{.8: .026, .9: .42, .95: .88} {

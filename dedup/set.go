@@ -5,21 +5,21 @@ import (
 	"slices"
 )
 
-// A Set is the set of shingles of a text: their numbers, ascending and without repeats.
+// A Set is the set of shingles of a text: their numbers in ascending order, without repeats.
 type Set []uint64
 
 // # Sorting shingles
 //
 // The numbers of shingles are spread evenly over the 64-bit numbers, so the upper bits of a number
-// tell about where it belongs. NewSet counts the numbers that have the same upper bits, distributes
-// them over buckets of about two, and inserts each number into the order of those before it. That
-// takes some ten nanoseconds a number, a sixth of the time of a sort by comparisons.
+// predict its position in the sorted set. NewSet counts the numbers that have the same upper bits,
+// distributes them over buckets of about two, and sorts by insertion. That takes some ten
+// nanoseconds for each number, a sixth of the time of a sort by comparisons.
 //
-// A bucket is large if a text repeats itself, or if an attacker chose its words for that. Large
-// buckets are sorted by [slices.Sort] first, so the time is never more than that of a sort.
+// A bucket is large if a text repeats itself, or if an attacker chose its words for this purpose.
+// Large buckets are sorted by [slices.Sort] first, so the time is never more than that of a sort.
 
-// crowded is the number of elements from which NewSet sorts a bucket by slices.Sort, because
-// insertion takes quadratic time.
+// crowded is the least size of a bucket that NewSet sorts by slices.Sort, because insertion takes
+// quadratic time.
 const crowded = 32
 
 // NewSet returns the set of the given shingles, which may be in any order and have repeats. The
@@ -28,7 +28,7 @@ func NewSet(shingles []uint64) Set {
 	if len(shingles) == 0 {
 		return nil
 	}
-	var few [512]uint32 // avoids an allocation for texts of up to a thousand words
+	var few [512]uint32 // a table on the stack for texts of up to a thousand words
 	ends := few[:]
 	width := bits.Len(uint(len(shingles) / 2)) // number of bits in a bucket's number
 	if 1<<width > len(ends) {

@@ -8,7 +8,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// A set has the numbers it is made of, ascending and without repeats, however they are spread.
+// A set must contain the given numbers in ascending order without repeats, however the numbers are
+// distributed.
 func TestNewSet(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
@@ -30,7 +31,7 @@ func TestNewSet(t *testing.T) {
 	})
 }
 
-// randomSets returns two sets of n numbers, of which they have the given number in common.
+// randomSets returns two sets of n numbers. Both contain the given number of common numbers.
 func randomSets(n, common int) (a, b Set) {
 	rng := rand.New(rand.NewPCG(uint64(n), uint64(common)))
 	for i := range n {
@@ -44,8 +45,8 @@ func randomSets(n, common int) (a, b Set) {
 	return NewSet(a), NewSet(b)
 }
 
-// The numbers spread like those of shingles, as often in new order as a processor needs to predict
-// no branch.
+// BenchmarkNewSet sorts many lists of random numbers like those of shingles, so that the processor
+// cannot learn to predict branches.
 func BenchmarkNewSet(b *testing.B) {
 	const n, lists = 1000, 500
 	rng := rand.New(rand.NewPCG(1, 1))

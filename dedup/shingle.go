@@ -6,19 +6,19 @@ import (
 	"strings"
 )
 
-// DefaultShingle is the default number of tokens in a shingle: the ten words of Zelenkov and
+// DefaultShingle is the default number of tokens in a shingle. It is ten words, as in Zelenkov and
 // Segalovich.
 const DefaultShingle = 10
 
-// MaxShingle is the greatest accepted length of a shingle, in units. Most pages are shorter than
-// that. A page shorter than a shingle is a single shingle, so it resembles only equal texts.
+// MaxShingle is the greatest accepted length of a shingle, in units. Most pages are shorter. A page
+// shorter than a shingle is a single shingle, so it resembles only equal texts.
 const MaxShingle = 10_000
 
 // # Shingles
 //
-// A shingle is w tokens in a row. A text of n tokens has n-w+1 of them; a
-// shorter one is a single shingle, so that two equal short texts have
-// resemblance 1 and a short text never equals a longer one.
+// A shingle consists of w consecutive tokens. A text of n tokens has n-w+1 shingles. A text of
+// fewer than w tokens is a single shingle, so that two equal short texts have resemblance 1 and a
+// short text never equals a longer one.
 //
 // A shingle's number is computed without joining words. Each token has a 64-bit hash h. The hash of
 // a window is the polynomial h[i]·B^(w-1) + … + h[i+w-1] modulo 2^64. The hash of the next window
@@ -45,33 +45,33 @@ func mix(x uint64) uint64 {
 	return x ^ x>>31
 }
 
-// A Unit is what a shingle is made of.
+// A Unit is the element of a shingle: a word or a character.
 type Unit string
 
 const (
 	Words Unit = "word" // tokens of the canonical text
-	Chars Unit = "char" // characters of the canonical text, one space between tokens
+	Chars Unit = "char" // characters of the canonical text, which has one space between tokens
 )
 
-// A Shingling says how a text is cut into overlapping shingles: one begins at each unit. The zero value is not usable;
-// see [DefaultShingling].
+// A Shingling defines how a text is cut into overlapping shingles. A shingle begins at each unit.
+// The zero value is not usable, see [DefaultShingling].
 type Shingling struct {
 	Unit Unit
-	K    int // units in a shingle, 1 to MaxShingle
+	K    int // number of units in a shingle, 1 to MaxShingle
 }
 
-// DefaultShingling returns ten overlapping words.
+// DefaultShingling returns a Shingling into overlapping shingles of ten words.
 func DefaultShingling() Shingling { return Shingling{Unit: Words, K: DefaultShingle} }
 
-// Check returns an error if a shingling is invalid, with a suggestion.
+// Check returns an error if the shingling is invalid. The error contains a suggestion.
 func (s Shingling) Check() error {
 	switch {
 	case s.Unit != Words && s.Unit != Chars:
 		return fmt.Errorf("no unit is called %q: try word or char", s.Unit)
 	case s.K < 1:
-		return fmt.Errorf("a shingle of %d units: it has at least 1", s.K)
+		return fmt.Errorf("shingle length %d: must be at least 1", s.K)
 	case s.K > MaxShingle:
-		return fmt.Errorf("a shingle of %d units: it has at most %d, and most texts are shorter", s.K, MaxShingle)
+		return fmt.Errorf("shingle length %d: must be at most %d, because most texts are shorter", s.K, MaxShingle)
 	}
 	return nil
 }
@@ -123,7 +123,7 @@ func (s Shingling) Strings(t *Text) []string {
 	return all
 }
 
-// Distinct returns a list of shingles without repeats, in the order of first occurrence.
+// Distinct returns a list without repeated elements, in the order of first occurrence.
 func Distinct[S comparable](list []S) []S {
 	seen := make(map[S]bool, len(list))
 	var all []S
@@ -136,8 +136,8 @@ func Distinct[S comparable](list []S) []S {
 	return all
 }
 
-// AutoShingle returns the number of words in a shingle by a rule of thumb for the length of a text:
-// 8 up to 3,500 characters, 9 up to 7,000, 10 above.
+// AutoShingle returns the number of words in a shingle for a text of the given length. By a rule of
+// thumb, it is 8 up to 3,500 characters, 9 up to 7,000, and 10 above.
 func AutoShingle(characters int) int {
 	switch {
 	case characters <= 3500:

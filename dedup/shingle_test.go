@@ -19,8 +19,8 @@ func TestShingles(t *testing.T) {
 		why  string
 		s    Shingling
 		text string
-		list string // with repeats, divided by bars
-		uniq string // ordered, without repeats
+		list string // the shingles in order with repeats, separated by bars
+		uniq string // the shingles in order without repeats
 	}{
 		{"Broder", words(4), rose, "a rose is a|rose is a rose|is a rose is|a rose is a|rose is a rose", "a rose is a|rose is a rose|is a rose is"},
 		{"k=3", words(3), rose, "a rose is|rose is a|is a rose|a rose is|rose is a|is a rose", "a rose is|rose is a|is a rose"},
@@ -69,7 +69,7 @@ func TestAutoShingle(t *testing.T) {
 	}
 }
 
-// TestShinglesRoll holds the rolling number against one made from the start.
+// TestShinglesRoll compares each rolling hash with a hash that is computed from the beginning.
 func TestShinglesRoll(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		x := Text{tokens: rapid.SliceOfN(rapid.Uint64(), 1, 40).Draw(r, "tokens")}

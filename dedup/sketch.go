@@ -5,7 +5,7 @@ import (
 	"math"
 )
 
-// Minima is the number of hash functions, and so of values in a sketch.
+// Minima is the number of hash functions, and thus of values in a sketch.
 const Minima = 84
 
 // # The 84 functions
@@ -45,8 +45,8 @@ const Minima = 84
 // the fraction of π, m_i made odd; c is the first multiplier of Chris Wellons'
 // hash "lowbias32" (2018, public domain). They are fixed for good.
 
-// A Sketch is a page in 336 bytes: for each of the 84 functions, the least value
-// over the page's shingles.
+// A Sketch is a summary of a page in 336 bytes: for each of the 84 functions, the least value over
+// the page's shingles.
 type Sketch [Minima]uint32
 
 // SketchSize is the size of an encoded sketch in bytes.
@@ -86,21 +86,22 @@ var flips, factors = func() (k, m [Minima]uint32) {
 	return k, m
 }()
 
-// NewSketch sketches a text by its shingles, in any order, with or without
-// repeats. Without shingles every value is the greatest possible.
+// NewSketch computes the sketch of a text from its shingles, in any order, with or without repeats.
+// If there are no shingles, every value is the greatest possible one.
 func NewSketch(shingles []uint64) Sketch { return newSketch(shingles, vectors) }
 
-// chunk is the number of shingles that newSketch passes through all 84 functions before it takes the
-// next ones. They are 4 KB, so they stay in the processor's first-level cache. chunk is a multiple
-// of stride, the number of shingles that one turn of the vector loop takes.
+// chunk is the number of shingles that newSketch passes through all 84 functions before it
+// continues with the next shingles. They are 4 KB, so they stay in the processor's first-level
+// cache. chunk is a multiple of stride, the number of shingles that the vector code processes in
+// one iteration.
 const (
 	chunk  = 1024
 	stride = 32
 )
 
-// newSketch takes the upper halves of the shingles, chunk by chunk, through each function. The
-// vector code takes full strides only. The last stride is filled up with repeats, which change no
-// minimum.
+// newSketch passes the upper halves of the shingles, chunk by chunk, through each function. The
+// vector code processes only full strides. The last stride is filled up with repeats, which do not
+// change a minimum.
 func newSketch(shingles []uint64, vector bool) (s Sketch) {
 	for i := range s {
 		s[i] = math.MaxUint32
@@ -129,8 +130,8 @@ func newSketch(shingles []uint64, vector bool) (s Sketch) {
 	return s
 }
 
-// least returns the minimum of low and of one function's values for all of x. flip and factor are the
-// constants k_i and m_i of the function. leastAVX2 must return the same.
+// least returns the minimum of low and of one function's values for all elements of x. flip and
+// factor are the constants k_i and m_i of the function. leastAVX2 must return the same.
 func least(x []uint32, flip, factor, low uint32) uint32 {
 	for _, v := range x {
 		y := (v ^ flip) * factor
@@ -144,7 +145,7 @@ func least(x []uint32, flip, factor, low uint32) uint32 {
 func Estimate(a, b *Sketch) float64 {
 	n := 0
 	for i := range a {
-		equal := 0 // compiled without a branch, because a processor cannot predict which values are equal
+		equal := 0 // compiles without a branch, because a processor cannot predict which values are equal
 		if a[i] == b[i] {
 			equal = 1
 		}
@@ -153,5 +154,5 @@ func Estimate(a, b *Sketch) float64 {
 	return float64(n) / Minima
 }
 
-// StandardError returns the standard error of an estimate if the resemblance is j.
+// StandardError returns the standard error of an estimate of the resemblance j.
 func StandardError(j float64) float64 { return math.Sqrt(j * (1 - j) / Minima) }

@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// twoSets draws two sets of n shingles in all whose resemblance is about j.
+// twoSets returns two random sets with n shingles in total and a resemblance of about j.
 func twoSets(rng *rand.Rand, n int, j float64) (a, b []uint64) {
 	both := int(math.Round(float64(n) * j))
 	for i := range n {
@@ -27,10 +27,10 @@ func twoSets(rng *rand.Rand, n int, j float64) (a, b []uint64) {
 	return a, b
 }
 
-// TestEstimate measures bias and spread of the estimate against the formula: with
-// 400 pairs a bias of a fifth of a standard error or a spread 15 % off would show.
-// No estimate of a resemblance up to .9 is off by more than four standard errors;
-// at .95 the spread is so lopsided that five are allowed.
+// TestEstimate compares bias and spread of the estimate with the formula. 400 pairs suffice to
+// detect a bias of a fifth of a standard error, or a spread that is wrong by 15 %. Up to a
+// resemblance of .9, no estimate may be wrong by more than four standard errors. At .95 the
+// distribution is so skewed that five are allowed.
 func TestEstimate(t *testing.T) {
 	const pairs = 400
 	rng := rand.New(rand.NewPCG(1, 2))
@@ -58,8 +58,7 @@ func TestEstimate(t *testing.T) {
 	}
 }
 
-// TestEstimateOfTexts is the same for texts of few words, so few shingles, whose
-// numbers roll: what is estimated is the resemblance counted exactly.
+// TestEstimateOfTexts repeats this check for short texts, with rolling hashes of shingles.
 func TestEstimateOfTexts(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(r, "text"), 0))
@@ -91,7 +90,7 @@ func TestSketchOrder(t *testing.T) {
 	})
 }
 
-// TestAllocations: with its memory reused, a page costs none on its way from text to sketch.
+// TestAllocations checks that computing a sketch from a text allocates nothing if memory is reused.
 func TestAllocations(t *testing.T) {
 	for name, text := range map[string][]byte{"English": english, "Russian": russian} {
 		var x Text
@@ -106,8 +105,8 @@ func TestAllocations(t *testing.T) {
 	}
 }
 
-// TestVectors holds the vector code against the portable code, at every length
-// around its strides and chunks.
+// TestVectors compares the vector code with the portable code, for all lengths near the strides and
+// chunks.
 func TestVectors(t *testing.T) {
 	if !vectors {
 		t.Skip("this processor has no AVX2")
@@ -124,7 +123,7 @@ func TestVectors(t *testing.T) {
 	}
 }
 
-// An encoded sketch is read back, and bytes of another size are refused.
+// SketchOf must decode an encoded sketch, and refuse bytes of another size.
 func TestSketchOf(t *testing.T) {
 	want := NewSketch([]uint64{1, 1 << 40, 3})
 	b := want.Append([]byte("before"))[len("before"):]

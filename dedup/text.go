@@ -37,19 +37,19 @@ import (
 // Known weaknesses: "U.S." is two tokens, "C++" and "C#" are both "c", and a word hyphenated at the
 // end of a line is two.
 
-// A Text is the canonical form of a text. Its zero value is empty and ready; Read
-// may be called again, and then reuses the memory.
+// A Text is the canonical form of a text. Its zero value is empty and ready to use. Read may be
+// called again, and then reuses the memory.
 type Text struct {
 	canon  []byte   // the tokens, joined by one space
-	ends   []int    // where each token ends in canon
-	tokens []uint64 // the number of each token
-	runes  []uint64 // result of chars: a number for each character of canon
+	ends   []int    // end of each token in canon
+	tokens []uint64 // hash of each token
+	runes  []uint64 // result of chars: a hash of each character of canon
 
-	shingles []uint64 // memory for Set
-	text     []byte   // memory for copied
+	shingles []uint64 // memory that Set reuses
+	text     []byte   // memory that copied reuses
 
-	places    []Span // the place of each token in the text, if locate
-	locate    bool   // whether Read records places, see Locate
+	places    []Span // position of each token in the text, if locate is set
+	locate    bool   // Read records positions, see Locate
 	other     []byte // memory that ReadForm exchanges with canon
 	otherEnds []int  // memory that ReadForm exchanges with ends
 
@@ -61,14 +61,15 @@ type Text struct {
 // A Span is a part of a text, in bytes.
 type Span struct{ Start, End int }
 
-// Locate makes every later Read record the place of each token, for [Text.Span].
+// Locate makes later calls of Read record the position of each token, for [Text.Span].
 func (t *Text) Locate() { t.locate = true }
 
-// Span returns where the i-th token, from 0, stands in the text that was read. [Text.Locate] must have
-// been called before Read. If several tokens come from one word, each has the span of the whole word.
+// Span returns the position of the i-th token, from 0, in the text that was read. [Text.Locate]
+// must have been called before Read. If several tokens come from one word, each has the span of the
+// whole word.
 func (t *Text) Span(i int) Span { return t.places[i] }
 
-// Read splits text into tokens and makes them the content of t.
+// Read splits text into tokens, which replace the content of t.
 func (t *Text) Read(text []byte) {
 	t.canon, t.ends, t.tokens, t.places = t.canon[:0], t.ends[:0], t.tokens[:0], t.places[:0]
 	for i := 0; i < len(text); {
@@ -94,14 +95,14 @@ func (t *Text) Read(text []byte) {
 	}
 }
 
-// copied returns text as bytes in memory that t reuses: the next call of copied overwrites them.
+// copied returns text as bytes, in memory that the next call of copied overwrites.
 func (t *Text) copied(text string) []byte {
 	t.text = append(t.text[:0], text...)
 	return t.text
 }
 
-// place records, if locate, that all tokens without a place come from the bytes start to end of the
-// text.
+// place records the bytes from start to end as the position of all tokens that have no position
+// yet. It does nothing if locate is false.
 func (t *Text) place(start, end int) {
 	if t.locate {
 		t.placeAll(start, end)
@@ -147,8 +148,8 @@ func (t *Text) chars() []uint64 {
 // or markup have the same hash.
 func (t *Text) Hash() Hash { return HashOf(t.canon) }
 
-// end records a new token: the bytes of canon from start on. If it is not the first token, the byte at
-// start is the space before it and does not belong to it.
+// end records a new token: the bytes of canon from start on. Unless the token is the first one, the
+// byte at start is the space before the token and is not part of it.
 func (t *Text) end(start int) {
 	if len(t.tokens) > 0 {
 		start++
@@ -200,7 +201,7 @@ func (t *Text) segment(text []byte) int {
 	return n
 }
 
-// isWord reports whether a segment holds a letter or a number.
+// isWord reports whether a segment contains a letter or a number.
 func isWord(segment []byte) bool {
 	for i := 0; i < len(segment); {
 		r, n := utf8.DecodeRune(segment[i:])
@@ -219,7 +220,7 @@ func (t *Text) word(word []byte) {
 		word = t.norm
 	}
 	t.low = t.low[:0]
-	alone := false // whether t.low holds a character that is a token by itself, see perCharacter
+	alone := false // whether t.low contains a character that is a token by itself, see perCharacter
 	for i := 0; i < len(word); {
 		r, n := utf8.DecodeRune(word[i:])
 		i += n
@@ -260,8 +261,8 @@ func (t *Text) flush() {
 	t.low = t.low[:0]
 }
 
-// perCharacter reports whether r is of a script in which each character is a token, such as Han.
+// perCharacter reports whether each character of r's script is a token, as in Han.
 func perCharacter(r rune) bool {
 	return r >= 0x0E00 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai, unicode.Lao, unicode.Khmer) ||
-		r == 'ー' // the long vowel mark, used with both Kana, and so in neither of their two tables
+		r == 'ー' // the long vowel mark is used with both kinds of kana, so neither of their tables contains it
 }

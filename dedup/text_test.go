@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// tokens is the canonical text of s, its tokens divided by a bar.
+// tokens returns the tokens of s, separated by bars.
 func tokens(s string) string {
 	var t Text
 	t.Read([]byte(s))
@@ -64,13 +64,14 @@ func TestTextReuse(t *testing.T) {
 	if a.Hash() != b.Hash() || string(a.Bytes()) != "the end" {
 		t.Errorf("after reuse: %q %v, fresh: %q %v", a.Bytes(), a.Hash(), b.Bytes(), b.Hash())
 	}
-	// The first 128 bits of SHA-256 of "the end", as sha256sum prints it.
+	// This is the beginning of the SHA-256 of "the end", as sha256sum prints it.
 	if got, want := a.Hash().String(), "92eb9cd081f0ec170823692b9af05567"; got != want {
 		t.Errorf("hash %s, want %s", got, want)
 	}
 }
 
-// readByRules is Read without the tables: the truth plainWord is held against.
+// readByRules does the same as Read, but with the full rules only. The tests compare the faster
+// code with it.
 func readByRules(t *Text, text []byte) {
 	t.canon, t.ends, t.tokens = t.canon[:0], t.ends[:0], t.tokens[:0]
 	for i := 0; i < len(text); {
@@ -92,7 +93,7 @@ func samePlain(t interface{ Fatalf(string, ...any) }, text []byte) {
 	}
 }
 
-// numberOf is a token's number, as the format says it.
+// numberOf computes the hash of a token by its definition.
 func numberOf(token string) uint64 {
 	if len(token) > 8 {
 		return xxh3.HashString(token)
@@ -111,8 +112,8 @@ func TestPlainWordIsUAX29(t *testing.T) {
 	})
 }
 
-// TestASCIIWordsAreUAX29 is the same for texts of several blocks: words that end
-// where a block does, or go on behind it, with and without care needed there.
+// TestASCIIWordsAreUAX29 tests texts of several blocks. Words may end at the end of a block or
+// continue after it, and may need the full rules.
 func TestASCIIWordsAreUAX29(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		word := rapid.StringMatching(`[a-zA-Z0-9]{1,20}`)
@@ -126,8 +127,8 @@ func TestASCIIWordsAreUAX29(t *testing.T) {
 	})
 }
 
-// TestClassify holds the arithmetic on eight bytes against the table, for every
-// byte in every place.
+// TestClassify compares the arithmetic on eight bytes with the table, for every byte in every
+// position.
 func TestClassify(t *testing.T) {
 	for place := range 8 {
 		for b := range 256 {

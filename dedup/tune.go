@@ -8,20 +8,21 @@ import (
 // # Choosing the shingle and the threshold
 //
 // The literature leaves open how long a shingle should be and from which resemblance two pages are
-// duplicates. Both depend on the pages and on the purpose. Given labelled pairs, [Tune] answers by
-// trying. Each measure gives each pair a score, each threshold turns scores into decisions, and
-// precision, recall and F1 rate the decisions.
+// duplicates. Both depend on the pages and on the purpose. [Tune] compares different choices on
+// labelled pairs. Each measure gives each pair a score, each threshold turns scores into decisions,
+// and precision, recall and F1 rate the decisions.
 //
 // Two safeguards keep the result honest. First, every figure has a 95 % confidence interval,
 // Wilson's for a share. Precision and recall are shares of pairs. F1 is 2p/(1+p), where p is the
-// share of right decisions among all pairs that are duplicates or were called so. Second, the best
-// way is chosen by cross-validation: its threshold is set on nine tenths of the pairs and tested on
-// the last, ten times over. So no threshold is rated on the pairs that it was fitted to.
+// share of right decisions among all pairs that are duplicates or were declared duplicates. Second,
+// the best way is chosen by cross-validation. Ten times, a threshold is chosen on nine tenths of
+// the pairs and tested on the last tenth. So no threshold is rated on the pairs to which it was
+// fitted.
 //
-// One figure remains too good: the best of many hundred ways is the best partly by chance. Ways
-// whose intervals overlap cannot be told apart.
+// The figure of the best way is still too high, because the best of many hundred ways is the best
+// partly by chance. Ways whose intervals overlap cannot be distinguished.
 
-// Thresholds returns .05 to 1 in steps of .05.
+// Thresholds returns the numbers from .05 to 1 in steps of .05.
 func Thresholds() []float64 {
 	var all []float64
 	for i := 1; i <= 20; i++ {
@@ -30,27 +31,28 @@ func Thresholds() []float64 {
 	return all
 }
 
-// A Way is a way of measuring that Tune tries.
+// A Way is a combination of form, shingle and measure that Tune tries.
 type Way struct {
 	Form    string `json:"form"`
 	Unit    Unit   `json:"unit"`
-	Shingle int    `json:"shingle"` // units in a shingle
+	Shingle int    `json:"shingle"` // number of units in a shingle
 	Measure string `json:"measure"`
 }
 
-// A Tuned is the result of Tune for one way.
+// A Tuned is the result of Tune for one Way.
 type Tuned struct {
 	Way
 	Threshold      float64 `json:"threshold"` // the threshold with the best F1 over all pairs
-	Quality                // of the decisions at Threshold, over all pairs
+	Quality                // quality of the decisions at Threshold, over all pairs
 	CrossValidated Quality `json:"cross_validated"`
 }
 
-// Tune ranks ways of measuring by their cross-validated F1, the best first. scores[i] are the scores
-// that ways[i] gives to the labelled pairs, which are the same for all ways. Of ways with equal F1,
-// resemblance over words comes first, because a crawl uses it by default. If ways are still equal, the
-// longer shingle comes first: the many unrelated pages of a crawl share fewer long shingles by
-// chance, and a few hundred pairs cannot show that. Otherwise the order of ways is kept.
+// Tune sorts ways of measuring by their cross-validated F1, the best first. scores[i] are the
+// scores that ways[i] gives to the labelled pairs, which are the same for all ways. If ways have
+// the same F1, resemblance over words comes first, because a crawl uses it by default. If ways are
+// still equal, the longer shingle comes first: the many unrelated pages of a crawl share fewer long
+// shingles by chance, and a few hundred pairs cannot show that. Otherwise the order of ways is
+// kept.
 func Tune(ways []Way, scores [][]Scored) []Tuned {
 	all := make([]Tuned, len(ways))
 	for i, w := range ways {
@@ -72,14 +74,14 @@ func Tune(ways []Way, scores [][]Scored) []Tuned {
 	return all
 }
 
-// A Combination is one way of measuring with one threshold, and the quality of its decisions.
+// A Combination is a Way with a threshold, and the quality of the resulting decisions.
 type Combination struct {
 	Way
 	Threshold float64 `json:"threshold"`
 	Quality
 }
 
-// Combinations assesses each way at each of the [Thresholds].
+// Combinations returns the quality of each way at each of the [Thresholds].
 func Combinations(ways []Way, scores [][]Scored) []Combination {
 	all := make([]Combination, 0, len(ways)*len(Thresholds()))
 	for i, w := range ways {

@@ -31,8 +31,8 @@ func TestAssess(t *testing.T) {
 	}
 }
 
-// TestInterval draws samples of pairs with a known F1, and portion how often the
-// interval of the sample holds it: about 95 times in 100.
+// TestInterval draws random samples of pairs with known quality. The 95 % interval of a sample must
+// contain the true value for about 95 % of the samples.
 func TestInterval(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	draw := func(n int) []Scored {
@@ -56,7 +56,7 @@ func TestInterval(t *testing.T) {
 		}
 	}
 	for i, n := range held {
-		if n < 270 || n > 297 { // 285 are expected, give or take 4
+		if n < 270 || n > 297 { // 285 are expected, with a standard deviation of 4
 			t.Errorf("interval %d of 95 %% held the truth %d of 300 times", i, n)
 		}
 	}
@@ -69,7 +69,7 @@ func TestBestThreshold(t *testing.T) {
 	}
 }
 
-// TestWilson has the textbook's examples (Newcombe, 1998, table I).
+// TestWilson checks published examples (Newcombe, 1998, table I).
 func TestWilson(t *testing.T) {
 	for _, c := range []struct {
 		portion
@@ -88,7 +88,8 @@ func TestWilson(t *testing.T) {
 	}
 }
 
-// TestCrossValidate: a threshold that only fits noise is found out.
+// TestCrossValidate checks that scores without meaning get a low quality, although some threshold
+// fits them by chance.
 func TestCrossValidate(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 2))
 	var clear, noise []Scored

@@ -6,17 +6,17 @@ import (
 	"strconv"
 )
 
-// A VerdictKind is what was decided about a page.
+// A VerdictKind is the kind of a verdict on a page.
 type VerdictKind string
 
 const (
-	Unique VerdictKind = "unique" // duplicates no earlier page, and so leads: later pages are compared with it
+	Unique VerdictKind = "unique" // duplicates no earlier page, so later pages are compared with it
 	Exact  VerdictKind = "exact"  // has the same canonical text as its leader
 	Near   VerdictKind = "near"   // its resemblance to its leader is at least Rule.Similarity
-	Thin   VerdictKind = "thin"   // has fewer words than Rule.MinWords; a copy of an earlier page is Exact even then
+	Thin   VerdictKind = "thin"   // has fewer words than Rule.MinWords; a copy of an earlier page is Exact even if it is short
 )
 
-// A Method is how a leader was found.
+// A Method is the way in which a leader was found.
 type Method string
 
 const (
@@ -27,9 +27,9 @@ const (
 	ByPairs Method = "pairs" // the search for all similar pairs after the crawl found them
 )
 
-// Explain returns the meaning of a verdict by this rule, in words for a reader who does not know
-// shingles, to be printed after the verdict: "near: at least 80 % the same as another page".
-// Similarity is the share of the word sequences of either page that both have.
+// Explain returns the meaning of a verdict under this rule, in words for people who do not know
+// shingles. It is printed after the verdict, as in "near: at least 80 % the same as another page".
+// The percentage is the share of the word sequences of either page that both have.
 func (r Rule) Explain(k VerdictKind) string {
 	same := fmt.Sprintf("at least %s the same", Percent(r.Similarity))
 	switch k {
@@ -48,7 +48,7 @@ func (r Rule) Explain(k VerdictKind) string {
 	return ""
 }
 
-// Percent formats a share for people: "80 %", "87.5 %".
+// Percent formats a share for people, such as "80 %" or "87.5 %".
 func Percent(share float64) string {
 	return strconv.FormatFloat(math.Round(share*1e4)/100, 'f', -1, 64) + " %"
 }

@@ -12,23 +12,23 @@ import (
 
 // # No wipe-out
 //
-// Long texts of one genre share its formulas, and little else. Two of them resemble each other by a
-// third or so, and meet in a band by chance once in a hundred pairs. In a collection of thousands
-// each has dozens of such meetings. Pipelines for large corpora take every meeting for a match, and
-// join matches into connected components. Nearly all texts become one component, one text of it is
-// kept, and the genre is wiped out. A larger collection makes it worse: the meetings of a text grow
-// with it.
+// Long texts of one genre share its formulas, and little else. Two of them resemble each other by
+// about a third, and share a band by chance in one of a hundred pairs. In a collection of thousands
+// of texts, each text shares bands with dozens of others. Pipelines for large corpora consider all
+// these pairs duplicates, and join them into connected components. Then nearly all texts become one
+// component, only one text of it is kept, and the genre is wiped out. A larger collection makes
+// this worse.
 //
-// Here every meeting is verified by the exact resemblance to one leader, and nothing is joined to
-// what it does not resemble itself. So however many texts there are, none of these is removed.
+// This package verifies every pair by the exact resemblance to one leader, and joins no text to a
+// leader that the text does not resemble. However many texts there are, none of these is removed.
 
 const (
 	genreTexts  = 3000
 	genreWords  = 600
-	genreShared = 0.75 // of a text's sentences are formulas that all have
+	genreShared = 0.75 // share of a text's sentences that are formulas of the genre
 )
 
-// genre writes texts that share formulas, each in an order of its own.
+// genre returns n texts that share formulas, each in another order.
 func genre(n int) []string {
 	rng := rand.New(rand.NewPCG(7, 11))
 	sentence := func() string {
@@ -79,7 +79,7 @@ func TestNoWipeOut(t *testing.T) {
 	}
 }
 
-// componentsOf is how many texts are kept if all that share a band are joined.
+// componentsOf returns the number of texts that are kept if all texts that share a band are joined.
 func componentsOf(texts []string, rule dedup.Rule) (components int) {
 	parent := make([]int, len(texts))
 	var root func(i int) int
@@ -116,8 +116,8 @@ func resemblanceOf(a, b string, rule dedup.Rule) float64 {
 	return dedup.Resemblance(rule.Set(&x), rule.Set(&y))
 }
 
-// What is dropped for a longer text that has all of it loses nothing, and the other way round it
-// may.
+// Nothing is lost if a text is dropped in favour of a longer text that contains it. The other way
+// round, text is lost.
 func TestLoses(t *testing.T) {
 	part := strings.Repeat("one two three four five six seven eight nine ten ", 1) + "and all that follows"
 	whole := part + " but this is said nowhere else in the collection at all"

@@ -1,4 +1,4 @@
-// Package docs holds the pages of the manual, which skink help prints.
+// Package docs contains the pages of the manual. The command skink help prints them.
 package docs
 
 import "embed"

@@ -8,21 +8,21 @@ import (
 )
 
 // blocks collects the paragraphs and table rows of an office document. A paragraph may be inside
-// another one, as that of a footnote or a text box is. The inner paragraph becomes a block behind
-// the outer one.
+// another one, for example in a footnote or a text box. The inner paragraph becomes a separate
+// block after the outer one.
 type blocks struct {
 	all  []extract.Block
 	open []*openBlock
-	size int // bytes of text collected so far
+	size int // number of bytes of text collected so far
 	most int
-	mute int // number of open elements whose text is dropped, such as deleted text; 0: text is collected
+	mute int // number of open elements whose text is dropped, such as deleted text; 0 means that text is collected
 }
 
-// An openBlock is a paragraph or table row whose end was not reached yet.
+// An openBlock is a paragraph or table row that has not ended yet.
 type openBlock struct {
 	text  strings.Builder
 	level int
-	inner []extract.Block // finished blocks inside this one
+	inner []extract.Block // finished blocks inside this block
 	isRow bool
 	skip  bool // drop the block's own text
 }
@@ -30,7 +30,7 @@ type openBlock struct {
 // begin opens a paragraph. level is the level of a heading, or 0.
 func (b *blocks) begin(level int) { b.open = append(b.open, &openBlock{level: level}) }
 
-// end closes the last opened block.
+// end closes the block that was opened last.
 func (b *blocks) end() {
 	last := len(b.open) - 1
 	if last < 0 {
@@ -45,7 +45,7 @@ func (b *blocks) end() {
 	switch {
 	case last == 0:
 		b.all = append(b.all, done...)
-	case b.open[last-1].isRow && !o.isRow: // a cell
+	case b.open[last-1].isRow && !o.isRow: // o is a cell of the row
 		if !o.skip {
 			b.open[last-1].text.WriteString(o.text.String() + " ")
 		}
@@ -58,8 +58,8 @@ func (b *blocks) end() {
 // beginRow opens a row of a table.
 func (b *blocks) beginRow() { b.open = append(b.open, &openBlock{isRow: true}) }
 
-// write adds text to the innermost open block. It drops text outside all blocks, which is white
-// space or not part of the document's text.
+// write adds text to the innermost open block. It drops text outside all blocks: white space, or
+// text that is not part of the document.
 func (b *blocks) write(s string) {
 	if b.mute > 0 || len(b.open) == 0 {
 		return

@@ -5,20 +5,20 @@
 //	defer r.Close()
 //	doc, err := r.Parse(ctx, extract.Options{}, body, "application/pdf")
 //
-// [Reader.Parse] reads pages too, and only what is no page is looked at here. The type of a
-// document is found in its bytes, because servers often send a wrong one.
+// [Reader.Parse] reads pages too, for which it calls package extract. It determines the type of a
+// document from its bytes, because servers often send a wrong type.
 //
 // A DOCX, ODT or EPUB file is a ZIP file of XML, which the standard library reads. Package
-// document/pdf reads PDF. All of the text is main text, except for tables of contents, page headers
-// and page footers: they repeat the text, and the HTML of the same text has none.
+// document/pdf reads PDF. The whole text is main text, without tables of contents, page headers and
+// page footers. They repeat the text, and the HTML version of a document has none.
 //
 // # Bounds
 //
-// A document is hostile input. Its text has at most [MostText] bytes. A ZIP file is
-// decompressed to at most mostUnpacked bytes, whatever it says about its sizes. XML elements are nested at
-// most mostDepth deep, and entities are not expanded. A PDF has a bounded memory and time. A
-// document that exceeds a bound has no text, and its [Error] says why: half a text could be taken
-// for a different one.
+// A document may be hostile. Its text has at most [MostText] bytes. At most mostUnpacked bytes of a
+// ZIP file are decompressed, whatever sizes it declares. XML elements are nested at most mostDepth
+// deep, and entities are not expanded. Reading a PDF has a limit on memory and time. A document
+// that exceeds a limit is an [Error] without any text, because half a text could be mistaken for a
+// different text.
 package document
 
 import (
@@ -37,11 +37,11 @@ import (
 	"skink/extract"
 )
 
-// Version is the version of the rules by which documents become text. It is increased with every
-// change after which some document has another text.
+// Version is the version of the rules that turn documents into text. Increase it with every change
+// that gives some document another text.
 const Version = 1
 
-// Media types of documents.
+// These are the media types of documents.
 const (
 	PDF  = "application/pdf"
 	DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
@@ -51,46 +51,46 @@ const (
 
 var names = map[string]string{PDF: "PDF", DOCX: "DOCX", ODT: "ODT", EPUB: "EPUB"}
 
-// Reasons why a document has no text that can be read.
+// These are the reasons why the text of a document cannot be read.
 var (
 	ErrEncrypted = pdf.ErrEncrypted
 	ErrDamaged   = pdf.ErrDamaged
 	ErrTooSlow   = pdf.ErrTooSlow
 	ErrTooLarge  = pdf.ErrTooLarge
-	ErrNoText    = errors.New("it has only pictures, or nothing")
+	ErrNoText    = errors.New("only pictures, or nothing")
 )
 
-// An Error says why a document has no text.
+// An Error means that the text of a document cannot be read.
 type Error struct {
-	Type string // media type
-	Err  error  // the reason
+	Type string // media type of the document
+	Err  error  // reason, one of the errors above
 }
 
 func (e *Error) Error() string { return "no text in this " + names[e.Type] + ": " + e.Err.Error() }
 func (e *Error) Unwrap() error { return e.Err }
 
-// Type returns the media type of a document, found from its bytes, or "" if body is not a PDF,
-// DOCX, ODT or EPUB file.
+// Type returns the media type of a document, determined from its bytes. It returns "" if body is
+// not a PDF, DOCX, ODT or EPUB file.
 func Type(body []byte) string {
 	switch {
 	case bytes.HasPrefix(body, []byte("PK\x03\x04")):
 		return packageType(body)
-	case bytes.HasPrefix(body, []byte("\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1")): // an encrypted DOCX is in an OLE file
+	case bytes.HasPrefix(body, []byte("\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1")): // an encrypted DOCX file is inside an OLE file
 		if bytes.Contains(body, encryptedPackage) {
 			return DOCX
 		}
-	case bytes.Contains(body[:min(len(body), 1024)], []byte("%PDF-")): // PDF readers allow junk before it
+	case bytes.Contains(body[:min(len(body), 1024)], []byte("%PDF-")): // PDF readers allow other bytes before the header
 		return PDF
 	}
 	return ""
 }
 
-// encryptedPackage is the name, in UTF-16, of the part of an OLE file that holds an encrypted DOCX
+// encryptedPackage is the UTF-16 name of the part of an OLE file that contains an encrypted DOCX
 // file.
 var encryptedPackage = []byte("E\x00n\x00c\x00r\x00y\x00p\x00t\x00e\x00d\x00P\x00a\x00c\x00k\x00a\x00g\x00e\x00")
 
-// TypeOfFile returns the media type of a file, found from its name and its first bytes, or "" if it
-// does not look like a document.
+// TypeOfFile returns the media type of a file, determined from its name and its first bytes. It
+// returns "" if the file does not look like a document.
 func TypeOfFile(name string, start []byte) string {
 	ext := strings.ToLower(filepath.Ext(name))
 	switch {
@@ -111,43 +111,43 @@ func TypeOfFile(name string, start []byte) string {
 	return packageType(start)
 }
 
-// MostText returns the largest number of bytes of text that is accepted from a document file of
-// size bytes.
+// MostText returns the largest number of bytes of text that is accepted from a document of size
+// bytes.
 func MostText(size int) int { return min(8<<20, 8*size+64<<10) }
 
-// Options limit what a [Reader] may use. The zero value has the defaults.
+// Options limit the resources that a [Reader] uses. The zero value selects the defaults.
 type Options struct {
-	Memory  int64         // bytes of memory for reading PDF files, all together; 0: 256 MB
-	Timeout time.Duration // time for reading one PDF file; 0: 2 minutes
-	Cache   string        // folder for the compiled PDF engine; "": skink/pdf in the user's cache folder
+	Memory  int64         // total bytes of memory for reading PDF files; 0 means 256 MB
+	Timeout time.Duration // time for reading one PDF file; 0 means 2 minutes
+	Cache   string        // folder for the compiled PDF engine; "" means skink/pdf in the user's cache folder
 }
 
-// Bytes of memory of one instance of the PDF engine.
+// These are sizes in bytes of the memory of one instance of the PDF engine.
 const (
 	leastInstance  = 32 << 20  // enough for small files
-	enoughInstance = 128 << 20 // enough for nearly all
+	enoughInstance = 128 << 20 // enough for nearly all files
 	mostInstance   = 512 << 20
 )
 
 // A Reader reads documents. Its methods are safe for concurrent use, except Close. A nil Reader
-// reads only pages, and no documents.
+// reads only pages.
 type Reader struct {
 	opt Options
 
 	once   sync.Once
 	engine *pdf.Engine // nil until the first PDF file is read
-	err    error       // why the PDF engine could not be started; nil: it was
+	err    error       // why the PDF engine could not be started, or nil
 }
 
-// NewReader returns a Reader, which must be closed. The PDF engine is started when the first PDF
-// file is read.
+// NewReader returns a Reader, which the caller must close. The PDF engine starts with the first PDF
+// file.
 func NewReader(opt Options) *Reader {
 	opt.Memory = cmp.Or(opt.Memory, 256<<20)
 	opt.Timeout = cmp.Or(opt.Timeout, 2*time.Minute)
 	return &Reader{opt: opt}
 }
 
-// Close stops the PDF engine. Other methods must not run at the same time or later.
+// Close stops the PDF engine. No other method may run at the same time or later.
 func (r *Reader) Close() error {
 	if r == nil || r.engine == nil {
 		return nil
@@ -155,7 +155,8 @@ func (r *Reader) Close() error {
 	return r.engine.Close()
 }
 
-// Reads reports whether Parse would read a body as a document. contentType is as for Parse.
+// Reads reports whether Parse would read a body as a document. contentType has the same meaning as
+// for Parse.
 func (r *Reader) Reads(body []byte, contentType string) bool {
 	if r == nil || Type(body) == "" {
 		return false
@@ -173,7 +174,8 @@ func (r *Reader) Cost(body []byte) int64 {
 	return chapterTree
 }
 
-// AtOnce returns how many PDF files are read at once; the others wait. It is 0 for a nil Reader.
+// AtOnce returns the number of PDF files that can be read at the same time. Further files wait. It
+// returns 0 for a nil Reader.
 func (r *Reader) AtOnce() int {
 	if r == nil {
 		return 0
@@ -182,7 +184,8 @@ func (r *Reader) AtOnce() int {
 	return int(n)
 }
 
-// instances returns how many PDF files are read at once, and the bytes of memory for each.
+// instances returns the number n of PDF files that can be read at the same time, and the bytes of
+// memory for each.
 func (r *Reader) instances() (n, memory int64) {
 	n = min(max(1, r.opt.Memory/enoughInstance), int64(runtime.GOMAXPROCS(0)))
 	return n, max(leastInstance, min(r.opt.Memory/n, mostInstance))
@@ -203,7 +206,7 @@ func (r *Reader) Parse(ctx context.Context, ask extract.Options, body []byte, co
 	if doc, err = r.read(ctx, ask, body, media); err != nil && ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
-	if errors.Is(err, errMissing) { // a ZIP file that only contains a document
+	if errors.Is(err, errMissing) { // the ZIP file only contains a document as one of its files
 		return nil, extract.ErrNotText
 	}
 	if err != nil {

@@ -20,7 +20,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files")
 
-// reader is shared by the tests, so that the PDF engine starts once.
+// reader is shared by the tests, so that the PDF engine starts only once.
 var reader = NewReader(Options{})
 
 func TestMain(m *testing.M) {
@@ -50,15 +50,16 @@ func parse(t testing.TB, body []byte, contentType string) *extract.Document {
 	return doc
 }
 
-// The same text as HTML, PDF, DOCX, ODT and EPUB gives near-duplicates, with title, author, language
-// and dates. The type is found in the bytes: some servers send a wrong one, or none.
+// The same text as HTML, PDF, DOCX, ODT and EPUB must give near-duplicates, with title, author,
+// language and dates. The type must be determined from the bytes, because some servers send a wrong
+// type or none.
 func TestDocuments(t *testing.T) {
 	page := parse(t, read(t, "tides.html"), "text/html")
 	for _, test := range []struct {
 		name, media, declared string
 		published             string
 		author                string
-		least                 float64 // resemblance to the page
+		least                 float64 // least resemblance to the HTML page
 	}{
 		{"tides.pdf", PDF, "application/pdf", "2026-11-25T08:07:49Z", "", 0.92},
 		{"owner.pdf", PDF, "", "2026-11-25T08:07:49Z", "", 0.92},
@@ -113,15 +114,16 @@ func resemblance(a, b string) float64 {
 	return dedup.Resemblance(sets[0], sets[1])
 }
 
-// Documents that cannot be read say why. None takes long, or much memory.
+// A document that cannot be read is an error with the reason, and takes neither long nor much
+// memory.
 func TestBad(t *testing.T) {
 	for _, test := range []struct {
 		name string
 		body []byte
-		want error // extract.ErrNotText: it is no document
+		want error // extract.ErrNotText if the file is not a document
 		says string
 	}{
-		{"PDF with a password", read(t, "encrypted.pdf"), ErrEncrypted, "no text in this PDF: it is encrypted, and needs a password"},
+		{"PDF with a password", read(t, "encrypted.pdf"), ErrEncrypted, "no text in this PDF: encrypted, and needs a password"},
 		{"scanned PDF", scanned(), ErrNoText, "only pictures"},
 		{"truncated PDF", read(t, "tides.pdf")[:20_000], ErrDamaged, ""},
 		{"only the start of a PDF", []byte("%PDF-1.7\n"), ErrDamaged, ""},
@@ -158,10 +160,10 @@ func TestBad(t *testing.T) {
 			}
 		})
 	}
-	parse(t, read(t, "tides.pdf"), "") // the engine works as before
+	parse(t, read(t, "tides.pdf"), "") // the engine must still work
 }
 
-// A reader that is nil reads pages, and takes documents for no text.
+// A nil Reader reads pages, but treats a document as a file without text.
 func TestNoReader(t *testing.T) {
 	var none *Reader
 	if _, err := none.Parse(t.Context(), extract.Options{}, read(t, "tides.pdf"), ""); !errors.Is(err, extract.ErrNotText) {
@@ -175,7 +177,7 @@ func TestNoReader(t *testing.T) {
 	}
 }
 
-// Parts of documents in unusual order and form.
+// TestOffice reads documents with unusual order and structure.
 func TestOffice(t *testing.T) {
 	for _, test := range []struct {
 		name string
@@ -212,7 +214,7 @@ const (
 		</manifest><spine><itemref idref="c" linear="no"/><itemref idref="n"/><itemref idref="1"/><itemref idref="2"/><itemref idref="1"/></spine></package>`
 )
 
-// pack1 makes a package of parts: names and contents in turn.
+// pack1 returns a ZIP file with the given entries. parts alternates between names and contents.
 func pack1(t testing.TB, parts ...string) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -239,13 +241,13 @@ func pack1(t testing.TB, parts ...string) []byte {
 	return b.Bytes()
 }
 
-// ole is an OLE file as an encrypted DOCX is.
+// ole returns an OLE file like that of an encrypted DOCX.
 func ole() []byte {
 	return append([]byte("\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"), append(make([]byte, 1000), encryptedPackage...)...)
 }
 
-// A time limit ends a PDF in the middle of a call and frees its memory. The next file is read as if
-// nothing had happened.
+// If the time limit ends, the engine must stop in the middle of a PDF and free the memory. It must
+// then read the next file normally.
 func TestTimeLimit(t *testing.T) {
 	r := NewReader(Options{Timeout: 50 * time.Millisecond, Memory: mostInstance})
 	defer r.Close()
@@ -255,7 +257,7 @@ func TestTimeLimit(t *testing.T) {
 		if !errors.Is(err, ErrTooSlow) {
 			t.Fatalf("got %v, want %v", err, ErrTooSlow)
 		}
-		if took := time.Since(began); took > 20*time.Second { // PDFium alone would take much longer
+		if took := time.Since(began); took > 20*time.Second { // PDFium without a time limit would take much longer
 			t.Errorf("it was stopped after %v", took)
 		}
 	}
@@ -270,7 +272,7 @@ func TestTimeLimit(t *testing.T) {
 		t.Errorf("got %v, want %v", err, context.Canceled)
 	}
 	small := onePage("/Font << /F 5 0 R >>", stream("", "BT /F 12 Tf 10 10 Td (one) Tj ET"), helvetica)
-	for range 20 { // a machine that is busy with other work may exceed the limit here too
+	for range 20 { // on a busy machine, even this file may exceed the limit
 		doc, err := r.Parse(t.Context(), extract.Options{}, small, "")
 		if err == nil && doc.Text == "one" {
 			return
@@ -282,8 +284,8 @@ func TestTimeLimit(t *testing.T) {
 	t.Error("a small file took too long, twenty times")
 }
 
-// The least memory is enough for small files. No folder for the compiled engine is no reason to fail,
-// but compiling it anew takes long.
+// The least memory must be enough for small files. Without a folder for the cache, the engine must
+// still work, although it is compiled again.
 func TestLittle(t *testing.T) {
 	opt := Options{Memory: 1}
 	if os.Getenv("SKINK_LONG") != "" {

@@ -11,10 +11,11 @@ import (
 
 // # DOCX
 //
-// The format is that of ECMA-376, part 1. A paragraph is a heading by the name of its style, which
-// is "heading 1" in all languages, or by its outline level. Not of the text are: deleted text, tables
-// of contents, codes of fields, the older of two forms of a drawing, page headers, page footers and
-// comments. Footnotes and endnotes come after the text.
+// The format is that of ECMA-376, part 1. A paragraph is a heading if its style is called "heading
+// 1" or the like, which is so in all languages, or by its outline level. Text of the following
+// kinds is left out: deleted text, tables of contents, codes of fields, the older of two versions
+// of a drawing, page headers, page footers and comments. Footnotes and endnotes come after the
+// text.
 
 // wordMain is the name of the part of a DOCX package that contains the text.
 const wordMain = "word/document.xml"
@@ -45,10 +46,10 @@ func (p *pack) docx() (*extract.Document, error) {
 	return d, nil
 }
 
-// wordStyles are the styles of a DOCX file that mean something for its text.
+// wordStyles holds the styles of a DOCX file that affect its text.
 type wordStyles struct {
-	levels   map[string]int    // heading level of a style, by the style's id; only styles of headings are in it
-	based    map[string]string // id of the style from which a style inherits, by the style's id
+	levels   map[string]int    // maps the id of a heading style to its level
+	based    map[string]string // maps the id of a style to the id of the style from which it inherits
 	contents map[string]bool   // ids of the styles for lines of a table of contents
 	lang     string
 	id       string // id of the style that is being read
@@ -85,7 +86,7 @@ func (s *wordStyles) end(string)  {}
 func (s *wordStyles) text([]byte) {}
 func (s *wordStyles) err() error  { return nil }
 
-// level returns the heading level, from 1, of paragraphs with the style id. 0 means that they are
+// level returns the heading level of paragraphs with the style id, from 1. It returns 0 if they are
 // not headings.
 func (s *wordStyles) level(id string) int {
 	for range 8 { // a limit, because damaged styles may inherit from each other in a circle
@@ -97,8 +98,8 @@ func (s *wordStyles) level(id string) int {
 	return 0
 }
 
-// outlineLevel returns the heading level, from 1, for an outline level as DOCX writes it: "0" is
-// level 1, and "9" is running text. It returns 0 for running text and for malformed values.
+// outlineLevel returns the heading level, from 1, for an outline level in a DOCX file: "0" is level
+// 1, and "9" is running text. It returns 0 for running text and for malformed values.
 func outlineLevel(val string) int {
 	if n, err := strconv.Atoi(val); err == nil && 0 <= n && n < 9 {
 		return n + 1
@@ -111,11 +112,10 @@ type wordText struct {
 	blocks
 	styles *wordStyles
 	inText bool
-	sdt    []bool // for each open content control (w:sdt element), whether it is a table of contents
+	sdt    []bool // for each open content control (w:sdt element), whether it contains a table of contents
 }
 
-// wordMuted are the elements of DOCX whose text is not part of the document's text, such as deleted
-// text.
+// wordMuted lists the elements of DOCX whose text is left out, such as deleted text.
 var wordMuted = map[string]bool{"del": true, "moveFrom": true, "Fallback": true, "rt": true}
 
 func (w *wordText) begin(name string, attrs []xml.Attr) {
@@ -178,9 +178,9 @@ func (w *wordText) text(s []byte) {
 	}
 }
 
-// fields returns the text of each element without child elements in the part called name, by the
-// element's name. Of several elements with one name, the first that is not empty counts. It returns
-// an empty map if the package has no such part.
+// fields returns the texts of all elements without child elements in the given part. The key is the
+// name of the element. If several elements have the same name, the first that is not empty counts.
+// If the package has no such part, the map is empty.
 func (p *pack) fields(name string) (map[string]string, error) {
 	f := &fields{of: map[string]string{}}
 	err := p.walk(name, f)

@@ -13,17 +13,16 @@ import (
 
 // # EPUB
 //
-// The format is EPUB 3.3, and EPUB 2 where it differs. The chapters are pages, in the order of the
-// spine, and each is extracted like a page. Left out are the table of contents and what is outside
-// of the reading order (linear="no").
+// The format is EPUB 3.3, and EPUB 2 where it differs. The chapters are HTML pages, which are
+// extracted in the order of the spine. The table of contents is left out, and so are chapters
+// outside the reading order (linear="no").
 
 const (
-	chapterTree = 16 << 20 // largest HTML tree of a chapter in bytes; a chapter with a larger tree is not parsed, and all text between its tags is used
+	chapterTree = 16 << 20 // largest size of a chapter's HTML tree in bytes; for a larger chapter, all text between its tags is used
 	mostSpine   = 10_000   // largest number of chapters that are read
 )
 
-// epubMain is the name of the part of an EPUB package that says where the description of the book
-// is.
+// epubMain is the name of the part of an EPUB package that refers to the description of the book.
 const epubMain = "META-INF/container.xml"
 
 // epub reads an EPUB file.
@@ -61,7 +60,7 @@ func (p *pack) epub(ask extract.Options) (*extract.Document, error) {
 			return nil, err
 		}
 		chapter, err := ask.Parse(body, "application/xhtml+xml")
-		if err != nil { // not an HTML page
+		if err != nil { // the chapter is not an HTML page
 			continue
 		}
 		if size += len(chapter.Text) + len(chapter.Left); size > p.most {
@@ -83,7 +82,8 @@ func (p *pack) epub(ask extract.Options) (*extract.Document, error) {
 	return d, nil
 }
 
-// An epubContainer reads the part epubMain. root is the name of the part that describes the book.
+// An epubContainer parses the part epubMain. root is the name of the part with the description of
+// the book.
 type epubContainer struct{ root string }
 
 func (c *epubContainer) begin(name string, attrs []xml.Attr) {
@@ -96,18 +96,18 @@ func (c *epubContainer) end(string)  {}
 func (c *epubContainer) text([]byte) {}
 func (c *epubContainer) err() error  { return nil }
 
-// An epubItem is a file of the book, as the description of the book lists it.
+// An epubItem is a file of the book that is listed in the description.
 type epubItem struct {
 	href string
-	page bool // a chapter, not a picture or a table of contents
+	page bool // the file is a chapter, and not a picture or a table of contents
 }
 
-// An epubBook reads the part that describes the book.
+// An epubBook parses the description of the book.
 type epubBook struct {
 	fields
 	items    map[string]epubItem
-	spine    []string // ids of the items in reading order
-	isDate   bool     // the open element is the date of the last change
+	spine    []string // ids of items in reading order
+	isDate   bool     // the open element contains the date of the last change
 	modified string
 }
 
@@ -143,8 +143,8 @@ func (b *epubBook) err() error {
 	return nil
 }
 
-// chapters returns the names of the chapters in their order, each once. dir is the folder of the
-// part that describes the book.
+// chapters returns the file names of the chapters in reading order, each once. dir is the folder of
+// the description.
 func (b *epubBook) chapters(dir string) (names []string) {
 	seen := map[string]bool{}
 	for _, id := range b.spine {
@@ -159,8 +159,8 @@ func (b *epubBook) chapters(dir string) (names []string) {
 	return names
 }
 
-// An epubLocks collects the names of the encrypted parts. Most books that have any encrypt only
-// their fonts.
+// An epubLocks collects the names of the encrypted parts. Most books with encrypted parts encrypt
+// only their fonts.
 type epubLocks struct{ parts []string }
 
 func (l *epubLocks) begin(name string, attrs []xml.Attr) {

@@ -16,7 +16,7 @@ import (
 	"skink/extract"
 )
 
-// storedHeader is that of a part that is stored as it is.
+// storedHeader returns the header of a ZIP entry that is not compressed.
 func storedHeader(name, content string) *zip.FileHeader {
 	return &zip.FileHeader{
 		Name: name, Method: zip.Store, CRC32: crc32.ChecksumIEEE([]byte(content)),
@@ -24,7 +24,7 @@ func storedHeader(name, content string) *zip.FileHeader {
 	}
 }
 
-// pdfOf makes a PDF of objects. The first is the catalog.
+// pdfOf returns a PDF file with the given objects. The first object is the catalog.
 func pdfOf(objects ...string) []byte {
 	var b bytes.Buffer
 	b.WriteString("%PDF-1.4\n")
@@ -46,7 +46,8 @@ func stream(dict, content string) string {
 	return fmt.Sprintf("<< %s /Length %d >>\nstream\n%s\nendstream", dict, len(content), content)
 }
 
-// onePage makes a PDF with one page. Its resources name objects from 5 on.
+// onePage returns a PDF file with one page. The given objects are numbered from 5, and resources
+// may refer to them.
 func onePage(resources, content string, objects ...string) []byte {
 	return pdfOf(append([]string{
 		"<< /Type /Catalog /Pages 2 0 R >>",
@@ -58,13 +59,13 @@ func onePage(resources, content string, objects ...string) []byte {
 
 const helvetica = "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>"
 
-// scanned has a page that is a picture.
+// scanned returns a PDF file whose only page is a picture.
 func scanned() []byte {
 	return onePage("/XObject << /X 5 0 R >>", stream("", "600 0 0 800 0 0 cm /X Do"),
 		stream("/Type /XObject /Subtype /Image /Width 10 /Height 10 /BitsPerComponent 8 /ColorSpace /DeviceGray", strings.Repeat("x", 100)))
 }
 
-// textBomb has a page whose content is 130 MB, packed to 380 KB.
+// textBomb returns a PDF file of 380 KB with a page whose content is 130 MB.
 func textBomb() []byte {
 	var b bytes.Buffer
 	z := zlib.NewWriter(&b)
@@ -76,7 +77,8 @@ func textBomb() []byte {
 	return onePage("/Font << /F 5 0 R >>", stream("/Filter /FlateDecode", b.String()), helvetica)
 }
 
-// formBomb has a page that draws a form ten times, which draws another form ten times, and so on.
+// formBomb returns a PDF file with a page that draws a form ten times. That form draws another form
+// ten times, and so on.
 func formBomb(levels int) []byte {
 	form := func(resources, content string) string {
 		return stream("/Type /XObject /Subtype /Form /BBox [0 0 600 800] /Resources << "+resources+" >>", content)
@@ -93,8 +95,8 @@ func formBomb(levels int) []byte {
 	return onePage("/XObject << /X 6 0 R >>", stream("", ten), objects...)
 }
 
-// Mutated PDFs give a text or an error, and leave the engine as it was. The engine panics in no
-// file, and its sandbox bounds memory and time.
+// Reading a mutated PDF must return a text or an error, and must not affect the next file. The
+// engine must not panic.
 func TestMutated(t *testing.T) {
 	n := 20
 	if os.Getenv("SKINK_LONG") != "" {
@@ -102,7 +104,7 @@ func TestMutated(t *testing.T) {
 	}
 	good := read(t, "tides.pdf")
 	want := parse(t, good, "").Text
-	plain := formBomb(2) // its objects are not compressed, so that mutations reach them
+	plain := formBomb(2) // its objects are not compressed, so mutations can change them
 	counts := map[string]int{}
 	for seed := range n {
 		r := rand.New(rand.NewPCG(84, uint64(seed)))
@@ -131,7 +133,7 @@ func TestMutated(t *testing.T) {
 	t.Log(counts)
 }
 
-// mutate changes some bytes, numbers and parts of a file.
+// mutate changes some bytes, numbers and sections of a file.
 func mutate(r *rand.Rand, body *[]byte) {
 	b := *body
 	for range 1 + r.IntN(4) {
@@ -139,16 +141,16 @@ func mutate(r *rand.Rand, body *[]byte) {
 		switch r.IntN(5) {
 		case 0:
 			b[at] = byte(r.Uint32())
-		case 1: // a number
+		case 1: // change a number
 			for i := at; i < len(b); i++ {
 				if '0' <= b[i] && b[i] <= '9' {
 					b[i] = '0' + byte(r.IntN(10))
 					break
 				}
 			}
-		case 2: // a part that is missing
+		case 2: // delete a section
 			b = append(b[:at], b[min(len(b), at+r.IntN(50)):]...)
-		case 3: // a part that is twice there
+		case 3: // repeat a section
 			b = append(b[:at:at], b[max(0, at-r.IntN(200)):]...)
 		case 4:
 			copy(b[at:], b[r.IntN(len(b)):])
@@ -161,8 +163,8 @@ func mutate(r *rand.Rand, body *[]byte) {
 	*body = b
 }
 
-// Whatever the bytes of an office document are: no panic, a bounded text that is valid UTF-8, and
-// the same at a second reading.
+// FuzzOffice checks that reading an office document never panics, and returns a text of bounded
+// size in valid UTF-8. A second reading must return the same text.
 func FuzzOffice(f *testing.F) {
 	for _, name := range []string{"tides.docx", "tides.odt", "tides.epub"} {
 		f.Add(read(f, name))
@@ -172,7 +174,7 @@ func FuzzOffice(f *testing.F) {
 	f.Add(pack1(f, "mimetype", ODT, "content.xml", "<d><p>one<note><p>two</p></note></p></d>"))
 	f.Fuzz(func(t *testing.T, body []byte) {
 		if Type(body) == PDF {
-			return // TestMutated does these
+			return // TestMutated tests PDF files
 		}
 		doc, err := reader.Parse(t.Context(), extract.Options{}, body, "application/zip")
 		if err != nil {
@@ -186,7 +188,7 @@ func FuzzOffice(f *testing.F) {
 			t.Error("a document without text is no error")
 		case !utf8.ValidString(doc.Text):
 			t.Errorf("the text is not UTF-8: %q", doc.Text)
-		case len(doc.Text) > 2*MostText(len(body)): // a byte that is not UTF-8 takes three
+		case len(doc.Text) > 2*MostText(len(body)): // an invalid byte becomes a character of three bytes
 			t.Errorf("%d bytes of text from %d bytes", len(doc.Text), len(body))
 		case strings.Contains(doc.Text, "\n\n"):
 			t.Error("an empty block")
@@ -198,7 +200,7 @@ func FuzzOffice(f *testing.F) {
 	})
 }
 
-// FuzzXML puts any XML into the part with the text.
+// FuzzXML uses arbitrary XML as the main part of a document.
 func FuzzXML(f *testing.F) {
 	f.Add("<d><p><t>one</t></p></d>", "<d><p>one<note><note-body><p>two</p></note-body></note></p></d>")
 	f.Add("<d><tr><p><t>one</t></p><tr></tr></tr><sdt><docPartGallery val='Table of Contents'/></sdt></d>", "<d><h outline-level='99'>x</h><annotation/></d>")

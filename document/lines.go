@@ -14,23 +14,24 @@ import (
 
 // # Text of PDF files
 //
-// A PDF has lines at places on pages. PDFium gives them in reading order, and four rules make
-// paragraphs of them.
+// A PDF contains lines at positions on pages. PDFium returns them in reading order, and four rules
+// turn them into paragraphs.
 //
-//   - Page headers and footers: a line that is the first or the last of a page is dropped if the
-//     same line, numbers aside, is first or last on two more of the pages. So a line that is on one page
-//     only is never lost.
-//   - Tables of contents: a line that ends in a row of dots and a number is dropped. The text has
-//     the heading that it names.
-//   - Paragraphs: a line ends its paragraph if it is much shorter than the lines of its page, or if
-//     the next line begins with a bullet or with the number of a section. A paragraph may go on at the next page.
-//   - Hyphens: a word that is broken at a line end is joined. It keeps its hyphen if the document
-//     has the word with a hyphen elsewhere, and does not have it without.
+//   - Page headers and footers: the first or last line of a page is dropped if the same line, apart
+//     from its numbers, is the first or last on two more pages. So a line that is on only one page
+//     is never lost.
+//   - Tables of contents: a line that ends in a row of dots and a number is dropped. The text
+//     contains the heading itself.
+//   - Paragraphs: a line ends its paragraph if it is much shorter than the other lines of its page.
+//     A line that begins with a bullet or with the number of a section begins a new paragraph. A
+//     paragraph may continue on the next page.
+//   - Hyphens: a word that is broken at the end of a line is joined. It keeps its hyphen if the
+//     document has the word elsewhere with a hyphen, and not without one.
 //
-// Known weaknesses: headings are not found, tables are rows of words, and formulas are in the order
-// in which they were drawn.
+// Known weaknesses: headings are not found, tables become rows of words, and the parts of a formula
+// are in the order in which they were drawn.
 
-// pdfDocument returns the document of a file.
+// pdfDocument returns the document with the text and the metadata of a PDF file.
 func pdfDocument(f *pdf.File) *extract.Document {
 	d := &extract.Document{
 		Title: strings.TrimPrefix(f.Title, "Microsoft Word - "), Author: f.Author, Description: f.Subject, Lang: f.Lang,
@@ -40,8 +41,7 @@ func pdfDocument(f *pdf.File) *extract.Document {
 	return d
 }
 
-// ofContents matches a line of a table of contents: one that ends in a row of dots and a page
-// number.
+// ofContents matches a line of a table of contents, which ends in a row of dots and a page number.
 var ofContents = regexp.MustCompile(`(\. ?){4,} *([0-9]+|[ivxl]+)$`)
 
 // linesOf returns the lines of each page, without blank lines, tables of contents, page headers and
@@ -59,8 +59,8 @@ func linesOf(pages []string) [][]string {
 }
 
 const (
-	edge      = 2 // lines at the top and at the bottom of a page that may be a page header or footer
-	repeating = 3 // number of pages on which a line must be at the edge to count as page header or footer
+	edge      = 2 // number of lines at the top and at the bottom of a page that may be page headers or footers
+	repeating = 3 // number of pages that must have the same line at the edge, if it is a page header or footer
 )
 
 // dropRunning drops page headers and footers.
@@ -116,8 +116,8 @@ func masked(line string) string {
 	return out.String()
 }
 
-// isRoman reports whether word looks like a Roman number in small letters, such as the page numbers
-// of prefaces.
+// isRoman reports whether word looks like a Roman number in small letters, as used for the pages of
+// prefaces.
 func isRoman(word string) bool {
 	return word != "" && strings.Trim(word, "ivxl") == "" && len(word) < 8
 }
@@ -140,8 +140,8 @@ func paragraphs(pages [][]string) []extract.Block {
 	return j.blocks
 }
 
-// widthOf returns the width of a page's text in characters: a quarter of the page's lines have that
-// length or more.
+// widthOf returns the width of a page's text in characters. A quarter of the page's lines are at
+// least that long.
 func widthOf(page []string) int {
 	var counts [512]int
 	for _, line := range page {
@@ -160,20 +160,19 @@ func widthOf(page []string) int {
 // the page. A shorter line is the last of its paragraph.
 const full = 0.7
 
-// brokenHyphen is the character that PDFium returns for a hyphen that breaks a word at the end of a
-// line.
+// brokenHyphen is the character that PDFium returns for a hyphen at the end of a line.
 const brokenHyphen = "\x02"
 
 // A joiner joins the lines of a PDF file to paragraphs.
 type joiner struct {
-	words  map[string]bool // words of the document, in lower case
+	words  map[string]bool // the words of the document, in lower case
 	blocks []extract.Block
 	now    strings.Builder
-	broken string // the first part of a word that was broken at the line end
+	broken string // first part of a word that was broken at the end of the last line; "" if none
 	goesOn bool   // the paragraph may continue in the next line
 }
 
-// know adds the words of a line to j.words, the words that the document contains.
+// know adds the words of a line to j.words.
 func (j *joiner) know(line string) {
 	for word := range strings.FieldsSeq(line) {
 		if word = bare(word); word != "" && !strings.HasSuffix(word, "-") && !strings.Contains(word, brokenHyphen) {
@@ -228,14 +227,14 @@ func splitBroken(line string) (rest, word string) {
 	return head[:at], head[at:] + "-"
 }
 
-// joined returns the word whose part first, with a hyphen, ends a line, and whose part second
-// begins the next line. It keeps the hyphen if second does not begin with a small letter, or if the
-// document has the word only with a hyphen.
+// joined joins the two parts of a word that was broken at the end of a line. first still has its
+// hyphen. The hyphen stays if second does not begin with a small letter, or if the document has the
+// word only with a hyphen.
 func (j *joiner) joined(first, second string) string {
 	start, _ := utf8.DecodeRuneInString(second)
 	plain := strings.TrimSuffix(first, "-") + second
 	switch {
-	case !unicode.IsLower(start): // a name, a number, or two words
+	case !unicode.IsLower(start): // may be a name, a number, or two words
 		return first + second
 	case j.words[bare(first+second)] && !j.words[bare(plain)]:
 		return first + second
@@ -256,7 +255,7 @@ func (j *joiner) flush() {
 // section matches the beginning of a numbered heading, such as "2.1 Results".
 var section = regexp.MustCompile(`^([0-9]+|[A-Z])(\.[0-9]+)+\.? \pL`)
 
-// beginsBlock reports whether a line begins a list item or a numbered heading, and thus a new
+// beginsBlock reports whether a line begins a list item or a numbered heading, and therefore a new
 // paragraph.
 func beginsBlock(line string) bool {
 	if section.MatchString(line) {
@@ -290,7 +289,8 @@ func pdfDate(s string) string {
 	return ""
 }
 
-// zoneOf returns a time zone in the form of RFC 3339. A date without one counts as UTC.
+// zoneOf returns the time zone of a date in the form of RFC 3339. A date without a time zone counts
+// as UTC.
 func zoneOf(s string) string {
 	if len(s) < 3 || s[0] != '+' && s[0] != '-' {
 		return "Z"

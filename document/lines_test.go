@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Lines of pages become paragraphs. A page is what stands between two lines of ===.
+// TestParagraphs turns the lines of pages into paragraphs. Lines of === separate the pages.
 func TestParagraphs(t *testing.T) {
 	for _, test := range []struct{ name, pages, want string }{
 		{"a short line ends its paragraph", `

@@ -12,9 +12,9 @@ import (
 
 // # ODT
 //
-// The format is OpenDocument 1.3, ISO/IEC 26300. Not of the text are: deleted text, indexes that are
-// made from the text, comments, names of pictures, page headers and page footers. Footnotes come after
-// the text.
+// The format is OpenDocument 1.3, ISO/IEC 26300. Text of the following kinds is left out: deleted
+// text, generated indexes, comments, names of pictures, page headers and page footers. Footnotes
+// come after the text.
 
 // odt reads an ODT file.
 func (p *pack) odt() (*extract.Document, error) {
@@ -49,7 +49,7 @@ func (p *pack) odt() (*extract.Document, error) {
 	return d, nil
 }
 
-// openStyles reads the styles of an ODT file. lang is the first language that they name.
+// openStyles parses the styles of an ODT file. lang is the first language in them.
 type openStyles struct{ lang string }
 
 func (s *openStyles) begin(_ string, attrs []xml.Attr) {
@@ -66,12 +66,12 @@ func (s *openStyles) err() error  { return nil }
 type openText struct {
 	blocks
 	notes []extract.Block // footnotes and endnotes
-	outer *blocks         // blocks of the text around the note that is being read; nil: no note is open
+	outer *blocks         // the blocks of the text around the open note; nil if no note is open
 	depth int             // number of open notes, which may be nested
 }
 
-// openMuted are the elements of ODT whose text is not part of the document's text, such as deleted
-// text and tables of contents.
+// openMuted lists the elements of ODT whose text is left out, such as deleted text and tables of
+// contents.
 var openMuted = map[string]bool{
 	"tracked-changes": true, "annotation": true, "note-citation": true, "ruby-text": true, "title": true, "desc": true,
 	"table-of-content": true, "illustration-index": true, "table-index": true, "object-index": true, "alphabetical-index": true,

@@ -16,27 +16,27 @@ import (
 
 // # Packages
 //
-// DOCX, ODT and EPUB files are packages: ZIP files of parts. Only the parts with text are
-// decompressed, each once.
+// DOCX, ODT and EPUB files are packages: ZIP files whose entries are called parts. Only the parts
+// with text are decompressed, each once.
 
 const (
-	mostUnpacked = 32 << 20 // decompressed bytes of one document: a book of a thousand pages has a third of it
-	mostDepth    = 256      // nested XML elements: LibreOffice itself does not read deeper ones
-	mostParts    = 10_000   // entries of the ZIP file
+	mostUnpacked = 32 << 20 // largest number of decompressed bytes of a document; a book of a thousand pages needs a third of that
+	mostDepth    = 256      // largest depth of nested XML elements; LibreOffice has the same limit
+	mostParts    = 10_000   // largest number of entries in the ZIP file
 )
 
-// A pack is an open package.
+// A pack is an open package, with limits for reading it.
 type pack struct {
 	parts map[string]*zip.File
-	left  int64 // bytes that may still be decompressed
-	most  int   // bytes of text that the document may have
+	left  int64 // number of bytes that may still be decompressed
+	most  int   // largest number of bytes of text in the document
 }
 
-// packageType returns the media type of a ZIP file that is a DOCX, ODT or EPUB file, or "". ODT and
-// EPUB files should begin with an entry that contains the media type. Otherwise the type is found
-// from the name of an entry that only this type has.
+// packageType returns the media type of a ZIP file that is a DOCX, ODT or EPUB file, and "" for any
+// other. ODT and EPUB files should begin with an entry that contains the media type. Otherwise the
+// name of an entry that only one type has determines the type.
 func packageType(body []byte) string {
-	const head = 30 // bytes of a ZIP entry before its name
+	const head = 30 // number of bytes in a ZIP entry before its name
 	if len(body) < head {
 		return ""
 	}
@@ -52,7 +52,7 @@ func packageType(body []byte) string {
 		}
 	case bytes.HasPrefix(content, []byte(EPUB)):
 		return EPUB
-	case bytes.HasPrefix(content, []byte(ODT)): // a template has a longer type, and is read too
+	case bytes.HasPrefix(content, []byte(ODT)): // the type of a template is longer, and templates are read too
 		return ODT
 	}
 	return ""
@@ -61,7 +61,7 @@ func packageType(body []byte) string {
 // openPackage opens a package.
 func openPackage(body []byte) (*pack, error) {
 	if !bytes.HasPrefix(body, []byte("PK")) {
-		return nil, ErrEncrypted // an OLE file
+		return nil, ErrEncrypted // encrypted documents are OLE files and not ZIP files
 	}
 	z, err := zip.NewReader(bytes.NewReader(body), int64(len(body)))
 	if err != nil {
@@ -77,10 +77,10 @@ func openPackage(body []byte) (*pack, error) {
 	return p, nil
 }
 
-// errMissing means that a ZIP file lacks an entry that documents of its type must have.
+// errMissing means that a ZIP file lacks an entry that all documents of its type have.
 var errMissing = errors.New("a part is missing")
 
-// open opens the entry of the ZIP file called name. The caller must close it.
+// open opens the entry with the given name. The caller must close it.
 func (p *pack) open(name string) (io.ReadCloser, error) {
 	f := p.parts[path.Clean(strings.TrimPrefix(name, "/"))]
 	if f == nil {
@@ -99,8 +99,8 @@ func (p *pack) open(name string) (io.ReadCloser, error) {
 	}{&unpacking{r, &p.left}, r}, nil
 }
 
-// An unpacking reads an entry of a ZIP file. It fails when *left, the bytes that the whole package
-// may still decompress, is used up.
+// An unpacking reads an entry of a ZIP file. *left is the number of bytes that may still be
+// decompressed for the whole package. Reading fails when it is used up.
 type unpacking struct {
 	from io.Reader
 	left *int64
@@ -115,7 +115,7 @@ func (u *unpacking) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// bytes returns the decompressed content of the entry called name.
+// bytes returns the decompressed content of the entry with the given name.
 func (p *pack) bytes(name string) ([]byte, error) {
 	r, err := p.open(name)
 	if err != nil {
@@ -134,16 +134,16 @@ func unreadable(name string, err error) error {
 	return fmt.Errorf("%w: %s: %v", ErrDamaged, name, err)
 }
 
-// A visitor is called by walk for each element and text of an XML entry. Names of elements have no
+// A visitor receives the elements and texts of an XML entry from walk. Names of elements have no
 // namespace prefix.
 type visitor interface {
 	begin(name string, attrs []xml.Attr)
 	end(name string)
 	text(s []byte)
-	err() error // an error that makes walk stop; nil: continue
+	err() error // walk stops if this is not nil
 }
 
-// walk parses the XML entry called name, and calls v for each element and text in it.
+// walk parses the XML entry with the given name, and passes each element and text in it to v.
 func (p *pack) walk(name string, v visitor) error {
 	r, err := p.open(name)
 	if err != nil {
@@ -179,8 +179,8 @@ func (p *pack) walk(name string, v visitor) error {
 	}
 }
 
-// attr returns the value of the attribute called name, without regard to its namespace prefix, or
-// "".
+// attr returns the value of the attribute with the given name, whatever its namespace prefix. It
+// returns "" if there is none.
 func attr(attrs []xml.Attr, name string) string {
 	for _, a := range attrs {
 		if a.Name.Local == name {

@@ -15,12 +15,13 @@ import (
 	"skink/dedup"
 )
 
-// leastWords is the least share of the words that pdftotext finds in a PDF, which PDFium must find.
-// The files of the test have 0.99 and more.
+// leastWords is the least share of the words found by pdftotext that PDFium must find too. In the
+// files of the test it is 0.99 or more.
 const leastWords = 0.98
 
-// The PDF files of packages of Debian, unpacked into the folder that SKINK_DOCS names, have the words
-// that pdftotext finds. What is dropped of them, such as page headers, is a small part.
+// TestWords compares the words of PDF files with those that pdftotext finds. The files are those of
+// Debian packages that were unpacked into the folder SKINK_DOCS. Dropped lines, such as page
+// headers, may be only a small part.
 func TestWords(t *testing.T) {
 	root := os.Getenv("SKINK_DOCS")
 	if root == "" {
@@ -99,7 +100,7 @@ func total(words map[uint64]int) (n int) {
 	return n
 }
 
-// share returns the share of the words of a that b has.
+// share returns the share of the words of a that are also in b, 0 to 1.
 func share(a, b map[uint64]int) float64 {
 	both := 0
 	for word, n := range a {

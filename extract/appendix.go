@@ -14,18 +14,19 @@ import (
 // "Related articles" or "About the author". dropAppendices drops these sections.
 //
 // A chapter of the text may have such a heading too. So a section is dropped only if enough text is
-// above it, and if it has at most three times the weight of that text. Neither limit on the length
-// holds for a page that declares itself an article, because the chapters of articles do not have
-// such headings. Readers' comments are dropped whatever their length.
+// above it, and if it has at most three times the weight of that text. These limits do not apply to
+// a page that declares itself an article, because the chapters of articles do not have such
+// headings. Readers' comments are dropped whatever their length.
 //
 // A press release ends with a paragraph or two about the company, under a heading such as "About
 // Example Inc.". An article may have chapters with such headings. So this section is dropped only
 // if few blocks follow the heading.
 //
-// Weaknesses: the headings are a fixed list in some 13 languages; other languages are not covered.
+// Weakness: the headings are a fixed list in some 13 languages. Other languages are not covered.
 
-// appendices are the headings of such sections in lower case, by their first byte. A heading
-// matches if it is equal to a line or begins with one and no letter follows.
+// appendices lists headings of sections that are not part of an article, in lower case, grouped by
+// their first byte. A heading matches a line that is equal to it, or that begins with it and
+// continues with a character other than a letter.
 var appendices = byFirst(`
 related articles
 related posts
@@ -138,8 +139,8 @@ func byFirst(list string) (lines [256][]string) {
 	return lines
 }
 
-// remarks are the words for "comments" and "replies" that, with or without a number, are the
-// heading of readers' comments: "12 comments".
+// remarks lists the words for "comments" and "replies". Such a word, alone or with a number ("12
+// comments"), is the heading of readers' comments.
 var remarks = words(`comment comments response responses reply replies kommentar kommentare commentaire commentaires comentario comentarios
 comentário comentários commento commenti reacties komentarze комментарии комментариев комментария`)
 
@@ -152,16 +153,16 @@ func words(list string) map[string]bool {
 }
 
 const (
-	appendixHeading = 64 // most bytes of a heading
-	appendixWords   = 10 // most words of a heading
-	appendixShare   = 3  // a dropped section has at most this many times the weight of the text above it
+	appendixHeading = 64 // largest length of a heading, in bytes
+	appendixWords   = 10 // largest number of words of a heading
+	appendixShare   = 3  // a dropped section weighs at most this many times as much as the text above it
 
-	fewBlocks = 6 // most blocks of the section about a company
-	fewShare  = 4 // the text above must weigh more than this many times as much
+	fewBlocks = 6 // largest number of blocks of a section about a company
+	fewShare  = 4 // the text above a section about a company must weigh more than this many times as much
 )
 
-// dropAppendices drops the sections in blocks[first:last] whose headings say that they are not part
-// of the article. Threads, products and pages with code are left alone.
+// dropAppendices drops the sections in blocks[first:last] that have a heading from appendices or
+// remarks. It does nothing on threads, product pages and pages with code.
 func (s *survey) dropAppendices(first, last int32) {
 	if s.thread || s.isProduct() || s.whole().code > 0 {
 		return
@@ -203,7 +204,8 @@ func (s *survey) dropAppendices(first, last int32) {
 	}
 }
 
-// abouts are the beginnings of the heading above a company's section about itself, in lower case.
+// abouts lists the beginnings of headings above a section in which a company describes itself, in
+// lower case.
 var abouts = []string{"about ", "über ", "à propos d", "acerca de ", "sobre ", "informazioni su ", "over "}
 
 func isAbout(text []byte) bool {
@@ -215,8 +217,8 @@ func isAbout(text []byte) bool {
 	return false
 }
 
-// fewLeft reports whether only a few blocks follow heading i, the first of them running text, and
-// whether they weigh little compared with the text above.
+// fewLeft reports whether heading i is followed by only a few blocks that weigh little compared
+// with the text above. The first of them must be running text.
 func (s *survey) fewLeft(i, last int32) bool {
 	n := 0
 	for j := i + 1; j < min(last, i+5*fewBlocks) && n <= fewBlocks; j++ {
@@ -239,7 +241,7 @@ func lower(to, text []byte) []byte {
 	return to
 }
 
-// isAppendix reports whether text, in lower case, is a heading from appendices.
+// isAppendix reports whether a line is a heading from appendices. text is the line in lower case.
 func isAppendix(text []byte) bool {
 	if len(text) == 0 {
 		return false
@@ -253,8 +255,9 @@ func isAppendix(text []byte) bool {
 	return false
 }
 
-// isRemarks reports whether text, in lower case, is the heading of readers' comments: one word of
-// remarks and at most digits and punctuation, as in "comments (12)".
+// isRemarks reports whether a line is the heading of readers' comments, such as "comments (12)". It
+// has one word of remarks, and otherwise only digits and punctuation. text is the line in lower
+// case.
 func isRemarks(text []byte) bool {
 	found := false
 	for w := range bytes.FieldsFuncSeq(text, func(r rune) bool { return !unicode.IsLetter(r) }) {
@@ -266,13 +269,14 @@ func isRemarks(text []byte) bool {
 	return found
 }
 
-// belowLinks returns the block at which the article continues below a list of links, for a section
-// of blocks[i:end] whose heading is block i. It is the first running paragraph after the links that
-// has the same parent as the heading or as the links. Paragraphs inside the cards of a list have
-// another parent. belowLinks returns end if there is no such paragraph.
+// belowLinks returns the block at which the article continues below a list of links. The section
+// with the list is blocks[i:end], and block i is its heading. The article continues at the first
+// running paragraph after the links that has the same parent as the heading or as the links.
+// Paragraphs inside the cards of a list have another parent. If there is no such paragraph,
+// belowLinks returns end.
 func (s *survey) belowLinks(i, end int32) int32 {
-	above := s.elems[s.blocks[i].elem].parent // the box around the heading
-	links := int32(-1)                        // the box around the links
+	above := s.elems[s.blocks[i].elem].parent // the parent of the heading's box
+	links := int32(-1)                        // the parent of the box of the links
 	for j := i + 1; j < end; j++ {
 		b := &s.blocks[j]
 		if b.dropped || b.elem < 0 {
@@ -293,8 +297,8 @@ func (s *survey) belowLinks(i, end int32) int32 {
 
 // sectionEnd returns the index after the last block of the section whose heading is block i. If a
 // box begins with the heading and has more blocks, the section is that box. Otherwise the section
-// ends at the next heading of the same or a higher rank in the box around, or at the end of that
-// box. sectionEnd returns i if block i is not a heading and no box begins with it.
+// ends at the next heading of the same or a higher rank inside the surrounding box, or at the end
+// of that box. If block i is not a heading and no box begins with it, sectionEnd returns i.
 func (s *survey) sectionEnd(i, last int32) int32 {
 	box := s.blocks[i].elem
 	for box >= 0 && s.elems[box].last == i+1 {
@@ -322,7 +326,8 @@ func (s *survey) sectionEnd(i, last int32) int32 {
 	return end
 }
 
-// rank returns '1' to '6' for the headings <h1> to <h6>, and '7' for any other block.
+// rank returns '1' to '6' for the headings <h1> to <h6>, which is the order of their importance. It
+// returns '7' for any other block.
 func (s *survey) rank(i int32) byte {
 	if s.blocks[i].kind != heading {
 		return '7'

@@ -13,7 +13,8 @@ import (
 	"golang.org/x/net/html"
 )
 
-// benchPages are the golden pages, or the .html files of the folder that SKINK_PAGES names.
+// benchPages returns the pages for the benchmarks: the golden pages, or the .html files in the
+// folder SKINK_PAGES.
 func benchPages(b *testing.B) (pages [][]byte, size int64) {
 	dir := "testdata"
 	if named := os.Getenv("SKINK_PAGES"); named != "" {
@@ -21,7 +22,7 @@ func benchPages(b *testing.B) (pages [][]byte, size int64) {
 	}
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err == nil && d.IsDir() && d.Name() == "containers" {
-			return filepath.SkipDir // large pages of a few generators
+			return filepath.SkipDir // these are large pages of only a few generators
 		}
 		if err != nil || filepath.Ext(path) != ".html" {
 			return err
@@ -40,7 +41,7 @@ func benchPages(b *testing.B) (pages [][]byte, size int64) {
 	return pages, size
 }
 
-// BenchmarkParse is a page from bytes to Document.
+// BenchmarkParse measures Parse on the bytes of a page.
 func BenchmarkParse(b *testing.B) {
 	pages, size := benchPages(b)
 	b.SetBytes(size / int64(len(pages)))
@@ -52,7 +53,7 @@ func BenchmarkParse(b *testing.B) {
 	}
 }
 
-// BenchmarkTree is the part of Parse that is not ours: the HTML parser.
+// BenchmarkTree measures the HTML parser alone, which is the part of Parse in another package.
 func BenchmarkTree(b *testing.B) {
 	pages, size := benchPages(b)
 	b.SetBytes(size / int64(len(pages)))
@@ -64,7 +65,7 @@ func BenchmarkTree(b *testing.B) {
 	}
 }
 
-// BenchmarkExtract is the rest: metadata, links and main text from the tree.
+// BenchmarkExtract measures the rest of Parse: metadata, links and main text from the parsed tree.
 func BenchmarkExtract(b *testing.B) {
 	pages, size := benchPages(b)
 	var trees []*goquery.Document

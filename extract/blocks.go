@@ -6,19 +6,19 @@ import "skink/internal/language"
 // such as a PDF.
 type Block struct {
 	Text  string
-	Level int // level of a heading, from 1; 0: no heading
+	Level int // level of a heading, from 1; 0 if the block is not a heading
 }
 
 // FromBlocks fills d with the text of a document that another package has read, such as a PDF. The
-// caller sets the metadata of d. FromBlocks sets Title if it is empty, and the fields that
-// depend on the text, such as Words. All of the text is main text.
+// caller sets the metadata of d. FromBlocks sets Title if it is empty, and the fields that depend on
+// the text, such as Words. The whole text is the main text.
 func FromBlocks(d *Document, blocks []Block) {
 	var w writer
 	for _, b := range blocks {
 		before := len(w.blocks)
 		w.write(b.Text)
 		w.flush()
-		if len(w.blocks) == before { // only white space or invisible characters
+		if len(w.blocks) == before { // the text had only white space or invisible characters
 			continue
 		}
 		if b.Level > 0 {

@@ -7,21 +7,21 @@ package extract
 // contains several cards of the same class and little else. Rows are recognized by this shape,
 // without a class name.
 //
-// An article may itself be a list of such boxes, such as "10 books to read". So a row stays if it
-// has paragraphs beside it in its box, if much text follows it, or if little text precedes it. Rows
-// are dropped only on pages that declare themselves articles: the services on a company's page look
+// An article may itself be a list of such boxes, such as "10 books to read". So a row stays if its
+// box also contains paragraphs, if much text follows it, or if little text precedes it. Rows are
+// dropped only on pages that declare themselves articles: the services on a company's page look
 // like cards, but are its text.
 
 const (
-	cardAbove  = 2 * 8 * enough // least weight of the text above a row
-	cardRow    = 3              // least cards in a row
-	cardBlocks = 8              // most blocks of a card
-	cardSize   = 700            // most bytes of a card
+	cardAbove  = 2 * 8 * enough // least weight of the text above a row of cards
+	cardRow    = 3              // least number of cards in a row
+	cardBlocks = 8              // largest number of blocks in a card
+	cardSize   = 700            // largest number of bytes of text in a card
 	cardShare  = 3              // a row weighs at most this many times as much as the text above it
 )
 
-// dropCards drops the rows of cards below an article. It begins with the last row, so that the rows
-// below do not count as text that follows.
+// dropCards drops the rows of cards below an article. It begins with the last row, so that lower
+// rows no longer count as text that follows.
 func (s *survey) dropCards() {
 	if !s.isArticle() || s.whole().code > 0 {
 		return
@@ -69,7 +69,8 @@ func (s *survey) columns() []uint8 {
 	return runs
 }
 
-// inColumn reports whether a box around box i has minRuns running paragraphs as its children.
+// inColumn reports whether any box around box i has at least minRuns running paragraphs as its
+// children.
 func (s *survey) inColumn(i int32, columns []uint8) bool {
 	for p := s.elems[i].parent; p >= 0; p = s.elems[p].parent {
 		if columns[p] == minRuns {
@@ -79,8 +80,8 @@ func (s *survey) inColumn(i int32, columns []uint8) bool {
 	return false
 }
 
-// isRow reports a box with at least cardRow cards of the same class as children that hold four
-// fifths of its text.
+// isRow reports whether box i is a row of cards. At least cardRow of its children must be cards of
+// the same class, and together they must have four fifths of its text.
 func (s *survey) isRow(i int32) bool {
 	cards, size := 0, 0
 	kind := ""
@@ -101,8 +102,8 @@ func (s *survey) isRow(i int32) bool {
 	return cards >= cardRow && size*10 >= s.within(i).size*8
 }
 
-// isCard reports a small box with a line of more than two words that is nearly all link, and little
-// else.
+// isCard reports whether box i is a card: a small box with little running text and a headline. The
+// headline is a line of more than two words that is nearly all link.
 func (s *survey) isCard(i int32) bool {
 	e := &s.elems[i]
 	if e.kind != group && e.kind != item || e.mark&markPanel != 0 || e.last-e.first < 1 || e.last-e.first > cardBlocks {

@@ -15,31 +15,33 @@ import (
 	"golang.org/x/text/encoding/htmlindex"
 )
 
+// # Detecting the encoding
+//
 // The encoding of a page is found in the order of the WHATWG HTML standard, "determining the
 // character encoding": byte order mark, Content-Type header, <meta>, then the bytes. The search
 // departs from the standard in three cases, because the user of a crawler cannot choose another
 // encoding for a page:
 //
-// - A body with at least eight valid UTF-8 sequences and no invalid byte is UTF-8,
-//   whatever it declares.
-// - A declaration of UTF-8 is ignored if the body has more invalid bytes than valid UTF-8 sequences.
-//   A few broken characters, or a character cut off at the end, do not matter.
-// - If nothing is declared, letter frequencies decide before windows-1252 does. They are counted
-//   without the tags, because the names of tags are English on every page. A guess is ignored if the
-//   decoded text has many characters that texts do not contain.
+//   - A body with at least eight valid UTF-8 sequences and no invalid byte is UTF-8, whatever it
+//     declares.
+//   - A declaration of UTF-8 is ignored if the body has more invalid bytes than valid UTF-8
+//     sequences. A few broken characters, or a character cut off at the end, do not matter.
+//   - If nothing is declared, letter frequencies are tried before windows-1252, the default of the
+//     standard. Tags are not counted, because their names are English on every page. A guess is
+//     ignored if the decoded text has many characters that do not occur in texts.
 //
-// Weakness: on a short page in a single-byte encoding that is not declared, the few letters do not
+// Weakness: if a short page in a single-byte encoding does not declare it, its few letters do not
 // distinguish Cyrillic from Greek.
 
 const (
-	// prescanned is how many bytes are searched for <meta charset>. The standard says 1,024, which is
-	// too few for pages that begin with long comments or scripts.
+	// prescanned is the number of bytes that are searched for <meta charset>. The standard says 1,024,
+	// which is too few for pages that begin with long comments or scripts.
 	prescanned = 16 << 10
-	guessed    = 32 << 10 // bytes of text from which chardet guesses; more do not change the result
+	guessed    = 32 << 10 // bytes of text from which chardet guesses; more would not change the result
 )
 
-// decode returns the page as UTF-8 and the WHATWG name of its encoding. Valid UTF-8 is returned
-// without a copy.
+// decode returns the page as UTF-8, and the WHATWG name of the original encoding. Valid UTF-8 is
+// returned without a copy.
 func decode(body []byte, contentType string, markup bool) (text []byte, name string) {
 	name = encodingOf(body, contentType, markup)
 	if name == "utf-8" {
@@ -72,8 +74,8 @@ func lookup(name string) encoding.Encoding {
 }
 
 // canonicalName returns the WHATWG name of an encoding label: "windows-1252" for "latin1". It
-// returns "" for an unknown label, and for "x-user-defined" and "replacement", with which no text
-// can be decoded.
+// returns "" for an unknown label. It also returns "" for "x-user-defined" and "replacement", which
+// cannot be used to decode text.
 func canonicalName(label string) string {
 	e := lookup(strings.TrimSpace(label))
 	if e == nil {
@@ -168,8 +170,8 @@ func utf16Name(body []byte, contentType string) (string, bool) {
 	return declared, true
 }
 
-// declaredInside returns the encoding that <meta charset>, <meta http-equiv> or the XML declaration
-// names, "" if none does.
+// declaredInside returns the encoding that the body declares in <meta charset>, <meta http-equiv>
+// or the XML declaration. It returns "" if there is no declaration.
 func declaredInside(body []byte) string {
 	head := body[:min(len(body), prescanned)]
 	if trimmed := bytes.TrimLeft(head, " \t\r\n"); bytes.HasPrefix(trimmed, []byte("<?xml")) {
@@ -230,8 +232,9 @@ func metaCharset(z *html.Tokenizer, more bool) string {
 	return canonicalName(charset)
 }
 
-// evidence counts the valid UTF-8 sequences of two bytes or more (whole), and the bytes that belong
-// to no valid sequence (broken). A character cut off at the end of the body counts as neither.
+// An evidence counts the valid UTF-8 sequences of two or more bytes in a body (whole), and the
+// bytes outside any valid sequence (broken). A character that is cut off at the end of the body is
+// not counted.
 type evidence struct{ whole, broken int }
 
 func utf8Evidence(body []byte) (e evidence) {
@@ -252,18 +255,18 @@ func utf8Evidence(body []byte) (e evidence) {
 	return e
 }
 
-// proves reports that the body is UTF-8: text in another encoding does not have eight valid
-// sequences and no broken byte by chance.
+// proves reports whether the body is certainly UTF-8. By chance, text in another encoding does not
+// have eight valid sequences and no broken byte.
 func (e evidence) proves() bool { return e.broken == 0 && e.whole >= 8 }
 
-// likely reports that the body is probably UTF-8, with a few damaged characters at most.
+// likely reports whether the body is probably UTF-8, with a few damaged characters at most.
 func (e evidence) likely() bool { return e.broken*10 <= e.whole }
 
-// refutes reports that the body is not UTF-8, whatever it declares.
+// refutes reports whether the body cannot be UTF-8, even if it declares UTF-8.
 func (e evidence) refutes() bool { return e.broken > e.whole }
 
-// guess returns the encoding that chardet finds most probable by letter frequencies and whose
-// decoded text passes readsAsText. If there is none, it returns windows-1252.
+// guess returns the most probable encoding by letter frequencies. The text decoded with it must
+// pass readsAsText. If no encoding passes, guess returns windows-1252.
 func guess(body []byte, markup bool) string {
 	sample := body
 	if markup {
@@ -291,8 +294,8 @@ func guess(body []byte, markup bool) string {
 	return "windows-1252"
 }
 
-// guessedName returns the WHATWG name of chardet's result. It returns "" for UTF-8, UTF-16 and
-// UTF-32, because the earlier checks have excluded them, and for encodings that are not used on the
+// guessedName returns the WHATWG name of an encoding that chardet guessed. It returns "" for UTF-8,
+// UTF-16 and UTF-32, which earlier checks have excluded, and for encodings that are not used on the
 // web.
 func guessedName(r chardet.Result, sample []byte) string {
 	switch r.Charset {
@@ -319,12 +322,12 @@ func hasC1(sample []byte) bool {
 	return false
 }
 
-// readsAsText reports whether a decoded sample looks like text: it has letters beyond ASCII, and
-// for every 20 of them at most one character that is wrong. Wrong are unassigned characters,
+// readsAsText reports whether a decoded sample looks like text. It must have letters beyond ASCII,
+// and at most one wrong character for every 20 of them. Wrong characters are unassigned characters,
 // controls, and symbols inside words, as in "g³adkiej" for "gładkiej".
 func readsAsText(sample []byte) bool {
 	letters, wrong := 0, 0
-	before, sign := false, false // the last character was a letter; a sign after a letter
+	before, sign := false, false // before: the last character was a letter; sign: it was a symbol after a letter
 	for _, r := range string(sample) {
 		letter := unicode.IsLetter(r)
 		switch {

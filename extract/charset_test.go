@@ -13,7 +13,7 @@ import (
 	"golang.org/x/text/encoding/unicode"
 )
 
-// Texts long enough to be guessed by, in languages that old pages are written in.
+// These texts are in languages of old pages, and long enough to guess their encoding.
 const (
 	russian = "Сцинк — ящерица с гладкой чешуёй, которая движется в песке так же легко, как рыба в воде. Днём она прячется под камнями, а ночью выходит на охоту за насекомыми. Если схватить её за хвост, он отпадает и ещё долго шевелится."
 	nihongo = "トカゲは滑らかな鱗を持ち、砂の中を魚のように動きます。昼は石の下に隠れ、夜になると虫を探しに出かけます。尾をつかまれると切り離して逃げることができます。"
@@ -34,8 +34,8 @@ func TestCharset(t *testing.T) {
 	long := "<!--" + strings.Repeat("a long comment ", 200) + "-->"
 	for _, test := range []struct {
 		name        string
-		in          encoding.Encoding // nil is UTF-8
-		head        string            // before the text, in the same encoding
+		in          encoding.Encoding // nil means UTF-8
+		head        string            // written before the text, in the same encoding
 		contentType string
 		text, want  string
 	}{
@@ -95,7 +95,7 @@ func TestCharset(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			want := strings.NewReplacer("\u2014 ", "", "\x1a ", "").Replace(test.text) // ISO 8859 has no dash
+			want := strings.NewReplacer("\u2014 ", "", "\x1a ", "").Replace(test.text) // ISO 8859 has no dash, so ignore it
 			got := strings.NewReplacer("\u2014 ", "", "\x1a ", "").Replace(d.Text)
 			if d.Charset != test.want || got != want {
 				t.Errorf("got %s: %q\nwant %s: %q", d.Charset, got, test.want, want)
@@ -104,7 +104,7 @@ func TestCharset(t *testing.T) {
 	}
 }
 
-// A few broken bytes are an accident in a text that is UTF-8; they must not make it something else.
+// A few broken bytes in a UTF-8 text are accidents, and must not change the detected encoding.
 func TestDamagedUTF8(t *testing.T) {
 	for _, contentType := range []string{"text/html", "text/html; charset=utf-8"} {
 		testDamaged(t, contentType)
@@ -114,9 +114,9 @@ func TestDamagedUTF8(t *testing.T) {
 func testDamaged(t *testing.T, contentType string) {
 	t.Helper()
 	for _, body := range []string{
-		"<p>" + russian + "\xd1",                           // cut off
-		"<p>" + russian + " \xff\xfe " + russian,           // a stray byte or two
-		"<meta charset=utf-8><p>plain with one \xe9 in it", // or read as it was meant, in windows-1252
+		"<p>" + russian + "\xd1",                           // the last character is cut off
+		"<p>" + russian + " \xff\xfe " + russian,           // stray bytes
+		"<meta charset=utf-8><p>plain with one \xe9 in it", // may also be decoded as windows-1252
 	} {
 		d, err := Parse([]byte(body), contentType)
 		if err != nil {

@@ -9,17 +9,19 @@ import "strings"
 // common content management systems, frameworks and forums. A word is only a hint: prune and
 // clearSections decide whether a box is dropped.
 
-// classLists are the words, grouped by the marks that they give a box.
+// classLists lists the words, grouped by the marks that a box with the word gets.
 var classLists = []struct {
 	mark  mark
 	words string
 }{
 	// These words cancel the other marks of a name: "has-sidebar" is the box beside a sidebar,
-	// "search-results" is no search form. Elementor and HubSpot (hs) call every box a widget.
+	// "search-results" is not a search form. The page builders Elementor and HubSpot (hs) call every
+	// box a widget.
 	{0, "has no with without not is layout enabled results result elementor hs textwidget"},
 
 	{markNever, "copyright"},
-	// Prefixes of the products that ask for consent to cookies, such as OneTrust and Cookiebot.
+	// These are prefixes of the products that ask for consent to cookies, such as OneTrust and
+	// Cookiebot.
 	{markNever, "onetrust optanon cookiebot cybot cookieyes cky cmplz didomi truste usercentrics iubenda borlabs"},
 
 	{markNav, "nav navbar navigation menu submenu megamenu subnav sidenav breadcrumb breadcrumbs crumbs"},
@@ -41,7 +43,7 @@ var classLists = []struct {
 	{markComments, "comment comments commentlist respond disqus"},
 	{markReviews, "review reviews testimonials questions answers ugc"},
 	{markUser, "pairs user userinfo poster postprofile profile avatar reputation badge badges rank votes vote voting stats extras pane notice notices"},
-	{markSpeech, "content body text"}, // "user-content"
+	{markSpeech, "content body text"}, // as in "user-content"
 }
 
 var classWords = func() map[string]mark {
@@ -54,8 +56,8 @@ var classWords = func() map[string]mark {
 	return all
 }()
 
-// classShapes has for each first letter one bit for each length of the words in classWords. It
-// excludes most other words faster than a look-up in the map.
+// classShapes maps the first letter of a word in classWords to a set of bits, one for each length
+// of such words. The check excludes most other words faster than a look-up in the map.
 var classShapes = func() (shapes ['z' + 1]uint32) {
 	for word := range classWords {
 		shapes[word[0]] |= 1 << len(word)
@@ -64,8 +66,8 @@ var classShapes = func() (shapes ['z' + 1]uint32) {
 }()
 
 // classMark returns the marks of a class or id attribute. It splits each name into words:
-// "site-footer" and "siteFooter" are "site" and "footer". Only whole words match, so "thread" does
-// not match "ad". Words that follow a digit do not match, because names such as "e1e566ad" are
+// "site-footer" and "siteFooter" become "site" and "footer". Only whole words match, so "thread"
+// does not match "ad". Words that follow a digit do not match, because names such as "e1e566ad" are
 // generated.
 func classMark(value string) mark {
 	var m mark
@@ -124,7 +126,7 @@ func nameMark(name string) mark {
 		}
 	}
 	if m&markPanel != 0 {
-		m &= markPanel | markNever // in "accordion-item__dropdown" the other words name parts of the panel
+		m &= markPanel | markNever // in a name such as "accordion-item__dropdown", the other words only describe parts of the panel
 	}
 	if m&markSpeech != 0 {
 		m &^= markSpeech | markUser

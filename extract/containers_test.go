@@ -22,40 +22,41 @@ import (
 
 // # Words kept
 //
-// A page made by a known generator says where its text is: the generator's template puts the text
-// into one container. This test reads pages of ten generators and compares the words of the
-// extracted text with the words of the container. Table generators in generators_test.go names the
-// container of each, and what inside it is no text.
+// The template of a documentation generator puts the text of a page into one container. This test
+// reads pages of ten generators and compares the words of the extracted text with the words of the
+// container. The table generators in generators_test.go lists the containers, and the elements
+// inside them that are not text.
 //
 // The words of a container are found without the rules under test. A CSS selector finds the
-// container, a second selector removes what is no text, and the rest is split at every character
-// that is neither a letter nor a digit. What the page does not display is not counted: scripts,
-// styles, labels in drawings, and elements that are hidden.
+// container, a second selector removes elements that are not text, and the rest is split at every
+// character that is neither a letter nor a digit. Content that is not displayed is not counted:
+// scripts, styles, labels in drawings, and hidden elements.
 //
 //	kept    words of the container that the extracted text has, too, each as often as in both
 //	share   kept / words of the container
 //	outside words of the extracted text that the container does not have, / words of the text
 //	chrome  words of the extracted text that only the removed elements have, / words of the text
 //
-// Words are compared as a bag, so the order of a text is not measured, and a lost word that
-// occurs outside as well counts as kept. The golden files of TestGolden hold the order.
+// The words are compared without their order, so a lost word that also occurs outside the container
+// counts as kept. The golden files of TestGolden check the order.
 //
-// Share alone would reward an extractor that keeps the whole page. Outside has a bound for this
-// reason. Chrome is only printed: on the index page of a manual, a table of contents is the text.
+// The share alone would reward an extractor that keeps the whole page, so outside has an upper
+// bound. Chrome is only printed, because on the index page of a manual the table of contents is the
+// text.
 //
 // There are two tiers. The golden files in testdata/containers were made with the real generators;
 // the README.md beside them names sources and licences. The second tier are documentation packages
 // of Debian, unpacked into the folder that SKINK_DOCS names; without it that tier is skipped.
 // SKINK_LONG=full reads all pages of the packages, not only a sample.
 //
-// A page below goalWorst needs a line in testdata/containers/reasons.txt, which says why.
+// A page below goalWorst needs a line with the reason in testdata/containers/reasons.txt.
 
-// bounds of a tier. The goal is share .99, worst .90 and outside .02 in both; the values below are
-// what holds today.
+// bounds holds the limits of a tier. The goal in both tiers is a share of at least .99, at least
+// .90 on the worst page, and at most .02 from outside.
 type bounds struct {
-	share   float64 // least share of all words
-	worst   float64 // least share of a page without a reason
-	outside float64 // most words from outside
+	share   float64 // least share of the container's words that must be kept, over all pages
+	worst   float64 // least share on a single page, unless reasons.txt has a reason
+	outside float64 // largest share of extracted words from outside the container
 }
 
 var (
@@ -64,12 +65,12 @@ var (
 )
 
 const (
-	goalWorst  = .90 // pages below are logged
+	goalWorst  = .90 // a page with a lower share is logged
 	fewWords   = 30  // a page with fewer words in its container is not counted
-	sampleSize = 60  // pages of a package
+	sampleSize = 60  // number of pages per package
 )
 
-// TestContainers measures the words kept of the golden files.
+// TestContainers measures the kept words of the golden files.
 func TestContainers(t *testing.T) {
 	var pages []page
 	for _, g := range generators {
@@ -85,7 +86,7 @@ func TestContainers(t *testing.T) {
 	measurePages(t, pages, goldenBounds)
 }
 
-// TestContainersDebian measures the words kept of the documentation packages of Debian.
+// TestContainersDebian measures the kept words of Debian's documentation packages.
 func TestContainersDebian(t *testing.T) {
 	root := os.Getenv("SKINK_DOCS")
 	if root == "" {
@@ -116,14 +117,14 @@ func TestContainersDebian(t *testing.T) {
 	measurePages(t, pages, debianBounds)
 }
 
-// page is a file of a generator. Its name is the path in the reasons file.
+// A page is a file by a generator. Its name is the path that is used in reasons.txt.
 type page struct {
 	by   generator
 	path string
 	name string
 }
 
-// pagesOf lists the pages of a package's folder, without the indexes that the generator adds.
+// pagesOf lists the pages in a package's folder, without the index pages that the generator adds.
 func pagesOf(t *testing.T, root, dir string, g generator) (pages []page) {
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || filepath.Ext(path) != ".html" {
@@ -141,8 +142,8 @@ func pagesOf(t *testing.T, root, dir string, g generator) (pages []page) {
 	return pages
 }
 
-// sample picks pages by the hash of their name, so that a page added to a package changes the
-// sample by one page at most.
+// sample selects pages by the hash of their name, so that adding a page to a package changes at
+// most one page of the sample.
 func sample(pages []page) []page {
 	hash := func(p page) uint64 {
 		h := fnv.New64a()
@@ -153,12 +154,12 @@ func sample(pages []page) []page {
 	return pages[:min(len(pages), sampleSize)]
 }
 
-// measured is what became of the words of one page, or of several.
+// A measured holds the word counts of one page or of several.
 type measured struct {
-	pages, low            int    // low: pages below .95
-	words, kept           int    // of the container
-	text, outside, chrome int    // of the extracted text
-	lost                  string // of a page: how the longest passages begin that are lost
+	pages, low            int    // low is the number of pages with a share below .95
+	words, kept           int    // words of the container, and those of them that the extracted text has
+	text, outside, chrome int    // words of the extracted text: all, those from outside, and those of removed elements
+	lost                  string // only for one page: the beginnings of the longest lost passages
 	worst                 string
 	worstShare            float64
 }
@@ -238,8 +239,8 @@ func measure(t *testing.T, p page) measured {
 	return compare(truth, chrome, split(doc.Text))
 }
 
-// compare counts the words of an extracted text that are in the container, in the elements of it
-// that are no text, and outside.
+// compare counts the words of an extracted text by origin: the container (in), the elements in it
+// that are not text (out), or elsewhere.
 func compare(in, out, extracted []string) (m measured) {
 	truth, chrome, text := bagOf(in), bagOf(out), bagOf(extracted)
 	m.words, m.text = truth.size(), text.size()
@@ -250,8 +251,8 @@ func compare(in, out, extracted []string) (m measured) {
 	return m
 }
 
-// container returns the words of a page's container, and those of the elements in it that are no
-// text.
+// container returns the words of a page's container, and the words of the elements in it that are
+// not text.
 func container(t *testing.T, p page, body []byte) (truth, chrome []string) {
 	utf8, err := charset.NewReader(bytes.NewReader(body), "text/html")
 	if err != nil {
@@ -277,7 +278,8 @@ func container(t *testing.T, p page, body []byte) (truth, chrome []string) {
 
 const hiddenElements = `script, style, template, svg, [hidden], [style*="display:none"], [style*="display: none"]`
 
-// displayed writes the text below n into in, and that of the elements noText into out.
+// displayed writes the displayed text below n to in. Text in the elements of noText is written to
+// out.
 func displayed(n *html.Node, in, out *strings.Builder, noText, hidden map[*html.Node]bool) {
 	switch {
 	case n.Type == html.TextNode:
@@ -300,7 +302,7 @@ func displayed(n *html.Node, in, out *strings.Builder, noText, hidden map[*html.
 	}
 }
 
-// inline are the elements that do not end a word.
+// inline lists the elements that do not end a word.
 var inline = setOf("a abbr acronym b bdi bdo big cite code data del dfn em font i ins kbd mark nobr q s samp small span strike strong sub sup time tt u var wbr")
 
 func setOf(names string) map[string]bool {
@@ -316,8 +318,8 @@ func split(text string) []string {
 	return strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 }
 
-// lost returns how the three longest passages of truth begin that text does not have. A word is
-// part of such a passage if no three words in a row that it belongs to are in text.
+// lost describes the three longest passages of truth that are missing in text, by their first
+// words. A word is missing if no three consecutive words of truth that contain it are in text.
 func lost(truth, text []string) string {
 	trios := map[[3]string]bool{}
 	for i := 3; i <= len(text); i++ {
@@ -347,7 +349,7 @@ func lost(truth, text []string) string {
 	return out.String()
 }
 
-// bag counts words.
+// A bag holds how often each word occurs.
 type bag map[string]int
 
 func bagOf(words []string) bag {
@@ -365,7 +367,7 @@ func (b bag) size() (n int) {
 	return n
 }
 
-// take removes the words of other from b, and returns how many there were.
+// take removes the words of other from b, and returns the number of removed words.
 func (b bag) take(other bag) (n int) {
 	for word, count := range other {
 		taken := min(count, b[word])
@@ -375,7 +377,7 @@ func (b bag) take(other bag) (n int) {
 	return n
 }
 
-// readReasons reads why some pages keep less than goalWorst, by their names.
+// readReasons returns the reasons for pages that keep less than goalWorst, by page name.
 func readReasons(t *testing.T) map[string]string {
 	text, err := os.ReadFile("testdata/containers/reasons.txt")
 	if err != nil {

@@ -12,10 +12,10 @@ import (
 // line numbers is beside code. Neither adds to the text. Both are recognized by their content,
 // because their class names differ from site to site.
 
-const fewHeadings = 3 // least items of a table of contents
+const fewHeadings = 3 // least number of items of a table of contents
 
-// dropContents drops the tables of contents, each with a one-line heading above it, and the columns
-// of line numbers.
+// dropContents drops tables of contents, together with a heading of one line above each, and
+// columns of line numbers.
 func (s *survey) dropContents() {
 	dropped := false
 	for i := int32(0); i < int32(len(s.elems)); i++ {
@@ -40,7 +40,7 @@ func (s *survey) dropContents() {
 	}
 }
 
-// isContents reports a list that is nothing but links to places on the same page.
+// isContents reports whether e is a list that consists only of links to places on the same page.
 func (s *survey) isContents(e *elem) bool {
 	if e.last-e.first < fewHeadings {
 		return false
@@ -53,8 +53,9 @@ func (s *survey) isContents(e *elem) bool {
 	return true
 }
 
-// isCount reports a table cell with several lines that are consecutive numbers. Outside a table
-// such lines may be the output of a program.
+// isCount reports whether e is a column of line numbers: it is inside a table cell, and has two or
+// more lines that are consecutive numbers. Outside a table, such lines may be the output of a
+// program.
 func (s *survey) isCount(e *elem) bool {
 	if e.last-e.first < 2 || !s.isIn(e.parent, atom.Td) {
 		return false

@@ -7,19 +7,19 @@ package extract
 // of two to six sources that are links, at the end of an article, is dropped too.
 
 const (
-	datedWords = 16 // most words of a line with a date; it may name the author and the section
-	tagSpace   = 24 // most bytes before the links of a line: "Filed under: "
-	tagWords   = 5  // most words of a tag on average
+	datedWords = 16 // largest number of words in a line with a date; it may also name the author and the section
+	tagSpace   = 24 // largest number of bytes before the links of a line, as in "Filed under: "
+	tagWords   = 5  // largest average number of words in a tag
 
-	fewDates = 6 // most lines with dates that are dropped; more lines are a chronicle
+	fewDates = 6 // largest number of lines with dates that are dropped; a page with more is a chronicle
 
-	fewLinks = 6 // most links of a list that is dropped
-	fewLists = 3 // most such lists; on a page with more, they are the text
-	listPart = 5 // the text has at least this many times the bytes of these lists
+	fewLinks = 6 // largest number of links in a list that is dropped
+	fewLists = 3 // largest number of lists of links that are dropped on a page; if there are more, they are the text
+	listPart = 5 // the text must have at least this many times the bytes of the dropped lists
 )
 
-// dropDates drops short lines with a date above the first and below the last running paragraph. It
-// does nothing in a thread, where each post has its date.
+// dropDates drops short lines with a date that are above the first or below the last running
+// paragraph. It does nothing in a thread, where each post has a date.
 func (s *survey) dropDates(first, last int32) {
 	if s.thread {
 		return
@@ -44,8 +44,8 @@ func (s *survey) dropDates(first, last int32) {
 	}
 }
 
-// isDated reports a short line with a date in digits: a year, and another number from 0 to 31, as
-// in "25 November 2026".
+// isDated reports whether b is a short line with a date in digits. Such a line has a year, and
+// another number from 0 to 31, as in "25 November 2026".
 func (s *survey) isDated(b *block) bool {
 	if b.words > datedWords {
 		return false
@@ -64,8 +64,8 @@ func (s *survey) isDated(b *block) bool {
 	return year && day
 }
 
-// isTagLine reports a line of at least three short links with little text between them, such as
-// tags.
+// isTagLine reports whether b is a line of at least three short links, such as tags, with little
+// text between them.
 func isTagLine(b *block) bool {
 	if b.kind != group && b.kind != para || b.links < 3 || b.words > tagWords*(b.links+1) {
 		return false
@@ -74,8 +74,8 @@ func isTagLine(b *block) bool {
 	return 2*(b.links-1) <= between && between <= 3*b.links+tagSpace
 }
 
-// isPointer reports a line that is one link with at most a few words beside it, such as "Read also:
-// ...".
+// isPointer reports whether b is a line with one link and at most a few other words, such as "Read
+// also: ...".
 func isPointer(b *block) bool {
 	between := b.size() - b.link
 	return (b.kind == group || b.kind == para) && b.links == 1 && between <= tagSpace && 2*between < b.link
@@ -104,7 +104,7 @@ func (s *survey) dropLinkLists(first, last int32) {
 func (s *survey) isLinkList(e *elem) bool {
 	n := 0
 	if e.last-e.first > 8*fewLinks {
-		return false // too long, even without its dropped blocks
+		return false // the list is too long, even without its dropped blocks
 	}
 	for _, b := range s.blocks[e.first:e.last] {
 		switch {

@@ -2,7 +2,7 @@ package extract
 
 import "testing"
 
-// TestPublished reads when a page was published, where it says so in one of the less usual places.
+// TestPublished checks that the date of publication is found in the less common places.
 func TestPublished(t *testing.T) {
 	for _, test := range []struct{ name, page, want string }{
 		{"meta date", `<meta name=date content="2026-03-04">`, "2026-03-04"},

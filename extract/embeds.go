@@ -6,12 +6,17 @@ import (
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
+
+	"skink/extract/stylesheet"
 )
 
-// embed adds the files that a browser fetches because of an element to Document.Embeds. For a
-// picture with several sizes it adds each size. It does not find files that style sheets or scripts
-// load.
+// embed adds to Document.Embeds the files that a browser fetches because of an element. A picture
+// is added in each of its sizes. Files that scripts load are not found, and neither are files that
+// a style sheet in another file names.
 func (s *survey) embed(n *html.Node) {
+	if s.opt.Requisites {
+		s.embedRequisites(n)
+	}
 	switch n.DataAtom {
 	case atom.Img:
 		s.addPicture(n, "alt")
@@ -39,6 +44,53 @@ func (s *survey) embed(n *html.Node) {
 	}
 }
 
+// embedRequisites adds the files that change how an element looks, but whose absence is seldom a
+// fault of the page: those that its styles name, preloaded files, and the parts of an inline SVG
+// drawing that are in other files.
+func (s *survey) embedRequisites(n *html.Node) {
+	if style := attr(n, "style"); style != "" {
+		s.embedStyle(style)
+	}
+	switch {
+	case n.DataAtom == atom.Style && n.FirstChild != nil:
+		s.embedStyle(n.FirstChild.Data)
+	case n.DataAtom == atom.Link && hasToken(attr(n, "rel"), "preload"):
+		s.addEmbed(attr(n, "href"), preloadedBy(attr(n, "as")), "")
+		for href := range candidates(attr(n, "imagesrcset")) {
+			s.addEmbed(href, ByImage, "")
+		}
+	case n.DataAtom == atom.Link && hasToken(attr(n, "rel"), "modulepreload"):
+		s.addEmbed(attr(n, "href"), ByScript, "")
+	case n.DataAtom == atom.Body, n.DataAtom == atom.Table, n.DataAtom == atom.Td, n.DataAtom == atom.Th:
+		s.addEmbed(attr(n, "background"), ByImage, "")
+	case n.Namespace == "svg" && (n.Data == "image" || n.Data == "use" || n.Data == "feImage"):
+		s.addEmbed(attr(n, "href"), ByImage, "")
+	}
+}
+
+// embedStyle adds the files that a style sheet in the page, or a style attribute, names.
+func (s *survey) embedStyle(sheet string) {
+	if !strings.Contains(sheet, "(") && !strings.Contains(sheet, "@") {
+		return // it has no url(), image-set() or @import
+	}
+	for href := range stylesheet.References([]byte(sheet)) {
+		s.addEmbed(href, ByStyle, "")
+	}
+}
+
+// preloadedBy returns the kind of a preloaded file, given the as attribute of its <link>.
+func preloadedBy(as string) By {
+	switch strings.ToLower(as) {
+	case "script":
+		return ByScript
+	case "image":
+		return ByImage
+	case "audio", "video", "track":
+		return ByMedia
+	}
+	return ByStyle
+}
+
 // embedLink adds the style sheet or the icon that a <link> names. It skips alternate style sheets,
 // because browsers do not fetch them.
 func (s *survey) embedLink(n *html.Node) {
@@ -53,7 +105,7 @@ func (s *survey) embedLink(n *html.Node) {
 }
 
 // addPicture adds a picture in each of its sizes (src and srcset). alt is the name of the attribute
-// with its alternative text, "" if it has none.
+// with the alternative text, or "".
 func (s *survey) addPicture(n *html.Node, alt string) {
 	text := attr(n, alt)
 	s.addEmbed(attr(n, "src"), ByImage, text)
@@ -79,7 +131,7 @@ func candidates(srcset string) iter.Seq[string] {
 			href := rest[:end]
 			rest = rest[end:]
 			if bare := strings.TrimRight(href, ","); bare != href {
-				href = bare // a comma directly after the address: there is no descriptor
+				href = bare // a comma directly after the address means that there is no descriptor
 			} else {
 				rest = behindComma(rest)
 			}
@@ -90,7 +142,8 @@ func candidates(srcset string) iter.Seq[string] {
 	}
 }
 
-// behindComma returns the part of s after the first comma outside parentheses, "" if there is none.
+// behindComma returns the part of s after the first comma outside parentheses, or "" if there is no
+// such comma.
 func behindComma(s string) string {
 	open := false
 	for i := range len(s) {

@@ -6,7 +6,7 @@ import (
 	"skink/extract"
 )
 
-// What a page says, and where it leads.
+// This example prints the title, language, text and links of a page.
 func ExampleParse() {
 	doc, err := extract.Parse([]byte(`<html lang=en><title>The lamp</title><link rel=next href=2.html>
 <nav><a href=/>Home</a> <a href=/about>About us</a></nav>

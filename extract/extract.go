@@ -6,11 +6,11 @@
 //	for href, nofollow := range doc.Hrefs() { ... }
 //
 // Start with [Parse]. It returns [ErrNotText] for an image, a program or a PDF. Package document
-// reads PDFs. If only scripts would write the text of a page, Parse returns no error, and a
-// Document with an empty Text and the Root [RootNone].
+// reads PDFs. If only scripts write the text of a page, Parse returns a Document with an empty Text
+// and the Root [RootNone], and no error.
 //
-// The package does not run scripts, does not fetch images or style sheets, and does not resolve
-// links: each address is returned as the page writes it.
+// The package does not run scripts, and does not fetch images or style sheets. It does not resolve
+// links either: each address is returned as it is written in the page.
 //
 // The comments of this package use these terms:
 //
@@ -34,58 +34,59 @@ import (
 	"skink/internal/language"
 )
 
-// Document holds the text, the metadata and the links of a page, in the order of the page.
+// Document holds the text, the metadata and the links of a page. Links and other lists are in the
+// order of the page.
 type Document struct {
 	Title       string // from <title>, else og:title, else the first <h1>
 	TitleFrom   string // source of Title: "og:title" or "h1"; "" for <title>
 	SiteName    string // from <meta> og:site_name, else application-name
 	Description string // from <meta> description, else og:description
-	SharedOnly  bool   // Description is from og:description
+	SharedOnly  bool   // Description is from og:description, because the page has no <meta> description
 	Author      string // from <meta> author, else from the page's schema.org data (JSON-LD)
-	Published   string // date as the page writes it, mostly ISO 8601; from <meta>, schema.org or <time>
+	Published   string // date of publication as written in the page, mostly ISO 8601; from <meta>, schema.org or <time>
 	Modified    string // date of the last change, in the same form; from <meta> or schema.org
-	Lang        string // language of the text as a primary subtag ("en"), "" if unknown
+	Lang        string // language of the text as a primary subtag ("en"); "" if unknown
 
 	DeclaredLang string // language that the page declares, as a primary subtag; "" if none
-	Canonical    string // href of the first rel=canonical as written, "" if none
-	Base         string // <base href> as written, "" if none
-	Charset      string // WHATWG name of the encoding the bytes were read with
+	Canonical    string // href of the first rel=canonical as written; "" if none
+	Base         string // <base href> as written; "" if none
+	Charset      string // WHATWG name of the encoding with which the page was decoded
 
-	NoIndex, NoFollow bool           // <meta name=robots>: requests to every crawler
-	Asks              map[string]Ask // requests to one crawler, as in <meta name=googlebot>; the key is its name in lower case
+	NoIndex, NoFollow bool           // requests to every crawler in <meta name=robots>
+	Asks              map[string]Ask // requests to a single crawler, as in <meta name=googlebot>; the key is the crawler's name in lower case
 
-	H1         []string // texts of the <h1>, empty ones too; at most 8, each cut to 300 bytes
-	Canonicals []string // distinct hrefs of rel=canonical as written; at most 8
+	H1         []string // texts of the <h1> elements, including empty ones; at most 8, each cut to 300 bytes
+	Canonicals []string // different hrefs of rel=canonical as written; at most 8
 
-	Links       []Link      // in document order; each pair of href and rel once
-	Embeds      []Embed     // images, scripts, styles and media, each href once; only with Options.Embeds
-	Alternates  []Alternate // <link rel=alternate>: the page in other languages or forms, and feeds
-	Prev, Next  string      // href of rel=prev and rel=next as written, "" if none
-	Breadcrumbs []string    // path to the page by name, as in "Home", "Shop", "Shoes"; the top level first
-	Images      []string    // alt texts of the pictures in the main text; only with Options.Images
+	Links       []Link      // links in document order; each pair of href and rel once
+	Embeds      []Embed     // images, scripts, styles and media, each href once; nil without Options.Embeds
+	Alternates  []Alternate // from <link rel=alternate>: feeds, and the page in other languages or formats
+	Prev, Next  string      // href of rel=prev and rel=next as written; "" if none
+	Breadcrumbs []string    // names of the pages above this one, the top level first, as in "Home", "Shop", "Shoes"
+	Images      []string    // alt texts of the pictures in the main text; nil without Options.Images
 
 	Text  string  // the main text, one line for each block
-	Words int     // number of words in Text; in scripts without spaces, such as Chinese, of characters
-	Left  string  // running text that is not in Text, one line for each block; without repetitions of Text
+	Words int     // number of words in Text; in scripts without spaces, such as Chinese, each character counts as one
+	Left  string  // running text that is not in Text, one line for each block; lines that are also in Text are omitted
 	Root  string  // how the main text was found, one of the Root constants
-	Sure  float64 // bytes of Text divided by the bytes that could be main text, 0 to 1; see survey.share
+	Sure  float64 // share of the candidate text that was chosen as main text, 0 to 1; links and labels are not candidates
 
 	Bound string // why the HTML was not parsed into a tree, one of the Bound constants; "" if it was
-	Needs string // evidence that scripts draw the text, one of the Needs constants; "" if there is none
+	Needs string // evidence that scripts produce the text, one of the Needs constants; "" if there is none
 
 	Headings []Heading // the headings in Text, in order
 
-	page *marked // the parsed page, for WriteHTML and Markdown; nil without Options.Page
+	page *marked // the parsed page for WriteHTML and Markdown; nil without Options.Page
 }
 
 // HasText reports whether the page has a text that can be compared with others. It is false for a
-// page that has only menus, or whose text only scripts would write.
+// page that has only menus, and for a page whose text only scripts would write.
 func (d *Document) HasText() bool { return d.Root != RootNone }
 
-// Hrefs yields the addresses that the page leads to, as written, and whether each has rel=nofollow.
-// These are its links, rel=prev and rel=next, and its versions in other languages. Hrefs yields
-// nothing if the page asks every crawler to follow nothing (NoFollow). Feeds that only <link
-// rel=alternate> names are left out, because many sites have one for each page.
+// Hrefs yields the addresses to which the page leads, as written, and whether each has
+// rel=nofollow. These are its links, rel=prev and rel=next, and its versions in other languages.
+// Feeds in <link rel=alternate> are left out, because many sites have one for each page. Hrefs
+// yields nothing if the page asks all crawlers not to follow its links (NoFollow).
 func (d *Document) Hrefs() iter.Seq2[string, bool] {
 	return func(yield func(string, bool) bool) {
 		if d.NoFollow {
@@ -99,7 +100,7 @@ func (d *Document) Hrefs() iter.Seq2[string, bool] {
 	}
 }
 
-// AllLinks yields the same links as Hrefs, but also if the page sets NoFollow.
+// AllLinks yields the same addresses as Hrefs, but ignores NoFollow.
 func (d *Document) AllLinks() iter.Seq[Link] {
 	return func(yield func(Link) bool) {
 		for _, l := range d.Links {
@@ -120,32 +121,33 @@ func (d *Document) AllLinks() iter.Seq[Link] {
 	}
 }
 
-// Alternate is one <link rel=alternate>.
+// Alternate is the content of a <link rel=alternate>.
 type Alternate struct {
-	Href     string `json:"href"`               // as written
-	Type     string `json:"type,omitempty"`     // media type; "" for a page
-	Hreflang string `json:"hreflang,omitempty"` // language of the other page, or x-default
+	Href     string `json:"href"`               // address as written
+	Type     string `json:"type,omitempty"`     // media type; "" for a web page
+	Hreflang string `json:"hreflang,omitempty"` // hreflang attribute: the language of the other page, or x-default
 	Title    string `json:"title,omitempty"`
 }
 
-// Ask holds the requests of a page to a crawler: do not index the page, do not follow its links.
+// Ask holds the requests of a page to a crawler: not to index the page, and not to follow its
+// links.
 type Ask struct{ NoIndex, NoFollow bool }
 
-// Link is an address the page points to, by <a>, <area>, <iframe>, <frame> or <meta
+// Link is an address to which the page leads, in <a>, <area>, <iframe>, <frame> or <meta
 // http-equiv=refresh>.
 type Link struct {
-	Href     string // as written, without the white space a browser ignores
-	Rel      string // as written
-	NoFollow bool   // rel holds nofollow
+	Href     string // as written, without the white space that browsers ignore
+	Rel      string // rel attribute as written
+	NoFollow bool   // the rel attribute contains nofollow
 	By       By
-	Text     string // its text on one line, else its picture's alt, its aria-label or its title; at most 100 bytes
+	Text     string // text of the link on one line, else the alt of its picture, its aria-label or its title; at most 100 bytes
 }
 
-// By is the kind of element that names an address.
+// By is the kind of element that contains an address.
 type By string
 
 const (
-	ByAnchor    By = "link"      // <a>, <area>, the entry of a feed
+	ByAnchor    By = "link"      // <a>, <area>, or the entry of a feed
 	ByFrame     By = "frame"     // <iframe>, <frame>
 	ByRefresh   By = "refresh"   // <meta http-equiv=refresh>
 	ByNeighbour By = "neighbour" // rel=prev or rel=next
@@ -153,33 +155,34 @@ const (
 
 	ByImage  By = "image"  // <img>, a poster, an icon
 	ByScript By = "script" // <script src>
-	ByStyle  By = "style"  // <link rel=stylesheet>
+	ByStyle  By = "style"  // <link rel=stylesheet>; a file that a style in the page names
 	ByMedia  By = "media"  // <video>, <audio>, their <source> and <track>, <object>, <embed>
 )
 
 // Embed is a file that a browser fetches to show the page.
 type Embed struct {
-	Href string // as written, without the white space a browser ignores
+	Href string // address as written, without the white space that browsers ignore
 	By   By     // ByImage, ByScript, ByStyle or ByMedia
-	Alt  string // alternative text of a picture, on one line, at most 100 bytes
+	Alt  string // alternative text of a picture on one line, at most 100 bytes; "" if there is none
 }
 
-// Values of Document.Root: the rule that found the main text. A page whose Root changes between two
-// visits probably changes its Text too, so stores keep this value.
+// These are the values of Document.Root, which describe the rule that found the main text. If the
+// Root of a page changes between two visits, its Text has probably changed too, so stores keep this
+// value.
 const (
 	RootArticleBody = "articleBody" // the element with itemprop=articleBody
 	RootArticle     = "article"     // the only <article>, or the one with the headline or nearly all text
 	RootMain        = "main"        // <main> or role=main
 	RootDescent     = "descent"     // the smallest element that holds most of the running text
-	RootBody        = "body"        // the whole page, because no element holds most of the running text
-	RootFallback    = "fallback"    // the rules left no text, so all text outside menus and marked boxes
+	RootBody        = "body"        // the whole page, because no smaller element holds most of the running text
+	RootFallback    = "fallback"    // all text outside menus and marked boxes, because the other rules left no text
 	RootPlain       = "plain"       // the whole plain text
 	RootDocument    = "document"    // the whole text of a document that is not HTML, see [FromBlocks]
-	RootStripped    = "stripped"    // the HTML could not be parsed into a tree: all text between tags
-	RootNone        = "none"        // no text at all
+	RootStripped    = "stripped"    // all text between tags, because the HTML could not be parsed into a tree
+	RootNone        = "none"        // the page has no text
 )
 
-// rootWords describes each Root constant in words, for people who do not know the rules.
+// rootWords describes the Root constants for people who do not know the rules.
 var rootWords = map[string]string{
 	RootArticleBody: "the element marked as the text of the article",
 	RootArticle:     "the only article element",
@@ -192,40 +195,42 @@ var rootWords = map[string]string{
 	RootStripped:    "all text between the tags: the HTML could not be parsed",
 }
 
-// RootWords describes a Root constant for a reader, such as "the main element". It returns "" for
+// RootWords describes a Root constant to a user, as in "the main element". It returns "" for
 // [RootNone] and for unknown values.
 func RootWords(root string) string { return rootWords[root] }
 
-// Values of Document.Bound: the limit because of which the HTML was not parsed into a tree. The
-// Text of such a page is all text between its tags.
+// These are the values of Document.Bound, which name the limit that prevented parsing the HTML into
+// a tree. The Text of such a page is all text between its tags.
 const (
-	BoundDepth = "depth" // more elements open at once than the parser's 512
-	BoundTree  = "tree"  // its tree would be larger than Options.Tree
+	BoundDepth = "depth" // more elements are open at once than the parser's limit of 512
+	BoundTree  = "tree"  // the tree would be larger than Options.Tree
 )
 
-// ErrNotText is returned for a body without a text to extract, such as an image.
+// ErrNotText means that a body has no text to extract. For example, it is an image.
 var ErrNotText = errors.New("not a text page")
 
 // Options select what Parse collects besides the text, and limit its memory. The zero value
 // collects nothing else.
 type Options struct {
-	Images bool // fill Document.Images
-	Page   bool // keep the page for [Document.WriteHTML] and [Document.Markdown]
-	Embeds bool // fill Document.Embeds
+	Images     bool // fill Document.Images
+	Page       bool // keep the parsed page for [Document.WriteHTML] and [Document.Markdown]
+	Embeds     bool // fill Document.Embeds
+	Requisites bool // with Embeds: add the files that styles in the page name, preloaded files, and parts of inline drawings
 
-	Tree int64 // most bytes of the parsed tree, 0: [MaxTree]
+	Tree int64 // largest size of the parsed tree in bytes; 0 means [MaxTree]
 }
 
 // Parse extracts the text, the metadata and the links of a page. contentType is the Content-Type
-// header as sent, "" if there was none. The error is [ErrNotText] if the body is no text.
+// header of the response, "" if there was none. The error is [ErrNotText] if the body is not text.
 //
-// For an RSS or Atom feed Parse returns [ErrNotText] together with a Document that has only the
-// links to the entries. The text of an entry is left to the page that its link leads to.
+// For an RSS or Atom feed, Parse returns [ErrNotText] together with a Document that has only the
+// links to the entries. It does not extract the texts of the entries, because they are on the
+// linked pages.
 func Parse(body []byte, contentType string) (*Document, error) {
 	return Options{}.Parse(body, contentType)
 }
 
-// Parse is [Parse] with options.
+// Parse is like the function [Parse], with options.
 func (o Options) Parse(body []byte, contentType string) (*Document, error) {
 	media := MediaType(body, contentType)
 	if isXML(media) {
@@ -287,7 +292,7 @@ func tree(text []byte, limit int64) (root *html.Node, bound string) {
 	return root, ""
 }
 
-// read fills d from the tree.
+// read fills d from the tree of a page.
 func (o Options) read(page *goquery.Document, d *Document) {
 	s := walk(page.Nodes[0], d, o)
 	s.findText(d)
@@ -299,8 +304,8 @@ func (o Options) read(page *goquery.Document, d *Document) {
 	s.release()
 }
 
-// lang returns the language of a document. The declared language counts, unless the script or the
-// words of the text clearly contradict it: some templates declare "en" on pages in every language.
+// lang returns the language of a document. The declared language is used, unless the script or the
+// words of the text clearly contradict it. Some templates declare "en" on pages in every language.
 func lang(d *Document) string {
 	declared := language.Primary(d.Lang)
 	sample := d.Text

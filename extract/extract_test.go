@@ -16,8 +16,8 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-// TestGolden reads each page of testdata, one rule a page, and compares root, language and text
-// with what is beside it.
+// TestGolden checks the root, language and text of each page in testdata against the golden file
+// beside it. Each page tests one rule.
 func TestGolden(t *testing.T) {
 	pages, err := filepath.Glob("testdata/*.html")
 	if err != nil || len(pages) < 20 {
@@ -54,7 +54,7 @@ func TestGolden(t *testing.T) {
 func TestMetadata(t *testing.T) {
 	for _, test := range []struct {
 		name, page string
-		want       Document // Title to Asks only
+		want       Document // only the fields from Title to Asks are compared
 	}{
 		{"title", "<title> A \n title </title><h1>Heading</h1>", Document{Title: "A title"}},
 		{"og title yields", `<meta property="og:title" content="Short"><title>Long</title>`, Document{Title: "Long"}},
@@ -161,7 +161,8 @@ func TestWords(t *testing.T) {
 	}
 }
 
-// FuzzParse holds what Parse promises for any bytes: no panic, clean text, and nothing made up.
+// FuzzParse checks that Parse does not panic on any bytes, that texts contain no control characters
+// or empty lines, and that no letters are added.
 func FuzzParse(f *testing.F) {
 	pages, _ := filepath.Glob("testdata/*.html")
 	for _, page := range pages {
@@ -222,7 +223,8 @@ func checkText(t *testing.T, text string) {
 	}
 }
 
-// lettersOf are the letters of a page's text nodes, or of all of it where no tree can be built.
+// lettersOf counts the letters in a page's text nodes. If the page cannot be parsed into a tree, it
+// counts the letters of the whole page.
 func lettersOf(text []byte, media string) int {
 	root, _ := Options{}.tree(text, media)
 	if root == nil || !isMarkup(media) {

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/net/html/charset"
 )
 
-// isXML reports a media type that feeds are sent as.
+// isXML reports whether media is a type with which servers send feeds.
 func isXML(media string) bool {
 	switch media {
 	case "application/rss+xml", "application/atom+xml", "application/rdf+xml", "application/xml", "text/xml":
@@ -18,8 +18,8 @@ func isXML(media string) bool {
 	return false
 }
 
-// feed returns the addresses of the entries in an RSS or Atom feed as links, nil if the body is no
-// feed. The text of an entry is not read, because it repeats the page that the link leads to.
+// feed returns a Document with links to the entries of an RSS or Atom feed, or nil if the body is
+// not a feed. The text of an entry is not read, because it repeats the text of the linked page.
 //
 // RSS (0.9 to 2.0) has <item><link>address</link>, Atom (RFC 4287) <entry><link href="address"
 // rel="alternate"/>.
@@ -29,9 +29,9 @@ func feed(body []byte) *Document {
 	dec := xml.NewDecoder(bytes.NewReader(body))
 	dec.Strict = false
 	dec.CharsetReader = charset.NewReaderLabel
-	depth, entry := 0, 0 // depth of the current element, and of the open entry, 0 if none
+	depth, entry := 0, 0 // depth of the current element, and of the open entry; entry is 0 if none is open
 	root := ""
-	link := false // inside an RSS <link>
+	link := false // the current element is a <link> of RSS
 	add := func(href string) {
 		if l := (Link{Href: cleanHref(href), By: ByAnchor}); leadsSomewhere(l.Href) && !seen[l] {
 			seen[l] = true
@@ -83,8 +83,8 @@ func feed(body []byte) *Document {
 	}
 }
 
-// alternate returns the address of an Atom link if it leads to the entry's own page: rel is
-// "alternate" or missing.
+// alternate returns the address of an Atom link. ok is true if the link leads to the entry's own
+// page: its rel is "alternate" or missing.
 func alternate(attrs []xml.Attr) (href string, ok bool) {
 	rel := "alternate"
 	for _, a := range attrs {

@@ -6,14 +6,14 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// findText applies all rules in order. Its last large step is filter, which drops single blocks of
-// the root that are labels, such as "Share" (see labels.go). Labels stay on short pages, where they
-// may be all of the text. They stay in reference manuals too, where the name of a parameter looks
-// like a label.
+// The main text is found by a fixed sequence of rules. The last large step is the method filter. It
+// drops single blocks of the root that are labels, such as "Share", see labels.go. Labels stay on
+// short pages, where they may be all of the text. They also stay in reference manuals, where the
+// name of a parameter looks like a label.
 
-const enough = 400 // least bytes of running text on a page whose labels are dropped
+const enough = 400 // labels are dropped only on pages with at least this many bytes of running text
 
-// findText finds the main text and sets Text and Root of d.
+// findText finds the main text of the page and stores it in d.
 func (s *survey) findText(d *Document) {
 	if d.Title == "" && s.h1 != "" {
 		d.Title, d.TitleFrom = s.h1, "h1"
@@ -50,9 +50,9 @@ func (s *survey) findText(d *Document) {
 	}
 }
 
-// headlineAbove returns the block of the page's <h1> if it is above the main text and no running
-// text is between; else it returns -1. It returns -1 for articles too, whose headline is in Title
-// only, see dropTitle.
+// headlineAbove returns the block with the page's <h1> if it is above the main text, without
+// running text between the two. Otherwise it returns -1. It also returns -1 for articles, whose
+// headline is in Title only, see dropTitle.
 func (s *survey) headlineAbove(first int32) int32 {
 	if s.isArticle() || s.h1Block < 0 || s.h1Block >= first || s.total(s.h1Block, first).runs > 0 {
 		return -1
@@ -60,7 +60,7 @@ func (s *survey) headlineAbove(first int32) int32 {
 	return s.h1Block
 }
 
-// take marks the headline and the remaining blocks of blocks[first:last] as taken, and returns
+// take marks the headline and the remaining blocks of blocks[first:last] as main text, and returns
 // their text.
 func (s *survey) take(first, last int32) string {
 	for i := range s.blocks {
@@ -70,9 +70,9 @@ func (s *survey) take(first, last int32) string {
 	return joinBlocks(&s.writer, func(i int) bool { return s.blocks[i].taken })
 }
 
-// fallBack takes the text of the whole page outside marked boxes if the main text is empty. If this
-// is empty too, the page has no text. The text of its menus would make all such pages of a site
-// look alike.
+// fallBack returns the text of the whole page outside marked boxes, for a page whose main text is
+// empty. If this text is empty too, the page counts as a page without text. Using the text of its
+// menus would make all such pages of a site look alike.
 func (s *survey) fallBack(d *Document) {
 	for i := range s.blocks {
 		s.blocks[i].dropped = false
@@ -106,8 +106,9 @@ func (s *survey) filter(first, last int32) {
 			running += b.size()
 		}
 	}
-	// On other pages labels are a large part of the content. Product pages and threads of short answers
-	// have more labels, so a smaller share of running text is required there.
+	// Enough of the content must be running text. On other pages, labels are a large part of the
+	// content. Product pages and threads of short answers have more labels, so a smaller share is
+	// required there.
 	prose := 3
 	if s.isProduct() || s.thread {
 		prose = 2
@@ -121,7 +122,7 @@ func (s *survey) filter(first, last int32) {
 
 // dropAbove drops the teasers above the headline of an article, such as a strip of the latest
 // articles below the menu. It drops nothing if the text above has a running paragraph without a
-// link: that is the introduction of the article.
+// link, which is then the introduction of the article.
 func (s *survey) dropAbove(title string, first, last int32) {
 	if !s.isArticle() {
 		return
@@ -142,8 +143,9 @@ func (s *survey) dropAbove(title string, first, last int32) {
 	}
 }
 
-// dropTitle drops the headline of an article, which is in Title. Copies of the article on other
-// sites have another headline, or none in their main text, and the texts should be equal.
+// dropTitle drops the headline of an article, because it is in Title. On other sites, copies of the
+// article have another headline, or none in their main text. Without the headline, the texts of the
+// copies are equal.
 func (s *survey) dropTitle(title string, first, last int32) {
 	if !s.isArticle() {
 		return
@@ -157,9 +159,10 @@ func (s *survey) dropTitle(title string, first, last int32) {
 	}
 }
 
-// dropOrphans drops headings below which every block was dropped, down to the next heading.
+// dropOrphans drops headings without content: all blocks from the heading to the next one were
+// dropped.
 func (s *survey) dropOrphans(first, last int32) {
-	lost, kept := false, false // whether blocks below i, up to the next heading, were dropped or kept
+	lost, kept := false, false // whether a block between heading i and the next heading was dropped, and whether one was kept
 	for i := last - 1; i >= first; i-- {
 		b := &s.blocks[i]
 		switch {

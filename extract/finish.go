@@ -30,8 +30,9 @@ func (s *survey) finish() {
 	}
 }
 
-// share returns Document.Sure: the bytes that were taken, divided by the bytes that could have
-// been. Links, labels, repetitions and copyright notices that were left out do not count.
+// share returns Document.Sure: the bytes of the main text, divided by the bytes of all text that
+// could be main text. Links, labels, repetitions and copyright notices that were left out are not
+// counted.
 func (s *survey) share() float64 {
 	taken, left := 0, 0
 	for i := range s.blocks {
@@ -56,7 +57,8 @@ func (s *survey) share() float64 {
 	return float64(taken) / float64(max(taken+left, 1))
 }
 
-// lost returns the bytes outside links of a block that was not taken, 0 for labels and repetitions.
+// lost returns the number of bytes outside links in a block that is not in the main text. It
+// returns 0 for labels and repetitions.
 func (b *block) lost() int {
 	if b.again || b.words <= label {
 		return 0
@@ -64,8 +66,8 @@ func (b *block) lost() int {
 	return b.size() - b.link
 }
 
-// inText reports whether an element is in the main text: the innermost box with text that contains
-// it has a taken block.
+// inText reports whether an element is in the main text. The innermost box around it that has text
+// must have a block in the main text.
 func (s *survey) inText(e int32) bool {
 	for e >= 0 && s.elems[e].first == s.elems[e].last {
 		e = s.elems[e].parent
@@ -81,8 +83,8 @@ func (s *survey) inText(e int32) bool {
 	return false
 }
 
-// breadcrumbs returns the names in the first box whose class, id or label contains "breadcrumb", at
-// most about 20.
+// breadcrumbs returns the names in the first box whose class, id or label contains "breadcrumb". It
+// returns about 20 names at most.
 func (s *survey) breadcrumbs() (names []string) {
 	for i := range s.elems {
 		e := &s.elems[i]
@@ -111,7 +113,8 @@ func isBreadcrumb(n *html.Node) bool {
 	return false
 }
 
-// isArrow reports characters that templates put between breadcrumbs, as in "Home > Shop".
+// isArrow reports whether r is a character that templates put between breadcrumbs, as in "Home >
+// Shop".
 func isArrow(r rune) bool {
 	switch r {
 	case '>', '›', '»', '/', '|', '→', '⟩', '❯', '·':

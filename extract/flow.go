@@ -7,12 +7,12 @@ import "golang.org/x/net/html/atom"
 // A class, a role or <aside> may say that a box is beside the text. That is a position, and the box
 // may still be content: documentation generators call boxed remarks "sidebar", and magazines put
 // quotations in <aside>. If such a box has running paragraphs beside it in the same parent, it is
-// part of the text, and keepFlow clears its mark. It does not clear it for boxes that are mostly
-// links, for cards and for forms, which come from templates. It does nothing in threads, where such
-// a box repeats another post.
+// part of the text, and keepFlow clears its mark. The mark stays on boxes that are mostly links, on
+// cards and on forms, which come from templates. In threads all marks stay, because such a box
+// repeats another post.
 //
-// Marks that say what a box is, such as "related" or "newsletter", hold wherever the box is, unless
-// it has paragraphs of its own: see clearSections.
+// Marks for the kind of a box, such as "related" or "newsletter", stay wherever the box is. Only
+// paragraphs of its own can clear them, see clearSections.
 
 // keepFlow clears markAside and markSidebar of boxes whose parent has running text of its own.
 func (s *survey) keepFlow() {
@@ -35,13 +35,14 @@ func (s *survey) keepFlow() {
 	for _, i := range boxes {
 		if e := &s.elems[i]; text.isIn(e.parent) {
 			for j := i; j < e.end; j++ {
-				s.elems[j].mark &^= markPlace // class names of its parts repeat the box's name
+				s.elems[j].mark &^= markPlace // class names inside the box repeat its name
 			}
 		}
 	}
 }
 
-// isPlaced reports a box that is marked only for its position, and whose content looks like text.
+// isPlaced reports whether box i has no other mark than its position beside the text, and its
+// content looks like text.
 func (s *survey) isPlaced(i int32) bool {
 	e := &s.elems[i]
 	if e.mark&markPlace == 0 || e.mark&^(markPlace|markPanel) != 0 || e.parent < 0 || e.controls > 0 {
@@ -51,8 +52,8 @@ func (s *survey) isPlaced(i int32) bool {
 	return in.size > 0 && in.link*2 <= in.size && !s.isCard(i)
 }
 
-// boxKind identifies boxes that a template treats alike: the same element name and the same first
-// class. The zero boxKind is for boxes without a class, which are not alike.
+// A boxKind identifies boxes that a template treats alike. They have the same element name and the
+// same first class. Boxes without a class have the zero boxKind, and are not alike.
 type boxKind struct {
 	name  atom.Atom
 	class string
@@ -67,14 +68,14 @@ func (s *survey) kindOfBox(i int32) boxKind {
 	return boxKind{n.DataAtom, class}
 }
 
-// stretches records where running text begins and ends, for each box and each kind of box.
+// stretches records, for each box and each kind of box, where running text begins and ends.
 type stretches struct {
-	boxes []stretch            // by index in elems: running text in the box, in its paragraphs or in its lists
-	kinds map[boxKind]*stretch // running text in all boxes of a kind
+	boxes []stretch            // by index in elems: the running text in the box itself, its paragraphs and its lists
+	kinds map[boxKind]*stretch // the running text in all boxes of a kind
 }
 
-// stretch is the range blocks[first:end] from the first block of running text to the last; end is 0
-// if there is none.
+// A stretch is the range blocks[first:end] from the first block of running text to the last. end is
+// 0 if there is no running text.
 type stretch struct{ first, end int32 }
 
 func (t *stretch) extend(block int32) {
@@ -104,7 +105,7 @@ func (t *stretches) flowsAround(s *survey, i int32) bool {
 	return text.end > e.last && text.first < e.first
 }
 
-const wrappers = 12 // most levels of wrappers and nested lists between a paragraph and its box
+const wrappers = 12 // largest number of wrappers and nested lists between a paragraph and its box
 
 func (s *survey) stretches() *stretches {
 	t := &stretches{make([]stretch, len(s.elems)), make(map[boxKind]*stretch)}
@@ -138,8 +139,8 @@ func (t *stretches) extend(s *survey, e, block int32) {
 	t.kinds[k].extend(block)
 }
 
-// isPart reports an item, a list, or a box that wraps only one block or one list. Text in such a
-// box counts as text of its parent too.
+// isPart reports whether box i is an item, a list, or a wrapper of only one block or one list. The
+// text in such a box also counts as text of its parent.
 func (s *survey) isPart(i int32) bool {
 	e := &s.elems[i]
 	if e.kind == item || e.kind == list || e.last == e.first+1 {

@@ -5,20 +5,21 @@ import (
 	"strings"
 )
 
-// generator says where the pages of a generator have their text.
+// A generator describes the pages of a documentation generator, and which elements of a page
+// contain the text.
 type generator struct {
 	name      string
 	container string   // selector of the elements that hold the text
-	noText    string   // selector of the elements in them that are no text
+	noText    string   // selector of the elements in the container that are not text
 	debian    []string // folders of pages in Debian packages; * is a wildcard
-	indexes   string   // page names, and folders that end in "/", of lists of links that the generator adds; * is a wildcard
+	indexes   string   // names of index pages, and of folders of index pages (ending in "/"), that the generator adds; * is a wildcard
 }
 
 var generators = []generator{
 	{
 		name:      "sphinx",
 		container: "[role=main]",
-		noText:    "a.headerlink, .linenos, .toctree-wrapper > ul, .contents.topic", // pilcrows, line numbers, tables of contents
+		noText:    "a.headerlink, .linenos, .toctree-wrapper > ul, .contents.topic", // pilcrow signs for links, line numbers, tables of contents
 		debian:    []string{"usr/share/doc/python3.*/html", "usr/share/developers-reference", "usr/share/doc/debian-policy/policy.html"},
 		indexes:   "genindex py-modindex search",
 	},
@@ -46,7 +47,7 @@ var generators = []generator{
 	{
 		name:      "mkdocs",
 		container: "[role=main], article.md-content__inner",
-		noText:    "a.headerlink", // pilcrows
+		noText:    "a.headerlink", // pilcrow signs for links
 		debian:    []string{"usr/share/doc/mkdocs/html"},
 		indexes:   "404 search",
 	},
@@ -76,7 +77,7 @@ var generators = []generator{
 	},
 }
 
-// isIndex reports a page that the generator adds as an index.
+// isIndex reports whether a page is an index that the generator adds.
 func (g generator) isIndex(name string) bool {
 	base := strings.TrimSuffix(name[strings.LastIndex(name, "/")+1:], ".html")
 	for index := range strings.FieldsSeq(g.indexes) {

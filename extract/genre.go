@@ -15,43 +15,44 @@ import (
 // A thread consists of posts by many people: a topic of a forum, a question with its answers. Its
 // posts are the main text, although their boxes are called "comment". The facts beside each post
 // about its author are dropped. Sites for questions and answers also have short comments on each
-// post, which are dropped as below an article.
+// post. They are dropped like the comments below an article.
 //
 // An article is one text. Readers' comments below it are dropped, however many there are. A copy of
 // an article on another site may lack the declaration, so the rules in root.go and labels.go work
 // without it.
 //
 // A product page has a description by the seller. Reviews by buyers, questions, and links to other
-// products are dropped. A review article declares the product that it judges too. So the markup of
-// shop software counts for more than schema.org's Product. A shop without either is recognized by
-// its button to buy the product.
+// products are dropped. A review in a magazine may declare the product too. So the markup of shop
+// software counts for more than schema.org's Product. A shop with neither of them is recognized by
+// the button to buy the product.
 
-// genre holds the kinds that a page declares. Several may be set, and for most pages none is.
+// genre holds the kinds that a page declares. A page may declare several kinds, and most pages
+// declare none.
 type genre struct {
 	thread, answers, article, product, shop, blog, manual bool
 	carts                                                 int // number of buttons and forms that put a product into a cart
 }
 
 var (
-	// threadSoftware are names of forum programs, as in <meta name=generator> or in the class or id of
-	// <html> and <body>.
+	// threadSoftware lists names of forum programs. They occur in <meta name=generator>, and in the
+	// class or id of <html> and <body>.
 	threadSoftware = []string{"discourse", "phpbb", "vbulletin", "xenforo", "invision community", "flarum", "vanilla", "nodebb", "mybb", "simple machines", "question-page"}
 
-	// manualSoftware are generators of manuals. Rules for labels and repetitions do not hold in a
-	// manual: a function's signature looks like a label, and an overview repeats sentences.
+	// manualSoftware lists generators of manuals. Rules for labels and repetitions do not apply to
+	// manuals: a function's signature looks like a label, and an overview repeats sentences.
 	manualSoftware = []string{"javadoc", "doxygen", "docbook", "publican", "docutils", "mkdocs", "sphinx", "asciidoc", "docusaurus"}
 
-	// blogSoftware are blog systems. Boxes that these call "comments" are readers' comments below a
-	// post or a page.
+	// blogSoftware lists blog systems. A box that such a system calls "comments" has readers' comments
+	// below a post or a page.
 	blogSoftware = []string{"wordpress", "blogger", "movable type", "ghost"}
 
-	// threadTypes, articleTypes and productTypes are types of schema.org, as JSON-LD or microdata write
-	// them.
+	// threadTypes, articleTypes and productTypes list types of schema.org, as they are written in
+	// JSON-LD or microdata.
 	threadTypes  = []string{"DiscussionForumPosting", "QAPage"}
 	articleTypes = []string{`"Article"`, `"NewsArticle"`, `"BlogPosting"`, "schema.org/Article", "schema.org/NewsArticle", "schema.org/BlogPosting"}
 
-	// shopPages are names in the class or id of <html> or <body> of a product page in WooCommerce,
-	// Shopify and BigCommerce.
+	// shopPages lists names in the class or id of <html> or <body> that identify a product page of
+	// WooCommerce, Shopify or BigCommerce.
 	shopPages    = []string{"single-product", "template-product", "product-template", "page-product", "pages-product"}
 	productTypes = []string{`"Product"`, `"ProductGroup"`, "schema.org/Product"}
 )
@@ -81,7 +82,7 @@ func (g *genre) note(n *html.Node) {
 	}
 }
 
-// schema sets the kinds that a text declares by the names of schema.org's types.
+// schema sets the kinds whose schema.org types occur in a text.
 func (g *genre) schema(text string) {
 	g.thread = g.thread || containsAny(text, threadTypes)
 	g.article = g.article || containsAny(text, articleTypes)
@@ -89,7 +90,7 @@ func (g *genre) schema(text string) {
 	g.answers = g.answers || strings.Contains(text, "QAPage")
 }
 
-// control counts a button or form that puts a product into a cart, such as <button
+// control counts n if it is a button or form that puts a product into a cart, such as <button
 // class="add-to-cart">.
 func (g *genre) control(n *html.Node) {
 	for i := range n.Attr {
@@ -119,8 +120,8 @@ func isCart(value string) bool {
 	return strings.Contains(value, "addtocart") || strings.Contains(value, "addtobasket") || strings.HasSuffix(value, "/cart/add")
 }
 
-// sells reports a page that sells one product: it has one to three controls for the cart. A list of
-// products has one control for each.
+// sells reports whether the page sells one product. Then it has one to three controls for the cart.
+// A list of products has one control for each product.
 func (g *genre) sells() bool { return 1 <= g.carts && g.carts <= 3 }
 
 func containsAny(s string, parts []string) bool {
@@ -132,7 +133,7 @@ func containsAny(s string, parts []string) bool {
 	return false
 }
 
-// The conditions of the guards in prune.go.
+// These are the conditions of the guards in prune.go.
 
 func (g *genre) anything() bool   { return true }
 func (g *genre) isThread() bool   { return g.thread }

@@ -7,31 +7,33 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// mark is a set of reasons why a box may be boilerplate. A mark alone drops nothing: prune decides.
+// mark is a set of reasons why a box may be boilerplate. A mark alone does not drop a box, see
+// prune.
 type mark uint16
 
 const (
-	markNever     mark = 1 << iota // always boilerplate: a consent manager, a copyright notice
-	markHidden                     // not shown: hidden, aria-hidden, display:none, <noscript>
-	markNav                        // navigation by its element or role: <nav>, role=banner
-	markClass                      // navigation or advertisement by its class or id
-	markPanel                      // accordions and tabs open on a click, so hidden text in them is content
+	markNever     mark = 1 << iota // always boilerplate, such as a consent manager or a copyright notice
+	markHidden                     // not displayed: hidden, aria-hidden, display:none, <noscript>
+	markNav                        // navigation according to its element or role: <nav>, role=banner
+	markClass                      // navigation or advertisement according to its class or id
+	markPanel                      // an accordion or a tab, which opens on a click, so its hidden text is content
 	markUser                       // facts about the author beside a forum post: name, rank, votes
-	markComments                   // readers' comments by class or id
+	markComments                   // readers' comments according to the class or id
 	markReviews                    // buyers' reviews and questions, below a product
-	markByline                     // author and date of a text
-	markSignature                  // class "signature": below each forum post; in a manual a function's signature
+	markByline                     // line with the author and the date of a text
+	markSignature                  // class "signature": the signature below a forum post, or in a manual the signature of a function
 	markCall                       // a call to action: a form, a banner
 	markRelated                    // links to related, popular or sponsored articles
-	markSpeech                     // cancels markUser: "user-content" is the text of a post; no box has it
+	markSpeech                     // cancels markUser: "user-content" is the text of a post; removed before the marks are stored
 	markAside                      // beside the text: <aside>, role=complementary
-	markSidebar                    // beside the text by its class or id: "sidebar"
+	markSidebar                    // beside the text according to the class or id, such as "sidebar"
 
-	// markPlace are the marks that only say where a box is, beside the text. See flow.go.
+	// markPlace is the set of marks for boxes beside the text. They describe only the position of a
+	// box, see flow.go.
 	markPlace = markAside | markSidebar
 )
 
-// rootHint is a set of reasons why a box may be the main text.
+// rootHint is a set of reasons why a box may contain the main text.
 type rootHint uint8
 
 const (
@@ -41,12 +43,12 @@ const (
 )
 
 // hints returns the marks and root hints that an element gets from its name, role, class and id.
-// byID holds the bits of m that come only from the id.
+// byID is the subset of m that comes only from the id.
 func (g *genre) hints(n *html.Node) (m, byID mark, roots rootHint) {
 	switch n.DataAtom {
 	case atom.Html, atom.Head, atom.Body:
 		g.schema(attr(n, "itemtype"))
-		return 0, 0, 0 // their classes describe the whole page: "has-sidebar", "no-comments"
+		return 0, 0, 0 // the classes of these elements describe the whole page: "has-sidebar", "no-comments"
 	case atom.Nav, atom.Menu, atom.Dialog, atom.Search:
 		m = markNav
 	case atom.Aside:
@@ -73,9 +75,9 @@ func (g *genre) hints(n *html.Node) (m, byID mark, roots rootHint) {
 			m |= classMark(value)
 		case "id":
 			if byID = classMark(value); byID != 0 && kindOf(n) == heading {
-				byID = 0 // a heading's id is made from its text, as a link target
+				byID = 0 // the id of a heading is made from its text, as a target for links
 			}
-		case "data-elementor-type": // of the page builder Elementor: "footer", "popup"
+		case "data-elementor-type": // an attribute of the page builder Elementor with values like "footer" and "popup"
 			m |= classMark(value)
 		case "role":
 			rm, rr := roleHints(value)
@@ -87,7 +89,7 @@ func (g *genre) hints(n *html.Node) (m, byID mark, roots rootHint) {
 		case "itemtype":
 			g.schema(value)
 		case "hidden":
-			if value != "until-found" { // a search in the page shows it, so it is content
+			if value != "until-found" { // text with hidden=until-found can be found with the browser's search, so it is content
 				m |= markHidden
 			}
 		case "aria-hidden":
@@ -100,7 +102,7 @@ func (g *genre) hints(n *html.Node) (m, byID mark, roots rootHint) {
 			}
 		}
 	}
-	if g.manual { // manuals have no comments or related articles; such classes there name the subject of a section
+	if g.manual { // a manual has no comments or related articles, so such class names are subjects of its sections
 		m, byID = m&^(markComments|markRelated), byID&^(markComments|markRelated)
 	}
 	return m | byID, byID &^ (m | markPanel), roots
@@ -115,14 +117,14 @@ func firstElement(n *html.Node) *html.Node {
 	return nil
 }
 
-// isNote reports an element with role=note or a role of WAI-ARIA's publishing module, such as
-// doc-footnote. An <aside> with such a role belongs to the text.
+// isNote reports whether an element has role=note, or a role of WAI-ARIA's publishing module such
+// as doc-footnote. An <aside> with such a role belongs to the text.
 func isNote(n *html.Node) bool {
 	role := attr(n, "role")
 	return role == "note" || strings.HasPrefix(role, "doc-")
 }
 
-// roleHints reads the landmark roles of WAI-ARIA.
+// roleHints returns the mark and the root hint for a landmark role of WAI-ARIA.
 func roleHints(role string) (mark, rootHint) {
 	switch strings.ToLower(strings.TrimSpace(role)) {
 	case "main":
@@ -151,8 +153,9 @@ func displayNone(style string) bool {
 	return ok && strings.HasPrefix(strings.TrimLeft(after, " \t"), "none")
 }
 
-// inlineHidden reports an inline element that is not shown, such as the name of an icon or a label
-// for screen readers. It is left out without the checks of prune, unless it contains boxes.
+// inlineHidden reports whether n is an inline element that is not displayed, such as the name of an
+// icon or a label for screen readers. Such an element is left out without the checks of prune,
+// unless it contains boxes.
 func inlineHidden(n *html.Node) bool {
 	hidden := false
 	for i := range n.Attr {
@@ -178,14 +181,15 @@ func inlineHidden(n *html.Node) bool {
 	return true
 }
 
-// screenReaderOnly reports class names that frameworks use for text that is read aloud but not
-// shown, and those that generators use for links and line numbers that they add to a text.
+// screenReaderOnly reports whether a class attribute contains a name that frameworks use for text
+// that is read aloud but not displayed. It also reports true for names that generators use for
+// links and line numbers that they add to a text.
 func screenReaderOnly(class string) bool {
 	for i := 0; i < len(class); i++ {
 		if i > 0 && class[i-1] > ' ' {
 			continue
 		}
-		switch class[i] { // a cheap test that fails for most names
+		switch class[i] { // this test is cheap, and false for most names
 		case 's', 'v', 'h', 'm', 'l':
 			end := i
 			for end < len(class) && class[end] > ' ' {

@@ -13,9 +13,9 @@ import (
 
 // # A limit on the size of the tree
 //
-// The HTML standard makes the parser reopen formatting elements that were never closed in each new
-// paragraph. A page of 46 KB with 50 <font> and 10,000 <p> becomes half a million nodes, each with
-// its attributes. Honest pages do not need that: "<p>a" is four bytes and two nodes. So the tree
+// By the HTML standard, the parser reopens unclosed formatting elements in each new paragraph. A
+// page of 46 KB with 50 <font> and 10,000 <p> becomes half a million nodes, each with its
+// attributes. Honest pages need far fewer nodes: the four bytes "<p>a" are two nodes. So the tree
 // has a limit in bytes, which is enforced while the parser works.
 //
 // The parser reads its input in pieces from growth.Read. Before Read returns a piece, it computes
@@ -27,8 +27,8 @@ import (
 // limit, parsing fails. So the limit holds for every input, and honest pages are measured rarely or
 // never. If measuring itself takes too much work, parsing fails too.
 //
-// Most formatting elements of honest pages hold a link or a word, as in
-// <a href="/x"><code>x</code></a>. If no formatting element is active before such an element, and it
+// Most formatting elements of honest pages hold a link or a word, as in <a
+// href="/x"><code>x</code></a>. If no formatting element is active before such an element, and it
 // ends before any other kind of element begins, none is active after it, and nothing is reopened.
 // The code calls such elements calm, and estimates only their own nodes. A piece is cut before such
 // an element if the element does not end within the piece. The estimate also holds if the tags are
@@ -39,8 +39,8 @@ import (
 // unexported fields of the parser. [TestParserFields] fails if a new version renames the fields.
 
 // MaxTree is the largest size of a page's tree in bytes, about a million nodes. The HTML standard
-// itself, a very long page, needs half of that. For short pages the limit is lower: 8 MB and 64
-// bytes for each byte of the page, which is what "<p>a" needs.
+// itself, a very long page, needs half of that. The limit of a short page is lower. It is 8 MB plus
+// 64 bytes for each byte of the page, which suffices for "<p>a".
 const (
 	MaxTree   = 128 << 20
 	freeTree  = 8 << 20
@@ -52,45 +52,45 @@ var (
 	errTangled  = errors.New("the tree would take too much work to keep within its limit")
 )
 
-// Sizes and limits, in bytes unless stated otherwise.
+// These are sizes and limits, in bytes unless stated otherwise.
 const (
-	nodeBytes  = 112            // size of an html.Node with the allocator's rounding
-	attrBytes  = 80             // an attribute of a copied element
-	newAttr    = 160            // an attribute as it is read, with the spare capacity of the slice
-	ownNodes   = 4              // most nodes that a token adds: itself, and an implied tbody, tr and td
-	adoptions  = 32             // most nodes that the adoption agency algorithm copies for a tag
-	activeMost = 1024           // most formatting elements that may be active
-	pieceBytes = 1 << 10        // a piece, normally
-	pieceLeast = 64             // a piece is not halved below this
-	beginning  = 16 * nodeBytes // html, head, body, and nodes that the end of a page implies
-	copies     = 64             // how often the tokenizer may move the page's bytes while a token is unfinished
-	weighings  = 1              // nodes that may be measured for each byte of the page
-	free       = 4 << 20        // nodes that may be measured on any page; 16 times as many bytes may be moved
+	nodeBytes  = 112            // size of an html.Node, rounded up by the allocator
+	attrBytes  = 80             // size of an attribute of a copied element
+	newAttr    = 160            // size of a new attribute, with the spare capacity of the slice
+	ownNodes   = 4              // largest number of nodes that a token adds: itself, and an implied tbody, tr and td
+	adoptions  = 32             // largest number of nodes that the adoption agency algorithm copies for a tag
+	activeMost = 1024           // largest number of formatting elements that may be active
+	pieceBytes = 1 << 10        // usual size of a piece
+	pieceLeast = 64             // smallest size of a piece, which is not halved any more
+	beginning  = 16 * nodeBytes // size of the nodes html, head and body, and of the nodes that the end of a page implies
+	copies     = 64             // largest number of times that the tokenizer may move the page's bytes while a token is unfinished
+	weighings  = 1              // number of nodes that may be measured for each byte of the page
+	free       = 4 << 20        // number of nodes that may be measured on any page; 16 times as many bytes may be moved
 )
 
-// A growth is the [io.Reader] from which the parser reads a page. It keeps the parser's tree within
-// limit bytes.
+// A growth is the [io.Reader] from which the parser reads a page. It prevents the parser's tree
+// from growing beyond limit bytes.
 type growth struct {
 	text  []byte
-	at    int // bytes that the parser has read
+	at    int // number of bytes that the parser has read
 	limit int64
 
 	weighed int64 // size of the tree when it was last measured
-	since   int64 // most bytes that can have been added since
-	copied  int64 // bytes of unfinished tokens that the tokenizer has moved
-	nodes   int64 // nodes measured in total
-	last    int   // bytes of the last piece
+	since   int64 // upper bound of the bytes that were added since then
+	copied  int64 // number of bytes of unfinished tokens that the tokenizer has moved
+	nodes   int64 // total number of nodes that were measured
+	last    int   // size of the last piece in bytes
 
-	doc       **html.Node // fields of the parser
+	doc       **html.Node // unexported fields of the parser
 	active    *[]*html.Node
 	tokenizer **html.Tokenizer
-	raw       *string // the element, such as script, in whose text the tokenizer is
+	raw       *string // name of the element, such as script, whose text the tokenizer is reading
 
-	watch func(most int64) // for tests: receives the largest possible size of the tree; may be nil
+	watch func(most int64) // only for tests: receives the largest possible size of the tree; may be nil
 }
 
 // mostTree returns the largest size of the tree, in bytes, for a page of size bytes. limit is an
-// upper bound; 0 stands for MaxTree.
+// upper bound; 0 means MaxTree.
 func mostTree(size int, limit int64) int64 {
 	if limit <= 0 {
 		limit = MaxTree
@@ -98,8 +98,8 @@ func mostTree(size int, limit int64) int64 {
 	return min(limit, freeTree+treeAByte*int64(size))
 }
 
-// parseWithin parses HTML as a browser without scripts would. It fails with errOutgrown or
-// errTangled instead of building a tree of more than limit bytes.
+// parseWithin parses HTML as a browser without scripts would. If the tree might exceed limit bytes,
+// it fails with errOutgrown or errTangled.
 func parseWithin(text []byte, limit int64) (*html.Node, error) {
 	return (&growth{text: text, limit: limit, since: beginning}).parse()
 }
@@ -108,7 +108,7 @@ func (g *growth) parse() (*html.Node, error) {
 	return html.ParseWithOptions(g, html.ParseOptionEnableScripting(false), option(html.ParseOption(nil), g.look))
 }
 
-// option turns see into a parser option. The generic parameter P is the parser's type, which is not
+// option turns see into a parser option. The type parameter P is the parser's type, which is not
 // exported.
 func option[O ~func(P), P any](_ O, see func(any)) O { return func(p P) { see(p) } }
 
@@ -135,7 +135,8 @@ func (g *growth) Read(p []byte) (int, error) {
 	if g.copied += int64(pending); g.copied > copies*int64(len(g.text))+16*free {
 		return 0, errTangled
 	}
-	// The tokenizer moves the unfinished token at each read. So the piece grows with the token.
+	// The tokenizer moves the unfinished token at each read. Pieces that grow with the token limit
+	// that work.
 	n := min(max(pieceBytes, min(pending, 2*g.last)), len(p), len(g.text)-g.at)
 	n, most := g.most(pending, n)
 	for most > g.limit/8 && n > pieceLeast {
@@ -161,8 +162,8 @@ func (g *growth) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// unfinished returns the estimate for the attributes of the token that is being read. They are not
-// in the tree yet, so measuring the tree does not count them.
+// unfinished estimates the size of the attributes of the token that is being read. They are not in
+// the tree yet, so measuring the tree does not count them.
 func (g *growth) unfinished(pending int) int64 {
 	token := g.text[g.at-pending : g.at]
 	if pending == 0 || token[0] != '<' || *g.raw != "" {
@@ -171,8 +172,8 @@ func (g *growth) unfinished(pending int) int64 {
 	return newAttr * int64(separators(token))
 }
 
-// weigh returns the size of a tree in bytes. On a hostile page most of the time is spent here, so
-// it does not recurse.
+// weigh returns the size of a tree in bytes. It does not recurse, because on a hostile page most of
+// the time is spent here.
 func weigh(root *html.Node) int64 {
 	sum := int64(0)
 	for n := root; ; {
@@ -194,9 +195,9 @@ func weigh(root *html.Node) int64 {
 	}
 }
 
-// most returns the largest number of bytes that the next piece can add to the tree. The piece has
-// at most n bytes; the returned length may be smaller, because the piece is cut before an
-// unfinished element. pending is the number of bytes of an unfinished token before the piece.
+// most returns the length of the next piece, and the largest number of bytes that the piece can add
+// to the tree. The length is at most n. It is smaller if the piece has to end before an unfinished
+// element. pending is the number of bytes of an unfinished token before the piece.
 func (g *growth) most(pending, n int) (int, int64) {
 	now := g.tags(pending, n)
 	n = now.end - g.at
@@ -221,11 +222,11 @@ func (g *growth) noneActive() bool {
 	return true
 }
 
-// weightOf returns the bytes of a copied element with so many attributes.
+// weightOf returns the size in bytes of a copied element with attrs attributes.
 func weightOf(attrs int) int64 { return nodeBytes + attrBytes*int64(attrs) }
 
-// separators returns an upper bound for the number of attributes: one of the counted bytes precedes
-// each.
+// separators returns an upper bound for the number of attributes in a piece. One of the counted
+// bytes precedes each attribute.
 func separators(piece []byte) (n int) {
 	for _, b := range []string{" ", "\n", "\t", "\r", "\f", "/", `"`, "'"} {
 		n += bytes.Count(piece, []byte(b))
@@ -233,16 +234,16 @@ func separators(piece []byte) (n int) {
 	return n
 }
 
-// tagsSeen holds the counts of a piece from which most computes its estimate.
+// tagsSeen holds counts of the tags in a piece, from which the method most computes its estimate.
 type tagsSeen struct {
-	half, end  int  // offsets in the text: half of the piece, and its end
+	half, end  int  // offsets in the text: the middle and the end of the piece
 	quiet      bool // no formatting element can be active
 	tags       int
-	calm       int   // tags before a formatting element can be active
-	formatting int   // start and end tags of formatting elements after those
-	weight     int64 // bytes of the formatting elements among the start tags
-	largest    int64 // bytes of the largest of them
-	scan       int   // bytes that may still be searched for attributes; limits the work if a tag does not end
+	calm       int   // number of tags before a formatting element can be active
+	formatting int   // number of start and end tags of formatting elements after the calm ones
+	weight     int64 // total size of the formatting elements among the start tags, in bytes
+	largest    int64 // size of the largest formatting element among the start tags, in bytes
+	scan       int   // number of bytes that may still be searched for attributes; limits the work if a tag does not end
 }
 
 // tags counts everything in a piece that may be a tag. Some of it may not be one, because it is in
@@ -263,7 +264,7 @@ func (g *growth) tags(pending, n int) *tagsSeen {
 	return seen
 }
 
-// count counts the tag at text[i:], or a whole calm element there, and returns the offset after it.
+// count counts the tag or the calm element at text[i:], and returns the offset after it.
 func (s *tagsSeen) count(text []byte, i int) int {
 	rest := text[i:s.end]
 	if s.quiet {
@@ -284,12 +285,12 @@ func (s *tagsSeen) count(text []byte, i int) int {
 	return i + 1
 }
 
-// quiet returns the length of the tag or calm element that text begins with, and its number of
-// tags. After it no formatting element is active if none was before. The length is 1 for a tag that
-// opens no formatting element. The length is 0 if another kind of element comes before the end. cut
-// reports that text ends before the element does.
+// quiet returns the length of the tag or calm element at the beginning of text, and its number of
+// tags. If no formatting element was active before it, none is active after it. The length is 1 for
+// a tag that does not open a formatting element. The length is 0 if another kind of element begins
+// inside the element. cut reports whether text ends before the element does.
 func quiet(text []byte) (length, tags int, cut bool) {
-	var open [8][]byte // elements
+	var open [8][]byte // names of the open elements
 	for at, depth := 0, 0; at < len(text); {
 		name, closing, rest := tagName(text[at:])
 		if depth == 0 && (closing || len(rest) > 0 && !formatting(name)) {
@@ -324,18 +325,18 @@ func quiet(text []byte) (length, tags int, cut bool) {
 	return 0, 0, true
 }
 
-// nests reports whether the parser only inserts the element into the open ones. An <a> or <nobr>
-// inside another closes the outer one, so these do not nest in themselves.
+// nests reports whether the parser inserts an element into the open elements without closing any.
+// An <a> or <nobr> inside another one closes the outer one, so it does not nest.
 func nests(name []byte, open [][]byte) bool {
 	if bytes.EqualFold(name, []byte("span")) {
 		return true
 	}
-	alone := bytes.EqualFold(name, []byte("a")) || bytes.EqualFold(name, []byte("nobr")) // an open <a> or <nobr> is closed by another
+	alone := bytes.EqualFold(name, []byte("a")) || bytes.EqualFold(name, []byte("nobr")) // inside itself, this element would close the outer one
 	return formatting(name) && !(alone && slices.ContainsFunc(open, func(o []byte) bool { return bytes.EqualFold(o, name) }))
 }
 
-// tagName returns the name of the tag that begins at "<", at most as long as the longest name of a
-// formatting element, and the text after it.
+// tagName returns the name of the tag at the beginning of tag, and the text after the name. The
+// name is cut to the length of the longest name of a formatting element.
 func tagName(tag []byte) (name []byte, closing bool, rest []byte) {
 	rest = tag[1:]
 	if closing = len(rest) > 0 && rest[0] == '/'; closing {
@@ -348,12 +349,12 @@ func tagName(tag []byte) (name []byte, closing bool, rest []byte) {
 	return rest[:i], closing, rest[i:]
 }
 
-// firstTag returns the offset at which the first tag that is not yet being read can begin. Inside a
-// script, that is where the script's end tag can be.
+// firstTag returns the offset at which the first tag can begin, without the tag that is already
+// being read. Inside a script, the first tag is the end tag of the script.
 func (g *growth) firstTag(pending, end int) int {
 	ending := "</" + *g.raw
 	if ending == "</" {
-		return g.at - min(pending, 1) // a "<" at the end is read again with the byte after it
+		return g.at - min(pending, 1) // a "<" at the end is examined again together with the next byte
 	}
 	at := g.at - min(pending, len(ending))
 	for {
@@ -368,7 +369,7 @@ func (g *growth) firstTag(pending, end int) int {
 	}
 }
 
-// add counts the tag that begins at "<" if its name is a formatting element.
+// add counts a tag if its name is that of a formatting element.
 func (s *tagsSeen) add(tag []byte) {
 	name, closing, rest := tagName(tag)
 	if len(rest) > 0 && !formatting(name) {
@@ -378,7 +379,7 @@ func (s *tagsSeen) add(tag []byte) {
 	if closing {
 		return
 	}
-	most := (len(name) + len(rest)) / 2 // upper bound: an attribute has at least a letter and a separator
+	most := (len(name) + len(rest)) / 2 // upper bound: an attribute needs at least a letter and a separator
 	if s.scan > 0 {
 		n, read := attributes(rest)
 		s.scan -= read
@@ -414,7 +415,7 @@ func attributes(rest []byte) (n, i int) {
 			continue
 		}
 		n++
-		i++ // a "=" at this place belongs to the attribute's name
+		i++ // a "=" here belongs to the attribute's name
 		for i < len(rest) && !isSpace(rest[i]) && rest[i] != '/' && rest[i] != '>' && rest[i] != '=' {
 			i++
 		}
@@ -426,7 +427,7 @@ func attributes(rest []byte) (n, i int) {
 	return n, i
 }
 
-// value returns the offset at which an attribute's value ends.
+// value returns the offset of the end of an attribute's value, which begins at rest[i].
 func value(rest []byte, i int) int {
 	if i >= len(rest) || rest[i] == '>' {
 		return i
@@ -450,7 +451,7 @@ func skipSpace(rest []byte, i int) int {
 	return i
 }
 
-// endsName reports bytes that end the name of a tag.
+// endsName reports whether c ends the name of a tag.
 func endsName(c byte) bool { return isSpace(c) || c == '/' || c == '>' }
 
 func isSpace(c byte) bool { return c == ' ' || '\t' <= c && c <= '\r' && c != '\v' }

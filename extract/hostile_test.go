@@ -9,7 +9,8 @@ import (
 	"golang.org/x/net/html"
 )
 
-// parser is the HTML parser's own state, which has a name only in this way.
+// TestParserFields checks that the unexported fields of the HTML parser, which a growth reads,
+// still exist.
 func TestParserFields(t *testing.T) {
 	g := &growth{text: []byte("<p>a<b>b<i>c"), limit: MaxTree}
 	seen := 0
@@ -23,7 +24,8 @@ func TestParserFields(t *testing.T) {
 	}
 }
 
-// openFormatting has n different formatting elements opened again in each of some blocks.
+// openFormatting returns a page that opens n formatting elements, which the parser then reopens in
+// each of its blocks.
 func openFormatting(n, blocks int) string {
 	var b strings.Builder
 	b.WriteString("<p>")
@@ -33,10 +35,10 @@ func openFormatting(n, blocks int) string {
 	return b.String() + strings.Repeat("<p>x", blocks)
 }
 
-// A bomb is a page whose tree would be out of proportion.
+// A bomb is a small page that would have an enormous tree.
 var bombs = []struct {
 	name, page string
-	bound      string // "" if the tree is built all the same
+	bound      string // value of Document.Bound; "" if the page is parsed normally
 }{
 	{"5 formatting elements", openFormatting(5, 5_000), ""},
 	{"50 formatting elements", openFormatting(50, 11_000), BoundTree},
@@ -81,9 +83,9 @@ func TestBombs(t *testing.T) {
 	}
 }
 
-// To hold the tree of a hostile page within its bound takes little more than to read the page: of ten
-// megabytes of elements that are never closed, which pack into 400 KB, at most 1.6 nodes are weighed
-// for each byte. A node takes some 10 ns.
+// Limiting the tree of a hostile page must cost little more than reading the page. For ten
+// megabytes of elements that are never closed, at most 1.6 nodes may be measured for each byte.
+// Measuring a node takes about 10 ns.
 func TestWeighingIsBounded(t *testing.T) {
 	const size = 10 << 20
 	for _, unit := range []string{"<li><a><i>", "<p><a><b>", "<table><a><i>", "<a><li><i>x"} {
@@ -95,8 +97,8 @@ func TestWeighingIsBounded(t *testing.T) {
 	}
 }
 
-// Pages are weighed if they are large or strange. A page of links and formatted words is neither:
-// it is read once.
+// The tree is measured only if a page is large or unusual. It must not be measured for a page of
+// links and formatted words.
 func TestHonestPageIsNotWeighed(t *testing.T) {
 	item := `<li><a class="reference" href="/guide/part.html"><code><span class="pre">name</span></code></a> is <em>said</em> in <b>some</b> words.`
 	page := "<ul>" + strings.Repeat(item, 500)
@@ -106,8 +108,8 @@ func TestHonestPageIsNotWeighed(t *testing.T) {
 	}
 }
 
-// FuzzGrowth holds that a tree is never heavier than was foreseen when the parser got the piece of
-// input before, and that a tree which is within its bound is the parser's own.
+// FuzzGrowth checks that the tree is never larger than the estimate before the last piece of input.
+// If the tree is within the limit, it must be the same as that of the parser alone.
 func FuzzGrowth(f *testing.F) {
 	for _, m := range monsters {
 		f.Add([]byte(m.page(20)), int64(1<<20))
@@ -124,7 +126,7 @@ func FuzzGrowth(f *testing.F) {
 		f.Add([]byte(s), int64(1<<14))
 		f.Add([]byte(strings.Repeat(s, 40)), int64(1<<18))
 	}
-	f.Add([]byte("<p "+manyAttributes(42)+">"), int64(8000-1<<12)) // a tag over many pieces, weighed in between
+	f.Add([]byte("<p "+manyAttributes(42)+">"), int64(8000-1<<12)) // a tag that is longer than several pieces, between which the tree is measured
 	f.Fuzz(func(t *testing.T, text []byte, limit int64) {
 		limit = 1<<12 + limit&(1<<20-1)
 		g := &growth{text: text, limit: limit, since: beginning}

@@ -11,7 +11,7 @@ import (
 type kind uint8
 
 const (
-	inline  kind = iota // runs on in the line: <b>, <a>, <span>
+	inline  kind = iota // continues the line: <b>, <a>, <span>
 	group               // begins and ends a line: <div>, <section>
 	para                // a group that holds one paragraph: <p>, <blockquote>, <caption>
 	heading             // <h1> to <h6>
@@ -21,8 +21,8 @@ const (
 	row     // <tr>
 	cell    // <td>, <th>
 	pre     // keeps its lines
-	muted   // its text is left out, its links are not: <button>, <select>, <svg>
-	skipped // its content is not read: <script>, <style>
+	muted   // left out of the text, but its links are read: <button>, <select>, <svg>
+	skipped // left out with all its content: <script>, <style>
 	lineBreak
 )
 
@@ -55,7 +55,7 @@ func kindOf(n *html.Node) kind {
 		atom.Tbody, atom.Thead, atom.Tfoot, atom.Hr, atom.Noscript, atom.Template, atom.Figcaption, atom.Frameset, atom.Object:
 		return group
 	case 0:
-		// Web components are elements with a "-" in their name. Most are laid out as boxes.
+		// Web components are elements with a "-" in their name. Most of them are laid out as boxes.
 		if strings.IndexByte(n.Data, '-') > 0 {
 			return group
 		}

@@ -8,7 +8,7 @@ import "bytes"
 // "Read more". Words cannot identify labels in every language. So a label is recognized by its
 // shape: a short line, or a line that is mostly link, beside running text.
 //
-// A short line may belong to the text. Three rules keep such lines:
+// A short line may also belong to the text. Three rules keep such lines:
 //
 // - Lines with the same markup (a shape) are all text or all labels, by majority. So one short
 //   answer among long ones stays.
@@ -16,19 +16,19 @@ import "bytes"
 // - A line with a URL stays below a running paragraph, because the paragraph refers to it.
 
 const (
-	label  = 3 // most words of a label
-	kicker = 5 // most words of a label on articles and other texts, such as the name of a section
+	label  = 3 // largest number of words in a label
+	kicker = 5 // largest number of words in a label, such as the name of a section, on articles and other texts
 )
 
-// dropLabels drops the labels in blocks[first:last]. The caller has checked that most of these
-// blocks are running text.
+// dropLabels drops the labels in blocks[first:last]. It expects that most of these blocks are
+// running text.
 func (s *survey) dropLabels(first, last int32) {
 	alike, text := s.shapes(first, last), s.stretches()
 	s.dropDates(first, last)
 	if s.isArticle() {
 		s.dropLinkLists(first, last)
 	}
-	below := false // the block before was running text
+	below := false // the previous block was running text
 	for i := first; i < last; i++ {
 		b := &s.blocks[i]
 		if b.dropped {
@@ -43,7 +43,7 @@ func (s *survey) dropLabels(first, last int32) {
 	}
 }
 
-// isLabel reports a block that has the form of a label.
+// isLabel reports whether block b looks like a label.
 func (s *survey) isLabel(b *block) bool {
 	linked := b.link*2 > b.size()
 	if s.isArticle() && (isTagLine(b) || isPointer(b)) {
@@ -60,9 +60,9 @@ func (s *survey) isLabel(b *block) bool {
 	return false
 }
 
-// shape identifies blocks with the same markup. It is the boxKind of the block's box and of the
-// parent box. If the parent has no class, in identifies the parent itself (its index in elems plus
-// one).
+// A shape identifies blocks with the same markup: the boxKind of the block's box and that of the
+// parent box. If the parent has no class, in identifies the parent itself. It is the index of the
+// parent in elems, plus one.
 type shape struct {
 	box, around boxKind
 	in          int32
@@ -82,8 +82,8 @@ func (s *survey) shapeOf(b *block) shape {
 	return of
 }
 
-// shapes returns for each shape in blocks[first:last] the number of blocks that are text minus the
-// number of labels.
+// shapes returns, for each shape in blocks[first:last], the number of blocks that are not labels
+// minus the number of labels.
 func (s *survey) shapes(first, last int32) map[shape]int {
 	alike := make(map[shape]int)
 	for i := first; i < last; i++ {
@@ -100,8 +100,8 @@ func (s *survey) shapes(first, last int32) map[shape]int {
 	return alike
 }
 
-// isTitle reports whether block i is the title of a box of running text that has running text above
-// and below.
+// isTitle reports whether block i is the title of a box of running text, with more running text
+// above and below the box.
 func (s *survey) isTitle(i int32, text *stretches) bool {
 	if int(i)+1 >= len(s.blocks) || !s.hasLetters(&s.blocks[i]) {
 		return false
@@ -122,7 +122,8 @@ func (s *survey) isTitle(i int32, text *stretches) bool {
 	return false
 }
 
-// isAddress reports a short line that shows a URL, as texts do and menus do not.
+// isAddress reports whether b is a short line that shows a URL. Such lines occur in texts, but not
+// in menus.
 func (s *survey) isAddress(b *block) bool {
 	return b.words <= label && bytes.Contains(s.text[b.start:b.end], []byte("://"))
 }

@@ -2,9 +2,9 @@ package extract
 
 import "strings"
 
-// The letters beyond ASCII of each language's alphabet. Accented vowels are included if the
-// language uses them to mark stress. Western languages are written in windows-1252, Eastern ones in
-// ISO 8859-2 or windows-1250.
+// These are the letters beyond ASCII of each language's alphabet. Accented vowels are included if
+// the language uses them to mark stress. Western languages are written in windows-1252, Eastern
+// ones in ISO 8859-2 or windows-1250.
 var (
 	western = []string{
 		"àâæçéèêëîïôœùûüÿ", // French
@@ -29,9 +29,9 @@ var (
 )
 
 // latin chooses between windows-1252 (Western) and ISO 8859-2 or windows-1250 (Eastern). It decodes
-// the sample both ways, and takes the side with the alphabet that has more of the sample's letters
-// beyond ASCII. It replaces the result of chardet, which cannot separate these encodings. A tie, as
-// for "café", gives windows-1252, the default of the standard.
+// the sample both ways, and chooses the encoding for which some alphabet contains more of the
+// letters beyond ASCII. The result replaces that of chardet, which cannot separate these encodings.
+// In a tie, as for "café", the result is windows-1252, the default of the standard.
 func latin(sample []byte) string {
 	east := "iso-8859-2"
 	if hasC1(sample) {
@@ -43,7 +43,8 @@ func latin(sample []byte) string {
 	return "windows-1252"
 }
 
-// spelled returns how many letters beyond ASCII of the text are in the best fitting alphabet.
+// spelled returns the number of letters beyond ASCII in the text that the best fitting alphabet
+// contains.
 func spelled(text []byte, alphabets []string) int {
 	counts := make(map[rune]int)
 	for _, r := range strings.ToLower(string(text)) {

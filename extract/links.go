@@ -8,7 +8,7 @@ import (
 )
 
 // addLink adds the address of an <a>, <area>, <iframe> or <frame> to Document.Links. here reports
-// whether it is a place on the same page (href="#part").
+// whether the address is a place on the same page (href="#part").
 func (s *survey) addLink(n *html.Node) (here bool) {
 	key := "href"
 	if n.DataAtom == atom.Iframe || n.DataAtom == atom.Frame {
@@ -29,7 +29,7 @@ func (s *survey) addLink(n *html.Node) (here bool) {
 	return false
 }
 
-// A linkKey identifies a link in Document.Links, which lists each pair of href and rel once.
+// A linkKey identifies a link in Document.Links. Each pair of href and rel is listed there once.
 type linkKey struct{ href, rel string }
 
 // addHref adds an address to Document.Links if it is new, and returns its index there.
@@ -44,9 +44,9 @@ func (s *survey) addHref(href, rel string, by By) (at int) {
 	return at
 }
 
-// refresh returns the address in the content of <meta http-equiv=refresh>, such as "5; url='/new'",
-// "" if there is none. The content is a number of seconds, then a semicolon or a comma, then an
-// address, mostly after "url=" and in quotes.
+// refresh returns the address in the content of <meta http-equiv=refresh>, such as "5; url='/new'".
+// It returns "" if there is no address. The content is a number of seconds, then a semicolon or a
+// comma, then an address. In most pages "url=" precedes the address, and quotes enclose it.
 func refresh(content string) string {
 	i := strings.IndexAny(content, ";,")
 	if i < 0 || strings.Trim(content[:i], " \t\n\f\r.0123456789") != "" {
@@ -77,8 +77,8 @@ func cleanHref(href string) string {
 	return href // fast path for nearly all addresses
 }
 
-// leadsSomewhere reports whether an address may be another page. It is false for "#part", and for
-// schemes such as javascript:, mailto: and tel:.
+// leadsSomewhere reports whether an address can be that of another page. It is false for "#part",
+// and for schemes such as javascript:, mailto: and tel:.
 func leadsSomewhere(href string) bool {
 	if href == "" || href[0] == '#' {
 		return false

@@ -30,7 +30,7 @@ func TestLinks(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i := range d.Links {
-			d.Links[i].By, d.Links[i].Text = "", "" // see TestWhatLinksSay
+			d.Links[i].By, d.Links[i].Text = "", "" // tested in TestWhatLinksSay
 		}
 		if !slices.Equal(d.Links, test.want) {
 			t.Errorf("%s: got %+v, want %+v", test.name, d.Links, test.want)

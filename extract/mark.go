@@ -16,22 +16,23 @@ type marked struct {
 	survey *survey
 }
 
-// placed records where a node is in the survey. The words of a text node are text[from:to], in
-// blocks[first:last]. For a picture, first is the open block, or the next block if none was open.
+// placed records where the text of a node is. The words of a text node are text[from:to], in
+// blocks[first:last]. For a picture, first is the index of the open block, or of the next block if
+// none was open.
 type placed struct {
 	node        *html.Node
 	first, last int
 	from, to    int
-	elem        int32 // the box around it
+	elem        int32 // index in elems of the box around the node
 }
 
-// WriteHTML writes the page with its main text highlighted, so that a person sees what was taken
-// and why the rest was not. The page must have been parsed with [Options].Page; otherwise WriteHTML
-// writes Text alone. The error is that of w.
+// WriteHTML writes the page with its main text highlighted, and with the reason why the rest is not
+// main text. The page must have been parsed with [Options].Page; otherwise WriteHTML writes Text
+// alone. The error is that of w.
 //
 // The output is safe to open in a browser. Elements are written without their attributes. Elements
-// that load, run or send something are left out, and a content security policy forbids these
-// actions too. So the output has the words of the page in order, but not its layout.
+// that load, run or send something are left out. A content security policy forbids these actions as
+// well. The output has the words of the page in order, but not its layout.
 func (d *Document) WriteHTML(w io.Writer) error {
 	out := bufio.NewWriter(w)
 	fmt.Fprintf(out, markedHead, html.EscapeString(d.Title), html.EscapeString(d.Title), cmp.Or(RootWords(d.Root), "nothing: there is no text"), d.Words, d.Sure*100)
@@ -54,8 +55,8 @@ body { font: 16px/1.5 sans-serif; max-width: 60em; margin: auto; padding: 1em; c
 [title] { border-left: 3px solid #e99; padding-left: .5em }
 .about { border-bottom: 1px solid #777; color: #000 }
 </style></head><body>
-<p class=about><b>%s</b><br>main text taken from %s; words: %d; share of what could be taken: %.0f %%.
-Green is taken; a red bar is a box that a rule suspects, with the rule as its tooltip.</p>
+<p class=about><b>%s</b><br>main text from %s; words: %d; share of all text: %.0f %%.
+Extracted text is green. A red bar marks a box that a rule suspects; the tooltip names the rule.</p>
 `
 
 func (m *marked) write(out *bufio.Writer) {
@@ -117,8 +118,8 @@ func (m *marked) text(out *bufio.Writer, p *placed, data string) {
 	out.WriteString(data)
 }
 
-// safeElement returns the name under which WriteHTML writes an element, "" if it writes only the
-// element's content.
+// safeElement returns the element name that WriteHTML writes for n. It returns "" if only the
+// element's content is written.
 func safeElement(n *html.Node) string {
 	if n.Type != html.ElementNode || n.Namespace != "" {
 		return ""
@@ -144,7 +145,8 @@ func safeElement(n *html.Node) string {
 	return ""
 }
 
-// String returns the reasons in a mark for the tooltip in WriteHTML, such as "navigation, hidden".
+// String returns the names of the reasons in m, such as "navigation, hidden", for the tooltips of
+// WriteHTML.
 func (m mark) String() string {
 	var all []string
 	for i, name := range []string{"never content", "hidden", "navigation", "named as no content", "", "about a user", "comments", "reviews", "byline", "signature", "call to the reader",

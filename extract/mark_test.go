@@ -9,8 +9,8 @@ import (
 	"golang.org/x/net/html"
 )
 
-// TestWriteHTML holds, for every golden page, that what is marked is the main text, and that the
-// marked page is safe to open.
+// TestWriteHTML checks for every golden page that the highlighted text is the main text, and that
+// the output is safe to open.
 func TestWriteHTML(t *testing.T) {
 	pages, _ := filepath.Glob("testdata/*.html")
 	for _, page := range pages {
@@ -24,7 +24,7 @@ func TestWriteHTML(t *testing.T) {
 		}
 		checkMarked(t, d)
 		if d.page == nil || strings.Contains(page, "handlebars") {
-			continue // the text stands in a script, which is not shown
+			continue // the text of this page is in a script, which is not displayed
 		}
 		if got, want := letterRun(markedText(t, d)), letterRun(d.Text); got != want {
 			t.Errorf("%s: marked %q, want %q", page, got, want)
@@ -91,7 +91,7 @@ func markedText(t *testing.T, d *Document) string {
 	return text.String()
 }
 
-// letterRun is a text's ASCII letters.
+// letterRun returns the ASCII letters of a text.
 func letterRun(s string) string {
 	return strings.Map(func(r rune) rune {
 		if 'a' <= r|0x20 && r|0x20 <= 'z' {

@@ -13,19 +13,19 @@ import (
 // # Markdown
 //
 // Markdown is written from the main text only. Each block of the main text becomes a paragraph, a
-// heading, a list item or a table row. The HTML elements around the text nodes of the block decide
-// this, and where links, code and emphasis begin and end. So the Markdown has the words of
-// Document.Text in the same order, below the heading that may be missing in it.
+// heading, a list item or a table row. The choice depends on the HTML elements around the text
+// nodes of the block, and so do links, code and emphasis. The Markdown has the words of
+// Document.Text in the same order. If the text has no main heading, one is added above it.
 //
 // The dialect is CommonMark 0.31 with the tables and the strikethrough of GitHub Flavored Markdown.
-// Some HTML has no form in this dialect. A term of a definition list becomes bold, and its
+// Some HTML has no equivalent in this dialect. A term of a definition list becomes bold, and its
 // definitions become list items. A cell that spans columns is followed by empty cells. A cell that
 // spans rows is not repeated.
 
-// Markdown returns the main text as Markdown, without a newline at its end. If the text of an
-// HTML page has no heading of level 1, the Markdown begins with the page's first <h1>, or else with
-// its title. A link in a heading, or to javascript: or data:, becomes plain text. A plain text, and a page that was not parsed into a tree, becomes
-// one paragraph for each line.
+// Markdown returns the main text as Markdown, without a newline at its end. If the text of an HTML
+// page has no heading of level 1, the Markdown begins with the first <h1> of the page, or else with
+// the title. A link in a heading, or to javascript: or data:, becomes plain text. If the page is plain text or was not parsed into a tree, each line
+// becomes a paragraph.
 //
 // The page must have been parsed with [Options].Page.
 func (d *Document) Markdown(opt MarkdownOptions) string {
@@ -69,8 +69,8 @@ func (d *Document) missingTop() string {
 	return top
 }
 
-// Release returns the memory that [Options].Page kept to a pool for the next page. Do not call
-// Markdown or WriteHTML after it.
+// Release returns the memory that is kept because of [Options].Page to a pool, for use by the next
+// page. Do not call Markdown or WriteHTML after Release.
 func (d *Document) Release() {
 	if d.page != nil {
 		d.page.survey.release()
@@ -81,11 +81,11 @@ func (d *Document) Release() {
 // MarkdownOptions select what Markdown contains. The zero value gives the text with its links and
 // without pictures.
 type MarkdownOptions struct {
-	// Pictures includes the pictures in the main text, each address once. Pictures with alt="" are left
-	// out, because they are decoration.
+	// Pictures includes the pictures of the main text, each address once. Pictures with alt="" are
+	// left out, because they are decoration.
 	Pictures bool
-	// Resolve returns the address to write for that of a link or a picture, for example an absolute
-	// one. If it is nil, addresses are written as the page has them.
+	// Resolve returns the address to write for the address of a link or a picture, for example an
+	// absolute one. If Resolve is nil, addresses are written as they are in the page.
 	Resolve func(address string) string
 }
 
@@ -96,11 +96,11 @@ type markdown struct {
 	out    strings.Builder
 
 	stack   []*html.Node // list items and quotations around the last block, the outermost first
-	indents []string     // for each of them, the prefix of its lines after the first
+	indents []string     // for each element of stack, the prefix of its lines after the first
 	single  bool         // the last block was one line of running text
 
-	counts     map[*html.Node]int // number of items written for each list
-	delimiters map[*html.Node]int // 0 or 1 for each list: "-" or "*", "." or ")"
+	counts     map[*html.Node]int // number of items that were written for each list
+	delimiters map[*html.Node]int // delimiters of each list: 0 for "-" and ".", 1 for "*" and ")"
 }
 
 // shown returns the text nodes and pictures of the main text in order.
@@ -121,8 +121,8 @@ func (m *markdown) shown() (nodes []placed) {
 	return nodes
 }
 
-// isShown reports a text node in a taken block, or white space in a <pre>, which may be part of its
-// code.
+// isShown reports whether p is a text node in the main text, or white space in a <pre>, which may
+// be part of its code.
 func (s *survey) isShown(p *placed) bool {
 	for i := p.first; i < p.last; i++ {
 		if s.blocks[i].taken {
@@ -132,9 +132,9 @@ func (s *survey) isShown(p *placed) bool {
 	return strings.TrimSpace(p.node.Data) == "" && fenced(p.node) != nil
 }
 
-// isAmongShown reports a picture in a taken block, or in a box whose text was taken. If the
+// isAmongShown reports whether p is a picture in a block or a box of the main text. If the
 // innermost box around the picture has no text, the next box with text decides. A <figure> counts
-// as part of the picture, because its caption is never taken.
+// as part of the picture, because its caption is never main text.
 func (s *survey) isAmongShown(p *placed) bool {
 	if p.first < p.last {
 		return s.blocks[p.first].taken
@@ -156,8 +156,8 @@ func (s *survey) isAmongShown(p *placed) bool {
 	return taken(above) || taken(below)
 }
 
-// source returns the address of a picture, "" if it has none or alt="". Pages that load pictures
-// late have the address in attributes such as data-src.
+// source returns the address of a picture. It returns "" if the picture has no address or has
+// alt="". Pages that load pictures late have the address in attributes such as data-src.
 func source(img *html.Node) string {
 	if hasAttr(img, "alt") && oneSpace(attr(img, "alt")) == "" {
 		return ""
@@ -170,9 +170,9 @@ func source(img *html.Node) string {
 	return ""
 }
 
-// page writes all nodes. Each step writes those that form one block of Markdown.
+// page writes all nodes. Each step writes the nodes of one block of Markdown.
 func (m *markdown) page(nodes []placed) {
-	data := map[*html.Node]bool{} // cache of isData for each row
+	data := map[*html.Node]bool{} // caches the results of isData
 	for i := 0; i < len(nodes); {
 		j := i + 1
 		box, row := m.fence(&nodes[i]), dataRow(nodes[i].node, data)
@@ -220,14 +220,14 @@ func (m *markdown) line(nodes []placed) {
 // headingLine returns a Markdown heading of a level from 1 to 6.
 func headingLine(level int, text string) string {
 	if strings.HasSuffix(text, "#") {
-		text = strings.TrimSuffix(text, "#") + `\#` // Markdown drops "#" at the end of a heading
+		text = strings.TrimSuffix(text, "#") + `\#` // Markdown ignores a "#" at the end of a heading
 	}
 	return strings.Repeat("#", level) + " " + text
 }
 
-const deepest = 16 // most levels of lists and quotations; deeper blocks are written at this level
+const deepest = 16 // largest depth of lists and quotations; deeper blocks are written at this depth
 
-// containers returns the list items and quotations around a node, the outermost first.
+// containers returns the list items and quotations around a node, outermost first.
 func containers(n *html.Node) (all []*html.Node) {
 	for a := n.Parent; a != nil; a = a.Parent {
 		if isItem(a) || a.DataAtom == atom.Blockquote {
@@ -242,8 +242,8 @@ func containers(n *html.Node) (all []*html.Node) {
 
 func isItem(n *html.Node) bool { return n.DataAtom == atom.Li || n.DataAtom == atom.Dd }
 
-// put writes a block of one or more lines inside the items and quotations of stack. single says
-// that the block is one line of running text.
+// put writes a block of one or more lines inside the items and quotations of stack. single is true
+// if the block is one line of running text.
 func (m *markdown) put(stack []*html.Node, text string, single bool) {
 	common := 0
 	for common < min(len(stack), len(m.stack)) && stack[common] == m.stack[common] {
@@ -283,9 +283,9 @@ func (m *markdown) put(stack []*html.Node, text string, single bool) {
 	m.stack, m.indents, m.single = stack, indents, single
 }
 
-// isTight reports a list item that needs no empty line above: it follows another item, or the line
-// that introduces its list. A list that does not begin with 1 needs the empty line after a
-// paragraph.
+// isTight reports whether a list item needs no empty line above. It follows another item, or the
+// line that introduces its list. After a paragraph, a list that does not begin with 1 needs the
+// empty line.
 func (m *markdown) isTight(stack []*html.Node, common int, markers string) bool {
 	if !m.single || common == len(stack) || !isItem(stack[common]) {
 		return false
@@ -297,9 +297,9 @@ func (m *markdown) isTight(stack []*html.Node, common int, markers string) bool 
 	return begins && common > 0 && isItem(m.stack[common-1])
 }
 
-// marker returns the text that begins the first line of an item or a quotation, such as "- " or ">
-// ", and the indent of its further lines. A list directly after another list gets the other
-// delimiter; otherwise Markdown would join the two.
+// marker returns the text at the beginning of the first line of an item or a quotation, and the
+// indent of its further lines. Markdown would join two adjacent lists, so the second list gets
+// another delimiter.
 func (m *markdown) marker(n, before *html.Node) (marker, indent string) {
 	if n.DataAtom == atom.Blockquote {
 		return "> ", "> "
@@ -321,7 +321,7 @@ func (m *markdown) marker(n, before *html.Node) (marker, indent string) {
 	return marker, strings.Repeat(" ", len(marker))
 }
 
-// isWithin reports whether n is inside box, or is box.
+// isWithin reports whether n is box, or is inside box.
 func isWithin(n, box *html.Node) bool {
 	for ; n != nil; n = n.Parent {
 		if n == box {
@@ -331,7 +331,7 @@ func isWithin(n, box *html.Node) bool {
 	return false
 }
 
-// around returns the innermost element of a name around a node, nil if there is none.
+// around returns the innermost element around n that has the given name, or nil.
 func around(n *html.Node, name atom.Atom) *html.Node {
 	for n = n.Parent; n != nil; n = n.Parent {
 		if n.DataAtom == name {

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestMarkdown compares the Markdown of each page of testdata/markdown, with its pictures, with
-// what is beside it.
+// TestMarkdown compares the Markdown of each page in testdata/markdown, including its pictures,
+// with the golden file beside it.
 func TestMarkdown(t *testing.T) {
 	pages, err := filepath.Glob("testdata/markdown/*.html")
 	if err != nil || len(pages) == 0 {
@@ -33,8 +33,8 @@ func TestMarkdown(t *testing.T) {
 	}
 }
 
-// TestMarkdownIsTheText holds, for every golden page, that the Markdown has the letters of the main
-// text, in its order, below the heading that is missing in it, and no others.
+// TestMarkdownIsTheText checks for every golden page that the Markdown has exactly the letters of
+// the main text, in the same order, below the main heading if the text lacks it.
 func TestMarkdownIsTheText(t *testing.T) {
 	markup := regexp.MustCompile("(?m)([^\\\\])\\]\\(([^()\\\\]|\\\\.)*\\)|^([> ]|[-*] |\\d+[.)] )*```+[A-Za-z0-9+#._-]+$")
 	for _, pattern := range []string{"testdata/*.html", "testdata/markdown/*.html"} {
@@ -61,7 +61,7 @@ func TestMarkdownResolves(t *testing.T) {
 	}
 }
 
-// The white space between the cells of a table is in no cell.
+// White space between the cells of a table belongs to no cell.
 func TestMarkdownOfTable(t *testing.T) {
 	d, err := Options{Page: true}.Parse([]byte("<main><p>Before it.<table>\n<thead><tr>\n<th>Name</th>\n<th>Type</th>\n</tr></thead>\n<tbody>\n<tr>\n<td><p>One</p></td>\n<td><p>two</p></td>\n</tr>\n</tbody>\n</table>"), "text/html")
 	if err != nil {

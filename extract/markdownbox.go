@@ -10,7 +10,7 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// fenced returns the outermost <pre> around a node, nil if there is none.
+// fenced returns the outermost <pre> around a node, or nil if there is none.
 func fenced(n *html.Node) (box *html.Node) {
 	for a := n.Parent; a != nil; a = a.Parent {
 		if kindOf(a) == pre {
@@ -21,7 +21,7 @@ func fenced(n *html.Node) (box *html.Node) {
 }
 
 // fence returns the element whose content becomes a fenced code block: a <pre> around the node, or
-// a <code> with boxes in it. It returns nil if the node is in neither.
+// a <code> that contains boxes. It returns nil if the node is in neither.
 func (m *markdown) fence(p *placed) *html.Node {
 	if box := fenced(p.node); box != nil || p.node.Type != html.TextNode || m.survey.blocks[p.last-1].kind != pre {
 		return box
@@ -29,11 +29,11 @@ func (m *markdown) fence(p *placed) *html.Node {
 	return around(p.node, atom.Code)
 }
 
-// code writes a fenced code block. It keeps the lines and the indentation of the page. A new box
-// begins a new line even if no line end precedes it.
+// code writes a fenced code block. It preserves the lines and the indentation of the page. A new
+// box begins a new line even if no line end precedes the box.
 func (m *markdown) code(box *html.Node, nodes []placed) {
 	var text strings.Builder
-	last, ends := -1, true // the block that was written last, and whether its line was ended
+	last, ends := -1, true // last is the block that was written last; ends is true if its line has ended
 	for _, p := range nodes {
 		if p.node.Type != html.TextNode {
 			continue
@@ -60,8 +60,8 @@ func (m *markdown) code(box *html.Node, nodes []placed) {
 	m.put(containers(box), marks+codeLanguage(box)+"\n"+body+"\n"+marks, false)
 }
 
-// codeRune maps a character of code: it removes controls and invisible characters, and turns other
-// white space into a space.
+// codeRune maps a character of code. Controls and invisible characters are removed, and other white
+// space becomes a space.
 func codeRune(r rune) rune {
 	switch {
 	case r == '\n' || r == '\t':
@@ -91,9 +91,9 @@ func longestRun(s string, of byte) (longest int) {
 
 var languageName = regexp.MustCompile(`^[A-Za-z0-9+#._-]{1,32}$`)
 
-// codeLanguage returns the programming language of a code block, "" if unknown. It reads the
-// classes of the block, of the <code> in it, and of the two elements around it. HTML recommends
-// class="language-NAME"; Sphinx, GitHub and Pandoc have other forms.
+// codeLanguage returns the programming language of a code block, or "" if it is unknown. It reads
+// the classes of the block, of the <code> in it, and of the two elements around it. The HTML
+// standard recommends class="language-NAME", but Sphinx, GitHub and Pandoc have other forms.
 func codeLanguage(box *html.Node) string {
 	at := []*html.Node{box}
 	for c := box.FirstChild; c != nil; c = c.NextSibling {
@@ -139,8 +139,8 @@ func isLanguage(name string) bool {
 	return languageName.MatchString(name)
 }
 
-// dataRow returns the row of data around a node (see isData), nil if there is none. known caches
-// the result for each row.
+// dataRow returns the row of data around a node, see isData. It returns nil if there is none. known
+// caches the result for each row.
 func dataRow(n *html.Node, known map[*html.Node]bool) *html.Node {
 	row := around(n, atom.Tr)
 	if row == nil {
@@ -157,7 +157,7 @@ func dataRow(n *html.Node, known map[*html.Node]bool) *html.Node {
 	return row
 }
 
-const mostColumns = 100 // most columns of a row that has a colspan
+const mostColumns = 100 // largest number of columns in a row that has a colspan
 
 // table writes rows of data as a Markdown table. A table with one column was used for layout, so
 // its rows become paragraphs.
@@ -206,7 +206,7 @@ func (m *markdown) table(nodes []placed) {
 	m.put(stack, strings.TrimSuffix(out.String(), "\n"), false)
 }
 
-// isHead reports a row of column names: it is in <thead>, or has no <td>.
+// isHead reports whether a row contains column names: it is in <thead>, or has no <td>.
 func isHead(row *html.Node) bool {
 	if row.Parent != nil && row.Parent.DataAtom == atom.Thead {
 		return true
@@ -223,7 +223,7 @@ func isHead(row *html.Node) bool {
 func (m *markdown) cells(row *html.Node, nodes []placed) (cells []string) {
 	in := map[*html.Node][]placed{}
 	for _, p := range nodes {
-		if p.node.Parent == row { // white space between the cells of a table in a <pre>
+		if p.node.Parent == row { // skip white space between the cells of a table in a <pre>
 			continue
 		}
 		cell := p.node.Parent

@@ -14,13 +14,13 @@ import (
 // emphasis is the emphasis of a text: bold, italic or struck out.
 type emphasis struct{ strong, em, del bool }
 
-// span is a part of a line that has one link, one kind of code and one emphasis.
+// A span is a part of a line in which link, code and emphasis do not change.
 type span struct {
 	text   []byte
-	spaced bool       // a space precedes it
-	link   *html.Node // the <a> with an address around it, or nil
-	code   *html.Node // the <code> or similar element around it, or nil
-	image  *html.Node // the <img> if the span is a picture; it has no text
+	spaced bool       // a space precedes the span
+	link   *html.Node // the <a> with an address around the span, or nil
+	code   *html.Node // the <code> or similar element around the span, or nil
+	image  *html.Node // the <img> if the span is a picture, which has no text; otherwise nil
 	emphasis
 }
 
@@ -45,8 +45,7 @@ func (m *markdown) inline(nodes []placed) string {
 	return m.writeSpans(spans)
 }
 
-// marksOf returns a span without text whose link, code and emphasis come from the elements around a
-// node.
+// marksOf returns a span without text. Its link, code and emphasis come from the elements around n.
 func marksOf(n *html.Node) (sp span) {
 	inHeading := false
 	for a := n.Parent; a != nil; a = a.Parent {
@@ -64,7 +63,7 @@ func marksOf(n *html.Node) (sp span) {
 		case atom.Code, atom.Kbd, atom.Samp, atom.Tt:
 			sp.code = a
 		case atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6:
-			inHeading, sp.strong = true, false // a heading is bold without it
+			inHeading, sp.strong = true, false // headings are bold anyway
 		}
 	}
 	if inHeading { // programs that read headings expect words alone
@@ -90,8 +89,9 @@ func join(spans []span, sp span) []span {
 	return append(spans, sp)
 }
 
-// settle removes or extends emphasis that Markdown cannot show, because it begins or ends without a
-// space beside punctuation or other emphasis. Markdown would show its asterisks as text.
+// settle removes or extends emphasis that Markdown cannot represent, because it begins or ends
+// beside punctuation or other emphasis without a space between. Markdown would show its asterisks
+// as text.
 func settle(spans []span) {
 	for i := 1; i < len(spans); i++ {
 		a, b := &spans[i-1], &spans[i]
@@ -121,7 +121,7 @@ func (sp *span) beginsWithMark() bool {
 
 func isPunct(r rune) bool { return unicode.IsPunct(r) || unicode.IsSymbol(r) }
 
-// opened is a link or an emphasis that was begun: its beginning ("**") and its end.
+// opened is a link or an emphasis that has begun. begin and end are its Markdown, such as "**".
 type opened struct {
 	begin, end string
 	link       *html.Node
@@ -180,7 +180,7 @@ func (m *markdown) writeSpans(spans []span) string {
 	return out.String()
 }
 
-// codeSpan encloses code in more backticks than it has in a row.
+// codeSpan encloses code in backticks, one more than the longest run of backticks in the code.
 func codeSpan(code string) string {
 	marks := strings.Repeat("`", longestRun(code, '`')+1)
 	if strings.HasPrefix(code, "`") || strings.HasSuffix(code, "`") {
@@ -213,7 +213,7 @@ func escape(text string) string {
 		case '&':
 			escaped = entity.MatchString(text[i:])
 		case '!':
-			escaped = i+1 == len(text) // a link may follow
+			escaped = i+1 == len(text) // a link may follow, which could turn the "!" into a picture
 		}
 		if escaped {
 			out.WriteByte('\\')
@@ -242,8 +242,8 @@ func guardStart(line string) string {
 	return `\` + line
 }
 
-// address returns the address of a link or a picture without controls, "" for javascript:,
-// vbscript: and data:.
+// address returns the address of a link or a picture without control characters. It returns "" for
+// javascript:, vbscript: and data:.
 func address(href string) string {
 	href = strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f || invisible(r) {
@@ -259,7 +259,7 @@ func address(href string) string {
 	return href
 }
 
-// destination resolves an address and returns it as Markdown.
+// destination returns the resolved address, escaped for Markdown.
 func (m *markdown) destination(href string) string {
 	if m.opt.Resolve != nil {
 		href = m.opt.Resolve(href)

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestMeasure checks the measure of words kept itself, on a page that is small enough to count by
-// hand.
+// TestMeasure checks the functions that count kept words, on a page that is small enough to count
+// by hand.
 func TestMeasure(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "page.html")
 	body := `<title>Gauges</title><nav>home news</nav><main>
@@ -26,7 +26,7 @@ func TestMeasure(t *testing.T) {
 		t.Errorf("the removed words are %q, want link", chrome)
 	}
 
-	// Each word counts as often as it is on both sides.
+	// A word that both sides contain several times is counted as often as both have it.
 	for _, test := range []struct {
 		text                   string
 		kept, outside, chromed int

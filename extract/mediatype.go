@@ -12,8 +12,9 @@ import (
 const sniffed = 1445
 
 // MediaType returns the media type as which [Parse] reads a body, such as "text/html". It is the
-// type in contentType, unless this is missing or says nothing (application/octet-stream), or the
-// bytes contradict it. In these cases the bytes decide: some servers send PDF as text/html.
+// type in contentType, unless that is missing or meaningless (application/octet-stream), or the
+// bytes contradict it. In these cases the bytes decide. For example, some servers send PDF as
+// text/html.
 func MediaType(body []byte, contentType string) string {
 	declared := mediaType(contentType)
 	if kind := magic(body); kind != "" {
@@ -63,9 +64,9 @@ func isText(media string) bool {
 	return isMarkup(media) || media == "text/plain" || media == "text/markdown"
 }
 
-// magics are the first bytes of formats that servers send under wrong types. The sources are
-// sections 6 and 7 of the WHATWG MIME Sniffing standard, and for archives and programs the
-// specifications of the formats.
+// magics lists the first bytes of formats that servers send under wrong types. The sources are
+// sections 6 and 7 of the WHATWG MIME Sniffing standard. For archives and programs, the sources are
+// the specifications of the formats.
 var magics = []struct{ prefix, media string }{
 	{"%PDF-", "application/pdf"},
 	{"%!PS-Adobe-", "application/postscript"},
@@ -95,8 +96,8 @@ var magics = []struct{ prefix, media string }{
 	{"SQLite format 3\x00", "application/vnd.sqlite3"},
 }
 
-// magic returns the media type that the first bytes of a body prove, "" if none. A prefix that is
-// only letters and digits must be followed by binary data, because a text may begin with "ID3".
+// magic returns the media type that the first bytes of a body prove, or "". A prefix of only
+// letters and digits must be followed by binary data, because a text may begin with "ID3".
 func magic(body []byte) string {
 	for _, m := range magics {
 		if bytes.HasPrefix(body, []byte(m.prefix)) && (!letters(m.prefix) || hasControls(body)) {
@@ -129,8 +130,8 @@ func letters(s string) bool {
 	return s != "GIF87a" && s != "GIF89a"
 }
 
-// hasControls reports whether the start of a body has control characters that texts do not have,
-// the "binary data bytes" of the standard.
+// hasControls reports whether the beginning of a body has control characters that texts do not
+// have. The standard calls them "binary data bytes".
 func hasControls(body []byte) bool {
 	for _, c := range body[:min(len(body), sniffed)] {
 		if c < 0x09 || c == 0x0b || 0x0e <= c && c <= 0x1a || 0x1c <= c && c <= 0x1f {
@@ -157,7 +158,7 @@ func binary(body []byte, contentType string) bool {
 	return controls*30 > len(head)
 }
 
-// beginsAsPage reports a body that begins with <!doctype html or <html.
+// beginsAsPage reports whether a body begins with <!doctype html or <html.
 func beginsAsPage(body []byte) bool {
 	const doctype = "<!doctype html"
 	head := start(body)
@@ -165,7 +166,7 @@ func beginsAsPage(body []byte) bool {
 	return bytes.HasPrefix(head, []byte(doctype)) || bytes.HasPrefix(head, []byte("<html"))
 }
 
-// beginsAsFeed reports a body that begins as RSS or Atom, by section 7.3 of the standard.
+// beginsAsFeed reports whether a body begins like RSS or Atom, see section 7.3 of the standard.
 func beginsAsFeed(body []byte) bool {
 	head := start(body)
 	for {
@@ -181,7 +182,8 @@ func beginsAsFeed(body []byte) bool {
 	}
 }
 
-// beginsAsMarkup reports a body that begins as HTML by the standard's table of tags, or as XHTML.
+// beginsAsMarkup reports whether a body begins like HTML, by the standard's table of tags, or like
+// XHTML.
 func beginsAsMarkup(body []byte) bool {
 	if beginsAsPage(body) {
 		return true

@@ -64,12 +64,12 @@ func (s *survey) relation(n *html.Node) {
 	}
 }
 
-// nearHeadline is the number of lines below the <h1> within which a <time> is taken for the date of
+// nearHeadline is the number of lines below the <h1> within which a <time> counts as the date of
 // publication.
 const nearHeadline = 4
 
-// time records the datetime of a <time> that is marked as the date of publication, or that is right
-// below the <h1>.
+// time records the datetime of a <time> that is marked as the date of publication or is right below
+// the <h1>.
 func (s *survey) time(n *html.Node) {
 	if s.besides == "" && s.h1Block >= 0 && len(s.blocks)-int(s.h1Block) <= nearHeadline {
 		s.besides = oneSpace(attr(n, "datetime"))
@@ -132,8 +132,9 @@ func (s *survey) meta(n *html.Node) {
 	}
 }
 
-// robotsOf records a <meta> such as <meta name=googlebot content=noindex>. name may be any name;
-// only those with noindex or nofollow are kept. If two elements have the same name, both count.
+// robotsOf records a <meta> such as <meta name=googlebot content=noindex>. name may be any name.
+// The element is ignored if content has neither noindex nor nofollow. If two elements have the same
+// name, both count.
 func (s *survey) robotsOf(name, content string) {
 	ask := robots(content)
 	if ask == (Ask{}) || name == "" {
@@ -196,8 +197,8 @@ func hasToken(list, token string) bool {
 	return false
 }
 
-// oneSpace returns a text on one line: white space is reduced to single spaces, invisible
-// characters are removed.
+// oneSpace returns a text on one line. Each run of white space becomes a single space, and
+// invisible characters are removed.
 func oneSpace(s string) string {
 	var w writer
 	w.write(s)

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestDescribed reads what a page says about itself besides its text. Where the page and its
-// JSON-LD differ, the page counts.
+// TestDescribed checks the metadata of a page. Where the page and its JSON-LD differ, the page
+// takes precedence.
 func TestDescribed(t *testing.T) {
 	const ld = `<script type="application/ld+json">`
 	for _, test := range []struct {
@@ -78,8 +78,7 @@ func TestImages(t *testing.T) {
 	}
 }
 
-// TestSure shows what the share tells: a page that is all article, one that is half comments, and
-// one that says nothing.
+// TestSure checks Document.Sure for pages with and without other text beside the main text.
 func TestSure(t *testing.T) {
 	const (
 		sentence = "<p>The skink is a lizard with a smooth skin of overlapping scales, and it moves through sand."

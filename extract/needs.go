@@ -9,56 +9,57 @@ import (
 
 // # Pages that need scripts
 //
-// A browser shows more of some pages than their HTML says: scripts draw the rest. A page needs scripts
-// if its main text has fewer than fewWords words, if it has a script, and if one of these holds:
+// On some pages, scripts produce text that is not in the HTML. A page needs scripts if it has a
+// script, its main text has fewer than fewWords words, and one of these conditions holds:
 //
-//   - [NeedsRoot]: the element into which a framework draws is empty, or all of <body> is. Empty means
+//   - [NeedsRoot]: the element into which a framework writes the page is empty, or all of <body> is. Empty means
 //     fewer than drawnWords words, and no link.
-//   - [NeedsData]: its texts are in JSON that its scripts read.
+//   - [NeedsData]: the text is in JSON that the scripts of the page read.
 //   - [NeedsNoscript]: a <noscript> right below <body> asks for JavaScript.
 //
-// A page that is drawn on the server has words in that element, and then it needs nothing, however
-// short it is. Pages with a longer text are not looked at.
+// A page that the server has rendered has words in that element. It does not need scripts, even if
+// it is short. Pages with a longer text are not examined.
 //
-// Known weaknesses: a page that the server draws in part, with "Loading" in place of its text, is not
-// found. Neither is one whose framework has an element that is not in appRoots, unless the page is
-// empty.
+// Known weaknesses: a page that the server renders only in part, with "Loading" in place of its
+// text, is not detected. A page whose framework uses an element that is not in appRoots is not
+// detected either, unless the page is empty.
 
-// Why a page needs scripts, see [Document.Needs].
+// These are the reasons why a page needs scripts, see [Document.Needs].
 const (
-	NeedsRoot     = "root"     // the element that scripts fill is empty
+	NeedsRoot     = "root"     // the element that scripts should fill is empty
 	NeedsData     = "data"     // the text is only in JSON
-	NeedsNoscript = "noscript" // the page asks for scripts
+	NeedsNoscript = "noscript" // the page asks users to enable scripts
 )
 
 const (
-	fewWords   = 25 // pages with at least so many words of main text are not examined
-	drawnWords = 5  // an element with fewer words was not drawn: "Loading, please wait"
-	dataWords  = 8  // words of a string in JSON that is running text
+	fewWords   = 25 // a page with at least this many words of main text is not examined
+	drawnWords = 5  // an element with fewer words has not been filled: "Loading, please wait"
+	dataWords  = 8  // a string in JSON with at least this many words is running text
 )
 
-// appRoots are the ids of elements into which frameworks draw a page, as their documentation has it:
-// React and Vite, Vue, Next.js, Nuxt, Gatsby. Angular has an element of its own, see isAppRoot.
+// appRoots lists the ids of elements into which frameworks write a page, according to their
+// documentation: React and Vite, Vue, Next.js, Nuxt, Gatsby. Angular has an element of its own, see
+// isAppRoot.
 var appRoots = map[string]bool{"root": true, "app": true, "__next": true, "__nuxt": true, "___gatsby": true}
 
 func isAppRoot(n *html.Node) bool { return n.Data == "app-root" || appRoots[attr(n, "id")] }
 
-// A needing collects the evidence in a page.
+// A needing collects the evidence that a page needs scripts.
 type needing struct {
 	script bool // the page has a script that a browser runs
-	root   bool // it has an element into which a framework draws, see appRoots
-	drawn  bool // that element has content
-	data   int  // words in the JSON of scripts
+	root   bool // the page has an element for the output of a framework, see appRoots
+	drawn  bool // the element of root has content
+	data   int  // number of words in the JSON of scripts
 	asks   bool // a <noscript> in <body> asks for JavaScript
 }
 
-// A content is what a browser without scripts shows of an element.
+// A content counts the visible content of an element, without running scripts.
 type content struct {
 	words, links int
-	other        bool // a picture, a field, another document
+	other        bool // a picture, a form field, or another document
 }
 
-// needs returns why a page with few words needs scripts, or "" if it does not.
+// needs returns a Needs constant if a page with few words needs scripts, or "" if it does not.
 func needs(page *html.Node, d *Document) string {
 	var see needing
 	shows := see.shownBy(page)
@@ -75,8 +76,8 @@ func needs(page *html.Node, d *Document) string {
 	return ""
 }
 
-// shownBy returns what an element shows, and records the evidence inside it. It recurses, because the
-// parser limits the depth of the tree.
+// shownBy returns the visible content of an element, and records the evidence inside the element.
+// It may recurse, because the parser limits the depth of the tree.
 func (see *needing) shownBy(n *html.Node) (shows content) {
 	switch n.DataAtom {
 	case atom.Script:
@@ -114,7 +115,7 @@ func (see *needing) shownBy(n *html.Node) (shows content) {
 	return shows
 }
 
-// add records the evidence of a <script>: that it runs, or that it is JSON with running text.
+// add records whether a <script> runs, or counts the running text if it is JSON.
 func (see *needing) add(n *html.Node) {
 	text := ""
 	if n.FirstChild != nil {
@@ -131,7 +132,8 @@ func (see *needing) add(n *html.Node) {
 	}
 }
 
-// runningWords counts the words in JSON, in strings of at least dataWords words.
+// runningWords counts the words in the strings of a JSON text. Strings of fewer than dataWords
+// words are ignored.
 func runningWords(json string) (words int) {
 	for {
 		begin := strings.IndexByte(json, '"')
@@ -154,7 +156,7 @@ func runningWords(json string) (words int) {
 	}
 }
 
-// allText returns the text in an element.
+// allText returns the text in an element and its descendants.
 func allText(root *html.Node) string {
 	var b strings.Builder
 	for n := range root.Descendants() {

@@ -43,7 +43,7 @@ func TestNeeds(t *testing.T) {
 	}
 }
 
-// However elements for frameworks are nested, and however long a JSON is, a page is read in one pass.
+// BenchmarkNeeds uses deeply nested elements and a long JSON text. Each must be read only once.
 func BenchmarkNeeds(b *testing.B) {
 	page := []byte(strings.Repeat("<div id=app>", 400) + strings.Repeat("</div>", 400) + "<script type=application/json>" + strings.Repeat(`"\"",`, 1<<18))
 	b.SetBytes(int64(len(page)))

@@ -8,8 +8,8 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// plain returns the Document of a plain text. Each line is a block. It has no title and no links: a
-// URL in the text is not a link.
+// plain returns the Document of a plain text. Each line is a block. The Document has no title and
+// no links, because a URL in plain text is not a link.
 func plain(text []byte, charset string) *Document {
 	var w writer
 	w.pre = 1
@@ -25,12 +25,12 @@ func plain(text []byte, charset string) *Document {
 	return d
 }
 
-// strip fills d from a page that cannot be parsed into a tree. The main text is then all text
-// between tags, with the menus.
+// strip fills d from a page that cannot be parsed into a tree. The main text then consists of all
+// text between tags, including the menus.
 func strip(text []byte, d *Document) {
 	s := &survey{doc: d, links: map[linkKey]int{}}
 	z := html.NewTokenizer(bytes.NewReader(text))
-	var skip atom.Atom // the element, such as <script>, whose text is being skipped; 0: none
+	var skip atom.Atom // the element, such as <script>, whose text is being skipped; 0 if none
 	for {
 		switch kind := z.Next(); kind {
 		case html.ErrorToken:
@@ -59,8 +59,8 @@ func strip(text []byte, d *Document) {
 	}
 }
 
-// stripTag handles a start tag. It returns the element's name if the text after it has to be
-// skipped.
+// stripTag handles a start tag. It returns the element's name if the text in the element must be
+// skipped, and otherwise 0.
 func (s *survey) stripTag(z *html.Tokenizer, n *html.Node) atom.Atom {
 	switch n.DataAtom {
 	case atom.A, atom.Area, atom.Iframe, atom.Frame:

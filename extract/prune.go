@@ -6,29 +6,29 @@ import "bytes"
 //
 // Pruning drops marked boxes. A mark comes from a class name or an element that may have another
 // purpose: a forum has its threads in "comments", a page has its whole content in "modal", or loads
-// its text in <div hidden>. So each rule has limits. If the marked boxes hold too much of the
-// running text, the rule is wrong about this page and drops nothing.
+// its text in <div hidden>. For this reason each rule has limits. If the marked boxes hold too much
+// of the running text, the rule does not fit the page, and drops nothing.
 //
 // Two kinds of box have no limit: consent managers, and navigation that is mostly links. With a
 // limit for navigation, a page whose text is made by scripts would keep its menu, and all such
 // pages of a site would look alike.
 
-// guard is a rule that drops boxes with a mark, and its limits.
+// A guard is a rule that drops boxes with certain marks, together with its limits.
 type guard struct {
 	mark  mark
-	part  float64           // a box is dropped if it has at most this share of the page's weight
-	whole float64           // the same for all boxes of the rule together; at 1, enough text must remain instead
-	holds func(*genre) bool // whether the rule applies to this kind of page
+	part  float64           // a box is dropped if its share of the page's weight is at most this, 0 to 1
+	whole float64           // largest share of the page's weight for all boxes of the rule together; at 1, enough text must remain instead
+	holds func(*genre) bool // reports whether the rule applies to this kind of page
 }
 
-// guards are the rules in the order in which they are applied, the most reliable first.
+// guards lists the rules in the order in which they are applied, the most reliable first.
 var guards = []guard{
 	{markNever, 1, 1, (*genre).anything},
 	{markHidden, 0.5, 0.6, (*genre).anything},
 	{markNav | markAside, 0.6, 0.8, (*genre).anything},
 	{markClass | markSidebar, 0.4, 0.6, (*genre).anything},
-	{markRelated, 1, 1, (*genre).isArticle},                 // no limit: related articles may be longer than the article
-	{markClass | markSidebar, 0.6, 0.8, (*genre).isProduct}, // high limits: other products may take more text than the description
+	{markRelated, 1, 1, (*genre).isArticle},                 // without a limit, because related articles may be longer than the article
+	{markClass | markSidebar, 0.6, 0.8, (*genre).isProduct}, // high limits, because other products may have more text than the description
 	{markByline, 0.4, 0.6, (*genre).notThread},
 	{markCall, 0.4, 0.6, (*genre).isArticle},
 	{markSignature, 1, 0.8, (*genre).isThread},
@@ -37,18 +37,18 @@ var guards = []guard{
 	{markComments, 0.4, 0.5, (*genre).hasRemarks},
 }
 
-// sum is the total of some blocks without the dropped ones.
+// A sum is the total of some blocks, without the dropped ones.
 type sum struct {
 	weight int // sum of block.weight
 	size   int // bytes of text
 	link   int // bytes of text in links
-	runs   int // blocks of running text
-	code   int // lines of code
+	runs   int // number of blocks of running text
+	code   int // number of lines of code
 }
 
-// weight returns the bytes of a block outside links, eightfold for running text. Running text shows
-// where the content of a page is, because labels and links are on every page. They count a little,
-// so that a page without running text still has a root.
+// weight returns the number of bytes of a block outside links, times eight for running text.
+// Running text shows where the content of a page is, because labels and links are on every page.
+// The latter have a small weight, so that a page without running text also has a root.
 func (b *block) weight() int {
 	text := b.size() - b.link
 	if b.runs() {
@@ -57,11 +57,11 @@ func (b *block) weight() int {
 	return text
 }
 
-// runs reports whether a block is running text: at least ten words, less than half of its bytes in
-// links.
+// runs reports whether a block is running text: it has at least ten words, and less than half of
+// its bytes are in links.
 func (b *block) runs() bool { return b.words >= sentence && b.link*2 < b.size() }
 
-const sentence = 10 // least words of running text
+const sentence = 10 // least number of words in running text
 
 // recount computes the prefix sums again. Call it after blocks were dropped.
 func (s *survey) recount() {
@@ -84,7 +84,7 @@ func (s *survey) recount() {
 	s.sums[len(s.blocks)] = t
 }
 
-// own returns the bytes outside links.
+// own returns the number of bytes outside links.
 func (s sum) own() int { return s.size - s.link }
 
 // total returns the sum of blocks[first:last].
@@ -97,8 +97,8 @@ func (s *survey) within(e int32) sum { return s.total(s.elems[e].first, s.elems[
 
 func (s *survey) whole() sum { return s.sums[len(s.blocks)] }
 
-// dropMenuLines drops lines that are at least four short links and nothing else, such as a menu
-// without <nav>.
+// dropMenuLines drops lines that consist only of four or more short links, such as a menu without
+// <nav>.
 func (s *survey) dropMenuLines() {
 	for i := range s.blocks {
 		b := &s.blocks[i]
@@ -124,7 +124,7 @@ func (s *survey) prune() {
 		case g.mark == markComments && (s.article || s.blog && !s.thread):
 			g.part, g.whole = 1, 1 // comments may be longer than the article
 		case g.mark == markComments && s.thread:
-			g.part = 1 // only the limit for all boxes holds: they may be the posts themselves
+			g.part = 1 // the posts of a thread may be marked as comments, so only the limit for all boxes together applies
 		}
 		boxes, taken := s.suspects(g)
 		left := s.whole().weight - taken.weight
@@ -138,9 +138,9 @@ func (s *survey) prune() {
 	}
 }
 
-// isMore reports whether part exceeds a share of the whole. The measure is weight. For marks from
-// class names it is also the bytes outside links, because a page that is a table or a list has
-// little running text.
+// isMore reports whether part exceeds a share of the whole. Both are measured by weight. For marks
+// from class names, the bytes outside links are measured as well, because a page that is a table or
+// a list has little running text.
 func (g guard) isMore(part sum, share float64, whole sum) bool {
 	return float64(part.weight) > share*float64(whole.weight) || g.mark&markClass != 0 && float64(part.own()) > share*float64(whole.own())
 }
@@ -159,7 +159,7 @@ func (s *survey) suspects(g guard) (boxes []int32, taken sum) {
 			in.weight = 0
 		}
 		if g.isMore(in, g.part, whole) {
-			i++ // too large to drop; try the boxes inside
+			i++ // the box is too large to drop, so try the boxes inside
 			continue
 		}
 		boxes = append(boxes, i)
@@ -190,10 +190,10 @@ func (s *survey) dropConsent() {
 	}
 }
 
-const consentBlocks = 64 // most blocks of such a box
+const consentBlocks = 64 // largest number of blocks in such a box
 
-// asksConsent reports a box in which at least half the text is running text with the word "cookie",
-// which most languages use.
+// asksConsent reports whether at least half the text in a box is running text with the word
+// "cookie", which most languages use.
 func (s *survey) asksConsent(e *elem) bool {
 	all, cookies := 0, 0
 	for i := e.first; i < min(e.last, e.first+consentBlocks); i++ {

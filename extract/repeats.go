@@ -1,8 +1,8 @@
 package extract
 
-// dropRepeats drops blocks of running text whose text is equal to an earlier block. Pages repeat
-// text in a copy for narrow screens, in an excerpt, or in a quoted post. On product pages shorter
-// lines are dropped too, because their carousels repeat them.
+// dropRepeats drops blocks of running text that repeat an earlier block. Pages repeat text in a
+// copy for narrow screens, in an excerpt, or in a quoted post. On product pages shorter lines are
+// dropped too, because carousels repeat them.
 //
 // List items are not dropped, because steps of instructions may repeat. Nothing is dropped in
 // manuals and on pages with code, where examples repeat.
@@ -33,8 +33,8 @@ func (s *survey) dropRepeats() {
 	}
 }
 
-// restoreRepeats restores a repetition if the first occurrence was dropped by a later rule, for
-// example with a menu. The first occurrence then counts as the repetition.
+// restoreRepeats restores a repetition if a later rule dropped the first occurrence, for example
+// with a menu. The first occurrence then counts as the repetition.
 func (s *survey) restoreRepeats() {
 	restored := false
 	for i := range s.blocks {

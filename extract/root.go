@@ -14,28 +14,28 @@ import (
 // <main>, or an <article> for each teaser. Otherwise descend walks from the top of the tree into
 // the child that holds nearly all the weight, as long as there is one.
 //
-// After that, column may replace the root by a smaller box: one that holds most of the root's
-// weight in paragraphs that are its own children. This is the column of an article, and the boxes
-// beside it are left out.
+// After that, the method column may replace the root by a smaller box, which holds most of the
+// root's weight in paragraphs that are its own children. This is the column of an article, and the
+// boxes beside it are left out.
 //
 // Weaknesses: pages of several equal columns stay whole. If a wrapper contains only one half of a
 // text, the other half may be lost.
 
 const (
-	short      = 600  // bytes of running text; on a page with less, <main> is used whatever its share
-	nearlyAll  = 0.85 // descend enters a child with this share of the weight
-	minRuns    = 4    // least running paragraphs of a column
-	linksTimes = 20   // a box with more than this many bytes for each one outside links is a list of links
+	short      = 600  // bytes of running text; a page with less uses <main> whatever its share
+	nearlyAll  = 0.85 // descend enters a child that has at least this share of the weight
+	minRuns    = 4    // least number of running paragraphs in a column
+	linksTimes = 20   // a box with more than this many bytes of text for each byte outside links is a list of links
 
 	columnShare  = 0.7 // least share of the root's weight in a column
-	productShare = 0.8 // the same on a product page
-	loneShare    = 0.6 // the same on an article, if no other box is nearly as heavy (see loneTimes)
-	loneTimes    = 4   // a column by loneShare weighs this many times as much as the next box
-	loneRuns     = 2   // least running paragraphs of such a column
+	productShare = 0.8 // least share of the root's weight in a column of a product page
+	loneShare    = 0.6 // least share in a column of an article, if no other box is nearly as heavy (see loneTimes)
+	loneTimes    = 4   // a column by loneShare weighs at least this many times as much as the next box
+	loneRuns     = 2   // least number of running paragraphs in a column that is chosen by loneShare
 )
 
-// findRoot returns the box of the main text as an index in elems, -1 for the whole page, and a Root
-// constant.
+// findRoot returns the box of the main text as an index in elems, and a Root constant. The index is
+// -1 for the whole page.
 func (s *survey) findRoot() (root int32, how string) {
 	root, how = s.chooseRoot()
 	if !s.thread && !s.manual {
@@ -73,7 +73,8 @@ func (s *survey) holds(i int32, whole int, share float64) bool {
 	return float64(s.within(i).weight) >= share*float64(whole)
 }
 
-// only returns the outermost box with a hint and text if there is exactly one, else -1.
+// only returns the outermost box with text and the given hint if there is exactly one such box.
+// Otherwise it returns -1.
 func (s *survey) only(hint rootHint) int32 {
 	found := int32(-1)
 	for i := int32(0); i < int32(len(s.elems)); {
@@ -111,8 +112,8 @@ func (s *survey) titled() int32 {
 	return found
 }
 
-// comments returns the weight of the readers' comments outside an article: boxes marked as
-// comments, and rows of boxes of one class with running text in each.
+// comments returns the weight of the readers' comments outside an article. They are in boxes marked
+// as comments, and in rows of boxes that have one class and running text.
 func (s *survey) comments(article int32) (weight int) {
 	for i := int32(0); i < int32(len(s.elems)); {
 		e := &s.elems[i]
@@ -131,10 +132,10 @@ func (s *survey) comments(article int32) (weight int) {
 	return weight
 }
 
-const fewPosts = 3 // least boxes of one class that are a row of posts
+const fewPosts = 3 // least number of boxes of one class in a row of posts
 
-// isRowOfPosts reports a box with several children of the same class that have running text and
-// three quarters of its weight.
+// isRowOfPosts reports whether box i is a row of posts: several of its children have the same class
+// and running text, and together they have three quarters of its weight.
 func (s *survey) isRowOfPosts(i int32) bool {
 	class, posts, weight := "", 0, 0
 	for j := i + 1; j < s.elems[i].end; j = s.elems[j].end {
@@ -154,8 +155,9 @@ func (s *survey) isRowOfPosts(i int32) bool {
 	return class != "" && posts >= fewPosts && weight*4 >= s.within(i).weight*3
 }
 
-// foremost returns the heaviest outermost box with a hint if each other one has less than a fifth
-// of its weight, else -1. So it finds an article among cards, but no post of a thread.
+// foremost returns the heaviest outermost box with a hint, if each other such box has less than a
+// fifth of its weight. Otherwise it returns -1. So it finds an article among cards, but no single
+// post of a thread.
 func (s *survey) foremost(hint rootHint) int32 {
 	found, most, next := int32(-1), 0, 0
 	for i := int32(0); i < int32(len(s.elems)); {
@@ -177,9 +179,9 @@ func (s *survey) foremost(hint rootHint) int32 {
 	return found
 }
 
-// descend walks from box i into the child that holds nearly all the weight, until there is none,
-// and returns the last box. It does not enter one of several similar boxes, such as a long post of
-// a thread. It does not leave code behind, because code belongs to the text.
+// descend walks from box i into the child that holds nearly all the weight, as long as there is
+// one, and returns the last box. It does not enter one of several similar boxes, such as a long
+// post of a thread. It stops if code is beside the child, because code belongs to the text.
 func (s *survey) descend(i int32) int32 {
 	for {
 		next := s.heavyChild(i)
@@ -195,7 +197,7 @@ func (s *survey) descend(i int32) int32 {
 	}
 }
 
-// heavyChild returns the child that holds nearly all of a box's weight, -1 if none does.
+// heavyChild returns the child that holds nearly all the weight of a box, or -1.
 func (s *survey) heavyChild(i int32) int32 {
 	whole := s.within(i)
 	if whole.weight < 8*short {
@@ -209,9 +211,9 @@ func (s *survey) heavyChild(i int32) int32 {
 	return -1
 }
 
-// longChild does the same for a box with little running text, by the bytes outside links. On such a
-// page a single sentence, such as a legal notice, would decide by weight. It returns -1 for a list
-// of links.
+// longChild is like heavyChild for a box with little running text. It compares the bytes outside
+// links instead of the weight, because on such a page a single sentence, such as a legal notice,
+// has most of the weight. It returns -1 for a list of links.
 func (s *survey) longChild(i int32, whole sum) int32 {
 	if whole.own()*linksTimes < whole.size {
 		return -1
@@ -251,8 +253,8 @@ func firstClass(n *html.Node) string {
 }
 
 // column returns the box inside root that holds most of the root's weight in its own paragraphs,
-// lists and tables, or root if no box holds enough. On an article a smaller share is enough,
-// because teasers and forms around it are spread over many boxes.
+// lists and tables. If no box holds enough, it returns root. On an article a smaller share is
+// enough, because teasers and forms around it are spread over many boxes.
 func (s *survey) column(root int32) int32 {
 	from, to, first, last := s.span(root)
 	type own struct{ weight, runs int }
@@ -282,7 +284,7 @@ func (s *survey) column(root int32) int32 {
 		}
 	}
 	if at == root || s.within(at).code < s.total(first, last).code {
-		return root // the column would leave code behind
+		return root // the column would not contain some of the code
 	}
 	share := float64(best.weight) / float64(max(whole, 1))
 	switch {
@@ -303,10 +305,10 @@ func (s *survey) column(root int32) int32 {
 	return at
 }
 
-// leaves reports whether going from box i to its child would lose some of the text. It would if the
-// child is a section of a chapter (see isChapter), or if the page's headline is lost (see
-// leavesHeadline). It also would if box i is the declared article or main part of the page, and has
-// running paragraphs or sections of text beside the child.
+// leaves reports whether replacing box i by its child would lose some of the text. This is so if
+// the child is a section of a chapter (see isChapter), or if the page's headline is outside the
+// child (see leavesHeadline). It is also so if box i is the declared article or main part of the
+// page, and has running paragraphs or sections of text beside the child.
 func (s *survey) leaves(i, child int32) bool {
 	if s.isChapter(i, child) || s.leavesHeadline(i, child) {
 		return true
@@ -335,9 +337,9 @@ func (s *survey) leaves(i, child int32) bool {
 	return false
 }
 
-// isSectionBeside reports whether box i is a section of the same text as its sibling box. That
-// holds for two <section>s without a class, for two boxes that begin with headings of the same
-// rank, and for a text section with a running paragraph beside a box that has no heading.
+// isSectionBeside reports whether box i is a section of the same text as its sibling box. This is
+// so for two <section>s without a class, and for two boxes that begin with headings of the same
+// rank. It is also so for a text section with a running paragraph, if the sibling has no heading.
 func (s *survey) isSectionBeside(i, box int32) bool {
 	if k := s.kindOfBox(i); k == (boxKind{name: atom.Section}) && k == s.kindOfBox(box) {
 		return true
@@ -351,8 +353,7 @@ func (s *survey) isSectionBeside(i, box int32) bool {
 	return s.hasParagraph(i, -1)
 }
 
-// hasParagraph reports whether a box has a running paragraph as its child, apart from the child
-// other.
+// hasParagraph reports whether a running paragraph is a child of box i. The child other is ignored.
 func (s *survey) hasParagraph(i, other int32) bool {
 	for j := i + 1; j < s.elems[i].end; j = s.elems[j].end {
 		if j != other && s.elems[j].kind == para && s.within(j).runs > 0 {
@@ -362,8 +363,8 @@ func (s *survey) hasParagraph(i, other int32) bool {
 	return false
 }
 
-// isAllDeclared reports a box with all the running text of a declared <article> or <main>, or that
-// box itself.
+// isAllDeclared reports whether box i is a declared <article> or <main>, or contains all the
+// running text of such an element.
 func (s *survey) isAllDeclared(i int32) bool {
 	for p := i; p >= 0 && s.within(p).runs == s.within(i).runs; p = s.elems[p].parent {
 		if s.elems[p].isDeclared() {
@@ -374,9 +375,9 @@ func (s *survey) isAllDeclared(i int32) bool {
 }
 
 // leavesHeadline reports whether the page's <h1> is in box i but not in the child, together with
-// running text that would be lost with it: in an <article>, or in a paragraph beside the <h1>. For
-// example, a shop's short description is beside a long text of its terms. On articles a paragraph
-// beside the <h1> is an introduction and does not count.
+// running text that would be lost. The <h1> must be in an <article>, or have a paragraph beside it.
+// For example, a shop's short description is beside a long text of its terms. On an article a
+// paragraph beside the <h1> does not count, because it is an introduction.
 func (s *survey) leavesHeadline(i, child int32) bool {
 	e := &s.elems[child]
 	if s.h1Block < s.elems[i].first || s.h1Block >= s.elems[i].last || e.first <= s.h1Block && s.h1Block < e.last {
@@ -391,10 +392,10 @@ func (s *survey) leavesHeadline(i, child int32) bool {
 	return box > i && (child < box || child >= s.elems[box].end) && s.within(box).runs > 0
 }
 
-// isDeclared reports an <article>, a <main>, or an element with such a role.
+// isDeclared reports whether e is an <article>, a <main>, or an element with such a role.
 func (e *elem) isDeclared() bool { return e.roots&(hintArticle|hintMain) != 0 }
 
-// isInDeclared reports a box that is declared or inside a declared one.
+// isInDeclared reports whether box i is a declared article or main element, or is inside one.
 func (s *survey) isInDeclared(i int32) bool {
 	for ; i >= 0; i = s.elems[i].parent {
 		if s.elems[i].isDeclared() {
@@ -426,10 +427,11 @@ func (s *survey) isSection(i, root int32) bool {
 	return false
 }
 
-// isHeaded reports whether the first remaining block of a box is a heading.
+// isHeaded reports whether the first block of a box is a heading. Dropped blocks are ignored.
 func (s *survey) isHeaded(i int32) bool { return s.headOf(i) >= 0 }
 
-// headOf returns the heading with which a box begins, -1 if it begins with another block.
+// headOf returns the index of the heading with which a box begins, or -1 if it begins with another
+// block.
 func (s *survey) headOf(i int32) int32 {
 	for j := s.elems[i].first; j < s.elems[i].last; j++ {
 		if b := &s.blocks[j]; !b.dropped {
@@ -442,8 +444,8 @@ func (s *survey) headOf(i int32) int32 {
 	return -1
 }
 
-// boxOf returns the innermost box around a block that is no paragraph, list or table. paragraph
-// reports that no list item, table cell or code is between.
+// boxOf returns the innermost box around a block that is not a paragraph, a list or a table.
+// paragraph reports whether no list item, table cell or code is between the two.
 func (s *survey) boxOf(b *block) (e int32, paragraph bool) {
 	paragraph = true
 	for e = b.elem; e >= 0 && s.elems[e].kind != group; e = s.elems[e].parent {
@@ -455,7 +457,7 @@ func (s *survey) boxOf(b *block) (e int32, paragraph bool) {
 	return e, paragraph
 }
 
-// span returns the ranges elems[from:to] and blocks[first:last] of a root; -1 stands for the whole
+// span returns the ranges elems[from:to] and blocks[first:last] of a root. The root -1 is the whole
 // page.
 func (s *survey) span(root int32) (from, to, first, last int32) {
 	if root < 0 {
@@ -465,9 +467,10 @@ func (s *survey) span(root int32) (from, to, first, last int32) {
 	return root, e.end, e.first, e.last
 }
 
-// isChapter reports whether a child of box i is a section of a chapter. Box i begins with a
-// heading, has running text before the child, and the child begins with a heading of a lower rank.
-// It is false on articles, whose introduction is at that place and is missing in their copies.
+// isChapter reports whether a child of box i is a section of a chapter: box i begins with a heading
+// and has running text before the child, and the child begins with a heading of a lower rank. It is
+// false on articles, which have their introduction before the child, while copies of the article
+// lack it.
 func (s *survey) isChapter(i, child int32) bool {
 	first := s.elems[child].first
 	if s.isArticle() || !s.isHeaded(i) || !s.isHeaded(child) || s.total(s.elems[i].first, first).runs == 0 {

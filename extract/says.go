@@ -9,8 +9,8 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// Limits of a Document. The texts of links and headings are limited in bytes. A longer link is a
-// card or a paragraph, and its first words identify it.
+// These are limits of a Document. The texts of links and headings are limited in bytes. A longer
+// link is a card or a paragraph, and its first words suffice to identify it.
 const (
 	maxLinkText   = 100
 	maxHeading    = 300
@@ -18,8 +18,8 @@ const (
 	maxCanonicals = 8
 )
 
-// says returns the text of an element on one line, at most most bytes. Text that is not shown
-// counts too. If there is no text, it returns the alt text of a picture in the element, else the
+// says returns the text of an element on one line, cut to most bytes. It includes text that is not
+// displayed. If there is no text, it returns the alt text of a picture in the element, or else the
 // aria-label or title of the element.
 func says(n *html.Node, most int) string {
 	if c := n.FirstChild; c != nil && c.NextSibling == nil && c.Type == html.TextNode {
@@ -38,7 +38,7 @@ func says(n *html.Node, most int) string {
 	return string(l.text)
 }
 
-// oneLineOf returns s on one line, at most most bytes.
+// oneLineOf returns s on one line, cut to most bytes.
 func oneLineOf(s string, most int) string {
 	if short := strings.Trim(s, " \t\r\n"); len(short) <= most && isLine(short) {
 		return short
@@ -48,8 +48,8 @@ func oneLineOf(s string, most int) string {
 	return string(l.text)
 }
 
-// isLine reports whether s is printable ASCII without double spaces, so that it can be used
-// unchanged.
+// isLine reports whether s can be used unchanged, because it is printable ASCII without double
+// spaces.
 func isLine(s string) bool {
 	for i := range len(s) {
 		if s[i] < ' ' || s[i] > '~' || s[i] == ' ' && s[i-1] == ' ' {
@@ -63,11 +63,11 @@ func isLine(s string) bool {
 type line struct {
 	text  []byte
 	most  int
-	space bool // a space is due before the next character
+	space bool // the next character needs a space before it
 	full  bool
 }
 
-// mostInLine is the largest number of nodes from which a line is collected. A single <a> may
+// mostInLine is the largest number of nodes from which the text of a line is read. A single <a> may
 // contain a whole page.
 const mostInLine = 200
 
@@ -98,7 +98,7 @@ func (l *line) read(root *html.Node) (alt string) {
 	return alt
 }
 
-// enter adds the text of a node. It reports whether to read its children.
+// enter adds the text of a node. It reports whether the caller should read the node's children.
 func (l *line) enter(n *html.Node) bool {
 	switch n.Type {
 	case html.TextNode:
@@ -111,15 +111,15 @@ func (l *line) enter(n *html.Node) bool {
 	return false
 }
 
-// part requests a space before and after the text of a box, so that "<div>a</div><div>b</div>"
-// becomes "a b".
+// part adds a space before and after the text of a box, so that "<div>a</div><div>b</div>" becomes
+// "a b".
 func (l *line) part(n *html.Node) {
 	if kindOf(n) != inline {
 		l.space = true
 	}
 }
 
-// add appends s, with its white space reduced to single spaces, until the line is full.
+// add appends s until the line is full. Each run of white space in s becomes a single space.
 func (l *line) add(s string) {
 	for _, r := range s {
 		switch {

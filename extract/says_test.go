@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// parsed reads a page of some elements.
+// parsed parses a page with the given elements.
 func parsed(t *testing.T, o Options, elements string) *Document {
 	t.Helper()
 	d, err := o.Parse([]byte("<!doctype html><html>"+elements), "text/html; charset=utf-8")
@@ -122,6 +122,26 @@ func TestEmbeds(t *testing.T) {
 	want := []string{
 		"style /a.css", "image /f.ico", "script /a.js", "image /p.png a picture", "image /s.png", "image /l,1.png", "image /m.png,/m2.png", "image /w.webp", "image /w2.webp", "image /w.png",
 		"media /v.mp4", "image /v.png", "media /v.vtt", "media /a.ogg", "media /o.pdf", "media /e.swf", "image /go.png go", "image /n.gif",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+// TestRequisites checks which more files are found when all are wanted that change how a page looks.
+func TestRequisites(t *testing.T) {
+	const text = "A skink is a lizard with small legs, and many skinks live in the sand."
+	const page = `<html><head><link rel=stylesheet href=/a.css><link rel=preload as=font href=/f.woff2 crossorigin><link rel=preload as=image href=/p.png imagesrcset="/p2.png 2x">
+		<link rel=modulepreload href=/m.js><style>@import "/b.css"; h1 { background: url(/bg.png) } p { background: url(data:image/png;base64,AA) }</style></head>
+		<body background=/old.png style="background-image: url('/body.png')"><p style="color: red">` + text + `
+		<svg><image href=/drawn.png /><use xlink:href="/icons.svg#home"></use><use href="#here"></use></svg><img src=/a.png></body></html>`
+	var got []string
+	for _, e := range parsed(t, Options{Embeds: true, Requisites: true}, page).Embeds {
+		got = append(got, fmt.Sprint(e.By, " ", e.Href))
+	}
+	want := []string{
+		"style /a.css", "style /f.woff2", "image /p.png", "image /p2.png", "script /m.js", "style /b.css", "style /bg.png",
+		"style /body.png", "image /old.png", "image /drawn.png", "image /icons.svg#home", "image /a.png",
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))

@@ -8,10 +8,10 @@ import (
 	"time"
 )
 
-// article is the beginning of a page whose appendices are looked for.
+// article is the beginning of a page that is searched for sections to drop.
 var article = `<meta property="og:type" content="article"><p>` + strings.Repeat("a sentence with a good many words in it, ", 100)
 
-// monsters are pages that have stopped crawlers. n is a size; the page grows with it in proportion.
+// monsters lists pages that have stopped crawlers. The size of a page is proportional to n.
 var monsters = []struct {
 	name string
 	page func(n int) string
@@ -102,8 +102,8 @@ var monsters = []struct {
 	{"line breaks", func(n int) string { return strings.Repeat("x<br><br>", n) }},
 }
 
-// TestMonsters holds that ten times the page takes some ten times the work, in memory and time: far
-// below the hundred times that anything quadratic would take.
+// TestMonsters checks that a page of ten times the size takes about ten times the memory, far less
+// than the hundred times of a quadratic algorithm. The limit on the time is generous.
 func TestMonsters(t *testing.T) {
 	for _, m := range monsters {
 		t.Run(m.name, func(t *testing.T) {
@@ -127,7 +127,7 @@ func work(t *testing.T, page string) cost {
 	t.Helper()
 	var before, after runtime.MemStats
 	runtime.GC()
-	runtime.GC() // nothing is left in pools of what the last page took
+	runtime.GC() // the second call frees pooled memory of the previous page
 	runtime.ReadMemStats(&before)
 	start := time.Now()
 	if _, err := Parse([]byte(page), "text/html"); err != nil {

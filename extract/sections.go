@@ -10,19 +10,19 @@ import (
 //
 // Documentation generators make the id of a section from its heading. So id="sponsors" or
 // id="metadata" may name the subject of a section, although these words mark boilerplate elsewhere.
-// An id is therefore ignored on boxes inside the declared <article> or <main>, and on sections of
-// text anywhere. Ids that mean readers' comments or reviews still count on the former.
+// For this reason, ids are ignored on sections of text. They are also ignored on boxes inside the
+// declared <article> or <main>, except for ids that mean readers' comments or reviews.
 //
-// A class says more, because it is written for a style sheet. Inside the declared <article> or
-// <main>, a class is ignored on a box that has paragraphs of its own and few links, and on similar
-// boxes with the same class.
+// A class is stronger evidence, because it is written for a style sheet. Inside the declared
+// <article> or <main>, a class is ignored on a box that has paragraphs of its own and few links,
+// and on similar boxes with the same class.
 
-// byName are the marks that mostly come from class names.
+// byName lists the marks that mostly come from class names.
 const byName = markClass | markRelated | markSidebar | markByline
 
-// clearSections clears marks that come from ids and classes on sections of text.
+// clearSections removes marks that come from ids and classes, if the box is a section of text.
 func (s *survey) clearSections() {
-	var texts []boxKind // kinds of boxes with several paragraphs; similar boxes may have only one
+	var texts []boxKind // kinds of boxes with several paragraphs; other boxes of the kind may have only one
 	for i := range s.elems {
 		if e := &s.elems[i]; e.mark != 0 && e.mark&^byName == 0 && s.hasParagraphs(int32(i)) {
 			e.mark = 0
@@ -48,8 +48,8 @@ func (s *survey) clearSections() {
 	}
 }
 
-// isTextSection reports a box that begins with a heading, has no form fields, and has running text,
-// code or a table as a child or in a child section.
+// isTextSection reports whether a box begins with a heading, has no form fields, and has running
+// text, code or a table as a child or in a child section.
 func (s *survey) isTextSection(i int32) bool {
 	e := &s.elems[i]
 	if e.controls > 0 || !s.isHeaded(i) {
@@ -76,8 +76,9 @@ func (s *survey) isTextSection(i int32) bool {
 	return false
 }
 
-// hasParagraphs reports a box inside a declared one that has at least two running paragraphs as
-// children, or as children of the one box inside it that holds all of them.
+// hasParagraphs reports whether box i is inside a declared box and has at least two running
+// paragraphs as children. If a single child holds all its text, the paragraphs may be children of
+// that child.
 func (s *survey) hasParagraphs(i int32) bool {
 	e, in := &s.elems[i], s.within(i)
 	if in.runs < fewParagraphs || !s.isProse(i) {
@@ -97,16 +98,16 @@ func (s *survey) hasParagraphs(i int32) bool {
 	return n >= fewParagraphs
 }
 
-// isProse reports a box inside a declared one with running text, few links, no form fields, and no
-// request for consent.
+// isProse reports whether box i is inside a declared box, and has running text, few links, no form
+// fields, and no request for consent.
 func (s *survey) isProse(i int32) bool {
 	e, in := &s.elems[i], s.within(i)
 	return e.kind == group && in.runs > 0 && in.link*4 <= in.size && e.controls == 0 && s.isInDeclared(e.parent) && !s.asksConsent(e)
 }
 
-const fewParagraphs = 2 // least running paragraphs of a box whose class is ignored
+const fewParagraphs = 2 // a class is ignored on a box with at least this many running paragraphs
 
-// runsIn reports an unmarked box whose first block is running text directly in it.
+// runsIn reports whether box i is unmarked and its first block is running text directly in it.
 func (s *survey) runsIn(i int32) bool {
 	e := &s.elems[i]
 	if e.mark != 0 || e.first == e.last {

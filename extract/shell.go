@@ -5,19 +5,19 @@ import "golang.org/x/net/html/atom"
 // # Pages that only scripts fill
 //
 // If only scripts write the text of a page, its HTML has a menu, a footer, and perhaps a line such
-// as "Please enable JavaScript". That line is the same on all such pages of a site, and as their
-// main text would make them duplicates of each other. So a main text of less than a sentence counts
-// as empty if menus and footers have at least ten times as many words. A short notice in <noscript>
+// as "Please enable JavaScript". That line is the same on all such pages of a site. As main text,
+// it would make them duplicates of each other. So a main text of less than a sentence counts as
+// empty if menus and footers have at least ten times as many words. A short notice in <noscript>
 // counts as empty too.
 //
-// Weakness: a page with a picture, a short caption, and large menus has no text by this rule.
+// Weakness: by this rule, a page with a picture, a short caption and large menus has no text.
 
 const (
-	frameTimes = 10           // words in menus and footers for each word of main text
-	notice     = 3 * sentence // a text in <noscript> with fewer words is a notice
+	frameTimes = 10           // least number of words in menus and footers for each word of main text
+	notice     = 3 * sentence // a text in <noscript> with fewer words is only a notice
 )
 
-// isShell reports whether the main text counts as empty by the rules above.
+// isShell reports whether the main text counts as empty, see the essay above.
 func (s *survey) isShell() bool {
 	words, inNoscript := 0, true
 	for i := range s.blocks {
@@ -34,7 +34,7 @@ func (s *survey) isShell() bool {
 	return inNoscript || s.frame() >= frameTimes*words
 }
 
-// frame returns the number of words in menus and footers that were not taken.
+// frame returns the number of words in menus and footers that are not in the main text.
 func (s *survey) frame() int {
 	words := 0
 	for i := int32(0); i < int32(len(s.elems)); i++ {
@@ -52,7 +52,7 @@ func (s *survey) frame() int {
 	return words
 }
 
-// isIn reports whether box i is an element of a name, or is inside one.
+// isIn reports whether box i is an element with the given name, or is inside one.
 func (s *survey) isIn(i int32, name atom.Atom) bool {
 	for ; i >= 0; i = s.elems[i].parent {
 		if s.elems[i].node.DataAtom == name {

@@ -8,9 +8,9 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// Some sites have their text in <script type="text/x-handlebars-template">, complete, and a script
-// inserts it into the page. If the page has little other text, the text of these scripts is read
-// too.
+// Some sites have their complete text in <script type="text/x-handlebars-template">, and another
+// script inserts it into the page. If the page has little other text, the text of these scripts is
+// read too.
 
 func isTemplateScript(n *html.Node) bool {
 	switch strings.ToLower(strings.TrimSpace(attr(n, "type"))) {
@@ -20,8 +20,8 @@ func isTemplateScript(n *html.Node) bool {
 	return false
 }
 
-// expression matches the parts of a Handlebars template that the engine replaces: {{name}},
-// {{{name}}}, {{#if name}}.
+// expression matches the parts of a Handlebars template that the template engine replaces:
+// {{name}}, {{{name}}}, {{#if name}}.
 var expression = regexp.MustCompile(`\{\{\{?[^{}]*\}?\}\}`)
 
 // addTemplates reads the markup of template scripts as if it were at the end of the page.
@@ -33,7 +33,7 @@ func (s *survey) addTemplates() {
 		body := &html.Node{Type: html.ElementNode, Data: "body", DataAtom: atom.Body}
 		nodes, err := html.ParseFragment(strings.NewReader(markup), body)
 		if err != nil {
-			continue // nested too deep
+			continue // the elements are nested too deep
 		}
 		box := &html.Node{Type: html.ElementNode, Data: "div", DataAtom: atom.Div}
 		for _, n := range nodes {

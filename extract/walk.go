@@ -12,55 +12,55 @@ import (
 // of text in a box is the difference of two prefix sums, however deep the box is nested.
 //
 // Its methods are in many files because each rule has a file of its own. The walk fills most of the
-// fields. After it the rules drop blocks, clear marks, choose the headline and recompute the sums.
+// fields. Then the rules drop blocks, clear marks, choose the headline and recompute the sums.
 type survey struct {
 	writer
 	elems    []elem
 	sums     []sum           // sums[i] is the total of blocks[:i]
-	h1       string          // text of the first <h1> that has any
-	headline int32           // block of the <h1> above the root that is still taken, -1: none
-	h1Block  int32           // block of h1, -1: none
-	links    map[linkKey]int // index in doc.Links
+	h1       string          // text of the first <h1> that is not empty
+	headline int32           // block of the <h1> above the root that becomes main text; -1 if none
+	h1Block  int32           // block of the first <h1> that is not empty; -1 if there is none
+	links    map[linkKey]int // maps links to their indexes in doc.Links
 	doc      *Document
 
 	genre
-	scripts []*html.Node // scripts that hold templates, see templates.go
-	mute    int          // depth of elements whose text is not shown
-	fields  int32        // form fields so far: <input>, <textarea>, <select>
-	row     int32        // the open table row that is one block, see isData; -1: none
+	scripts []*html.Node // scripts that contain templates, see templates.go
+	mute    int          // number of open elements whose text is not displayed
+	fields  int32        // number of form fields so far: <input>, <textarea>, <select>
+	row     int32        // index in elems of the open table row that is one block, see isData; -1 if none
 
-	ogTitle, ogDescription bool // doc.Title, doc.Description is from Open Graph and may be replaced
+	ogTitle, ogDescription bool // doc.Title and doc.Description are from Open Graph and may be replaced
 
 	opt    Options
-	embeds map[string]bool // hrefs in doc.Embeds
-	schema schema          // from JSON-LD
-	images []image         // only with Options.Images
-	placed []placed        // where each text node is in text; only with Options.Page
+	embeds map[string]bool // the hrefs in doc.Embeds
+	schema schema          // metadata from JSON-LD
+	images []image         // pictures with alt texts; only with Options.Images
+	placed []placed        // where each text node is in the text; only with Options.Page
 
 	published string // datetime of the first <time> marked as the date of publication
 	besides   string // datetime of the first <time> within nearHeadline lines below the <h1>
 }
 
-// image is the alt text of a picture and the box that the picture is in.
+// An image is the alt text of a picture, with the box around the picture.
 type image struct {
 	alt  string
 	elem int32
 }
 
-// elem is a box: an element that begins and ends a line.
+// An elem is a box: an element that begins and ends a line.
 type elem struct {
 	node        *html.Node
 	parent      int32
-	end         int32 // its descendants are the elems between it and elems[end]
+	end         int32 // its descendants are the boxes after it, up to elems[end]
 	first, last int32 // its blocks are blocks[first:last]
-	controls    int32 // form fields inside it
+	controls    int32 // number of form fields inside it
 	kind        kind
 	mark        mark
-	byID        mark // bits of mark that come only from its id
+	byID        mark // the marks that come only from its id
 	roots       rootHint
 }
 
-// walk reads a tree once, returns its survey and fills in the metadata and the links of d.
+// walk reads a tree once and returns its survey. It also sets the metadata and the links of d.
 func walk(root *html.Node, d *Document, o Options) *survey {
 	s := surveys.Get().(*survey)
 	s.doc, s.opt = d, o
@@ -70,7 +70,8 @@ func walk(root *html.Node, d *Document, o Options) *survey {
 	return s
 }
 
-// surveys is a pool of surveys for reuse: a page needs about the same memory as the page before.
+// surveys is a pool of surveys for reuse, because most pages need about as much memory as the page
+// before.
 var surveys = sync.Pool{New: func() any {
 	s := &survey{links: map[linkKey]int{}, embeds: map[string]bool{}}
 	s.text = make([]byte, 0, 16<<10)
@@ -79,10 +80,10 @@ var surveys = sync.Pool{New: func() any {
 	return s
 }}
 
-// release returns the survey's memory to the pool, unless the page was large: then the pool would
-// hold much memory that few pages need.
+// release returns the survey's memory to the pool, unless the page was large. The pool would
+// otherwise keep much memory that few pages need.
 func (s *survey) release() {
-	const large = 1 << 20 // bytes of text, approximately
+	const large = 1 << 20 // approximate number of bytes of text
 	if cap(s.text) > large || cap(s.elems) > large/64 || len(s.links) > large/256 || len(s.embeds) > large/256 {
 		return
 	}
@@ -119,8 +120,8 @@ func (s *survey) walk(root *html.Node) {
 	}
 }
 
-// arrive handles a node on the way down. It reports whether the caller has to visit its children
-// and then call leave.
+// arrive handles a node on the way down the tree. It reports whether the caller must visit the
+// node's children and then call leave.
 func (s *survey) arrive(n *html.Node) bool {
 	switch n.Type {
 	case html.DocumentNode:
@@ -135,7 +136,8 @@ func (s *survey) arrive(n *html.Node) bool {
 	return false
 }
 
-// enter handles the start of an element. It reports whether to visit its children.
+// enter handles the start of an element. It reports whether the caller should visit the element's
+// children.
 func (s *survey) enter(n *html.Node, k kind) bool {
 	if s.opt.Embeds {
 		s.embed(n)
@@ -180,7 +182,7 @@ func (s *survey) enter(n *html.Node, k kind) bool {
 		}
 	case atom.Template:
 		if !hasAttr(n, "shadowrootmode") {
-			return false // scripts copy it; a browser does not show it
+			return false // browsers do not display a template; scripts copy its content
 		}
 	}
 	switch k {
@@ -204,7 +206,7 @@ func (s *survey) enter(n *html.Node, k kind) bool {
 		s.pre++
 	}
 	if s.row >= 0 && k != row && k != cell && k != pre {
-		// a row of data is one block, so boxes in it begin no block
+		// A row of data is one block, so a box in it does not begin a new block.
 		s.inWord = false
 		s.space()
 		s.push(n, k)
@@ -283,11 +285,11 @@ func (s *survey) kindAbove() kind {
 	return s.elems[s.elem].kind
 }
 
-// push adds a box to elems. Boxes inside a row of data get no marks: the row is kept or dropped as
-// a whole.
+// push adds a box to elems. Boxes inside a row of data get no marks, because the row is kept or
+// dropped as a whole.
 func (s *survey) push(n *html.Node, k kind) {
 	if s.pre > 0 || s.code > 0 {
-		k = pre // syntax highlighters put an element around every line of code
+		k = pre // a syntax highlighter may put an element around every line of code
 	}
 	first := len(s.blocks)
 	if s.open {
@@ -306,9 +308,8 @@ func (s *survey) push(n *html.Node, k kind) {
 	s.kind = k
 }
 
-// isData reports a table row whose cells each hold one line of text: the row then becomes one
-// block. The cells of other rows are columns of a page layout. So are cells with a menu or a footer
-// in them.
+// isData reports whether a table row becomes one block, because each of its cells holds one line of
+// text. The cells of other rows are columns of a page layout. So are cells with a menu or a footer.
 func isData(tr *html.Node) bool {
 	for td := tr.FirstChild; td != nil; td = td.NextSibling {
 		if td.Type == html.ElementNode && !oneLine(td, 3) {
@@ -341,8 +342,8 @@ func oneLine(n *html.Node, depth int) bool {
 	return boxes == 0 || boxes == 1 && depth > 0 && oneLine(box, depth-1)
 }
 
-// permalink reports links such as <a href="#part">¶</a>, which documentation generators put beside
-// headings.
+// permalink reports whether a link is like <a href="#part">¶</a>, which documentation generators
+// put beside headings.
 func permalink(a *html.Node) bool {
 	c := a.FirstChild
 	if c == nil || c.NextSibling != nil || c.Type != html.TextNode {
@@ -355,7 +356,7 @@ func permalink(a *html.Node) bool {
 	return false
 }
 
-// writeNode writes a text node, and with Options.Page records which blocks it went into.
+// writeNode writes a text node. With Options.Page it also records which blocks contain the text.
 func (s *survey) writeNode(n *html.Node) {
 	if !s.opt.Page {
 		s.write(n.Data)

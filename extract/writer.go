@@ -10,41 +10,41 @@ import (
 // A block is one line of the page's text: a paragraph, a heading, a list item, a table row, or a
 // line of a <pre>.
 type block struct {
-	start, end int   // its text is writer.text[start:end]
-	words      int   // words between white space; in scripts without spaces, pairs of characters
-	link       int   // bytes inside <a>, with the spaces between words
-	here       int   // of these, the bytes inside links such as <a href="#part">
-	links      int   // number of <a> that begin in it
-	kind       kind  // of the element it stands in
-	elem       int32 // that element, in survey.elems; -1: none
+	start, end int   // its text is text[start:end] of the writer
+	words      int   // number of words; in scripts without spaces, each pair of characters counts as one
+	link       int   // number of bytes inside <a>, including the spaces between words
+	here       int   // the bytes of link that are inside links such as <a href="#part">
+	links      int   // number of <a> elements that begin in it
+	kind       kind  // kind of the element around it
+	elem       int32 // index in survey.elems of that element; -1 if none
 	dropped    bool  // not part of the main text
 	again      bool  // an earlier block has the same text
-	copies     int32 // that earlier block, which this one can replace (see restoreRepeats); -1: it cannot
-	taken      bool  // part of the main text
+	copies     int32 // index of that earlier block if this block can replace it, see restoreRepeats; otherwise -1
+	taken      bool  // the block is part of the main text
 }
 
 func (b *block) size() int { return b.end - b.start }
 
-// writer collects the text of a page in one buffer, with white space reduced, and records where
-// each block begins and ends. It writes a separator only when more text follows. So no block begins
+// A writer collects the text of a page in one buffer, with white space reduced, and records where
+// each block begins and ends. It writes a separator only when more text follows, so no block begins
 // or ends with a separator, and no block is empty.
 type writer struct {
 	text   []byte
 	blocks []block
 
 	open    bool // the last block has not ended
-	pending byte // separator due before the next text: 0, ' ' or '\t'
+	pending byte // separator to write before the next text: 0, ' ' or '\t'
 	inWord  bool // the last character written was part of a word
-	lone    int  // characters of scripts without spaces in the open block
-	br      bool // a <br> since the last text
+	lone    int  // number of characters in scripts without spaces in the open block
+	br      bool // a <br> has occurred since the last text
 
-	kind  kind  // of the current element; new blocks get it
-	elem  int32 // the current element; new blocks get it
-	pre   int   // depth of <pre> and similar elements, which keep their line ends
-	link  int   // depth of <a>
-	here  int   // the value of link in the outermost open <a href="#...">, 0: none is open
+	kind  kind  // kind of the current element, which new blocks get
+	elem  int32 // index of the current element, which new blocks get
+	pre   int   // number of open <pre> and similar elements, which preserve line ends
+	link  int   // number of open <a> elements
+	here  int   // value of link when the outermost open <a href="#..."> began; 0 if none is open
 	fresh bool  // the innermost <a> has no text yet
-	code  int   // depth of <code>
+	code  int   // number of open <code> elements
 }
 
 // write adds the text of an HTML text node to the open block.
@@ -59,7 +59,7 @@ func (w *writer) write(s string) {
 				continue
 			}
 			w.separate(c)
-			if i++; w.pre == 0 && (c == ' ' || c == '\n' || c == '\t') { // indentation
+			if i++; w.pre == 0 && (c == ' ' || c == '\n' || c == '\t') { // skip indentation
 				for i < len(s) && (s[i] == ' ' || s[i] == '\n' || s[i] == '\t') {
 					i++
 				}
@@ -80,9 +80,9 @@ func (w *writer) write(s string) {
 	}
 }
 
-// line returns the end of the run of ASCII words that begins at s[i], and the number of its words.
-// The words are one space apart, so the run can be copied without changes. This is a fast path:
-// most text is such runs.
+// line returns the end of the run of ASCII words that begins at s[i], and the number of words in
+// it. The words are separated by single spaces, so the run can be copied without changes. This is a
+// fast path, because most text consists of such runs.
 func (w *writer) line(s string, i int) (end, words int) {
 	words = 1
 	for end = i; end < len(s); end++ {
@@ -122,7 +122,7 @@ func (w *writer) space() {
 	}
 }
 
-// put appends text that has no white space. alone says that the text is a character of a script
+// put appends text that has no white space. alone is true if the text is a character of a script
 // without spaces, see [language.StandsAlone].
 func (w *writer) put(s string, alone bool) {
 	if !w.open {
@@ -169,7 +169,7 @@ func (w *writer) flush() {
 	}
 	w.open = false
 	for n := len(w.text); n > 0 && (w.text[n-1] == ' ' || w.text[n-1] == '\t'); n-- {
-		w.text = w.text[:n-1] // only <pre> leaves any
+		w.text = w.text[:n-1] // only <pre> can leave white space at the end
 	}
 	w.blocks[len(w.blocks)-1].end = len(w.text)
 }
@@ -195,18 +195,18 @@ func (w *writer) cell() {
 	}
 }
 
-// invisible reports characters that have no width and separate no words: soft hyphens, zero-width
-// characters, direction marks and controls.
+// invisible reports whether a character has no width and separates no words. Such characters are
+// soft hyphens, zero-width characters, direction marks and controls.
 func invisible(r rune) bool {
 	switch {
 	case r == 0xad || r == 0x34f || r == 0x61c || r == 0x180e || r == 0xfeff:
 		return true
 	case 0x80 <= r && r < 0xa0:
-		return r != 0x85 // next line, white space
+		return r != 0x85 // U+0085, next line, is white space
 	case 0x200b <= r && r <= 0x200f || 0x202a <= r && r <= 0x202e || 0x2060 <= r && r <= 0x206f:
 		return true
 	case 0xfff0 <= r && r <= 0xfffb || r&0xfffe == 0xfffe || 0xfdd0 <= r && r <= 0xfdef:
-		return true // interlinear marks and what Unicode calls noncharacters
+		return true // interlinear annotation marks and noncharacters
 	case 0xfe00 <= r && r <= 0xfe0f:
 		return true // variation selectors
 	case 0xe0000 <= r && r < 0xe0200:
@@ -236,7 +236,7 @@ func countWords(text string) int {
 		case language.StandsAlone(r):
 			words++
 			inWord = false
-		case !inWord && !(0x3000 <= r && r < 0x3040): // the punctuation of the scripts above
+		case !inWord && !(0x3000 <= r && r < 0x3040): // ignore the punctuation of these scripts
 			words++
 			inWord = true
 		}
@@ -245,8 +245,8 @@ func countWords(text string) int {
 	return words
 }
 
-// joinBlocks returns the blocks for which keep returns true, or all blocks if keep is nil, one a
-// line.
+// joinBlocks returns the text of the blocks, one on each line. If keep is not nil, it omits the
+// blocks for which keep returns false.
 func joinBlocks(w *writer, keep func(i int) bool) string {
 	n := 0
 	for i := range w.blocks {

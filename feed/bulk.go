@@ -19,14 +19,15 @@ import (
 
 // # Elasticsearch and OpenSearch
 //
-// Both take documents in bulks: POST INDEX/_bulk with lines of JSON, an action and then its
-// document. Both answer each item in the same order, with a status of its own. The answer to the
+// Both products accept documents in bulks: POST INDEX/_bulk with lines of JSON, an action and then
+// its document. Both answer with a status for each item, in the same order. The answer to the
 // request may be 200 although every item of it was refused, so this code looks at each item. An
 // item with a temporary failure (409, 429, 5xx) is sent again after a while. An item with a
 // permanent failure (400) is counted, reported and left out. A bulk that is too large (413) is sent
-// in halves. An answer that names another document, or has no status, is an error: it proves
-// nothing about the document. The client libraries of the two look only at the answer to the
-// request, or refuse the other product's server. So this code implements the protocol itself.
+// in halves. An answer that names another document, or has no status, is an error, because it does
+// not show whether the document was accepted. The client libraries of the two products look only at
+// the answer to the request, or refuse the other product's server. So this code implements the
+// protocol itself.
 //
 // A redirect is not followed, because it would take the documents and the credentials to a server
 // that the user did not name.
@@ -36,16 +37,16 @@ import (
 // again. The document of a page is deleted when the page is gone, asks not to be indexed, or became
 // a duplicate. Deleting a document that does not exist (404) is not an error.
 //
-// The cursor, which says up to which change of the store documents were sent, is stored only when
-// the server has answered for all documents before it.
+// The cursor is the position in the store's changes up to which documents were sent. It is stored
+// only when the server has answered for all documents before it.
 
-// BulkOptions says where and how a [Bulk] sends documents.
+// BulkOptions configures where and how a [Bulk] sends documents.
 type BulkOptions struct {
-	URL    string        // of the index: https://HOST:9200/INDEX
-	Header http.Header   // sent with each request, such as for credentials
+	URL    string        // URL of the index: https://HOST:9200/INDEX
+	Header http.Header   // header fields sent with each request, such as credentials
 	Client *http.Client  // nil: a client with a timeout of one minute
-	Bytes  int           // size of a bulk; 0: 5 MB, with which the manuals of both products advise to start
-	Wait   time.Duration // before the second attempt for a bulk; doubles with each further attempt; 0: half a second
+	Bytes  int           // greatest size of a bulk in bytes; 0: 5 MB, which the manuals of both products advise as a start
+	Wait   time.Duration // pause before the second attempt for a bulk; it doubles with each further attempt; 0: half a second
 
 	Options                                                     // which pages are sent, and after which cursor or time; Format is ignored
 	Keep    func(ctx context.Context, after store.Cursor) error // called to store the cursor; nil: it is not stored
@@ -59,11 +60,11 @@ type BulkOptions struct {
 
 const (
 	bulkBytes  = 5 << 20
-	leastBytes = 64 << 10 // bulks are not made smaller than this for a server that refuses large ones, because one large document must not cause all others to be sent alone
+	leastBytes = 64 << 10 // least size in bytes to which bulks are reduced for a server that refuses large ones, so that one large document does not cause all others to be sent alone
 	bulkWait   = 500 * time.Millisecond
 	bulkTries  = 9        // attempts for a bulk; with the pauses between them, they take some two minutes
-	bulkDocs   = 1000     // most documents in a bulk, however small they are
-	mostReply  = 64 << 20 // most bytes read of an answer
+	bulkDocs   = 1000     // greatest number of documents in a bulk, however small they are
+	mostReply  = 64 << 20 // greatest number of bytes that are read of an answer
 )
 
 // A Bulk sends the changes of a store to an index. It is a [Consumer].
@@ -74,7 +75,7 @@ type Bulk struct {
 	// position in the changes of s up to which documents were sent
 	cursor store.Cursor
 
-	items []item // waiting to be sent
+	items []item // items that wait to be sent
 	bytes int
 
 	sent, deleted, refused int
@@ -176,7 +177,7 @@ func (b *Bulk) take(page *store.Content) error {
 		b.gather(item{id: id, lines: fmt.Appendf(nil, "{\"delete\":{\"_id\":%q}}\n", id), delete: true})
 		return nil
 	}
-	d.Change = "" // the documents of an index do not say what changed
+	d.Change = "" // the field is not part of the documents in an index
 	lines, err := appendLine(fmt.Appendf(nil, "{\"index\":{\"_id\":%q}}\n", id), d)
 	if err == nil {
 		b.gather(item{id: id, lines: lines})
@@ -190,7 +191,7 @@ func (b *Bulk) gather(i item) {
 }
 
 // flush sends the waiting items, retrying until the server has answered for all of them. Then it
-// stores the cursor after.
+// stores after as the cursor.
 func (b *Bulk) flush(ctx context.Context, after store.Cursor) error {
 	err := b.send(ctx, b.items)
 	if err == nil && b.opt.Keep != nil {
@@ -206,7 +207,7 @@ func (b *Bulk) flush(ctx context.Context, after store.Cursor) error {
 // ErrNotAllowed means that the server does not let this user write into the index.
 var ErrNotAllowed = errors.New("not allowed")
 
-// errTooLarge means that the server does not take a bulk of this size.
+// errTooLarge means that the server does not accept a bulk of this size.
 var errTooLarge = errors.New("the bulk is too large for the server")
 
 // send sends items. It retries those with a temporary failure, and halves a bulk that is too large.
@@ -217,7 +218,7 @@ func (b *Bulk) send(ctx context.Context, items []item) error {
 		switch {
 		case errors.Is(err, errTooLarge) && len(items) > 1:
 			half := len(items) / 2
-			b.opt.Bytes = min(b.opt.Bytes, max(sizeOf(items)/2, leastBytes)) // the server would refuse the next bulk of this size too
+			b.opt.Bytes = min(b.opt.Bytes, max(sizeOf(items)/2, leastBytes)) // the server would also refuse the next bulk of this size
 			if err := b.send(ctx, items[:half]); err != nil {
 				return err
 			}
@@ -269,8 +270,8 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// post sends items with one request. busy are the items to send again, after a pause of at least
-// after. If err is not nil, busy are all items, or none if another attempt would fail in the same
+// post sends items with one request. busy has the items to send again, after a pause of at least
+// after. If err is not nil, busy has all items, or none if another attempt would fail in the same
 // way.
 func (b *Bulk) post(ctx context.Context, items []item) (busy []item, after time.Duration, err error) {
 	if len(items) == 0 {
@@ -372,8 +373,8 @@ func (b *Bulk) settle(items []item, answer []byte) (busy []item, err error) {
 	return busy, nil
 }
 
-// mayChange reports whether the server may accept the same item later. It may if it was busy, had a
-// failure, or if another client changed the document at the same time.
+// mayChange reports whether the server may accept the same item later. It may if the server was
+// busy or had a failure, or if another client changed the document at the same time.
 func (o outcome) mayChange() bool {
 	return o.Status == http.StatusTooManyRequests || o.Status == http.StatusConflict || o.Status >= 500
 }
@@ -387,8 +388,8 @@ func (b *Bulk) refuse(id, why string) {
 	}
 }
 
-// retryAfter returns how long a server asks clients to wait, at most a minute. It reads seconds
-// only, because Elasticsearch and OpenSearch send no dates here.
+// retryAfter returns how long a server asks clients to wait, at most a minute. It understands only
+// seconds, because Elasticsearch and OpenSearch send no dates here.
 func retryAfter(h http.Header) time.Duration {
 	const most = time.Minute
 	seconds, err := strconv.Atoi(h.Get("Retry-After"))

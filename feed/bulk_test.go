@@ -21,19 +21,19 @@ import (
 	"skink/store"
 )
 
-// An indexServer answers as Elasticsearch and OpenSearch do, and fails as it is told to.
+// An indexServer answers like Elasticsearch and OpenSearch, with the failures that a test sets.
 type indexServer struct {
 	*httptest.Server
 	mu       sync.Mutex
-	docs     map[string]map[string]any // by id
+	docs     map[string]map[string]any // documents by id
 	requests int
-	tooLarge int                                 // of them
-	most     int                                 // bytes of a bulk; 0: any
-	refuse   func(n int) int                     // status of the nth request; 0: it is taken
-	broken   func(n int) bool                    // the connection breaks after the nth request was carried out
-	item     func(n int, id string) (status int) // of an item of the nth request; 0: it is taken
-	header   func(n int, h http.Header)          // sees the header of a request
-	answer   func(items []any)                   // changes what the server says of the items
+	tooLarge int                                 // number of requests refused because of their size
+	most     int                                 // greatest size of a bulk in bytes; 0: no limit
+	refuse   func(n int) int                     // status for the nth request; 0: the request is accepted
+	broken   func(n int) bool                    // whether the connection breaks after the nth request was carried out
+	item     func(n int, id string) (status int) // status for an item of the nth request; 0: the item is accepted
+	header   func(n int, h http.Header)          // called with the header of each request
+	answer   func(items []any)                   // changes the server's answer for the items
 }
 
 func newIndexServer(t *testing.T) *indexServer {
@@ -77,7 +77,7 @@ func (s *indexServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	json.NewEncoder(w).Encode(map[string]any{"took": 1, "errors": true, "items": items})
 }
 
-// carryOut does what a bulk asks for, and answers for each item.
+// carryOut carries out the actions of a bulk, and returns the answer for each item.
 func (s *indexServer) carryOut(body string) (items []any) {
 	in := bufio.NewScanner(strings.NewReader(body))
 	in.Buffer(nil, 1<<24)
@@ -113,7 +113,7 @@ func (s *indexServer) carryOut(body string) (items []any) {
 	return items
 }
 
-// urls are those of the documents in the index.
+// urls returns the URLs of the documents in the index.
 func (s *indexServer) urls() (all []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -128,7 +128,8 @@ func (s *indexServer) urls() (all []string) {
 	return all
 }
 
-// bulkPages puts n pages into a store; every fourth is a duplicate.
+// bulkPages commits n pages, of which every fourth is a duplicate, and returns the URLs of the
+// others.
 func bulkPages(t *testing.T, s store.Store, n int) (fed []string) {
 	for i := range n {
 		url := fmt.Sprintf("http://a.test/%03d", i)
@@ -143,8 +144,7 @@ func bulkPages(t *testing.T, s store.Store, n int) (fed []string) {
 	return fed
 }
 
-// Whatever a server does on the way, in the end its index holds what is to be fed, each document
-// once.
+// Whatever failures a server has, its index finally contains each document of the feed once.
 func TestBulk(t *testing.T) {
 	once := map[string]bool{}
 	for name, set := range map[string]func(s *indexServer){
@@ -190,14 +190,14 @@ func TestBulk(t *testing.T) {
 	}
 }
 
-// A server that refused a bulk because of its size is not sent more of that size.
+// After a server has refused a bulk because of its size, it gets no more bulks of that size.
 func TestBulkSmaller(t *testing.T) {
 	s, server := store.NewMemory(), newIndexServer(t)
 	const pages = 60
 	for n := range pages {
 		commit(t, s, store.Record{URL: fmt.Sprintf("http://a.test/%d", n), Kind: store.Page, Verdict: dedup.Unique, Words: 9}, strings.Repeat("large ", 3400))
 	}
-	server.most = 150_000 // of five documents it takes all, of ten none
+	server.most = 150_000 // a bulk of five documents is accepted, and one of ten is refused
 	b, err := feed.NewBulk(s, feed.BulkOptions{URL: server.URL + "/pages", Bytes: 400_000})
 	if err != nil {
 		t.Fatal(err)
@@ -208,12 +208,13 @@ func TestBulkSmaller(t *testing.T) {
 	if got := len(server.urls()); got != pages {
 		t.Errorf("the index has %d documents, want %d", got, pages)
 	}
-	if server.tooLarge != 3 { // the first bulk and its halves
+	if server.tooLarge != 3 { // the first bulk and its two halves
 		t.Errorf("%d of %d requests were too large, want 3", server.tooLarge, server.requests)
 	}
 }
 
-// A document that the server will never take is counted and named, and the others go on.
+// A document that the server refuses permanently is counted and reported, and the other documents
+// are sent.
 func TestBulkRefused(t *testing.T) {
 	s, server := store.NewMemory(), newIndexServer(t)
 	want := bulkPages(t, s, 12)
@@ -237,8 +238,8 @@ func TestBulkRefused(t *testing.T) {
 	}
 }
 
-// What a page is no longer is deleted, and the cursor goes on where it was kept, also after a
-// failure.
+// The documents of pages that leave the feed are deleted. A new Bulk continues at the stored
+// cursor, even after a failure.
 func TestBulkChanges(t *testing.T) {
 	s, server := store.NewMemory(), newIndexServer(t)
 	var kept store.Cursor
@@ -267,7 +268,7 @@ func TestBulkChanges(t *testing.T) {
 	again(0, store.Error, dedup.Unique, "")          // gone
 	again(1, store.Page, dedup.Unique, dedup.Near)   // became a duplicate
 	again(2, store.Page, dedup.Unique, dedup.Unique) // changed
-	again(3, store.Page, dedup.Near, dedup.Unique)   // was a duplicate, and is none
+	again(3, store.Page, dedup.Near, dedup.Unique)   // was a duplicate, and is unique now
 	server.refuse = func(int) int { return 401 }
 	at := kept
 	if err := run(); err == nil || !strings.Contains(err.Error(), "status 401") || kept != at {
@@ -286,7 +287,8 @@ func TestBulkChanges(t *testing.T) {
 	}
 }
 
-// A server that is never ready, one that is none, and a name that is no index end with an error.
+// CatchUp returns an error if a server is never ready, if it is not an index server, and if the URL
+// does not name an index.
 func TestBulkErrors(t *testing.T) {
 	s, server := store.NewMemory(), newIndexServer(t)
 	bulkPages(t, s, 3)
@@ -313,7 +315,7 @@ func TestBulkErrors(t *testing.T) {
 	}
 }
 
-// TestBulkDelayed: a server that cannot be reached is reported once, before the second try.
+// A server that cannot be reached is reported once, before the second attempt.
 func TestBulkDelayed(t *testing.T) {
 	s, server := store.NewMemory(), newIndexServer(t)
 	bulkPages(t, s, 3)
@@ -333,7 +335,7 @@ func TestBulkDelayed(t *testing.T) {
 	}
 }
 
-// An answer that does not say what became of each document proves nothing: the cursor stays.
+// If an answer lacks the result of a document, the cursor does not move.
 func TestBulkAnswers(t *testing.T) {
 	const pages = 3
 	for name, spoil := range map[string]func(action, item map[string]any){
@@ -368,8 +370,8 @@ func TestBulkAnswers(t *testing.T) {
 	}
 }
 
-// A redirect would take the documents, and to another port of the same host the credentials, to a
-// server that nobody named.
+// Redirects are not followed: a redirect would send the documents to a server that the user did not
+// name, and, to another port of the same host, the credentials too.
 func TestBulkRedirects(t *testing.T) {
 	for _, status := range []int{301, 302, 303, 307, 308} {
 		s := store.NewMemory()
@@ -390,7 +392,7 @@ func TestBulkRedirects(t *testing.T) {
 	}
 }
 
-// A certificate that is not trusted stays so: waiting does not help.
+// There are no further attempts after an untrusted certificate, because waiting does not help.
 func TestBulkCertificate(t *testing.T) {
 	s := store.NewMemory()
 	bulkPages(t, s, 3)

@@ -10,15 +10,16 @@ import (
 // # Changes
 //
 // A feed that continues after a revisit marks each line: "change" is new, changed or gone. Lines of
-// new and changed pages are complete. Lines of gone pages hold only the fields that still apply. A
-// reader that applies the lines by id, in their order, to its earlier copy gets the same as a new
-// feed.
+// new and changed pages are complete. Lines of gone pages have only the fields that still apply. A
+// program that applies the lines by id, in their order, to its earlier copy of the feed gets the
+// content of a new feed.
 //
 // In a feed of unique pages, a page is also gone when it became a duplicate. A page is also new
-// when it became unique because its leader is gone. A reader may be told that an unknown page is
-// gone, if the page came and went since the reader last asked. No change is ever left out.
+// when it became unique because its leader is gone. A feed may contain a gone page that its reader
+// never saw, if the page appeared and disappeared since the reader last asked. No change is ever
+// left out.
 
-// was reports whether a feed with choice c held a page in the earlier state v.
+// was reports whether a feed with choice c contained a page in the earlier state v.
 func (c choice) was(v *store.Visit) bool {
 	if v.Words < c.MinWords || c.NoThin && v.Verdict == dedup.Thin {
 		return false
@@ -30,8 +31,8 @@ func (c choice) was(v *store.Visit) bool {
 }
 
 // changeOf returns how the last commit of r changed a page in a feed with choice c: new, changed or
-// gone. If since is not zero, all commits after since are taken together. It returns "" if the page
-// neither is nor was in the feed.
+// gone. If since is not zero, all commits after since count as one change. It returns "" if the
+// page neither is nor was in the feed.
 func (c choice) changeOf(r *store.Record, since time.Time) store.ChangeKind {
 	if !c.holds(r) {
 		for i := range r.Earlier {
@@ -47,8 +48,8 @@ func (c choice) changeOf(r *store.Record, since time.Time) store.ChangeKind {
 	return store.New
 }
 
-// held reports whether a feed with choice c held the page before its last commit, or, if since is
-// not zero, at the time since.
+// held reports whether a feed with choice c contained the page before its last commit, or, if since
+// is not zero, at the time since.
 func (c choice) held(r *store.Record, since time.Time) bool {
 	if len(r.Earlier) == 0 {
 		return c.Include == All && !r.JudgedAt.IsZero() && !r.FetchedAt.After(since)
@@ -61,10 +62,10 @@ func (c choice) held(r *store.Record, since time.Time) bool {
 			return c.was(v)
 		}
 	}
-	return len(r.Earlier) == store.MostVisits // the record has no older states, so assume that the feed held the page
+	return len(r.Earlier) == store.MostVisits // the record keeps no older states, so assume that the feed contained the page
 }
 
-// documentOfChange returns the document of a page's change, or nil if there is none.
+// documentOfChange returns the document for a change of a page, or nil if kind is "".
 func documentOfChange(page *store.Content, kind store.ChangeKind) (*Document, error) {
 	switch kind {
 	case "":

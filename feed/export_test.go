@@ -5,16 +5,16 @@ import "context"
 // Take writes lines without a checkpoint.
 func (f *File) Take(ctx context.Context) error { return f.take(ctx) }
 
-// Spill writes out what is buffered, as a full buffer does by itself.
+// Spill writes the buffer to the file, as happens by itself when the buffer is full.
 func (f *File) Spill() error { return f.out.Flush() }
 
-// Abandon leaves the file as a killed process does.
+// Abandon leaves the file as a killed process would.
 func (f *File) Abandon() { f.f.Close() }
 
-// Marked is how many bytes of the file are certain.
+// Marked returns the offset in the last stored mark.
 func (f *File) Marked() int64 { return f.marked.Offset }
 
-// FieldNames are the fields of a document.
+// FieldNames returns the names of the fields of a document.
 func FieldNames() (names []string) {
 	for _, c := range columns {
 		names = append(names, c.Name)

@@ -3,11 +3,11 @@
 //
 //	lines, err := feed.Write(ctx, os.Stdout, s, feed.Options{Include: feed.Unique})
 //
-// [Write] exports a store. [OpenFile] writes a file that follows a running crawl, also after the
+// [Write] exports a store. [OpenFile] writes a file that follows a running crawl, even after the
 // crawl was killed and resumed. Both write the same lines in the same order, with one exception:
-// after a crawl has revisited pages, the file goes on with lines for their changes, see change.go.
-// A feed that follows a crawl reads the changes of its store from a cursor of its own, so that the
-// crawl never waits for the feed.
+// after a crawl has revisited pages, the file continues with lines for their changes, see
+// change.go. A feed that follows a crawl reads the changes of its store from a cursor of its own,
+// so that the crawl never waits for the feed.
 //
 // The verdicts of pages decide which pages are written. A page marked noindex is written only with
 // [All].
@@ -28,11 +28,11 @@ import (
 	"skink/store"
 )
 
-// Include says which pages a feed holds.
+// Include selects the pages of a feed by their verdicts.
 type Include string
 
 const (
-	Unique Include = "unique" // unique and thin pages without noindex, which is what a search index needs
+	Unique Include = "unique" // unique and thin pages without noindex, as a search index needs them
 	All    Include = "all"    // every page with a verdict, including noindex pages
 )
 
@@ -55,7 +55,7 @@ type choice struct {
 	Private   bool     // pages that were fetched with credentials of the user are written too
 }
 
-// holds reports whether r is in a feed with choice c.
+// holds reports whether the page of r is in a feed with choice c.
 func (c choice) holds(r *store.Record) bool {
 	if r.Words < c.MinWords || c.NoThin && r.Verdict == dedup.Thin || c.barred(r.Signals) || r.Private && !c.Private {
 		return false
@@ -84,13 +84,13 @@ const (
 	WET       Format = "wet"     // web archive of texts, see wet.go
 )
 
-// Options says what [Write] writes. The zero value writes all unique and thin pages as JSON Lines.
+// Options configures [Write]. The zero value writes all unique and thin pages as JSON Lines.
 type Options struct {
 	Include  Include       // default Unique
 	MinWords int           // pages with fewer words are left out
 	NoThin   bool          // pages with the verdict thin are left out
 	Format   Format        // default JSONLines
-	Packed   bool          // for WET: each record is a gzip member of its own; false: no compression
+	Packed   bool          // for WET only: each record is compressed as a separate gzip member; false: no compression
 	Markdown bool          // the field markdown is written, if the store keeps it
 	Links    extract.Links // what remains of the links in the field markdown; "": all of it
 	Fields   []Field       // fields that are written on request only
@@ -99,15 +99,15 @@ type Options struct {
 
 	Private bool // pages that were requested with a password, cookies or headers of the user are written too
 
-	// Own returns the text of a page without what many pages of its host repeat, and how many
-	// blocks and words were removed. nil: the whole text is written.
+	// Own returns the text of a page without the blocks that many pages of its host repeat, and how
+	// many blocks and words were removed. nil: the whole text is written.
 	Own func(page *store.Content) (text string, blocks, words int)
 
 	After store.Cursor // cursor after which to begin; "": at the first page
 
 	inlinks map[dedup.Hash]int // if Fields has Inlinks: how many other pages link to a page, by its ID
 
-	Changes bool      // each line says what changed, and pages that are gone have lines too
+	Changes bool      // each line has the kind of the change, and pages that are gone have lines too
 	Since   time.Time // only changes after this time are written; zero: all changes
 }
 
@@ -193,8 +193,7 @@ func (opt *Options) documentOf(page *store.Content) (*Document, error) {
 }
 
 // writer returns two functions for opt.Format: one writes a document, the other finishes the file.
-// A feed without pages has no bytes in any format, so that a user notices instead of getting an
-// empty table.
+// A feed without pages is an empty file in any format, so that a user notices it.
 func (opt *Options) writer(out io.Writer) (write func(*Document) error, end func(pages int) error) {
 	switch opt.Format {
 	case WET:
@@ -219,7 +218,7 @@ func (opt *Options) writer(out io.Writer) (write func(*Document) error, end func
 
 const bufferSize = 256 << 10 // so that one system call writes some dozens of pages
 
-// appendPage appends to dst the line of a page.
+// appendPage appends to dst the JSON line of a page.
 func appendPage(dst []byte, page *store.Content) ([]byte, error) {
 	d, err := wholeDocument(page, "")
 	if err != nil {

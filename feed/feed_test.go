@@ -68,7 +68,7 @@ func golden(t *testing.T, file string, got []byte) {
 	}
 }
 
-// Every name, in the order that programs may rely on.
+// The names of the fields and their order do not change, because programs rely on them.
 func TestNames(t *testing.T) {
 	r := &store.Record{
 		URL: "u", Via: "v", CanonicalURL: "c", FetchedAt: fetched, Status: 200, ContentType: "t", Lang: "l", Title: "t",
@@ -80,7 +80,7 @@ func TestNames(t *testing.T) {
 	if got := names(t, r, "text"); !slices.Equal(got, want) {
 		t.Errorf("full\n got %q\nwant %q", got, want)
 	}
-	// A leader has no leader, whatever else the record may hold.
+	// A unique page has no leader, whatever else its record contains.
 	r = &store.Record{URL: "u", Verdict: dedup.Unique, DuplicateOf: "d", Resemblance: 0.7}
 	if got, want := names(t, r, ""), []string{"id", "url", "verdict"}; !slices.Equal(got, want) {
 		t.Errorf("bare\n got %q\nwant %q", got, want)
@@ -107,7 +107,7 @@ func names(t *testing.T, r *store.Record, text string) []string {
 	return list
 }
 
-// Append must keep what is before it and end every line once, whatever the text.
+// Append must keep dst and add one line with one line end, whatever the text.
 func FuzzAppend(f *testing.F) {
 	for _, text := range []string{"", "plain", "a\nb\r\n\u2028", "\u009b\x1b", "caf\xe9\xc2", "\xc2", "é\u00a0", "\ufeff<&>"} {
 		f.Add(text, text)
@@ -129,7 +129,7 @@ func FuzzAppend(f *testing.F) {
 		if err := json.Unmarshal(line, &back); err != nil {
 			t.Fatal(err)
 		}
-		if want := string([]rune(text)); back.Text != want { // []rune puts U+FFFD for each bad byte, as the feed does
+		if want := string([]rune(text)); back.Text != want { // []rune replaces each invalid byte by U+FFFD, as the feed does
 			t.Errorf("text\n got %q\nwant %q", back.Text, want)
 		}
 	})
@@ -166,7 +166,7 @@ type fullDisk struct{}
 
 func (fullDisk) Write([]byte) (int, error) { return 0, errFull }
 
-// A stream gives the lines of an export from where it began, each as one write.
+// A stream writes the lines of an export from its beginning on, each with one call of Write.
 func TestStream(t *testing.T) {
 	ctx, s := context.Background(), nasty(t)
 	var got writes

@@ -13,19 +13,19 @@ import (
 )
 
 // A file and a store cannot be written in one step, so after a crash the file may be behind or
-// ahead of the store. The order of a checkpoint makes both harmless:
+// ahead of the store. The order of the steps of a checkpoint makes both harmless:
 //
-//  1. the store's records to the disk;
-//  2. lines to the file, and the file to the disk;
-//  3. the mark, which says how far the file holds what the store holds.
+//  1. The store syncs its records to the disk.
+//  2. The lines are written to the file, and the file is synced to the disk.
+//  3. The mark is stored. It records how much of the store's feed the file contains.
 //
-// A crash before step 3 leaves the old mark. The next run cuts off what the file has after the
-// mark, and writes it again from the store. The store has each record by then, or judges its page
-// again. After a crash behind step 3, the file ends at the mark. So no line is lost and none is
-// repeated.
+// A crash before step 3 leaves the old mark. The next run truncates the file at the mark, and
+// writes the later lines again from the store. The store has each record by then, or the page is
+// judged again. After a crash behind step 3, the file ends at the mark. So no line is lost and none
+// is repeated.
 //
 // The mark is on disk before the first line of the file. It contains the ID of the page of that
-// line. Without the mark, the feed could not be told from a file of another program.
+// line. Without the mark, the feed could not be distinguished from a file of another program.
 
 // ErrNotOurs means that the file exists, and its content is not the feed of this store.
 var ErrNotOurs = errors.New("not the feed of this store")
@@ -39,9 +39,9 @@ type File struct {
 	// buffer for the line being written
 	line []byte
 
-	cursor store.Cursor // after the last page that was written or skipped
-	offset int64        // bytes of the file, including those still in the buffer out
-	marked mark         // the mark that the store holds
+	cursor store.Cursor // position after the last page that was written or skipped
+	offset int64        // size of the file in bytes, including the bytes still in the buffer out
+	marked mark         // the mark as it is stored
 }
 
 // A FileStore is the part of a store that a [File] needs.
@@ -53,7 +53,7 @@ type FileStore interface {
 
 // OpenFile opens the feed of s in the file at path, and brings the file up to date. It creates a
 // missing file. It cuts an existing one at the mark in the store, and writes all later records. A
-// file that is shorter than the mark says is written again from the start. If the file has other
+// file that is shorter than the mark records is written again from the start. If the file has other
 // content, it stays as it is, and the error is ErrNotOurs.
 func OpenFile(ctx context.Context, path string, s FileStore) (*File, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
@@ -93,7 +93,7 @@ func (f *File) resume(ctx context.Context) error {
 	return f.checkpoint(ctx)
 }
 
-// start returns the mark at which writing goes on in a file of size bytes: m, or a mark at the
+// start returns the mark at which writing continues in a file of size bytes: m, or a mark at the
 // beginning of the file. It returns an error if the file is not the feed of this store.
 func (f *File) start(size int64, m *mark) (mark, error) {
 	if size == 0 && m != nil {
@@ -103,7 +103,7 @@ func (f *File) start(size int64, m *mark) (mark, error) {
 		return mark{}, nil
 	}
 	if m == nil {
-		return mark{}, fmt.Errorf("%w, because the store has not written one: choose another file, or move this one away", ErrNotOurs)
+		return mark{}, fmt.Errorf("%w, because this store has never written a feed: choose another file, or move this one away", ErrNotOurs)
 	}
 	ours, err := beginsLike(f.f, size, m.First)
 	if err != nil {
@@ -126,7 +126,7 @@ func (f *File) start(size int64, m *mark) (mark, error) {
 }
 
 // cut truncates the file at the offset in m. It first writes m to the store, because the mark in
-// the store must never claim more than the file holds.
+// the store must never be ahead of the file.
 func (f *File) cut(ctx context.Context, m mark) error {
 	if err := writeMark(ctx, f.s, m); err != nil {
 		return err
@@ -156,7 +156,7 @@ func (f *File) CatchUp(ctx context.Context) error {
 // take writes the lines of the records that the file does not contain yet to the buffer of the
 // file.
 func (f *File) take(ctx context.Context) error {
-	anew := f.offset == 0 // the file is empty, so nothing can be gone from it
+	anew := f.offset == 0 // the file is empty, so no page of it can be gone
 	for page, err := range f.s.Changes(ctx, f.cursor, store.WantText) {
 		if err == nil {
 			err = ctx.Err()

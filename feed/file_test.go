@@ -16,8 +16,9 @@ import (
 	"skink/store"
 )
 
-// A crawl is seven pages, judged in order, with a checkpoint after every third. Two of three are
-// fed. It can be stopped anywhere, and goes on with the pages that its store does not know.
+// A crawl judges seven pages in order, with a checkpoint after every third page. Two of three pages
+// are in the feed. It can be stopped anywhere, and continues with the pages that are not in its
+// store.
 type crawl struct {
 	t    *testing.T
 	s    *powered
@@ -31,13 +32,13 @@ func (c *crawl) page(i int) (store.Record, string) {
 	if i%3 == 1 {
 		r.Verdict = dedup.Exact
 	}
-	// Some texts are longer than what is looked at to know the file again.
+	// Some texts are longer than tailSize, the bytes by which a file is recognized.
 	return r, strings.Repeat(fmt.Sprintf("text of page %d\n", i), 1+i%5*200)
 }
 
-// run crawls until stop events have happened, and returns the file as it is
-// then; nil: the crawl ended before, and closed its feed. Events are commits, what
-// is taken of them, buffers that spill by themselves, and checkpoints.
+// run crawls until the given number of events has happened, and returns the open feed. If the crawl
+// finishes before, run closes the feed and returns nil. Events are commits, calls of Take, buffers
+// that are written because they are full, and checkpoints.
 func (c *crawl) run(stop int) *feed.File {
 	c.t.Helper()
 	ctx := context.Background()
@@ -79,7 +80,7 @@ func (c *crawl) run(stop int) *feed.File {
 	return nil
 }
 
-// finish lets a crawl that was stopped go on to its end, and compares.
+// finish continues a stopped crawl to its end, and compares the file with an export.
 func (c *crawl) finish(what string) {
 	c.t.Helper()
 	if c.run(1000) != nil {
@@ -105,19 +106,20 @@ func newCrawl(t *testing.T, dir string) *crawl {
 
 // everyStop runs f with crawls that stop after each number of events.
 func everyStop(t *testing.T, f func(t *testing.T, stop int)) {
-	const events = 19 // of a whole crawl: 1 + 7 commits, 5 times something taken, 4 spills, 2 checkpoints
+	const events = 19 // events of a whole crawl: 1 + 7 commits, 5 calls of Take, 4 full buffers, 2 checkpoints
 	if newCrawl(t, t.TempDir()).run(events) != nil || newCrawl(t, t.TempDir()).run(events-1) == nil {
 		t.Fatalf("a crawl has not %d events", events)
 	}
 	for stop := range events {
 		t.Run(fmt.Sprint(stop), func(t *testing.T) {
-			t.Parallel() // they mostly wait for the disk
+			t.Parallel() // the tests mostly wait for the disk
 			f(t, stop)
 		})
 	}
 }
 
-// Killed at any point, once or twice, the file ends as if nothing had happened.
+// If a crawl is killed at any point, once or twice, the finished file is as if nothing had
+// happened.
 func TestFileKilled(t *testing.T) {
 	everyStop(t, func(t *testing.T, stop int) {
 		for second := range 2 {
@@ -131,8 +133,8 @@ func TestFileKilled(t *testing.T) {
 	})
 }
 
-// After a power cut the store has what was synced, and perhaps more, in any
-// order; so has the file, and after that perhaps garbage.
+// After a power cut, the store has all synced records, and perhaps some later ones. The same is
+// true of the lines in the file, behind which there may also be garbage.
 func TestFilePowerCut(t *testing.T) {
 	everyStop(t, func(t *testing.T, stop int) {
 		for _, kept := range []struct{ file, store string }{
@@ -161,7 +163,7 @@ func cutPower(t *testing.T, path string, synced int64, after string) {
 	case "half":
 		b = b[:(synced+int64(len(b)))/2]
 	case "garbage":
-		if synced > 0 { // before the first checkpoint a file is known by its first line alone
+		if synced > 0 { // before the first checkpoint a file is recognized only by its first line
 			b = append(b[:synced:synced], make([]byte, 5000)...)
 		}
 	}
@@ -170,10 +172,10 @@ func cutPower(t *testing.T, path string, synced int64, after string) {
 	}
 }
 
-// powered is a store that can lose what was not synced.
+// powered is a store that can lose the records that were not synced.
 type powered struct {
 	store.Store
-	synced, pending []written // before the last Sync, and since
+	synced, pending []written // records before the last Sync, and since then
 }
 
 type written struct {
@@ -203,7 +205,7 @@ func (p *powered) Sync() error {
 	return p.Store.Sync()
 }
 
-// cut returns the store after a power cut that spared some of what was pending.
+// cut returns the store after a power cut. spared selects the pending records that survive.
 func (p *powered) cut(t *testing.T, spared string) *powered {
 	after := &powered{Store: store.NewMemory()}
 	redo := slices.Clone(p.synced)
@@ -223,12 +225,12 @@ func (p *powered) cut(t *testing.T, spared string) *powered {
 	return after
 }
 
-// What may be at the file's place when a store with a finished feed is opened.
+// These files may be at the path of the feed when a store with a finished feed is opened.
 func TestFileInTheWay(t *testing.T) {
 	other := func(b []byte) []byte { return append([]byte(`{"id":"00`), b[9:]...) }
 	for _, test := range []struct {
 		name    string
-		change  func([]byte) []byte // of the feed; nil: the file is deleted
+		change  func([]byte) []byte // changes the content of the feed; nil: the file is deleted
 		refused bool
 	}{
 		{"as it was", func(b []byte) []byte { return b }, false},
@@ -264,7 +266,7 @@ func TestFileInTheWay(t *testing.T) {
 				return
 			}
 			refused(t, c, b)
-			// What the refusal says to try must work.
+			// The suggestion in the error message must work.
 			if err := os.Rename(c.path, c.path+".old"); err != nil {
 				t.Fatal(err)
 			}
@@ -284,7 +286,8 @@ func refused(t *testing.T, c *crawl, content []byte) {
 	}
 }
 
-// A store that never wrote a feed takes over no file, and catches up in a new one.
+// A store that never wrote a feed does not continue an existing file, and writes all pages to a new
+// one.
 func TestFileFirstFeed(t *testing.T) {
 	dir := t.TempDir()
 	c := newCrawl(t, dir)
@@ -300,7 +303,7 @@ func TestFileFirstFeed(t *testing.T) {
 	c.finish("new file")
 }
 
-// The feed moves with its file: into another folder, or on to a new file.
+// The feed continues in a file that was moved into another folder, and begins again in a new file.
 func TestFileMoved(t *testing.T) {
 	dir := t.TempDir()
 	c := newCrawl(t, dir)
@@ -337,7 +340,7 @@ func TestFileDamagedMark(t *testing.T) {
 	}
 }
 
-// Only what is fed and not yet written becomes a line.
+// Only a page that is in the feed and was not written yet becomes a line.
 func TestFileAddsOnce(t *testing.T) {
 	ctx := context.Background()
 	c := newCrawl(t, t.TempDir())

@@ -11,8 +11,8 @@ import (
 
 var fetched = time.Date(2025, 3, 1, 9, 30, 0, 0, time.FixedZone("", 2*60*60))
 
-// nasty is a store with one record of every kind, and strings that break lines,
-// terminals and careless escaping.
+// nasty returns a store with one record of every kind, and with strings that need care: line ends,
+// terminal escapes, quotes and invalid UTF-8.
 func nasty(t testing.TB) store.Store {
 	s := store.NewMemory()
 	add := func(text string, r store.Record) {

@@ -15,8 +15,8 @@ type Consumer interface {
 }
 
 // Follow calls c.CatchUp at an interval until ctx is done or CatchUp fails, and returns the error
-// of CatchUp. CatchUp gets the context work instead of ctx, so that a call under way can finish
-// when ctx is done.
+// of CatchUp. CatchUp gets the context work instead of ctx, so that a running call can finish when
+// ctx is done.
 func Follow(ctx, work context.Context, c Consumer, every time.Duration) error {
 	tick := time.NewTicker(every)
 	defer tick.Stop()
@@ -26,7 +26,7 @@ func Follow(ctx, work context.Context, c Consumer, every time.Duration) error {
 			return nil
 		case <-tick.C:
 		}
-		if ctx.Err() != nil { // if both cases are ready, select takes either
+		if ctx.Err() != nil { // if both cases are ready, select chooses either
 			return nil
 		}
 		if err := c.CatchUp(work); err != nil {

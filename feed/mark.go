@@ -15,7 +15,7 @@ import (
 // the name "feed". It identifies the file by content and not by path, because a file may have been
 // moved together with its store, and another file may have its old path.
 type mark struct {
-	Cursor store.Cursor `json:"cursor"`         // after the last page that was written or skipped
+	Cursor store.Cursor `json:"cursor"`         // position after the last page that was written or skipped
 	Offset int64        `json:"offset"`         // size of the file in bytes
 	Tail   dedup.Hash   `json:"tail,omitzero"`  // hash of the last bytes before Offset, at most tailSize bytes
 	First  dedup.Hash   `json:"first,omitzero"` // ID of the page of the file's first line; zero: the file has no line
@@ -34,7 +34,7 @@ func readMark(ctx context.Context, s FileStore) (*mark, error) {
 	}
 	var m mark
 	if err := json.Unmarshal(b, &m); err != nil {
-		return nil, fmt.Errorf("read the feed's mark: %w: %v", store.ErrCorrupt, err)
+		return nil, fmt.Errorf("read the position of the feed: %w: %v", store.ErrCorrupt, err)
 	}
 	return &m, nil
 }
@@ -57,9 +57,9 @@ func tailOf(f io.ReaderAt, offset int64) (dedup.Hash, error) {
 	return dedup.HashOf(tail), nil
 }
 
-// beginsLike reports whether a file of size bytes begins with the line of the page first. A file
-// that is shorter than the beginning of that line must equal its first bytes. Any other file was
-// never a feed of the store, and must not be changed.
+// beginsLike reports whether a file of size bytes begins with the line of the page first. If the
+// file is shorter than the beginning of that line, it must equal the first bytes of the line. Any
+// other file was never a feed of the store, and must not be changed.
 func beginsLike(f io.ReaderAt, size int64, first dedup.Hash) (bool, error) {
 	if first.IsZero() {
 		return false, nil

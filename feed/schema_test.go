@@ -12,7 +12,7 @@ import (
 	"skink/internal/table"
 )
 
-// SCHEMA.md lists every field, in its order, with what it is in JSON and in Parquet.
+// SCHEMA.md lists all fields in their order, with their types in JSON and in Parquet.
 func TestSchema(t *testing.T) {
 	text, err := os.ReadFile("SCHEMA.md")
 	if err != nil {

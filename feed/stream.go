@@ -9,12 +9,12 @@ import (
 )
 
 // A Stream is the live feed of a crawl to a writer that cannot be truncated, such as standard
-// output. It begins with the pages that are judged after NewStream. It does not store how far it
-// got, so a crawl that is resumed after a crash may repeat the last lines.
+// output. It begins with the pages that are judged after NewStream. It does not store its position,
+// so a crawl that is resumed after a crash may repeat the last lines.
 type Stream struct {
 	w io.Writer
 	s store.Reader
-	// after the last page that was written
+	// position after the last page that was written
 	cursor store.Cursor
 	// buffer for the line being written
 	line []byte

@@ -19,7 +19,7 @@ import (
 	"skink/store"
 )
 
-// A table has in its columns what the lines have in their fields.
+// The columns of a table have the same values as the fields of the lines.
 func TestParquet(t *testing.T) {
 	s := nasty(t)
 	lines, n := write(t, s, feed.Options{Include: feed.All})
@@ -60,8 +60,8 @@ func TestParquet(t *testing.T) {
 	}
 }
 
-// Another program reads from the table what is in the lines: SKINK_NODE_MODULES names a folder with
-// hyparquet and hyparquet-compressors from npm.
+// Another program reads the same values from the table as are in the lines. SKINK_NODE_MODULES
+// names a folder with hyparquet and hyparquet-compressors from npm.
 func TestParquetElsewhere(t *testing.T) {
 	modules := os.Getenv("SKINK_NODE_MODULES")
 	node, err := exec.LookPath("node")
@@ -91,7 +91,7 @@ for (const row of await parquetReadObjects({ file: await asyncBufferFromFile(%q)
 	}
 }
 
-// fieldsOf are the fields of lines, with the time as a moment, however it is written.
+// fieldsOf returns the fields of JSON lines, with times in UTC, so that they can be compared.
 func fieldsOf(t *testing.T, lines []byte) (all []map[string]any) {
 	t.Helper()
 	for line := range strings.Lines(string(lines)) {
@@ -111,7 +111,7 @@ func fieldsOf(t *testing.T, lines []byte) (all []map[string]any) {
 	return all
 }
 
-// What has too little text is left out if that is asked for.
+// NoThin and MinWords leave out pages with too little text.
 func TestThinLeftOut(t *testing.T) {
 	s := store.NewMemory()
 	for i, v := range []dedup.VerdictKind{dedup.Unique, dedup.Thin, dedup.Unique, dedup.Thin} {

@@ -22,7 +22,7 @@ import (
 // index of them, and the titles and texts of the pages in the feed. Viewers such as ReplayWeb.page
 // show it in a browser.
 
-// WACZ says what [WriteWACZ] packs in addition to the pages of the store.
+// WACZ configures [WriteWACZ], in addition to the Options.
 type WACZ struct {
 	Dir      string                               // folder with the archive files of the crawl
 	Software string                               // name of the software that writes the file, which the file records
@@ -33,8 +33,8 @@ type WACZ struct {
 // ErrNoArchive means that no page of a store was archived.
 var ErrNoArchive = errors.New("the store has no web archive")
 
-// A MissingError says that the folder of the archive lacks a file that the store says contains some
-// of its pages.
+// A MissingError means that a file with some of the store's pages is missing from the folder of the
+// archive.
 type MissingError struct{ Name, Dir string }
 
 func (e *MissingError) Error() string {
@@ -90,7 +90,8 @@ func archivesOf(ctx context.Context, s store.Reader) ([]string, error) {
 	return names, nil
 }
 
-// beginnings yields the pages for the list in the WACZ file, and counts them in count.
+// beginnings yields the pages for the list of pages in the WACZ file, and adds their number to
+// count.
 func (opt *Options) beginnings(ctx context.Context, s store.Reader, count *int) iter.Seq2[warc.StartPage, error] {
 	return func(yield func(warc.StartPage, error) bool) {
 		for page, err := range s.Changes(ctx, "", store.WantText) {

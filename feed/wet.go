@@ -11,9 +11,9 @@ import (
 
 // # WET
 //
-// In a WET archive each page is two records. A conversion record contains the main text. A metadata
-// record, which refers to the first, contains as JSON all other fields of the page's [Document],
-// such as the verdict.
+// In a WET archive each page has two records. A conversion record contains the main text. A
+// metadata record, which refers to the first, contains as JSON all other fields of the page's
+// [Document], such as the verdict.
 
 // A textArchive writes documents as WET.
 type textArchive struct {

@@ -12,7 +12,7 @@ import (
 	"skink/warc"
 )
 
-// A WET file has the text of each page, and beside it what its line says but the text.
+// A WET file has the text of each page, and a record with the other fields of its line.
 func TestWET(t *testing.T) {
 	for _, packed := range []bool{false, true} {
 		file, pages := write(t, nasty(t), feed.Options{Include: feed.All, Format: feed.WET, Packed: packed})

@@ -12,9 +12,9 @@ import (
 
 // # The identity of a page
 //
-// Two spellings of one URL must be one page, and two pages must never be one URL. The first mistake
-// costs a fetch, and the second loses a page. So only what the standards call equivalent is folded
-// together:
+// Two spellings of one URL must identify the same page, and two pages must never get the same URL.
+// The first mistake costs a fetch, and the second loses a page. So this package folds together only
+// those spellings that the standards call equivalent:
 //
 //   - The URL Standard (https://url.spec.whatwg.org) defines the URL that a browser would request.
 //     Its serialisation has a lower-case host in ASCII, no default port, no dot segments, slashes
@@ -69,7 +69,7 @@ var (
 	ErrInvalid = errors.New("invalid URL")
 )
 
-// parser parses URLs as the URL Standard says. It is set to escape "^" in a path, which the
+// parser parses URLs by the rules of the URL Standard. It is set to escape "^" in a path, which the
 // standard now requires and the library (v0.6.2) does not do by default.
 var parser = whatwg.NewParser(
 	whatwg.WithPathPercentEncodeSet(whatwg.PathPercentEncodeSet.Set('^')),
@@ -97,7 +97,7 @@ func canonicalParsed(rawURL string) (string, error) {
 	ref := stripBlanks(rawURL)
 	s := scheme(ref)
 	if s == "" {
-		return "", fmt.Errorf("%s: %w: it has no scheme; put https:// in front of it", quote(rawURL), ErrScheme)
+		return "", fmt.Errorf("%s: %w: no scheme; put https:// in front of it", quote(rawURL), ErrScheme)
 	}
 	if !isWeb(s) {
 		return "", otherScheme(rawURL, s)
@@ -131,7 +131,7 @@ func serialize(rawURL string, u *whatwg.Url) (string, error) {
 			return "", invalid(rawURL, err)
 		}
 		if again.Hostname() != host {
-			return "", fmt.Errorf("%s: %w: its host becomes %q, then %q; check the host", quote(rawURL), ErrInvalid, host, again.Hostname())
+			return "", fmt.Errorf("%s: %w: the host becomes %q, then %q; check the host", quote(rawURL), ErrInvalid, host, again.Hostname())
 		}
 	}
 	u.SetUsername("")
@@ -272,15 +272,15 @@ func checkBounds(rawURL, ref string) error {
 	case len(ref) > MaxURL:
 		return tooLong(rawURL)
 	case authorityLen(ref) > maxAuthority:
-		return fmt.Errorf("%s: %w: its host has more than %d bytes; check the host", quote(rawURL), ErrInvalid, maxAuthority)
+		return fmt.Errorf("%s: %w: the host has more than %d bytes; check the host", quote(rawURL), ErrInvalid, maxAuthority)
 	case strings.Count(path, "/")+strings.Count(path, `\`) > maxSlashes:
-		return fmt.Errorf("%s: %w: it has more than %d slashes; try a page nearer to the site's root", quote(rawURL), ErrTooLong, maxSlashes)
+		return fmt.Errorf("%s: %w: more than %d slashes; try a page nearer to the site's root", quote(rawURL), ErrTooLong, maxSlashes)
 	}
 	return nil
 }
 
 func tooLong(rawURL string) error {
-	return fmt.Errorf("%s: %w: it has more than %d bytes; try it without its parameters", quote(rawURL), ErrTooLong, MaxURL)
+	return fmt.Errorf("%s: %w: more than %d bytes; try the URL without parameters", quote(rawURL), ErrTooLong, MaxURL)
 }
 
 func otherScheme(rawURL, scheme string) error {

@@ -12,7 +12,7 @@ import (
 
 func TestCanonical(t *testing.T) {
 	tests := []struct {
-		name string // what the row shows, with its section of the URL Standard (U) or RFC 3986 (R)
+		name string // property that the row shows, with its section of the URL Standard (U) or RFC 3986 (R)
 		url  string
 		want string
 	}{
@@ -234,19 +234,19 @@ func TestCanonicalErrors(t *testing.T) {
 	}
 }
 
-// A message names the URL, but not 8,000 bytes of it, and what to try.
+// An error message has the URL, shortened if it is long, and a suggestion.
 func TestCanonicalMessages(t *testing.T) {
 	tests := []struct{ url, want string }{
-		{"example.com", `"example.com": not an http or https URL: it has no scheme; put https:// in front of it`},
+		{"example.com", `"example.com": not an http or https URL: no scheme; put https:// in front of it`},
 		{"localhost:8080", `"localhost:8080": not an http or https URL but localhost; if that is a host, put https:// in front of it`},
 		{"http://", `"http://": invalid URL: The input has a special scheme, but does not contain a host; check the host and the port`},
 		{"ftp://user:secret@example.com/a@b", `"ftp://…@example.com/a@b": not an http or https URL but ftp; if that is a host, put https:// in front of it`},
 		{"http://user:se@cret@[", `"http://…@[": invalid URL: An IPv6 address is missing the closing U+005D (]); check the host and the port`},
 		{"user:secret@example.com", `"user:…@example.com": not an http or https URL but user; if that is a host, put https:// in front of it`},
-		{"//user:secret@example.com/", `"//…@example.com/": not an http or https URL: it has no scheme; put https:// in front of it`},
+		{"//user:secret@example.com/", `"//…@example.com/": not an http or https URL: no scheme; put https:// in front of it`},
 		{"http:\t/\n/user:secret@", `"http:\t/\n/…@": invalid URL: The input includes credentials; check the host and the port`},
 		{"http://" + strings.Repeat("secret", 40) + "@a:x/", `"http://…@a:x/": invalid URL: The input's port is not a number; check the host and the port`},
-		{"http://a/" + strings.Repeat("b", MaxURL), `"http://a/` + strings.Repeat("b", 191) + `"…: URL too long: it has more than 8000 bytes; try it without its parameters`},
+		{"http://a/" + strings.Repeat("b", MaxURL), `"http://a/` + strings.Repeat("b", 191) + `"…: URL too long: more than 8000 bytes; try the URL without parameters`},
 	}
 	for _, tt := range tests {
 		if _, err := Canonical(tt.url); err == nil || err.Error() != tt.want {
@@ -255,9 +255,9 @@ func TestCanonicalMessages(t *testing.T) {
 	}
 }
 
-// Nobody may keep the crawler busy with one page of hostile links: 1,000 of
-// these are a page of 8 MB. Each takes at most a few milliseconds; the bound is
-// for busy machines.
+// A page with hostile links must not keep the crawler busy: 1,000 of these links make a page of 8
+// MB. Each link takes at most a few milliseconds. The limit in the test is larger, for busy
+// machines.
 func TestCanonicalHostileIsBounded(t *testing.T) {
 	for _, url := range []string{
 		"http://" + strings.Repeat("@", MaxURL-10) + "a",
@@ -293,7 +293,7 @@ func FuzzCanonical(f *testing.F) {
 
 type fataler interface{ Fatalf(string, ...any) }
 
-// checkCanonical holds what is promised of any URL at all.
+// checkCanonical checks the promises of Canonical that hold for every string.
 func checkCanonical(t fataler, url string) {
 	got, err := Canonical(url)
 	parsed, parsedErr := canonicalParsed(url)
@@ -323,7 +323,7 @@ func checkCanonical(t fataler, url string) {
 	}
 }
 
-// drawURL generates a URL of pieces that matter to the parser.
+// drawURL generates a random URL from pieces that matter to the parser.
 func drawURL(t *rapid.T) string {
 	scheme := rapid.SampledFrom([]string{"http://", "https://", "HTTP://", "http:", "//", "ftp://", ""}).Draw(t, "scheme")
 	host := rapid.SampledFrom([]string{
@@ -341,8 +341,9 @@ func drawPath(t *rapid.T) string {
 	return strings.Join(rapid.SliceOfN(piece, 0, 12).Draw(t, "path"), "")
 }
 
-// The key is published: whoever has the URL can recompute it. With a shell:
-// printf %s https://example.com/ | sha256sum | cut -c 1-32
+// The key appears in the feed, and users can compute it from the URL with a shell command:
+//
+//	printf %s https://example.com/ | sha256sum | cut -c 1-32
 func TestID(t *testing.T) {
 	tests := []struct{ url, want string }{
 		{"https://example.com/", "0f115db062b7c0dd030b16878c99dea5"},

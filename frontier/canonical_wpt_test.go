@@ -11,11 +11,11 @@ import (
 	"testing"
 )
 
-// The web-platform tests of the URL Standard are what browsers are held against. They come with the
-// URL parser that we use, as files beside its source; where those are not to be had, the tables of
-// this package have to do.
+// Browsers are tested with the web-platform tests of the URL Standard. These tests come with the
+// URL parser that this package uses, as files beside its source. If the files are missing, the
+// tests here are skipped.
 
-// wptRows returns the rows of one of the files.
+// wptRows returns the rows of one file of web-platform tests.
 func wptRows(t *testing.T, name string) (rows []json.RawMessage) {
 	t.Helper()
 	dir, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/nlnwa/whatwg-url").Output()
@@ -32,17 +32,17 @@ func wptRows(t *testing.T, name string) (rows []json.RawMessage) {
 	return rows
 }
 
-// halved says whether a text of a row has half a character of UTF-16, which a string of Go cannot
-// hold.
+// halved reports whether a text of a row contains a lone surrogate of UTF-16, which a Go string
+// cannot represent.
 func halved(row json.RawMessage, text string) bool {
 	return strings.ContainsRune(text, '\ufffd') && surrogate.Match(row)
 }
 
 var surrogate = regexp.MustCompile(`(?i)\\ud[89a-f]`)
 
-// TestWebPlatform holds the resolving of links against them. What they expect is a URL as a browser
-// writes it; from there it is four steps to the canonical form, which wptCanonical takes in its own
-// way.
+// TestWebPlatform resolves the links of the web-platform tests. The expected result in these tests
+// is a URL as a browser writes it. wptCanonical converts it to the canonical form independently of
+// this package.
 func TestWebPlatform(t *testing.T) {
 	rows := wptRows(t, "urltestdata.json")
 	compared, changed := 0, 0
@@ -51,7 +51,7 @@ func TestWebPlatform(t *testing.T) {
 			Input, Base, Href string
 			Failure           bool
 		}
-		if json.Unmarshal(row, &c) != nil { // a comment
+		if json.Unmarshal(row, &c) != nil { // the row is a comment
 			continue
 		}
 		if halved(row, c.Input) {
@@ -86,8 +86,9 @@ func TestWebPlatform(t *testing.T) {
 
 const skipped = "skipped"
 
-// asciiToday is what the URL Standard makes of the hosts in ASCII that claim to be Punycode and are
-// none. The tests that come with the parser are older, and want them to fail; so did the standard.
+// asciiToday returns the URL that the current URL Standard gives for an ASCII host that looks like
+// Punycode and is not valid Punycode. The tests that come with the parser expect an error, because
+// an older version of the standard did.
 func asciiToday(input string) (href string, ok bool) {
 	m := aceHost.FindStringSubmatch(input)
 	if m == nil {
@@ -98,10 +99,10 @@ func asciiToday(input string) (href string, ok bool) {
 
 var aceHost = regexp.MustCompile(`^(https?)://((?:[A-Za-z0-9_.-]*\.)?[Xx][Nn]--[A-Za-z0-9_.=-]*)/?$`)
 
-// TestWebPlatformHosts does the same for hosts in all scripts, with the tests of UTS 46 among them.
+// TestWebPlatformHosts does the same for hosts in all scripts, including the tests of UTS 46.
 func TestWebPlatformHosts(t *testing.T) {
-	// Mathematical signs that IDNA maps to a form which it then refuses: see serialize. Browsers
-	// have come to accept that form.
+	// IDNA maps these mathematical signs to a form that it then refuses, see serialize. Current
+	// browsers accept that form.
 	refused := map[string]bool{"≠": true, "≮": true, "≯": true}
 	for _, name := range []string{"toascii.json", "IdnaTestV2.json"} {
 		compared := 0
@@ -126,7 +127,7 @@ func TestWebPlatformHosts(t *testing.T) {
 	}
 }
 
-// resolveAny resolves a link; the pages of some rows are not of the web.
+// resolveAny resolves a link of a row, whose page may have no http or https URL.
 func resolveAny(t *testing.T, base, input string) (string, error) {
 	if base == "" || base == "about:blank" {
 		checkCanonical(t, input)
@@ -145,8 +146,8 @@ var (
 	escape   = regexp.MustCompile(`%[0-9A-Fa-f]{2}`)
 )
 
-// wptCanonical makes the canonical form of what a browser writes: without fragment and user info,
-// escapes in capitals, unreserved characters as themselves.
+// wptCanonical returns the canonical form of a URL as a browser writes it: without fragment and
+// user info, with escapes in capitals, and with unreserved characters as themselves.
 func wptCanonical(href string) string {
 	href, _, _ = strings.Cut(href, "#")
 	href = userInfo.ReplaceAllString(href, "$1")

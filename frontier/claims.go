@@ -6,14 +6,14 @@ import (
 	"time"
 )
 
-// Claims records which worker holds which host, and until when. It is for frontiers that keep
-// claims in memory. When a claim ends, the frontier must make the host's taken URLs available
-// again; Claims knows no URLs. The zero value has no claims. Only one goroutine at a time may use
-// it.
+// Claims records which worker has claimed which host, and until when. It is for frontiers that keep
+// claims in memory. It does not know the URLs of a host: when a claim ends, the frontier must make
+// the URLs that the worker took available again. The zero value has no claims. Only one goroutine
+// at a time may use it.
 type Claims struct {
 	token   uint64               // token of the last claim
-	held    map[string]*holder   // by host
-	workers map[string]int       // number of hosts that each worker holds
+	held    map[string]*holder   // the valid claims, by host
+	workers map[string]int       // number of hosts that each worker has claimed
 	asked   map[string]time.Time // when each worker asked for hosts last
 	expires time.Time            // no claim expires before this time
 }
@@ -23,7 +23,8 @@ type holder struct {
 	until time.Time
 }
 
-// Begin records that worker holds host until the given time. No worker may hold the host before.
+// Begin records that worker has claimed host until the given time. The host must not be claimed
+// already.
 func (c *Claims) Begin(host, worker string, until time.Time) Claim {
 	if c.held == nil {
 		c.held, c.workers = map[string]*holder{}, map[string]int{}
@@ -36,14 +37,14 @@ func (c *Claims) Begin(host, worker string, until time.Time) Claim {
 	return claim
 }
 
-// endsBy makes expires at most until, because a claim may expire at that time.
+// endsBy lowers c.expires to until if it is later, because a claim may expire at that time.
 func (c *Claims) endsBy(until time.Time) {
 	if c.expires.IsZero() || until.Before(c.expires) {
 		c.expires = until
 	}
 }
 
-// Held reports whether any worker holds the host.
+// Held reports whether any worker has claimed host.
 func (c *Claims) Held(host string) bool { return c.held[host] != nil }
 
 // Check returns nil if the claim is still valid, and otherwise [ErrLost] with the host's name.
@@ -68,7 +69,7 @@ func (c *Claims) Renew(claims []Claim, until time.Time) (lost []Claim) {
 	return lost
 }
 
-// End ends the claim on host, which some worker must hold.
+// End ends the claim on host. The host must be claimed.
 func (c *Claims) End(host string) {
 	worker := c.held[host].claim.Worker
 	delete(c.held, host)
@@ -95,12 +96,12 @@ func (c *Claims) Expire(now time.Time) (hosts []string) {
 	return hosts
 }
 
-// Others returns the number of hosts that workers other than the named one hold.
+// Others returns the number of hosts that workers other than the named one have claimed.
 func (c *Claims) Others(worker string) int { return len(c.held) - c.workers[worker] }
 
-// Share records that worker asks for hosts at now. waiting is the number of hosts that nobody
-// holds. Share returns how many hosts each worker would have if all were divided evenly, and the
-// number of workers; see [Grant]. Call it after the worker got its hosts.
+// Share records that worker asks for hosts at now, and returns the fields Share and Workers of its
+// [Grant]. waiting is the number of unclaimed hosts that have URLs, as in Grant.Waiting. Call Share
+// after the worker got its hosts.
 func (c *Claims) Share(worker string, waiting int, now time.Time) (share, workers int) {
 	if c.asked == nil {
 		c.asked = map[string]time.Time{}

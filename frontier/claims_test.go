@@ -9,14 +9,14 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Whoever claims, renews and returns, and however late: a claim holds until it is ended or has run
-// out, a host has one holder, and no claim is like one before it.
+// In any sequence of claims, renewals and returns, a claim is valid until it is ended or has
+// expired, a host has at most one valid claim, and no two claims are equal.
 func TestClaims(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var c Claims
 		now := time.Unix(0, 0)
-		until := map[Claim]time.Time{} // those that hold
-		var all []Claim                // ever begun
+		until := map[Claim]time.Time{} // expiry time of each valid claim
+		var all []Claim                // all claims that were ever made
 		host := rapid.SampledFrom([]string{"a.test", "b.test", "c.test"})
 		worker := rapid.SampledFrom([]string{"one", "two"})
 		ttl := func(t *rapid.T) time.Time {
@@ -98,7 +98,7 @@ func TestClaims(t *testing.T) {
 	})
 }
 
-// A worker that has not asked for longer than Present has no share any more.
+// A worker that has not asked for hosts for longer than Present gets no share any more.
 func TestShare(t *testing.T) {
 	var c Claims
 	now := time.Now()
@@ -114,7 +114,7 @@ func TestShare(t *testing.T) {
 		{time.Second, "three", 9, 3, 3},
 		{time.Second, "three", 1, 1, 3},
 		{time.Second, "two", 0, 1, 3},
-		{Present - 2*time.Second, "three", 9, 5, 2}, // one is gone
+		{Present - 2*time.Second, "three", 9, 5, 2}, // worker one is not present any more
 		{Present + time.Second, "one", 9, 0, 1},
 	} {
 		now = now.Add(step.after)

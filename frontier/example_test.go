@@ -8,7 +8,7 @@ import (
 	"skink/frontier"
 )
 
-// A URL is discovered once, taken, and ended.
+// A URL is discovered once, taken by a worker, and finished.
 func ExampleMemory() {
 	ctx := context.Background()
 	front := frontier.NewMemory()
@@ -35,7 +35,7 @@ func ExampleMemory() {
 	// 2 taken, 1 fetched, 1 pending
 }
 
-// What the links of a page lead to.
+// A Base resolves the links of a page.
 func ExampleBase() {
 	base, err := frontier.NewBase("https://example.com/docs/", "")
 	if err != nil {

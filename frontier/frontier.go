@@ -1,32 +1,34 @@
 // Package frontier defines a queue of URLs to fetch: its types and its contract, and the canonical
 // form that identifies a URL.
 //
-// The contract follows crawler-commons URLFrontier: URLs are discovered, taken and ended; hosts
-// rest and are blocked. A frontier stores state and makes no decisions. [NewMemory] makes one that
-// lives as long as the process; the stores have persistent ones (package store).
+// The contract follows crawler-commons URLFrontier. URLs are discovered, taken by workers and
+// finished. Requests to a host can be delayed or blocked. A frontier stores state and makes no
+// decisions. [NewMemory] makes a frontier that lives as long as the process. Stores have persistent
+// frontiers, see package store.
 //
 //	front := frontier.NewMemory()
 //	url, err := frontier.Canonical("HTTP://Example.com/%7Ejo#top") // http://example.com/~jo
 //	n, err := front.Discover(ctx, []frontier.Item{{URL: url}})     // 1: it was not known
-//	grant, err := front.Claim(ctx, "me", 1, time.Minute)           // a host that no other worker asks meanwhile
+//	grant, err := front.Claim(ctx, "me", 1, time.Minute)           // a host that no other worker requests meanwhile
 //	items, err := front.Take(ctx, grant.Hosts[0].Claim, 10)
 //
 // # Hosts are claimed, not URLs
 //
-// One host has one holder at a time, so that politeness holds over many workers. The holder takes
-// the host's URLs, and returns the host with all that the next holder needs to be as polite. A
-// claim ends when its host is returned, or when it was not renewed in time: then the holder is
-// dead, or too slow to be told from a dead one. Later writes of that holder fail with [ErrLost],
-// and the URLs that it took are free.
+// Only one worker at a time can claim a host, so that many workers together are as polite as one.
+// The worker takes URLs of the host, and returns the host with the information that the next worker
+// needs to be as polite. A claim ends when its host is returned, or when it is not renewed in time,
+// because the worker has died or is too slow. Later writes of that worker fail with [ErrLost], and
+// its unfinished URLs are free again.
 //
 // The scheduler decides when a host may be requested again, see package crawler. The scheduler's
 // caller decides which URLs belong to a crawl.
 //
 // # Revisits
 //
-// A URL that has ended can be put back ([Frontier].Requeue), to be tried or visited again. An item
-// that is due later is pending, but does not make its host due, and no crawl waits for it. A crawl
-// that is running at that time fetches it. A crawl with no other work ends before.
+// A finished URL can be queued again ([Frontier].Requeue), to be tried or visited again. An item
+// that is due later is pending, but its host cannot be claimed for it before that time, and no
+// crawl waits for it. A crawl that is still running at that time fetches it. A crawl with no other
+// work ends earlier.
 package frontier
 
 import (
@@ -36,37 +38,41 @@ import (
 	"time"
 )
 
-// ErrLost means that a claim has ended, or that another worker has its host.
-var ErrLost = errors.New("the host is no longer held by this worker")
+// ErrLost means that a claim has ended, or that another worker has claimed its host.
+var ErrLost = errors.New("the claim on the host has expired")
 
 // An Item is one URL to fetch, with the facts about its discovery that its record needs.
 type Item struct {
 	URL   string // canonical, see [Canonical]
 	Via   string // the first URL of the chain of redirects that led to URL; "": no redirect did
 	Depth int    // number of links from the nearest seed; 0 for a seed and the target of its redirect
-	Hops  int    // number of redirects in a row that led to URL
+	Hops  int    // number of redirects in a row that led to URL; for a Requisite, of redirects and style sheets
 	Tries int    // number of fetches of URL that failed before this one
 
 	Kind     ItemKind
-	Priority int       // 0 usually; higher ones come later in their host's queue, lower ones sooner: -128 to 127
-	Due      time.Time // not to be taken before this time; zero: at once. For a revisit: when the revisit was asked for
+	Priority int       // usually 0, from -128 to 127; URLs with lower numbers come sooner in their host's queue
+	Due      time.Time // the URL must not be fetched before this time; zero: it may be fetched at once. For a revisit, the time at which the revisit was requested
 	ETag     string    // validators of the visit before, as the server sent them; "": none
 	Modified string
 }
 
-// The least and the greatest priority. Values beyond are stored as the nearest of the two.
+// The least and the greatest priority. Values outside this range are stored as the nearer of the
+// two.
 const (
 	SoonestPriority = -128
 	LatestPriority  = 127
 )
 
-// An ItemKind says for what purpose an item is fetched. The numbers are stored and must not change.
+// An ItemKind is the purpose for which an item is fetched. The numbers are stored and must not
+// change.
 type ItemKind uint8
 
 const (
 	Page    ItemKind = 0 // a page or any other file
 	Sitemap ItemKind = 1 // a list of URLs for crawlers
 	Check   ItemKind = 2 // only to find out whether the URL works
+
+	Requisite ItemKind = 3 // a file that a page needs to look right, for the archive; it is not judged
 )
 
 // A State is the progress of a URL. The numbers are stored and must not change.
@@ -78,8 +84,8 @@ const (
 	Fetched    State = 2 // answered with a page or file
 	Redirected State = 3 // answered with a redirect
 	Blocked    State = 4 // forbidden by robots.txt
-	Failed     State = 5 // has no page; its record says why
-	GivenUp    State = 6 // all permitted attempts failed; its record says why
+	Failed     State = 5 // has no page; its record has the reason
+	GivenUp    State = 6 // all permitted attempts failed; its record has the reason
 	Outside    State = 7 // a page links to it, but the crawl excludes it; Discover queues it if it is included later
 )
 
@@ -90,25 +96,25 @@ func (s State) Ends() bool { return s > Pending && s < Outside }
 // New reports whether Discover queues a URL that is in state s.
 func (s State) New() bool { return s == Unknown || s == Outside }
 
-// A Host is one authority, such as "example.com" or "example.com:8080", with URLs waiting.
-// Politeness is counted by host.
+// A Host is one authority, such as "example.com" or "example.com:8080", with pending URLs. Delays
+// between requests apply to each host.
 type Host struct {
 	Name    string
 	Pending int // number of URLs that wait to be fetched, now or later, or are being fetched
-	Depth   int // depth of the URL to fetch next, as far as is known
+	Depth   int // depth of the URL to fetch next; 0 if that is not known
 	Rest    Rest
 }
 
-// A Rest is what the next worker that claims a host must know to be polite. In the zero value
-// nothing is known about the host.
+// A Rest is the information that the next worker needs to be polite to a host. The zero value means
+// that nothing is known about the host.
 type Rest struct {
 	Next    time.Time     // the host must not be requested, and cannot be claimed, before this time
 	Idle    bool          // no crawl waits for this host: its URLs may stay pending when a crawl ends
 	Blocked time.Time     // the host itself asked to get no requests before this time, see MostBlocked
 	Delay   time.Duration // least time between two requests that the host asked for; 0: it asked for none
-	Took    time.Duration // average time of an answer, in which recent answers count more; 0: no answer yet
+	Took    time.Duration // moving average of the time that the host takes to answer a request; 0: unknown
 	Trouble Trouble       // recent failures
-	Spent   Spent         // what was fetched from the host in this crawl
+	Spent   Spent         // amount of data fetched from the host in this crawl; zero if the crawl does not limit it
 }
 
 // MostBlocked is the longest time for which a host can ask to get no requests. If it asks for more,
@@ -133,18 +139,19 @@ func (r Rest) Bounded(now time.Time) Rest {
 	return r
 }
 
-// Trouble counts the failed requests to a host since its last success.
+// Trouble describes the failed requests to a host since the last request that succeeded.
 type Trouble struct {
 	Answered bool      // the host has answered a request in this crawl
-	Fails    int       // number of failures in a row; requests that failed at the same time count as one
-	Since    time.Time // when the first of these failures ended
-	Last     time.Time // when the latest of these failures ended
+	Fails    int       // number of failures in a row; failures of requests that were in flight at the same time count as one
+	Since    time.Time // when the first of these requests failed
+	Last     time.Time // when the last of these requests failed
 }
 
-// Spent counts what was fetched from a host.
+// Spent is the amount of data fetched from a host.
 type Spent struct {
-	Pages int64 // answers with a page or a file
-	Bytes int64 // total size of the bodies of these answers
+	Pages      int64 // number of answers with a page or a file
+	Bytes      int64 // total size of the bodies of all answers
+	Requisites int64 `json:",omitempty"` // total size of the bodies of requisites, which Pages and Bytes do not count
 }
 
 // A Claim is the right of one worker to fetch from one host for a limited time.
@@ -157,33 +164,34 @@ type Claim struct {
 // A Held is a host that a worker has just claimed.
 type Held struct {
 	Claim Claim
-	Host  Host // state of the host as the last holder returned it
+	Host  Host // state of the host as the last worker returned it
 }
 
-// A Grant is what [Frontier].Claim returns: the claimed hosts, and facts about the other hosts.
+// A Grant is the result of [Frontier].Claim: the claimed hosts, and facts about the other hosts.
 type Grant struct {
 	Hosts   []Held
-	Others  int       // number of hosts that other workers hold
-	Waiting int       // number of hosts that nobody holds and that have URLs to fetch now; idle ones do not count
-	Next    time.Time // when the first host that nobody holds can be claimed, now if one can be; zero: no such host has URLs
+	Others  int       // number of hosts that other workers have claimed
+	Waiting int       // number of unclaimed hosts that have free URLs; hosts with Rest.Idle are not counted
+	Next    time.Time // when the next unclaimed host can be claimed; now if one can be already; zero: no unclaimed host has URLs
 
-	// Workers is how many workers asked for hosts within the last [Present], including the caller.
+	// Workers is the number of workers that asked for hosts within the last [Present], including
+	// the caller.
 	Workers int
 
-	// Share is how many hosts each worker would hold if all held and waiting hosts were divided
-	// evenly, rounded up, and at least 1. It is advice: a worker may claim more. 0: no other worker
-	// has asked for hosts lately.
+	// Share is the number of hosts that each worker would have if all claimed and waiting hosts
+	// were divided evenly, rounded up, and at least 1. It is only advice: a worker may claim more.
+	// It is 0 if no other worker has asked for hosts within the last [Present].
 	Share int
 }
 
 // Present is how long a worker counts as active after it asked for hosts. It is longer than a
 // worker waits before it asks again, and much shorter than a claim. So when a worker dies, the
-// other workers soon get its share of the free hosts, although the hosts that it holds stay locked
-// until their claims expire.
+// other workers soon get its share of the free hosts, although the hosts that it had claimed stay
+// locked until their claims expire.
 const Present = 5 * time.Second
 
-// ShareOf returns how many hosts each of some workers should hold, rounded up; 0 for fewer than two
-// workers. See [Grant].
+// ShareOf returns the number of hosts that each worker should claim, see [Grant]: hosts divided by
+// workers, rounded up, and at least 1. It returns 0 for fewer than two workers.
 func ShareOf(hosts, workers int) int {
 	if workers < 2 {
 		return 0
@@ -204,45 +212,47 @@ func (n *PerState) Counts() Counts {
 	return Counts{n[Pending], n[Fetched], n[Redirected], n[Blocked], n[Failed], n[GivenUp], n[Outside]}
 }
 
-// Frontier is the contract. Every method may be called from several goroutines. Package
-// store/storetest tests these promises. A page's record, the end of its URL and the URLs that it
-// leads to are written together: in a store by its Commit, in a [Memory] by its End.
+// Frontier is the contract that every frontier keeps. Its methods may be called from several
+// goroutines at once. Package store/storetest tests these promises. The record of a page, the final
+// state of its URL and the URLs to which it leads are written together. A store does this in
+// Commit, and a [Memory] in End.
 type Frontier interface {
 	Reader
 
 	// Discover queues the URLs that are unknown or outside the crawl, and returns how many those
 	// were. Known URLs are dropped. If two calls discover one URL at once, exactly one counts it.
-	// Order within a host: by priority, then depth, then arrival. An item that is due later arrives
-	// when it is due.
+	// The URLs of a host are ordered by priority, then depth, then arrival. An item that is due
+	// later counts as arriving when it is due.
 	Discover(ctx context.Context, items []Item) (int, error)
 
-	// Requeue queues the items whose URLs have ended, are unknown or are outside the crawl, and
-	// returns how many those were. Pending URLs stay as they are. The records of the URLs stay
-	// until a commit with Revisit replaces them.
+	// Requeue queues the items whose URLs are finished, unknown or outside the crawl, and returns
+	// how many those were. Pending URLs stay as they are. The records of the URLs stay until a
+	// commit with Revisit replaces them.
 	Requeue(ctx context.Context, items []Item) (int, error)
 
-	// Claim gives the worker up to n hosts for ttl. They have free URLs, are due, and are not held.
-	// Hosts whose first URL comes first, by priority and then depth, come before others, and then
-	// those that have been due the longest. If all free URLs of a host are due later, the host is
-	// not due before the first of them. With n = 0, Claim only reports the state of the frontier,
-	// and counts the worker as present.
+	// Claim gives the worker up to n hosts for ttl. These hosts have free URLs, may be requested
+	// now, and are not claimed. They are chosen by the priority and then the depth of their first
+	// URL. Among equal hosts, those that could be requested the longest come first. A host whose
+	// URLs are all due later cannot be claimed before the first of them is due. With n = 0, Claim
+	// only reports the state of the frontier, and counts the worker as present.
 	Claim(ctx context.Context, worker string, n int, ttl time.Duration) (Grant, error)
 
 	// Renew extends claims to ttl from now, and returns those that were lost.
 	Renew(ctx context.Context, claims []Claim, ttl time.Duration) (lost []Claim, err error)
 
-	// Take takes up to n free URLs of a claimed host, in the host's order. They stay taken until
-	// they end, are released, or the claim ends. Without URLs and without an error, none is
-	// waiting.
+	// Take takes up to n free URLs of a claimed host, in the host's order. No other call returns
+	// these URLs until they are released or the claim ends. If Take returns neither URLs nor an
+	// error, the host has no free URL.
 	Take(ctx context.Context, c Claim, n int) ([]Item, error)
 
-	// Release gives back a URL that was taken, without an answer. It is queued again as the item
-	// given, at the end of its priority and depth.
+	// Release gives back a URL that was taken and is not finished. The URL is queued again as the
+	// given item, behind the other URLs of its priority and depth.
 	Release(ctx context.Context, c Claim, item Item) error
 
-	// Return ends a claim. The host's URLs that were taken and have not ended are free, in their
-	// old places, and the next holder gets rest. Blocked, Delay and Spent of a host outlive the
-	// process if the frontier does. The other fields of Rest end with a run.
+	// Return ends a claim. The host's URLs that were taken and are not finished become free again,
+	// at their old positions. The next worker that claims the host gets rest. A persistent frontier
+	// stores the fields Blocked, Delay and Spent. The other fields of Rest are lost when the run
+	// ends.
 	Return(ctx context.Context, c Claim, rest Rest) error
 }
 

@@ -18,7 +18,7 @@ type Memory struct {
 	hosts  map[string]*memoryHost
 	claims Claims
 	counts PerState
-	seq    uint64 // number that the last queued URL got
+	seq    uint64 // seq of the last queued URL
 }
 
 var _ Frontier = (*Memory)(nil)
@@ -34,7 +34,7 @@ type memoryURL struct {
 // memoryHost is the state of one host in a Memory.
 type memoryHost struct {
 	name    string
-	pending int          // number of URLs that are waiting, due later, or taken
+	pending int          // number of URLs in waiting, later and taken
 	waiting []*memoryURL // URLs that are free, by priority, then depth, then seq
 	later   []*memoryURL // URLs that are due later, by due time, then seq
 	taken   []*memoryURL
@@ -135,7 +135,7 @@ func (f *Memory) ripen(h *memoryHost, now time.Time) {
 	}
 }
 
-// push inserts u into the waiting URLs at the place that its priority, depth and seq give it.
+// push inserts u into the waiting URLs at the position that its priority, depth and seq give it.
 func (h *memoryHost) push(u *memoryURL) {
 	u.taken = false
 	h.waiting = insert(h.waiting, u, func(a, b *memoryURL) int {
@@ -161,8 +161,8 @@ func (h *memoryHost) drop(u *memoryURL) {
 	}
 }
 
-// free makes the URLs that were taken wait again, at their old places. It is called when the claim
-// of the host has ended.
+// free makes the URLs that were taken wait again, at their old positions. It is called when the
+// claim on the host has ended.
 func (h *memoryHost) free() {
 	for _, u := range h.taken {
 		h.push(u)
@@ -170,8 +170,8 @@ func (h *memoryHost) free() {
 	h.taken = nil
 }
 
-// expire ends the claims that were not renewed in time, and makes the URLs that their holders took
-// wait again.
+// expire ends the claims that were not renewed in time, and makes the URLs that were taken under
+// these claims wait again.
 func (f *Memory) expire(now time.Time) {
 	for _, host := range f.claims.Expire(now) {
 		f.hosts[host].free()
@@ -308,7 +308,7 @@ func (f *Memory) Return(ctx context.Context, c Claim, rest Rest) error {
 	defer f.mu.Unlock()
 	h, err := f.holder(c)
 	if err != nil {
-		return fmt.Errorf("return %w", err)
+		return fmt.Errorf("return host %w", err)
 	}
 	f.claims.End(c.Host)
 	h.free()
@@ -316,18 +316,18 @@ func (f *Memory) Return(ctx context.Context, c Claim, rest Rest) error {
 	return nil
 }
 
-// An Ending says how the fetch of a URL ended.
+// An Ending is the result of fetching a URL.
 type Ending struct {
 	Claim  Claim // claim on the URL's host; zero: it is not checked
 	URL    string
-	State  State    // state in which the URL ends; Unknown: the URL was never in the frontier, and nothing ends
-	Links  []Item   // URLs of the crawl to which the page led
-	Beyond []string // URLs outside the crawl to which the page led
+	State  State    // final state of the URL; Unknown: the URL was never in the frontier, and gets no state
+	Links  []Item   // URLs of the crawl to which the page leads
+	Beyond []string // URLs outside the crawl to which the page leads
 }
 
 // End stores the result of fetching a URL, queues the URLs that its page links to, and records
-// those that the crawl excludes. All of this happens in one step. The state of a URL that has
-// already ended does not change. If the claim is no longer valid, End changes nothing and returns
+// those that the crawl excludes. All of this happens in one step. If the URL is finished already,
+// its state does not change. If the claim is no longer valid, End changes nothing and returns
 // [ErrLost].
 func (f *Memory) End(ctx context.Context, e Ending) error {
 	if err := ctx.Err(); err != nil {
@@ -337,7 +337,7 @@ func (f *Memory) End(ctx context.Context, e Ending) error {
 	defer f.mu.Unlock()
 	if e.Claim != (Claim{}) {
 		if _, err := f.holder(e.Claim); err != nil {
-			return fmt.Errorf("end a URL of %w", err)
+			return fmt.Errorf("finish a URL of %w", err)
 		}
 	}
 	f.discover(e.Links, State.New)

@@ -5,26 +5,26 @@ import "strings"
 // # Plain URLs
 //
 // The standard's parser takes 12 µs for a URL, and would return nearly all links of nearly all
-// pages unchanged. A plain URL is one of which a single pass can prove that:
+// pages unchanged. A URL is called plain if a single pass can prove that:
 //
 //   - its scheme is "http://" or "https://", in lower case;
 //   - its host is a name of lower-case ASCII letters, digits and single inner hyphens, its last
 //     label starts with a letter (else it might be an IPv4 address: "0x7f.1" is 127.0.0.1), and
 //     nothing follows it, not even a port;
-//   - in its path and query every byte is one the parser neither escapes nor acts upon, every %XX
-//     is in capitals and is not an unreserved character, and no segment of the path could be a dot
-//     segment.
+//   - in its path and query, the parser would neither escape nor interpret any byte, every %XX is
+//     in capitals and does not stand for an unreserved character, and no segment of the path could
+//     be a dot segment.
 //
-// It also has at most maxPlain bytes. A URL in doubt is not plain, and goes to the parser: a
-// mistake here would give one page two identities. FuzzResolve and TestResolvePlain compare the two
-// ways.
+// A plain URL also has at most maxPlain bytes. In case of doubt a URL is not plain and the parser
+// is used, because a mistake here would give one page two identities. FuzzResolve and
+// TestResolvePlain compare the results of the single pass and of the parser.
 
 // maxPlain is the greatest length in bytes of a URL that the fast check handles. It equals
 // maxSlashes, because a URL that short cannot have too many slashes, and so needs no other check.
 // Nearly all links are shorter.
 const maxPlain = maxSlashes
 
-// Bits that say for each byte in which parts of a URL it is kept unchanged.
+// Bits that tell, for each byte, in which components of a URL it is kept unchanged.
 const (
 	inPath     = 1 << iota // may stand unchanged in a path, by the path percent-encode set of the URL Standard; dots are checked separately
 	inQuery                // may stand unchanged in a query, by the special-query percent-encode set

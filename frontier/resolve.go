@@ -17,14 +17,14 @@ type Base struct {
 	dir    string // path up to and including its last slash
 	shown  string // origin as it is passed to the parser, see hideHost
 
-	parse func() (*whatwg.Url, error) // returns page parsed; it is parsed when a link first needs it
+	parse func() (*whatwg.Url, error) // parses page, once, when a link first needs it
 }
 
 // NewBase returns the base of the page at pageURL. baseHref is the href of its first <base>
 // element, or "" if it has none. As in a browser, baseHref may be relative, and is ignored if it is
 // not a URL (HTML Standard 4.2.3). Unlike in a browser, it is also ignored if its scheme is not
-// http or https: a page saved from a disk says file:, and means itself. The errors are those of
-// [Canonical] for pageURL.
+// http or https, because a page that was saved to a disk may have a base with the scheme file:. The
+// errors are those of [Canonical] for pageURL.
 func NewBase(pageURL, baseHref string) (*Base, error) {
 	page, err := Canonical(pageURL)
 	if err != nil {
@@ -57,7 +57,7 @@ func newBase(page string) *Base {
 		if err != nil {
 			return nil, err
 		}
-		u.SearchParams() // the first call writes to u; later ones only read, so several goroutines may make them
+		u.SearchParams() // the first call changes u; later calls only read u, so several goroutines may make them
 		return u, nil
 	})
 	return b
@@ -107,7 +107,7 @@ func (b *Base) resolveParsed(href string) (string, error) {
 }
 
 // hiding calls resolve with ref, a relative reference without blanks. If the library would refuse
-// the host of the link, or of the page, hiding replaces the host before and puts it back
+// the host of the link, or of the page, hiding replaces the host before the call and puts it back
 // afterwards; see hideHost.
 func (b *Base) hiding(href, ref string, resolve func(href, ref string) (string, error)) (string, error) {
 	absolute, own := b.withHost(ref)
@@ -171,9 +171,9 @@ func (b *Base) resolveDeep(href, ref string) (string, error) {
 // are left out before parsing, and prepended to the result.
 func (b *Base) resolveShallow(href, ref, local string) (string, error) {
 	root := b.origin + "/"
-	head, tail := root, "" // of the page's folder: what is put in front, and what is climbed in
+	head, tail := root, "" // the folder of the page is split: head is prepended to the result, and ref is resolved against tail
 	switch local[0] {
-	case '/', '\\': // of the page only the origin counts, or not even that
+	case '/', '\\': // the path of the page does not matter
 	case '?':
 		head = b.path
 	default:
@@ -236,8 +236,8 @@ func (b *Base) resolvePlain(href string) (u string, ok bool) {
 	return join(dir, rest)
 }
 
-// join appends path, a path or query, to front, a part of a canonical URL. ok is false if path is
-// not plain.
+// join appends path, a path or query, to front, the beginning of a canonical URL. ok is false if
+// path is not plain.
 func join(front, path string) (u string, ok bool) {
 	if !plainPath(path) {
 		return "", false

@@ -13,10 +13,10 @@ import (
 func TestResolve(t *testing.T) {
 	const page = "https://example.com/a/b/c.html?q=1"
 	tests := []struct {
-		name  string // what the row shows; U: section of the URL Standard, R: of RFC 3986
+		name  string // property that the row shows, with its section of the URL Standard (U) or RFC 3986 (R)
 		href  string
 		want  string
-		plain bool // needs no parser
+		plain bool // the link is resolved without the full parser
 	}{
 		{"empty is the page, U 4.4 relative state", "", page, true},
 		{"a fragment too", "#top", page, true},
@@ -25,7 +25,7 @@ func TestResolve(t *testing.T) {
 		{"a query alone keeps the path", "?r=2", "https://example.com/a/b/c.html?r=2", true},
 		{"an empty query", "?", "https://example.com/a/b/c.html?", true},
 
-		// R 5.4.1, the normal examples, where they are not above.
+		// The normal examples of RFC 3986, section 5.4.1, that are not above.
 		{"R 5.4.1 g", "g", "https://example.com/a/b/g", true},
 		{"R 5.4.1 ./g", "./g", "https://example.com/a/b/g", true},
 		{"R 5.4.1 g/", "g/", "https://example.com/a/b/g/", true},
@@ -42,7 +42,7 @@ func TestResolve(t *testing.T) {
 		{"R 5.4.1 ../g", "../g", "https://example.com/a/g", true},
 		{"R 5.4.1 ../..", "../..", "https://example.com/", false},
 		{"R 5.4.1 ../../g", "../../g", "https://example.com/g", true},
-		// R 5.4.2, the abnormal ones.
+		// The abnormal examples of RFC 3986, section 5.4.2.
 		{"R 5.4.2 ../../../g", "../../../g", "https://example.com/g", true},
 		{"R 5.4.2 /./g", "/./g", "https://example.com/g", false},
 		{"R 5.4.2 /../g", "/../g", "https://example.com/g", false},
@@ -106,7 +106,8 @@ func TestResolve(t *testing.T) {
 	}
 }
 
-// A host that is not plain is still known where the link repeats it.
+// A link that repeats the host of its page is resolved without the parser, even if the host is not
+// plain.
 func TestResolveOwnHost(t *testing.T) {
 	for _, origin := range []string{"http://127.0.0.1:8080", "http://[::1]:8080", "https://xn--bcher-kva.example", "https://xn--pokxncvks", "http://a.xn--:8080"} {
 		base, err := NewBase(origin+"/a/", "")
@@ -153,7 +154,7 @@ func TestResolveErrors(t *testing.T) {
 func TestNewBase(t *testing.T) {
 	tests := []struct {
 		name, page, base string
-		want             string // of "x"
+		want             string // URL to which the link "x" leads
 	}{
 		{"none", "https://example.com/a/b", "", "https://example.com/a/x"},
 		{"the page becomes canonical", "HTTPS://u@Example.com:443/a/b#c", "", "https://example.com/a/x"},
@@ -181,7 +182,7 @@ func TestNewBase(t *testing.T) {
 	}
 }
 
-// The parsed page is shared by all links that need it.
+// Several goroutines may resolve links with one Base, which parses its page once.
 func TestResolveConcurrently(t *testing.T) {
 	base, err := NewBase("https://example.com/a?b=c", "")
 	if err != nil {
@@ -212,7 +213,7 @@ func TestResolvePlain(t *testing.T) {
 		}
 		href := drawPath(t)
 		if rapid.IntRange(0, 9).Draw(t, "long") == 0 {
-			href = strings.Repeat(href, 40) // around the bounds
+			href = strings.Repeat(href, 40) // lengths around the limits
 		}
 		if rapid.Bool().Draw(t, "absolute") {
 			href = drawURL(t)
@@ -242,7 +243,7 @@ func FuzzResolve(f *testing.F) {
 	})
 }
 
-// resolveWhole is the answer of the parser, without any short cut.
+// resolveWhole resolves a link with the full parser, without any short cut.
 func resolveWhole(base *Base, href string) (string, error) {
 	ref := stripBlanks(href)
 	if s := scheme(ref); s != "" && !isWeb(s) {
@@ -254,8 +255,8 @@ func resolveWhole(base *Base, href string) (string, error) {
 	return base.hiding(href, ref, base.resolveDeep)
 }
 
-// checkResolve holds the short ways against the parser: the same URL, and an error only where the
-// parser has one.
+// checkResolve compares Resolve with the full parser: both must return the same URL, or both an
+// error.
 func checkResolve(t fataler, base *Base, href string) {
 	if len(href) > MaxURL {
 		return
@@ -283,8 +284,8 @@ func checkResolve(t fataler, base *Base, href string) {
 	}
 }
 
-// One page can hold some hundred thousand links, and lie as deep as a URL can be long. What a link
-// takes must be in proportion to that length: the parser alone would take 2 ms and 2 MB.
+// A page can have some hundred thousand links, and a URL of the greatest length. The cost of a link
+// must be proportional to that length. The parser alone would take 2 ms and 2 MB for each link.
 func TestResolveHostileIsBounded(t *testing.T) {
 	const links = 200
 	for _, page := range []string{

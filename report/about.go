@@ -9,13 +9,13 @@ import (
 	"skink/store"
 )
 
-// An About says what a report is about: the store, the time of its crawl, and the settings.
+// An About describes the data of a report: the store, the time of its crawl, and the settings.
 type About struct {
-	Store    string         `json:"store"`                // name of the store; "": unknown
+	Store    string         `json:"store"`                // name of the store; "" if unknown
 	First    time.Time      `json:"first_visit,omitzero"` // earliest visit of any URL in the store
 	Last     time.Time      `json:"last_visit,omitzero"`  // latest visit of any URL in the store
-	Settings store.Settings `json:"settings"`             // settings by which the store's pages were judged
-	Whole    bool           `json:"complete,omitempty"`   // whether every page was compared with all others after the crawl
+	Settings store.Settings `json:"settings"`             // settings with which the store's pages were judged
+	Whole    bool           `json:"complete,omitempty"`   // every page was compared with all others after the crawl
 }
 
 // See extends the range from First to Last by the time at which the record's URL was last visited.
@@ -45,8 +45,8 @@ func (a *About) Lines() (lines []string) {
 	return append(lines, harmless.Line(a.settings()))
 }
 
-// settings returns on one line the settings by which pages were judged, such as "similarity 0.8,
-// min-words 50, shingle 10, scheme bands".
+// settings describes on one line the settings with which pages were judged, such as "similarity
+// 0.8, min-words 50, shingle 10, scheme bands".
 func (a *About) settings() string {
 	s := a.Settings
 	line := fmt.Sprintf("similarity %v, min-words %d, shingle %d, scheme %s", s.Similarity, s.MinWords, s.Shingle, s.Scheme)
@@ -59,12 +59,12 @@ func (a *About) settings() string {
 	return line
 }
 
-// aboutColumns are the names of the columns that [About.cells] fills.
+// aboutColumns lists the names of the columns that [About.cells] fills.
 var aboutColumns = []string{"store", "first_visit", "last_visit", "settings"}
 
-// cells returns the description as cells that a CSV file repeats at the end of each row. So a row
-// still shows its store when a spreadsheet sorts or filters rows, or mixes them with those of another
-// report.
+// cells returns the description as cells that a CSV file repeats at the end of each row. So each
+// row shows its store even after a spreadsheet has sorted or filtered rows, or mixed them with rows
+// of another report.
 func (a *About) cells() (cells []string) {
 	for _, c := range []any{a.Store, moment(a.First), moment(a.Last), a.settings()} {
 		cells = append(cells, cellCSV(c))
@@ -80,7 +80,7 @@ func moment(t time.Time) any {
 	return t
 }
 
-// A VisitsSource is a [Source] that can tell when its pages were visited.
+// A VisitsSource is a [Source] that knows when its pages were visited.
 type VisitsSource interface {
 	Source
 	// Visits sets First and Last of a to the first and last visit of any URL. The caller must have

@@ -12,16 +12,17 @@ import (
 
 // # Canonicals
 //
-// A page may name its preferred URL (rel=canonical, RFC 6596). Many pages name a wrong one:
-// templates put the home page there, or a page that moved. So the report compares each page with
-// the crawled page at its canonical URL, and tells the owner of the site where the two do not
-// match. A canonical URL that was not crawled is never reported as wrong.
+// A page may name its preferred URL (rel=canonical, RFC 6596). Many pages name a wrong URL: a
+// template may use the home page, or a page that has moved. So the report compares each page with
+// the crawled page at its canonical URL, and lists the pages for which the two do not match. A
+// canonical URL that was not crawled is never reported as wrong.
 
-// A Canonical counts the pages whose canonical URL is wrong in one way, such as naming a redirect.
+// A Canonical counts the pages whose canonical URL is wrong in the same way. For example, it
+// redirects.
 type Canonical struct {
 	Why    string `json:"why"`
 	Pages  int64  `json:"pages"`
-	URL    string `json:"url"`    // the first of these pages, as an example
+	URL    string `json:"url"`    // URL of the first of these pages, as an example
 	Target string `json:"target"` // the canonical URL that the page at URL names
 }
 
@@ -33,7 +34,7 @@ func (c Canonical) Says() string {
 	return c.Why
 }
 
-// sentence returns the end of a sentence that begins with the number of pages, including an example.
+// sentence completes a sentence that begins with the number of pages. It includes an example.
 func (c Canonical) sentence() string {
 	example := harmless.Line(c.URL) + " names " + harmless.Line(c.Target)
 	if c.Pages == 1 {
@@ -42,7 +43,7 @@ func (c Canonical) sentence() string {
 	return c.Says() + "; for example, " + example
 }
 
-// The values of [Canonical.Why], in the order in which reports show them.
+// These are the values of [Canonical.Why], in the order in which reports show them.
 const (
 	canonicalOther    = "name a page with another text"
 	canonicalError    = "name a URL without a page"
@@ -52,15 +53,15 @@ const (
 
 var canonicalWays = []string{canonicalOther, canonicalError, canonicalRedirect, canonicalChain}
 
-// namedAtOnce is the number of canonical URLs that are looked up in the store with one call.
+// namedAtOnce is the number of canonical URLs that one call to the store looks up.
 const namedAtOnce = 256
 
-// canonicals finds wrong canonical URLs. It collects records and compares their canonical URLs with the
-// crawled pages, several at once.
+// canonicals finds wrong canonical URLs. It collects records, and then compares their canonical
+// URLs with the crawled pages, several at once.
 type canonicals struct {
 	s       store.Reader
 	waiting []*store.Record
-	found   map[string]*Canonical // by Canonical.Why
+	found   map[string]*Canonical // the key is Canonical.Why
 }
 
 // add adds a record whose canonical URL is to be checked. It ignores records that name no other URL.
@@ -116,9 +117,9 @@ func (src stored) Canonicals(ctx context.Context) (all []Canonical, err error) {
 	return all, nil
 }
 
-// falseCanonical returns in which way the canonical URL of r is wrong, as one of the constants above.
-// target is the crawled page at that URL. It returns "" if the canonical URL is right, or if target is
-// nil because that URL was not crawled.
+// falseCanonical returns in which way the canonical URL of r is wrong, as one of the constants
+// above. target is the crawled page at that URL. The result is "" if the canonical URL is right, or
+// if target is nil because that URL was not crawled.
 func falseCanonical(r *store.Record, target *store.Content) string {
 	switch {
 	case target == nil:
@@ -137,7 +138,8 @@ func falseCanonical(r *store.Record, target *store.Content) string {
 	return ""
 }
 
-// clusterOf returns the id of the leader of a record's cluster, which may be the record's own page.
+// clusterOf returns the id of the leader of a record's cluster. It may be the id of the record
+// itself.
 func clusterOf(r *store.Record) dedup.Hash {
 	if r.Follows() {
 		return r.Leader

@@ -21,22 +21,22 @@ import (
 type Changed struct {
 	URL         string    `json:"url"`
 	Title       string    `json:"title,omitempty"`
-	Resemblance float64   `json:"resemblance"`       // exact, of the last two texts
+	Resemblance float64   `json:"resemblance"`       // exact resemblance of the last two texts, 0 to 1
 	At          time.Time `json:"at"`                // time of the visit that found the change
 	Before      time.Time `json:"before"`            // time of the visit that found the previous text
-	Changes     int       `json:"changes,omitempty"` // number of changes of the text in the stored history
+	Changes     int       `json:"changes,omitempty"` // number of times that the text changed in the stored history
 	Added       string    `json:"added,omitempty"`   // excerpt of the added text
 	Removed     string    `json:"removed,omitempty"` // excerpt of the removed text
-	Problem     string    `json:"problem,omitempty"` // why the page is gone, such as "status 404"
+	Problem     string    `json:"problem,omitempty"` // reason why the page is gone, such as "status 404"
 }
 
 // Changes lists how the pages of a store changed between visits.
 type Changes struct {
-	Changed []Changed `json:"changed"` // pages that are gone, the latest first
-	Gone    []Changed `json:"gone"`    // the latest first
+	Changed []Changed `json:"changed"` // pages with a changed text, the latest change first
+	Gone    []Changed `json:"gone"`    // pages that no longer exist, the latest first
 
-	Restless []Restless `json:"restless,omitempty"`   // passages that change with every visit, and so do not count as changes
-	Round    *Round     `json:"last_round,omitempty"` // the last round of visits; nil: the crawl never revisited its pages
+	Restless []Restless `json:"restless,omitempty"`   // passages that change with every visit, and are therefore not counted as changes
+	Round    *Round     `json:"last_round,omitempty"` // the last round of visits; nil if the crawl never revisited its pages
 }
 
 // A Round counts the changes that the last round of visits found.
@@ -49,11 +49,11 @@ type Round struct {
 // A Restless is a passage of a page that changes with every visit, such as a date.
 type Restless struct {
 	URL    string `json:"url"`
-	Text   string `json:"text"`   // excerpt of the passage at the last visit
-	Visits int    `json:"visits"` // number of successive visits that found the passage changed
+	Text   string `json:"text"`   // excerpt of the passage as found at the last visit
+	Visits int    `json:"visits"` // number of successive visits at which the passage had changed
 }
 
-// ReadChanges reads all records of a store and returns the changes. It holds all of them in memory.
+// ReadChanges reads all records of a store and returns the changes. It keeps all of them in memory.
 func ReadChanges(ctx context.Context, s store.Reader) (all Changes, err error) {
 	all = Changes{Changed: []Changed{}, Gone: []Changed{}}
 	began, err := store.LastRound(ctx, s)

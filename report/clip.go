@@ -19,7 +19,7 @@ func Width(s string) (columns int) {
 
 func runeWidth(r rune) int {
 	switch {
-	case r < 0x300: // the first combining mark
+	case r < 0x300: // smaller code points are not combining marks
 		return 1
 	case unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf):
 		return 0
@@ -31,12 +31,12 @@ func runeWidth(r rune) int {
 	return 1
 }
 
-// Clip shortens s to at most n columns of a terminal, see [Width]. A shortened s ends in "…",
-// which counts as one of them.
+// Clip shortens s to at most n columns of a terminal, see [Width]. A shortened s ends in "…", which
+// is one of the n columns.
 func Clip(s string, n int) string {
 	columns, end := 0, 0
 	for i, r := range s {
-		if columns < n { // there is room for an ellipsis
+		if columns < n { // an ellipsis would still fit
 			end = i
 		}
 		if columns += runeWidth(r); columns > n {
@@ -67,7 +67,7 @@ func clipMiddle(s string, n int) string {
 		if columns += w; columns > n-1-n/2 {
 			break
 		}
-		if w > 0 { // a mark belongs to the character before it
+		if w > 0 { // a combining mark has width 0, and stays with the character before it
 			end = at
 		}
 	}

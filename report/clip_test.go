@@ -31,7 +31,7 @@ func TestClipMiddle(t *testing.T) {
 	}
 }
 
-// A long URL moves no column after it, and is complete in the last column.
+// A long URL must not shift the columns after it, and must be complete in the last column.
 func TestLongURL(t *testing.T) {
 	long := URL("http://a.test/" + strings.Repeat("x", 100) + "/end")
 	table := Table{
@@ -61,7 +61,7 @@ func TestWidth(t *testing.T) {
 	}
 }
 
-// Wide characters move no column after them.
+// Wide characters must not shift the columns after them.
 func TestWideTitles(t *testing.T) {
 	table := Table{Columns: []Column{{Title: "Title", Brief: true}, {Title: "URL", Brief: true}}}
 	for _, title := range []string{"潮だまりの読み方", "Cafe\u0301 🦀", "tide pools", strings.Repeat("干潟", 40)} {
@@ -85,7 +85,7 @@ func TestNumbers(t *testing.T) {
 			t.Errorf("Grouped(%d) = %q, want %q", n, got, want)
 		}
 	}
-	// 1.000 would promise the same text.
+	// 1.000 would wrongly promise equal texts.
 	for x, want := range map[float64]string{0: "0.000", 0.8: "0.800", 0.9996: "0.999", 1: "1.000"} {
 		if got := resemblance(x); got != want {
 			t.Errorf("resemblance(%v) = %q, want %q", x, got, want)
@@ -93,7 +93,7 @@ func TestNumbers(t *testing.T) {
 	}
 }
 
-// Counts are written with commas wherever people read them, and the most frequent comes first.
+// Problems must write counts with commas between thousands, the most frequent problem first.
 func TestProblems(t *testing.T) {
 	got := Problems(map[string]int64{"status 404": 2403, "": 1, "timeout": 17, "status 410": 17})
 	if want := "status 404: 2,403, status 410: 17, timeout: 17, unknown: 1"; got != want {

@@ -10,9 +10,9 @@ import (
 	"skink/store"
 )
 
-// Clusters yields the clusters of the store. It reads several small clusters with one call, because a
-// call to a store in another process takes about as long for a hundred clusters as for one. The members
-// of a large cluster are streamed and not held in memory.
+// Clusters yields the clusters of the store. It reads several small clusters with one call, because
+// a call to a store in another process takes about as long for a hundred clusters as for one. The
+// members of a large cluster are streamed and not kept in memory.
 func (src stored) Clusters(ctx context.Context) iter.Seq2[Cluster, error] {
 	return func(yield func(Cluster, error) bool) {
 		order, err := precedence.Read(ctx, src.s)
@@ -37,7 +37,7 @@ func (src stored) Clusters(ctx context.Context) iter.Seq2[Cluster, error] {
 	}
 }
 
-// minWordsOf returns the setting --min-words with which a store was made.
+// minWordsOf returns the setting --min-words of a store.
 func minWordsOf(ctx context.Context, s store.Reader) (int, error) {
 	set, err := store.ReadSettings(ctx, s)
 	if err != nil || set == nil {
@@ -46,15 +46,15 @@ func minWordsOf(ctx context.Context, s store.Reader) (int, error) {
 	return set.MinWords, nil
 }
 
-// Limits of a batch of several clusters: how many clusters it has, and how many members in all. A
-// cluster with more members is a batch by itself.
+// These are the limits of a batch of clusters: the number of clusters, and the total number of
+// members. A cluster with more members is a batch by itself.
 const (
 	batchClusters = 256
 	batchMembers  = 1024
 )
 
-// inBatches groups clusters into batches within the limits above. If clusters ends with an error, the
-// clusters before it are yielded first, and then the error.
+// inBatches groups clusters into batches within these limits. If clusters ends with an error,
+// inBatches yields the clusters before the error first, and then the error.
 func inBatches(clusters iter.Seq2[store.Cluster, error]) iter.Seq2[[]store.Cluster, error] {
 	return func(yield func([]store.Cluster, error) bool) {
 		var some []store.Cluster
@@ -80,7 +80,7 @@ func inBatches(clusters iter.Seq2[store.Cluster, error]) iter.Seq2[[]store.Clust
 	}
 }
 
-// yieldBatch yields the clusters of a batch. It returns false if the caller's loop has ended.
+// yieldBatch yields the clusters of a batch. It returns false if yield did.
 func (src stored) yieldBatch(ctx context.Context, order *precedence.Order, minWords int, some []store.Cluster, yield func(Cluster, error) bool) bool {
 	b := &batch{src: src, order: order, minWords: minWords, leaders: make([]dedup.Hash, len(some)), records: map[dedup.Hash]*store.Record{}, large: len(some) == 1 && some[0].Members > batchMembers}
 	for i, c := range some {
@@ -110,16 +110,16 @@ func (src stored) yieldBatch(ctx context.Context, order *precedence.Order, minWo
 	return true
 }
 
-// A batch is a number of clusters that are read from the store together.
+// A batch is a group of clusters that are read from the store together.
 type batch struct {
 	src      stored
 	order    *precedence.Order
 	minWords int
 	leaders  []dedup.Hash
-	records  map[dedup.Hash]*store.Record // by id, the records of the leaders
-	large    bool                         // the batch is a single cluster, with too many members to hold in memory
-	members  map[dedup.Hash][]Member      // by id of a leader, the members of its cluster; nil: not read yet
-	first    map[dedup.Hash]*next         // by id of a leader, the member that comes first in the order of package precedence
+	records  map[dedup.Hash]*store.Record // the records of the leaders, by id
+	large    bool                         // the batch is a single cluster with too many members to keep in memory
+	members  map[dedup.Hash][]Member      // the members of each cluster, by the id of its leader; nil before they are read
+	first    map[dedup.Hash]*next         // for each cluster, by the id of its leader, the member that comes first in the order of package precedence
 }
 
 // membersOf yields the members of a leader's cluster. Its first call reads the members of all clusters
@@ -142,7 +142,7 @@ func (b *batch) membersOf(ctx context.Context, leader dedup.Hash) iter.Seq2[Memb
 	}
 }
 
-// memberOf returns the report's form of record r, a member of a cluster.
+// memberOf converts the record of a cluster's member for the report.
 func (b *batch) memberOf(r *store.Record) Member {
 	return Member{
 		URL: r.URL, Verdict: string(r.Verdict), Resemblance: r.Resemblance, Title: r.Title,
@@ -150,7 +150,7 @@ func (b *batch) memberOf(r *store.Record) Member {
 	}
 }
 
-// stream yields the members of the only cluster of a large batch as it reads them.
+// stream yields the members of the only cluster of a large batch while it reads them.
 func (b *batch) stream(ctx context.Context, yield func(Member, error) bool) {
 	for r, err := range b.src.s.Members(ctx, b.leaders) {
 		if err != nil {
@@ -163,7 +163,7 @@ func (b *batch) stream(ctx context.Context, yield func(Member, error) bool) {
 	}
 }
 
-// read reads the members of all clusters of the batch into memory, unless that was done before.
+// read reads the members of all clusters of the batch into memory, if this was not done before.
 func (b *batch) read(ctx context.Context) error {
 	if b.members != nil {
 		return nil

@@ -14,7 +14,7 @@ import (
 	"skink/store"
 )
 
-// asked counts the questions of a report about its clusters.
+// asked is a store that counts the calls of Pages and Members.
 type asked struct {
 	store.Reader
 	pages, members int
@@ -30,7 +30,7 @@ func (a *asked) Members(ctx context.Context, leaders []dedup.Hash) iter.Seq2[*st
 	return a.Reader.Members(ctx, leaders)
 }
 
-// Small clusters are read many at a time, a large one alone, and each has its own members.
+// Small clusters must be read together and a large one alone, and each must have the right members.
 func TestClustersInBatches(t *testing.T) {
 	var records []numbered
 	num := uint64(0)
@@ -59,12 +59,13 @@ func TestClustersInBatches(t *testing.T) {
 			}
 		}
 	}
-	// Three alone, then one of 700 with 255 that are small, then 256, then the rest. The members of
-	// the two largest are not held, so they are asked for twice: why does their leader lead?
+	// The batches are three large clusters alone, then one of 700 with 255 small ones, then 256, then
+	// the rest. The members of the two largest clusters are not kept in memory, so they are read
+	// twice: once for the list, and once to find out why the leader leads.
 	if src.pages != 6 || src.members != 8 {
 		t.Errorf("the leaders were asked for in %d questions, the members in %d; want 6 and 8", src.pages, src.members)
 	}
-	// The HTML form reads the members of the clusters that it shows.
+	// For HTML, only the members of the displayed clusters must be read.
 	src.pages, src.members = 0, 0
 	var page bytes.Buffer
 	opt := report.Options{Format: report.HTML, Top: 2}

@@ -8,12 +8,12 @@ import (
 // A Sheet writes a CSV table that common spreadsheet programs open correctly. It begins with a byte
 // order mark, which tells them that the encoding is UTF-8. The writer that [Guard] returns for CSV
 // ends lines in CRLF. A time is written in UTC as 2006-01-02 15:04:05. A ratio has two decimals,
-// and one below 1 is never rounded up to 1.00. A cell that a spreadsheet would take for a formula
-// begins with an apostrophe. With an [About], each row ends with its values.
+// and one below 1 is never rounded up to 1.00. A cell that a spreadsheet would interpret as a
+// formula begins with an apostrophe. If there is an [About], each row ends with its values.
 type Sheet struct {
 	w     *csv.Writer
-	about []string // description of the report, the last cells of each line
-	line  []string // memory for the cells of a row, reused for each row
+	about []string // the cells at the end of each row, which describe the report
+	line  []string // the cells of the current row, whose memory is reused
 }
 
 // NewSheet begins a table and writes the names of its columns. If about is not nil, columns that
@@ -30,7 +30,7 @@ func NewSheet(w *bufio.Writer, about *About, columns ...string) (*Sheet, error) 
 	return s, s.w.Write(columns)
 }
 
-// Row writes one row, with the cells that describe the report at its end.
+// Row writes one row. It adds the cells that describe the report at the end.
 func (s *Sheet) Row(cells ...any) error {
 	s.line = s.line[:0]
 	for _, c := range cells {
@@ -40,13 +40,13 @@ func (s *Sheet) Row(cells ...any) error {
 	return s.w.Write(s.line)
 }
 
-// End writes what is still buffered, and returns the first error of all writes.
+// End writes buffered data, and returns the first error of all writes.
 func (s *Sheet) End() error {
 	s.w.Flush()
 	return s.w.Error()
 }
 
-// csvPrinter writes the pages of the clusters, one a line:
+// csvPrinter writes the pages of the clusters, one on each line:
 //
 //	cluster,role,verdict,resemblance,url,title,translation[,store,first_visit,last_visit,settings]
 //
@@ -55,8 +55,8 @@ func (s *Sheet) End() error {
 // translation is the language of a member that names its leader as the same page in another
 // language (hreflang). All rows of a table have the same columns, so the totals, hosts and other
 // parts of a report are only in its other formats. A URL or title that begins with = + - @, a tab
-// or a carriage return gets a leading apostrophe, because a spreadsheet would take it for a
-// formula. Control characters become spaces, so that each page is one line.
+// or a carriage return gets a leading apostrophe, because a spreadsheet would interpret it as a
+// formula. Control characters become spaces, so that each page is on one line.
 type csvPrinter struct {
 	w        *bufio.Writer
 	sheet    *Sheet

@@ -12,8 +12,8 @@ import (
 	"skink/store"
 )
 
-// nasty is a store whose pages were written by someone who means harm: to the terminal, the
-// spreadsheet and the browser that will show the report.
+// nasty returns a store of hostile pages, which try to attack the terminal, the spreadsheet or the
+// browser that shows the report.
 func nasty(t testing.TB) store.Store {
 	return fill(t, []numbered{
 		page(1, "https://example.com/a?x=1&y=2", `<script>alert("a")</script>`, dedup.Unique),
@@ -40,7 +40,7 @@ func nasty(t testing.TB) store.Store {
 	})
 }
 
-// without is a source that did not compare all text.
+// without is a source whose comparison ignored some blocks of text.
 type without struct {
 	report.Source
 	left []report.LeftOut
@@ -48,8 +48,7 @@ type without struct {
 
 func (w without) LeftOut(context.Context) ([]report.LeftOut, error) { return w.left, nil }
 
-// nastyWithout is nasty, compared without what its hosts repeat: that was written by the same
-// hands.
+// nastyWithout returns the source of nasty, with repeated blocks that are hostile too.
 func nastyWithout(t testing.TB) report.Source {
 	return without{report.FromStore(nasty(t)), []report.LeftOut{
 		{Host: "", Pages: 20, Blocks: 1, Shortened: 1, Top: []report.Block{{Text: "=1+1", Pages: 20}}},
@@ -66,7 +65,7 @@ func nastyWithout(t testing.TB) report.Source {
 	}}
 }
 
-// told is a source that says what was learned of hosts and what pages name as their URL.
+// told is a source with given results of learning and given canonical URLs.
 type told struct {
 	report.Source
 	learned    []report.Learned
@@ -79,8 +78,8 @@ func (s told) Learned(context.Context, []report.Host) ([]report.Learned, error) 
 
 func (s told) Canonicals(context.Context) ([]report.Canonical, error) { return s.canonicals, nil }
 
-// nastyTold is what a crawl learned of hosts that mean harm, and of a page that has its translation
-// still to be made.
+// nastyTold returns a source with hostile hosts and URL patterns, and with pages that are not
+// translated yet.
 func nastyTold(t testing.TB) report.Source {
 	s := fill(t, []numbered{
 		page(1, "https://example.com/en", "A lamp", dedup.Unique),
@@ -91,7 +90,7 @@ func nastyTold(t testing.TB) report.Source {
 	return told{report.FromStore(s), []report.Learned{
 		{Host: "example.com", Saved: 1234,
 			Postponed: []report.Postponed{
-				{Host: "example.com", Rule: "pattern of copies", Pattern: "/list?<b>\x1b[31m", URLs: 1230, Example: "https://example.com/?<script>alert(1)</script>\x1b[2J", New: 2, Copies: 300},
+				{Host: "example.com", Rule: "pattern of duplicates", Pattern: "/list?<b>\x1b[31m", URLs: 1230, Example: "https://example.com/?<script>alert(1)</script>\x1b[2J", New: 2, Copies: 300},
 				{Host: "example.com", Rule: "view of a page", Pattern: "DokuWiki action", URLs: 4, Example: "javascript:alert(1)"},
 			},
 			Soft: []report.LearnedSoft{{Probe: "https://example.com/\u202ex", Pages: 7}}},
@@ -99,15 +98,15 @@ func nastyTold(t testing.TB) report.Source {
 	}, []report.Canonical{{Why: "name a URL that redirects", Pages: 3, URL: "https://example.com/\"><img src=x>", Target: "javascript:alert(1)"}}}
 }
 
-// inLanguages is a page that is in one language and names the page of its leader as itself in
-// another.
+// inLanguages returns a copy of a page that declares its own language and, for its leader, another
+// language.
 func inLanguages(r numbered, own, leaders string) numbered {
 	r.DuplicateOf = "https://example.com/en"
 	r.Alternates = []store.Alternate{{Lang: own, URL: r.URL}, {Lang: leaders, URL: r.DuplicateOf}}
 	return r
 }
 
-// A numbered record names its leader by number.
+// A numbered is a record that refers to its leader by number.
 type numbered struct {
 	store.Record
 	num, leader uint64
@@ -144,7 +143,7 @@ func fill(t testing.TB, records []numbered) store.Store {
 		r.ID = dedup.HashOf([]byte(r.URL))
 		ids[r.num] = r.ID
 		if r.leader != 0 {
-			r.Leader = cmp.Or(ids[r.leader], dedup.Hash{1}) // that of no page
+			r.Leader = cmp.Or(ids[r.leader], dedup.Hash{1}) // an id that no page has, if the leader is missing
 		}
 		if _, err := s.Commit(context.Background(), []*store.Entry{{Record: r.Record}}); err != nil {
 			t.Fatal(err)

@@ -12,13 +12,14 @@ import (
 type Format string
 
 const (
-	Text Format = "text" // for a person at a terminal
-	JSON Format = "json" // for a program; see [Report]
-	CSV  Format = "csv"  // for a spreadsheet: the clusters, a page a line
-	HTML Format = "html" // for a browser: one file that needs no other
+	Text Format = "text" // for people at a terminal
+	JSON Format = "json" // for programs, see [Report]
+	CSV  Format = "csv"  // for spreadsheets: the clusters, one page on each line
+	HTML Format = "html" // for browsers: a single file
 )
 
-// ParseFormat returns the format with that name, or an error that lists all names.
+// ParseFormat returns the format with the given name. For an unknown name, the error lists all
+// names.
 func ParseFormat(name string) (Format, error) {
 	switch f := Format(name); f {
 	case Text, JSON, CSV, HTML:
@@ -27,8 +28,8 @@ func ParseFormat(name string) (Format, error) {
 	return "", fmt.Errorf("unknown report format %q: try text, json, csv or html", name)
 }
 
-// Guard returns a writer to w that makes strings from crawled pages harmless for readers of format f,
-// such as control characters that a terminal would obey.
+// Guard returns a writer to w that makes strings from crawled pages harmless in format f. For
+// example, it removes control characters that a terminal would obey.
 func Guard(f Format, w io.Writer) *harmless.Guard {
 	switch f {
 	case JSON:

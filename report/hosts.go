@@ -14,10 +14,10 @@ type HostCount struct {
 	led    map[leading]int64
 }
 
-// A leading is a pair of hosts: pages of host by are the leaders of duplicates on host.
+// A leading is a pair of hosts. Pages on the host named by lead duplicates on the host named host.
 type leading struct{ host, by string }
 
-// Add counts a record, unless it is no page and so has no verdict.
+// Add counts a record, unless it is not a page and therefore has no verdict.
 func (c *HostCount) Add(r *store.Record) {
 	if r.Kind != store.Page {
 		return
@@ -59,7 +59,7 @@ func (c *HostCount) host(name string) *Host {
 	return h
 }
 
-// Hosts returns the counts of each host, the hosts with most duplicates first.
+// Hosts returns the counts of each host, the hosts with the most duplicates first.
 func (c *HostCount) Hosts() []Host {
 	for l, n := range c.led {
 		if h := c.byName[l.host]; 2*n > h.Pages {

@@ -29,12 +29,12 @@ var page = template.Must(Templates().Funcs(template.FuncMap{
 }).New("report.html").Parse(pageSource))
 
 const (
-	hostsShown   = 12  // hosts shown before the reader unfolds the rest, so that the summary fits on one screen
-	membersShown = 500 // members shown of a cluster; some clusters have 100,000
-	clustersOpen = 3   // clusters shown unfolded, as examples of what the others contain
-	blockShown   = 300 // runes shown of a block of text that was left out of the comparison
-	openRows     = 8   // a cluster with more members is never shown unfolded
-	patternsHTML = 100 // URL patterns shown of a host
+	hostsShown   = 12  // number of hosts that are shown before the reader unfolds the rest, so that the summary fits on one screen
+	membersShown = 500 // number of members of a cluster that are shown; some clusters have 100,000
+	clustersOpen = 3   // number of clusters that are shown unfolded, as examples
+	blockShown   = 300 // number of runes that are shown of a block of text that the comparison ignored
+	openRows     = 8   // a cluster with more members is never unfolded at first
+	patternsHTML = 100 // number of URL patterns of a host that are shown
 )
 
 type htmlPrinter struct {
@@ -43,7 +43,7 @@ type htmlPrinter struct {
 	rule     dedup.Rule
 	pages    int64
 	clusters int
-	rest     struct{ Clusters, Members int } // how many clusters and members are not shown
+	rest     struct{ Clusters, Members int } // number of clusters and members that are not shown
 }
 
 func newHTMLPrinter(w *bufio.Writer, top int, rule dedup.Rule) *htmlPrinter {
@@ -59,11 +59,11 @@ type summary struct {
 	Heading     string // title of the page
 	AboutLines  []string
 	Rule        dedup.Rule
-	HostCount   int // number of hosts; files have no host and do not count
+	HostCount   int // number of hosts; pages from files have no host and are not counted
 	FoldedHosts []Host
-	Led         []Host // hosts most of whose pages have their leader on one other host
+	Led         []Host // hosts for which one other host has the leaders of most pages
 
-	UncountedHosts, UncountedLeft, UncountedLearned int // how many hosts the three lists leave out because of their limits
+	UncountedHosts, UncountedLeft, UncountedLearned int // number of hosts that each of the three lists omits because of its limit
 }
 
 func (p *htmlPrinter) begin(h head) error {
@@ -88,7 +88,8 @@ func (p *htmlPrinter) begin(h head) error {
 	return p.execute("begin", sum)
 }
 
-// first returns the first n elements of a list, or all if there are fewer, and the number of the others.
+// first returns the first n elements of a list, or all if there are fewer. It also returns the
+// number of the other elements.
 func first[T any](all []T, n int) ([]T, int) {
 	n = min(n, len(all))
 	return all[:n], len(all) - n

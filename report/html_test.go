@@ -13,9 +13,9 @@ import (
 	"skink/report"
 )
 
-// The page must do nothing and ask for nothing, whatever was crawled. So what a browser would see
-// may hold the elements and attributes of these lists and no others: none of them runs code, and
-// only the href of a link names anything.
+// A report must not run or load anything, whatever was crawled. It may contain only the elements
+// and attributes in these lists. None of them runs code, and only the href of a link contains an
+// address.
 func TestHTMLIsInert(t *testing.T) {
 	allowed := map[string][]string{
 		"html": {"lang"}, "meta": {"charset", "http-equiv", "content", "name"},
@@ -59,7 +59,7 @@ func TestHTMLIsInert(t *testing.T) {
 	}
 }
 
-// Only http and https become links, and none tells where it was clicked.
+// Only http and https URLs may become links, and a link must not reveal the page that contains it.
 func TestHTMLLinks(t *testing.T) {
 	var got []string
 	for n := range parse(t, write(t, nasty(t), report.Options{Format: report.HTML})).Descendants() {
@@ -80,7 +80,7 @@ func TestHTMLLinks(t *testing.T) {
 	}
 }
 
-// Of what is too much for a browser the page says how much it is.
+// If a list is too long for a browser, the page must show the number of omitted entries.
 func TestHTMLCountsTheRest(t *testing.T) {
 	hosts := make([]report.Host, 40)
 	for i := range hosts {

@@ -10,16 +10,16 @@ import (
 	"strings"
 )
 
-// An ObjectWriter writes one JSON object piece by piece, so that it is never in memory as a whole. Each
-// element of a list is on a line of its own, so that line tools such as grep can read the file. After an
-// error it writes nothing more, and End returns that error.
+// An ObjectWriter writes one JSON object piece by piece, so that the object is never in memory as a
+// whole. Each element of a list is on a line of its own, so that line tools such as grep can read
+// the file. After an error it writes nothing more, and End returns that error.
 type ObjectWriter struct {
 	w       *bufio.Writer
 	err     error
-	members int // number of elements written of the current list
+	members int // number of elements that were written to the open list
 }
 
-// NewObjectWriter begins an object with the members of the struct head, each on a line.
+// NewObjectWriter begins an object with the members of the struct head, each on a line of its own.
 func NewObjectWriter(w *bufio.Writer, head any) *ObjectWriter {
 	b, err := json.MarshalIndent(head, "", "  ")
 	w.Write(bytes.TrimSuffix(b, []byte("\n}")))
@@ -32,7 +32,7 @@ func (o *ObjectWriter) Member(name string, v any) {
 	o.value(v)
 }
 
-// List adds a member to the object whose value is a list, and opens the list. EndList closes it.
+// List adds a member whose value is a list, and opens the list. EndList closes it.
 func (o *ObjectWriter) List(name string) {
 	fmt.Fprintf(o.w, ",\n  %q: [", name)
 	o.members = 0
@@ -44,9 +44,10 @@ func (o *ObjectWriter) Element(v any) {
 	o.value(v)
 }
 
-// Group writes an element that is an object with a list as its last member. The list has the name list.
-// If member is not "", the object's first member has that name and the value head. Otherwise head must
-// be a struct, whose fields become the first members.
+// Group writes an element that is an object with a list as its last member. The list has the name
+// list. If member is not "", the first member of the object has that name and the value head.
+// Otherwise head must be a struct, whose fields become the first members. end is written before the
+// bracket that closes a list with elements.
 func (o *ObjectWriter) Group(member string, head any, list string, elements iter.Seq2[any, error], end string) error {
 	o.separate("\n    ")
 	b, err := compact(head)
@@ -121,7 +122,7 @@ func (o *ObjectWriter) fields(all Fields) {
 	o.w.WriteString(strings.TrimPrefix(lead, ",") + "}")
 }
 
-// list writes a whole list with its name and elements.
+// list writes a whole list with the given name and elements.
 func list[T any](o *ObjectWriter, name string, all []T) {
 	o.List(name)
 	for _, v := range all {
@@ -175,8 +176,8 @@ func (p *jsonPrinter) end() error {
 	return p.o.End()
 }
 
-// compact returns the JSON of v on one line. It does not escape & as encoding/json does, so that URLs
-// stay readable.
+// compact returns the JSON of v on one line. Unlike encoding/json, it does not escape &, so that
+// URLs stay readable.
 func compact(v any) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)

@@ -13,23 +13,23 @@ import (
 	"skink/store"
 )
 
-// Learned is what a crawl found out about a host and a user may want to act on: URL patterns that
-// return duplicates, and soft 404s.
+// Learned holds the findings of a crawl about a host on which a user may want to act: URL patterns
+// that return duplicates, and soft 404s.
 type Learned struct {
 	Host      string        `json:"host"`
 	Saved     int64         `json:"saved"`               // number of URLs that were not fetched, because URLs of their pattern return duplicates
-	Postponed []Postponed   `json:"postponed,omitempty"` // patterns of these URLs, the pattern with most URLs first
-	Soft      []LearnedSoft `json:"soft_404,omitempty"`  // patterns of URLs that the host answers with status 200 even if they do not exist
+	Postponed []Postponed   `json:"postponed,omitempty"` // patterns of the URLs that were not fetched, the pattern with the most URLs first
+	Soft      []LearnedSoft `json:"soft_404,omitempty"`  // patterns of URLs that the host answers with status 200 although they do not exist
 }
 
-// A LearnedSoft tells a site's owner that the host answers status 200 to some URLs that do not
-// exist, instead of 404. All these URLs have one pattern.
+// A LearnedSoft is a finding for the owner of a site. To some URLs that do not exist, the host
+// responds with status 200 instead of 404. All these URLs have one pattern.
 type LearnedSoft struct {
-	Probe string `json:"probe"` // a URL that cannot exist, and was answered with a page
-	Pages int64  `json:"pages"` // number of crawled pages with the same text as that page, which probably do not exist either
+	Probe string `json:"probe"` // a URL that cannot exist, and for which the host returned a page
+	Pages int64  `json:"pages"` // number of crawled pages with the same text as the page at Probe; they probably do not exist either
 }
 
-// LearnedOf reads from a store what the crawl learned about a host.
+// LearnedOf reads the findings about a host from a store.
 func LearnedOf(ctx context.Context, s store.Reader, host string) (Learned, error) {
 	postponed, err := PostponedIn(ctx, s, host)
 	if err != nil {
@@ -53,13 +53,13 @@ func learnedOf(ctx context.Context, s store.Reader, host string, postponed []Pos
 	return l, nil
 }
 
-// says reports whether anything was learned about the host.
+// says reports whether there are any findings about the host.
 func (l *Learned) says() bool {
 	return len(l.Postponed) > 0 || len(l.Soft) > 0
 }
 
-// Learned implements [LearnedSource]. It returns an element for each host about which something was
-// learned, the one with most postponed URLs first.
+// Learned implements [LearnedSource]. It returns an element for each host with findings, the host
+// with the most postponed URLs first.
 func (src stored) Learned(ctx context.Context, hosts []Host) (all []Learned, err error) {
 	waiting, err := PostponedIn(ctx, src.s, "")
 	if err != nil {
@@ -82,10 +82,10 @@ func (src stored) Learned(ctx context.Context, hosts []Host) (all []Learned, err
 	return all, nil
 }
 
-// patternsText is the number of URL patterns of a host that the text form shows.
+// patternsText is the number of URL patterns of a host that the text format shows.
 const patternsText = 10
 
-// lines returns what was learned as lines for people, with at most so many patterns.
+// lines returns the findings as lines for people, with no more patterns than most.
 func (l *Learned) lines(most int) (lines []line) {
 	say := func(n int64, format string, args ...any) {
 		lines = append(lines, line{N: n, Text: harmless.Line(fmt.Sprintf(format, args...))})
@@ -98,7 +98,7 @@ func (l *Learned) lines(most int) (lines []line) {
 		say(0, "and %s", Counted(rest, "more pattern"))
 	}
 	for _, soft := range l.Soft[:min(len(l.Soft), most)] {
-		say(0, "soft 404: it answers missing pages with status 200, such as %s; %s had the same answer", soft.Probe, Counted(soft.Pages, "page"))
+		say(0, "soft 404: the host answers missing pages with status 200, such as %s; %s had the same answer", soft.Probe, Counted(soft.Pages, "page"))
 	}
 	return lines
 }
@@ -111,7 +111,7 @@ func postponed(n int64) string {
 	return Counted(n, "URL") + " postponed; fetch them with --budget off"
 }
 
-// WriteLearned writes what was learned about a host as text.
+// WriteLearned writes the findings about a host as text.
 func WriteLearned(w io.Writer, l Learned) error {
 	out := bufio.NewWriter(w)
 	said := "nothing"

@@ -11,8 +11,8 @@ import (
 	"skink/internal/harmless"
 )
 
-// All HTML pages that this program writes share one style sheet, one head and one way to link to a
-// crawled page. These are defined here.
+// All HTML pages of this program share a style sheet, a head, and the form of links to crawled
+// pages. These are defined here.
 
 // Style is the style sheet, in CSS.
 //
@@ -53,13 +53,13 @@ var look = template.Must(template.New("look.html").Funcs(template.FuncMap{
 // template contains a script or a style attribute.
 func Templates() *template.Template { return template.Must(look.Clone()) }
 
-// A PageLink is a crawled page as a template shows it.
+// A PageLink is the link to a crawled page in a template.
 type PageLink struct {
-	Link string // URL to which the link leads; "": URL is no http or https URL, and is shown without a link
-	URL  string // URL as it is shown
+	Link string // target of the link; "" if URL is not an http or https URL, and is shown without a link
+	URL  string // the URL that is displayed
 }
 
-// LinkTo returns the link by which an HTML report shows a crawled URL.
+// LinkTo returns the link to a crawled URL for an HTML report.
 func LinkTo(rawURL string) PageLink { return PageLink{webLink(rawURL), plain(rawURL)} }
 
 func isWeb(u *url.URL) bool { return u.Scheme == "http" || u.Scheme == "https" }
@@ -77,12 +77,13 @@ func webLink(rawURL string) string {
 // into a <bdi> element, so that text in a right-to-left script does not reorder what follows.
 func plain(s string) string { return strings.TrimSpace(harmless.Plain(s)) }
 
-// A Segment is a part of a bar chart: its CSS class, and its start and width in percent of the bar.
+// A Segment is a segment of a bar chart: its CSS class, and its start and width in percent of the
+// bar.
 type Segment struct{ Class, At, Width string }
 
-// bar returns the segments of a bar that stands for the number of. Each of pairs is a CSS class and the
-// number for which its segment stands. A segment for a number above 0 is at least wide enough to be
-// seen.
+// bar returns the segments of a bar. of is the number for the whole bar. pairs alternates between
+// the CSS class of a segment and the number for the segment. A segment for a number above 0 is
+// always wide enough to be visible.
 func bar(of int64, pairs ...any) (segments []Segment) {
 	const seen = 0.3
 	number := func(x float64) string { return strconv.FormatFloat(x, 'f', 2, 64) }

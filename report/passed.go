@@ -8,10 +8,10 @@ import (
 	"sync"
 )
 
-// Passed counts skipped files by kind. Several goroutines may use it at once.
+// Passed counts skipped files by kind. Several goroutines may use it at the same time.
 type Passed struct {
 	mu     sync.Mutex
-	byKind map[string]int // skipped inputs by kind; guarded by mu
+	byKind map[string]int // number of skipped files by kind; guarded by mu
 }
 
 // Add counts one skipped file of a kind.
@@ -24,7 +24,8 @@ func (p *Passed) Add(kind string) {
 	p.byKind[kind]++
 }
 
-// String returns the counts in words, the most frequent kinds first, or "" if nothing was skipped.
+// String returns the counts in words, the most frequent kinds first. It returns "" if nothing was
+// skipped.
 func (p *Passed) String() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -10,16 +10,16 @@ import (
 	"skink/store"
 )
 
-// Postponed counts the URLs of a host that share a pattern and were not fetched, because the crawl
-// learned that fetching them would be useless.
+// Postponed counts the URLs of a host that have the same pattern and were not fetched, because URLs
+// of the pattern kept returning duplicates or were known to be useless.
 type Postponed struct {
 	Host    string `json:"host"`
 	Rule    string `json:"rule"`
 	Pattern string `json:"pattern"`
 	URLs    int64  `json:"urls"`
-	Example string `json:"example"` // the first postponed URL of the pattern
+	Example string `json:"example"` // first postponed URL of the pattern
 	New     int64  `json:"new"`     // number of fetched URLs of the pattern that returned a new text
-	Copies  int64  `json:"copies"`  // number of fetched URLs of the pattern that returned a text known before
+	Copies  int64  `json:"copies"`  // number of fetched URLs of the pattern that returned a text that was already known
 }
 
 // PostponedIn counts the postponed URLs of a store by pattern, the pattern with most URLs first. If host

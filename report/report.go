@@ -1,12 +1,12 @@
-// Package report writes the duplicate report of a crawl: how many pages are unique, how many duplicate
-// another page, on which hosts, and the clusters of duplicates.
+// Package report writes the duplicate report of a crawl: how many pages are unique, how many
+// duplicate another page, on which hosts, and the clusters of duplicates.
 //
 //	err := report.Write(ctx, os.Stdout, report.FromStore(s), report.Options{Format: report.Text})
 //
-// [Write] holds only totals and counts by host. It streams the clusters from a [Source], so that a
-// report over millions of pages needs about as much memory as one over ten. The package reports the
-// verdicts that the crawl stored, and judges no page itself. It escapes each crawled string as the
-// output format requires.
+// [Write] keeps only totals and counts by host in memory. It streams the clusters from a [Source],
+// so that a report on millions of pages needs about as much memory as a report on ten. The package
+// reports the verdicts that the crawl stored, and does not judge pages itself. It escapes each
+// crawled string as the output format requires.
 package report
 
 import (
@@ -22,17 +22,17 @@ import (
 	"skink/store"
 )
 
-// A Report is the JSON form of a report as a Go type, for programs that read one back. [Write]
-// never makes a Report, because it streams its output.
+// A Report is a report in JSON as a Go type, for programs that read such a report. [Write] never
+// makes a Report, because it streams its output.
 type Report struct {
 	Totals
-	About   *About    `json:"about,omitempty"`    // description of the store; nil: the store has no name
-	Hosts   []Host    `json:"hosts"`              // by number of duplicates, the most first
-	LeftOut []LeftOut `json:"left_out,omitempty"` // by number of pages that were compared without a block, the most first; nil: texts were compared whole
-	Learned []Learned `json:"learned,omitempty"`  // by number of postponed URLs of the host, the most first
+	About   *About    `json:"about,omitempty"`    // description of the store; nil if the store has no name
+	Hosts   []Host    `json:"hosts"`              // the host with the most duplicates first
+	LeftOut []LeftOut `json:"left_out,omitempty"` // the blocks that the comparison ignored, the host with the most shortened pages first; nil if texts were compared whole
+	Learned []Learned `json:"learned,omitempty"`  // findings about hosts, the host with the most postponed URLs first
 
 	Canonicals []Canonical `json:"false_canonicals,omitempty"` // wrong canonical URLs
-	Clusters   []Group     `json:"clusters"`                   // by size, the largest first
+	Clusters   []Group     `json:"clusters"`                   // the largest first
 }
 
 // Totals counts the URLs of a crawl. Pages is the sum of Unique, Exact, Near and Thin.
@@ -41,20 +41,20 @@ type Totals struct {
 	Unique    int64 `json:"unique"`
 	Exact     int64 `json:"exact"`
 	Near      int64 `json:"near"`
-	Thin      int64 `json:"thin"`  // pages whose text is too short to be compared, except for exact copies
-	Other     int64 `json:"other"` // URLs that were answered with something other than text
+	Thin      int64 `json:"thin"`  // pages whose text is too short to be compared, without exact copies
+	Other     int64 `json:"other"` // URLs whose response was not text
 	Redirects int64 `json:"redirects"`
 	Errors    int64 `json:"errors"`
 	Skipped   int64 `json:"skipped"`                // files and records without text, which have no verdict
-	Unkept    int64 `json:"unkept"`                 // duplicates whose text was not kept
-	Capped    int64 `json:"capped"`                 // pages not compared with every candidate
-	Scripts   int64 `json:"need_scripts,omitempty"` // pages that show their text only if their scripts run, which a crawl does not do
-	Blocked   int64 `json:"blocked"`                // URLs that robots.txt forbids to fetch
-	Sitemaps  int64 `json:"sitemaps,omitempty"`     // lists of URLs for crawlers
-	Later     int64 `json:"postponed,omitempty"`    // URLs not fetched: URLs of these patterns kept returning duplicates
+	Unkept    int64 `json:"unkept"`                 // duplicates whose text was not stored
+	Capped    int64 `json:"capped"`                 // pages that were not compared with every candidate, because there were too many
+	Scripts   int64 `json:"need_scripts,omitempty"` // pages that show their text only if scripts run, which a crawl does not do
+	Blocked   int64 `json:"blocked"`                // URLs that were not fetched because of robots.txt
+	Sitemaps  int64 `json:"sitemaps,omitempty"`     // sitemaps, which list URLs for crawlers
+	Later     int64 `json:"postponed,omitempty"`    // URLs that were not fetched, because URLs of their patterns kept returning duplicates
 
 	Problems map[string]int64 `json:"problems,omitempty"` // errors by kind
-	GivenUp  map[string]int64 `json:"given_up,omitempty"` // errors by kind, only those after which the URL was retried and then given up
+	GivenUp  map[string]int64 `json:"given_up,omitempty"` // errors by kind, only those of URLs that were retried without success
 }
 
 // Failed returns the number of errors by kind after which the URL was not retried.
@@ -68,31 +68,32 @@ func (t Totals) Duplicates() int64 { return t.Exact + t.Near }
 
 // A Host counts the judged pages of one host by their verdict.
 type Host struct {
-	Host   string `json:"host"` // name, with the port unless it is the default of the scheme; "": pages that were read from files
+	Host   string `json:"host"` // name, with the port unless it is the default of the scheme; "" for pages from files
 	Pages  int64  `json:"pages"`
 	Unique int64  `json:"unique"`
 	Exact  int64  `json:"exact"`
 	Near   int64  `json:"near"`
 	Thin   int64  `json:"thin"`
 
-	Alone string `json:"left_alone,omitempty"` // why the last run left the host before all its URLs were fetched; "": it did not
+	Alone string `json:"left_alone,omitempty"` // reason why the last run stopped fetching from the host before all its URLs were fetched; "" if it did not
 
-	LedBy string `json:"led_by,omitempty"` // another host that leads more than half of the host's pages; "": none does
-	Led   int64  `json:"led,omitempty"`    // number of the host's pages whose leader is on host LedBy
+	LedBy string `json:"led_by,omitempty"` // another host with the leaders of more than half of this host's pages; "" if there is none
+	Led   int64  `json:"led,omitempty"`    // number of the host's pages whose leader is on the host LedBy
 }
 
 // Duplicates returns the number of the host's pages that duplicate another page, on this or another host.
 func (h Host) Duplicates() int64 { return h.Exact + h.Near }
 
-// A LeftOut says which blocks of text of a host were left out of the comparison, because they recur on
-// many of its pages, such as a footer. A block is then left out on all hosts, so a host may have
-// shortened pages although none of its own blocks recur. The stored texts are not changed.
+// A LeftOut describes the blocks of text of a host that were left out of the comparison, because
+// they recur on many of its pages. An example is a footer. Such a block is left out on all hosts,
+// so a host may have shortened pages although none of its own blocks recur. The stored texts are
+// not changed.
 type LeftOut struct {
 	Host      string  `json:"host"`      // name of the host, as in Host.Host
-	Pages     int     `json:"pages"`     // number of different pages of the host in which blocks were counted
+	Pages     int     `json:"pages"`     // number of different pages of the host on which blocks were counted
 	Blocks    int     `json:"blocks"`    // number of different blocks that recur on the host and are left out
-	Shortened int     `json:"shortened"` // number of the host's pages that were compared without some block
-	Top       []Block `json:"top"`       // some of the blocks, those on most pages first
+	Shortened int     `json:"shortened"` // number of the host's pages that were compared without some of their blocks
+	Top       []Block `json:"top"`       // the most frequent of the blocks, most pages first
 }
 
 // A Block is a piece of text that recurs on many pages of a host.
@@ -115,7 +116,7 @@ type Member struct {
 	URL         string  `json:"url"`
 	Verdict     string  `json:"verdict"`
 	Resemblance float64 `json:"resemblance"`           // exact resemblance of the compared texts of member and leader, 0 to 1
-	Translation string  `json:"translation,omitempty"` // the member's language, if it declares the leader as its version in another language (hreflang); "": it does not
+	Translation string  `json:"translation,omitempty"` // the member's language, if the member declares that the leader is its version in another language (hreflang); otherwise ""
 	Doubtful    bool    `json:"doubtful,omitempty"`    // see [store.Record.Doubtful]
 
 	Title string `json:"-"`
@@ -124,19 +125,20 @@ type Member struct {
 // A Group is a cluster with all its members in memory.
 type Group struct {
 	Leader  Leader   `json:"leader"`
-	Members []Member `json:"members"` // highest resemblance first
+	Members []Member `json:"members"` // the member with the highest resemblance first
 }
 
-// A Cluster is a cluster whose members are read from the store while the caller iterates over Members.
+// A Cluster is a cluster whose members are read from the store during an iteration over Members.
 // They can be read only once, and only before the next cluster is read.
 type Cluster struct {
 	Leader  Leader
-	Why     func() (string, error) // returns the value for Leader.Why; nil: it is set already
+	Why     func() (string, error) // returns the value for Leader.Why; nil if Leader.Why is already set
 	Size    int                    // number of members, without the leader
 	Members iter.Seq2[Member, error]
 }
 
-// leader returns the leader with its field Why set. It may be called before or after Members is read.
+// leader returns the leader with the field Why set. It may be called before or after Members is
+// read.
 func (c *Cluster) leader() (Leader, error) {
 	if c.Why == nil {
 		return c.Leader, nil
@@ -147,22 +149,23 @@ func (c *Cluster) leader() (Leader, error) {
 	return l, err
 }
 
-// The default numbers of clusters and pages that the formats for people show.
+// These are the default numbers of clusters and pages in the formats for people.
 const (
 	DefaultTop = 1000 // clusters in HTML: more than a person reads, but few enough for a browser to open the page at once
 	textTop    = 50   // clusters in text, which fill a few screens
 	textPages  = 20   // pages of each cluster in text
 )
 
-// Options says how a report is written. The zero value writes text with default limits.
+// Options control how a report is written. The zero value writes text with default limits.
 type Options struct {
-	Format Format     // default Text
-	Top    int        // number of clusters to show, after which clusters are only counted; 0: all in JSON and CSV, 1,000 in HTML, 50 in text
-	About  About      // description of the store, shown if it has a name; the source adds the times of visits
-	Rule   dedup.Rule // rule by which pages were judged, needed to explain verdicts; zero: the default rule
+	Format Format     // default: Text
+	Top    int        // number of clusters to show; the others are only counted. 0 means all in JSON and CSV, 1,000 in HTML, 50 in text
+	About  About      // description of the store, which is shown if it has a name; Write adds the times of visits
+	Rule   dedup.Rule // rule with which pages were judged, needed to explain verdicts; the zero value means the default rule
 }
 
-// A printer writes one report in one format: begin, each cluster, end.
+// A printer writes one report in one format. begin is called first, then cluster for each cluster,
+// then end.
 type printer interface {
 	begin(head) error
 	cluster(Cluster) error
@@ -172,16 +175,16 @@ type printer interface {
 // A head is the part of a report that comes before its clusters.
 type head struct {
 	Totals
-	About   *About    // description of the store; nil: there is none
-	Hosts   []Host    // by number of duplicates, the most first
-	LeftOut []LeftOut // by number of shortened pages, the most first; nil: texts were compared whole
-	Learned []Learned // by number of postponed URLs, the most first
+	About   *About    // description of the store; nil if there is none
+	Hosts   []Host    // the host with the most duplicates first
+	LeftOut []LeftOut // the blocks that the comparison ignored, the host with the most shortened pages first; nil if texts were compared whole
+	Learned []Learned // findings about hosts, the host with the most postponed URLs first
 
 	Canonicals []Canonical // wrong canonical URLs
 }
 
-// Write writes the report of src to w. If the source, the writer or the context fails, Write returns
-// the error, and what it has written to w until then is incomplete.
+// Write writes the report of src to w. It returns an error if the source, the writer or the context
+// fails. Then the output is incomplete.
 func Write(ctx context.Context, w io.Writer, src Source, opt Options) error {
 	guard := Guard(opt.Format, w)
 	out := bufio.NewWriterSize(guard, 64<<10)
@@ -224,7 +227,7 @@ func stream(ctx context.Context, p printer, src Source, opt Options) error {
 			return err
 		}
 		if n++; opt.Top > 0 && n > opt.Top && (opt.Format == JSON || opt.Format == CSV) {
-			break // the totals already say how many pages are duplicates
+			break // the totals already include the number of duplicates
 		}
 		if err := p.cluster(c); err != nil {
 			return err

@@ -79,7 +79,7 @@ func golden(t *testing.T, name string, got []byte) {
 	}
 }
 
-// The streamed JSON must be what encoding/json would have made of a whole Report.
+// The streamed JSON must equal the output of encoding/json for a whole Report.
 func TestJSONRoundTrip(t *testing.T) {
 	var got report.Report
 	dec := json.NewDecoder(bytes.NewReader(write(t, nasty(t), report.Options{Format: report.JSON})))
@@ -116,8 +116,8 @@ func TestJSONRoundTrip(t *testing.T) {
 	}
 }
 
-// What was left out of the comparison is there where the source says it, an empty list where that
-// was nothing, and absent where texts were compared whole.
+// The member left_out must have the blocks that the source returns. It must be an empty list if
+// there are none, and missing if texts were compared whole.
 func TestJSONLeftOut(t *testing.T) {
 	for _, c := range []struct {
 		left []report.LeftOut
@@ -151,7 +151,7 @@ func jsonOf(t *testing.T, v any) string {
 	return string(b)
 }
 
-// Programs read these names, in this order; they do not change.
+// Programs read these names in this order, so they must not change.
 func TestJSONNames(t *testing.T) {
 	var compact bytes.Buffer
 	if err := json.Compact(&compact, write(t, store.NewMemory(), report.Options{Format: report.JSON})); err != nil {
@@ -178,7 +178,7 @@ func TestParseFormat(t *testing.T) {
 	}
 }
 
-// Hosts come with most duplicates first, then by name, whoever counted them.
+// Hosts must be sorted by the number of duplicates, then by name, for any source.
 func TestHostOrder(t *testing.T) {
 	src := fake{hosts: []report.Host{
 		{Host: "b", Pages: 9, Unique: 9}, {Host: "a", Pages: 9, Unique: 9},
@@ -201,7 +201,8 @@ func TestHostOrder(t *testing.T) {
 	}
 }
 
-// A source that breaks in the middle must not end as a report that looks whole.
+// If a source fails in the middle, Write must return the error. Otherwise an incomplete report
+// could look complete.
 func TestErrorInTheMiddle(t *testing.T) {
 	broken := errors.New("disk went away")
 	for _, f := range formats {
@@ -238,7 +239,7 @@ func TestCancelled(t *testing.T) {
 	}
 }
 
-// A leader without a record is damage, and is said, not skipped.
+// A leader without a record means that the store is damaged. The report must fail.
 func TestLostLeader(t *testing.T) {
 	s := fill(t, []numbered{copyOf(7, page(8, "https://example.com/", "", dedup.Near), 0.9)})
 	err := report.Write(context.Background(), new(bytes.Buffer), report.FromStore(s), report.Options{})
@@ -247,7 +248,7 @@ func TestLostLeader(t *testing.T) {
 	}
 }
 
-// A fake is a source of any size, with an error after the last thing it yields.
+// A fake is a source of any size, which can fail at the end of each list.
 type fake struct {
 	hosts                   []report.Host
 	clusters, members       int

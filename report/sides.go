@@ -11,19 +11,19 @@ import (
 //go:embed sides.html
 var sidesSource string
 
-// Sides are two texts aligned side by side, for the HTML template "sides".
+// Sides holds two texts aligned side by side, for the HTML template "sides".
 type Sides struct {
 	Rows  []align.Row
 	Words align.Counts
-	Rest  int // bytes at the end of the longer text that are left out; 0: both texts are shown whole
+	Rest  int // number of bytes at the end of the longer text that are left out; 0 if both texts are complete
 }
 
-// mostBeside is the number of bytes of each text that Beside compares. A browser would take too long to
-// show more.
+// mostBeside is the largest number of bytes of each text that Beside compares. A browser would take
+// too long to display more.
 const mostBeside = 256 << 10
 
-// Beside aligns two texts word by word. Words are compared in canonical form, so that differences in
-// case and punctuation do not count.
+// Beside aligns two texts word by word. Words are compared in canonical form, so differences in
+// case and punctuation are ignored.
 func Beside(a, b string) Sides {
 	s := Sides{Rest: max(len(a), len(b)) - mostBeside}
 	s.Rows, s.Words = align.Texts(sideOf(a), sideOf(b))
@@ -45,7 +45,7 @@ func sideOf(text string) align.Side {
 	return align.Side{Text: text, Tokens: tokens}
 }
 
-// Differ returns the first n places in which two texts differ, or all if there are fewer.
+// Differ returns the first n differences between two texts, or all if there are fewer.
 func Differ(a, b string, n int) []align.Difference {
 	return align.Differences(Beside(a, b).Rows, n)
 }

@@ -8,14 +8,15 @@ import (
 	"skink/store"
 )
 
-// A Source provides the data of a report. [FromStore] returns the ordinary one. Another Source may
-// group the same pages into other clusters.
+// A Source provides the data of a report. [FromStore] returns the source for most reports. Another
+// Source may group the same pages into other clusters.
 type Source interface {
 	// Totals counts all records of the store by kind and verdict.
 	Totals(ctx context.Context) (Totals, error)
 	// Hosts counts the judged pages of each host, in any order.
 	Hosts(ctx context.Context) ([]Host, error)
-	// Clusters yields every leader that has members, largest cluster first.
+	// Clusters yields all clusters with at least one member besides the leader, the largest cluster
+	// first.
 	Clusters(ctx context.Context) iter.Seq2[Cluster, error]
 }
 
@@ -30,35 +31,36 @@ type LeftOutSource interface {
 // A LearnedSource is a Source that knows which URLs its crawl postponed, and which soft 404s it found.
 type LearnedSource interface {
 	Source
-	// Learned returns an element for each of the hosts about which something was learned, the one with
-	// most postponed URLs first.
+	// Learned returns an element for each of the hosts with findings, the host with the most postponed
+	// URLs first.
 	Learned(ctx context.Context, hosts []Host) ([]Learned, error)
 }
 
 // A CanonicalSource is a Source that knows the canonical URLs of its pages.
 type CanonicalSource interface {
 	Source
-	// Canonicals returns the wrong canonical URLs. It must be called after Hosts, which reads the
-	// records.
+	// Canonicals returns the wrong canonical URLs. Hosts must have been called before, because it
+	// reads the records.
 	Canonicals(ctx context.Context) ([]Canonical, error)
 }
 
-// FromStore returns the source for a report of a store's verdicts. The reason why a page leads is the
-// criterion of package precedence by which it comes before the first of its members.
+// FromStore returns the source for a report of a store's verdicts. The reason why a page leads its
+// cluster is the criterion of package precedence by which it comes before the first of the other
+// members.
 func FromStore(s store.Reader) Source { return From(s, nil) }
 
-// From returns the source for a report of a store's verdicts. why returns the reason why a page leads
-// its cluster; if why is nil, From is like [FromStore].
+// From returns the source for a report of a store's verdicts. why must return the reason why a page
+// leads its cluster. If why is nil, From is like [FromStore].
 func From(s store.Reader, why func(leader *store.Record) string) Source {
 	return stored{s, why, &canonicals{}, &About{}}
 }
 
 type stored struct {
 	s     store.Reader
-	why   func(leader *store.Record) string // returns why a page leads; nil: compare it with its members
-	named *canonicals                       // canonical URLs of the records that Hosts has read
+	why   func(leader *store.Record) string // returns why a page leads its cluster; nil: package precedence decides
+	named *canonicals                       // wrong canonical URLs in the records that Hosts has read
 
-	visits *About // first and last visit of the records that Hosts has read
+	visits *About // first and last visit in the records that Hosts has read
 }
 
 func (src stored) Totals(ctx context.Context) (Totals, error) {
@@ -107,14 +109,15 @@ func TotalsOf(t store.Tally) Totals {
 	}
 }
 
-// leaderOf returns the report's form of record r, the leader of a cluster, without the reason.
+// leaderOf converts the record of a cluster's leader for the report. The reason why it leads is not
+// set.
 func leaderOf(r *store.Record) Leader {
 	return Leader{URL: r.URL, Title: r.Title, Verdict: string(r.Verdict)}
 }
 
-// translation returns the language of a page that declares its leader as its version in another language
-// (hreflang), and "" for all other pages. Such a page was made on purpose, although its text is not
-// translated yet.
+// translation returns the language of a page that declares its leader as its version in another
+// language (hreflang). Such a page exists on purpose, although its text is not translated yet. For
+// all other pages, translation returns "".
 func translation(r *store.Record) string {
 	lang, named := r.Lang, false
 	for _, a := range r.Alternates {

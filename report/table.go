@@ -13,41 +13,41 @@ import (
 
 // # Tables
 //
-// All formats of a report show a list from one [Table]. The type of a cell says how each format
-// shows it. The types are string, [URL], int64, [Ratio], [Percent] and time.Time; an empty cell is
-// nil. Each format has one writer of tables: [Table.WriteText], [ObjectWriter] for JSON,
+// All formats of a report show a list from one [Table]. The type of a cell determines how each
+// format shows it. The types are string, [URL], int64, [Ratio], [Percent] and time.Time. An empty
+// cell is nil. Each format has one writer of tables: [Table.WriteText], [ObjectWriter] for JSON,
 // [Sheet] for CSV, and the template "table" for HTML.
 
 // A Table is a list of rows that can be written in every format.
 type Table struct {
 	Columns []Column
 	Rows    []Row
-	LinkTo  func(url string) PageLink // returns the link that HTML shows for a URL; nil: HTML links to the URL itself
+	LinkTo  func(url string) PageLink // returns the link that HTML shows for a URL; if nil, HTML links to the URL itself
 }
 
 // A Column describes a column of a table.
 type Column struct {
 	Name  string // name in JSON and CSV
 	Title string // title in text and HTML
-	Brief bool   // whether text and HTML show the column; they have little room, so they omit others
-	Width int    // width in text, which longer cells exceed; 0: as wide as the widest cell, with long cells clipped
+	Brief bool   // the column is shown in text and HTML, which have room for only some columns
+	Width int    // width in text, which longer cells exceed; if 0, the column is as wide as its widest cell, and long cells are clipped
 }
 
-// A Row is the cells of a table, in the order of its columns.
+// A Row holds the cells of a table row, in the order of the columns.
 type Row struct {
 	Cells []any
-	Apart string // why the row does not count, in words; "": it counts
+	Apart string // reason, in words, why the row is listed but not counted; "" if it is counted
 	Notes []Note // lines that text and HTML show below the row
 }
 
 // A Note is a line below a row. It shows Lead, then URL, then Quote in quotation marks.
 type Note struct {
 	Lead  string
-	URL   string // "": the note has no URL
-	Quote string // words quoted from a page; "": the note has none
+	URL   string // "" if the note has no URL
+	Quote string // words quoted from a page; "" if there are none
 }
 
-// A URL is a cell that HTML may show as a link.
+// A URL is a cell with a URL, which HTML may show as a link.
 type URL string
 
 // A Ratio is a cell with a number from 0 to 1.
@@ -56,13 +56,13 @@ type Ratio float64
 // A Percent is a cell with a number from 0 to 100.
 type Percent float64
 
-// hostCell is a cell with the name of a host. Unlike other strings, text shows it in full.
+// A hostCell is a cell with the name of a host. Unlike other strings, it is not shortened in text.
 type hostCell string
 
 const (
-	cellWidth = 60  // columns shown of a cell in text
-	urlWidth  = 80  // columns shown of a URL in text, if a column follows
-	cellShown = 200 // runes shown of a cell in HTML
+	cellWidth = 60  // largest number of columns of the terminal that text uses for a cell
+	urlWidth  = 80  // largest number of columns that text uses for a URL, if another cell follows
+	cellShown = 200 // largest number of runes that HTML shows of a cell
 )
 
 // brief returns the table without the columns that are not Brief and without empty columns.
@@ -89,7 +89,7 @@ func pick[T any](all []T, places []int) []T {
 }
 
 // WriteText writes the table as text, with the titles of the columns on the first line. Each line
-// begins with indent, and gap is written between two cells. A table without rows writes nothing.
+// begins with indent, and gap separates two cells. A table without rows writes nothing.
 func (t Table) WriteText(w io.Writer, indent, gap string) {
 	if t = t.brief(); len(t.Rows) == 0 {
 		return
@@ -140,7 +140,7 @@ func (t Table) WriteText(w io.Writer, indent, gap string) {
 
 // A line is a line of text for people, often with a number before the text.
 type line struct {
-	N    int64 // the number; 0: none
+	N    int64 // number before the text; 0 if there is none
 	Unit string
 	Text string
 }
@@ -160,7 +160,8 @@ func writeLines(w io.Writer, title string, lines []line) {
 	}
 }
 
-// quoted returns the first runes of a text from a page, on one line and in quotation marks.
+// quoted returns the beginning of a text from a page, at most the given number of columns, on one
+// line and in quotation marks.
 func quoted(s string, columns int) string {
 	return `"` + strings.ReplaceAll(harmless.Line(Clip(s, columns)), `"`, `\"`) + `"`
 }
@@ -173,7 +174,7 @@ func isNumber(cell any) bool {
 	return false
 }
 
-// cellText returns a cell as the text format shows it.
+// cellText returns the text of a cell in the text format.
 func cellText(cell any) string {
 	switch v := cell.(type) {
 	case string:
@@ -194,7 +195,8 @@ func cellText(cell any) string {
 	return ""
 }
 
-// cellCSV returns a cell as CSV has it. Strings that a spreadsheet would take for formulas are changed.
+// cellCSV returns the text of a cell in CSV. Strings that a spreadsheet would interpret as formulas
+// are changed.
 func cellCSV(cell any) string {
 	switch v := cell.(type) {
 	case string:
@@ -211,7 +213,7 @@ func cellCSV(cell any) string {
 	return ""
 }
 
-// Fields is a JSON object whose members keep their order. Members whose value is nil are not
+// Fields is a JSON object whose members keep their order. Members with the value nil are not
 // written.
 type Fields []Field
 
@@ -237,8 +239,8 @@ type cellHTML struct {
 	Column string // title of the column
 	Class  string // "number", "text" or "page"
 	Text   string
-	URL    string // URL to which the cell links; "": the cell has only text
-	Row    *Row   // the row, in its first cell with a URL, below which the notes are shown; nil: another cell
+	URL    string // target of the cell's link; "" if the cell has only text
+	Row    *Row   // the row whose notes are shown in this cell; only set in the row's first cell with a URL
 }
 
 // A tableHTML is a table in the form that the HTML template "table" needs.

@@ -15,8 +15,8 @@ type textPrinter struct {
 	w        *bufio.Writer
 	rule     dedup.Rule
 	totals   Totals
-	top      int // number of clusters to show
-	most     int // number of members to show of each cluster
+	top      int // number of clusters that are shown
+	most     int // number of members that are shown of each cluster
 	clusters int
 	members  int
 }
@@ -30,9 +30,9 @@ func newTextPrinter(w *bufio.Writer, opt Options) *textPrinter {
 }
 
 const (
-	titleWidth = 100 // columns shown of a title
-	blockWidth = 100 // columns shown of a text block that was left out of the comparison
-	blocksText = 5   // blocks shown of each host; JSON and HTML show more
+	titleWidth = 100 // largest number of columns of the terminal for a title
+	blockWidth = 100 // largest number of columns for a block of text that the comparison ignored
+	blocksText = 5   // number of blocks that are shown of each host; JSON and HTML show more
 )
 
 func (p *textPrinter) begin(h head) error {
@@ -120,7 +120,7 @@ func (p *textPrinter) printHosts(hosts []Host) {
 	}
 }
 
-// printLists prints the short lists that only some reports have, such as wrong canonical URLs.
+// printLists prints short lists that only some reports have, such as wrong canonical URLs.
 func (p *textPrinter) printLists(h head) {
 	var led, canonicals []line
 	for _, h := range h.Hosts {
@@ -142,7 +142,7 @@ func (p *textPrinter) printLists(h head) {
 	}
 }
 
-// printLeftOut prints which recurring blocks of a host were left out of the comparison.
+// printLeftOut prints the recurring blocks of a host that the comparison ignored.
 func (p *textPrinter) printLeftOut(l LeftOut) {
 	said := "text repeated by other hosts"
 	if l.Blocks > 0 {
@@ -212,7 +212,7 @@ func (p *textPrinter) end() error {
 	return nil
 }
 
-// hostName returns the name of a host for people, "(files)" if it is "".
+// hostName returns the name of a host for people. It returns "(files)" for "".
 func hostName(host string) string {
 	if host == "" {
 		return "(files)"

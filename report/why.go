@@ -8,11 +8,11 @@ import (
 	"skink/store"
 )
 
-// next finds, among the pages that are given to it, the one that comes first in the order of package
+// A next finds, among the pages that were added, the one that comes first in the order of package
 // precedence.
 type next struct {
 	order *precedence.Order
-	page  *precedence.Standing // the first page so far; nil: no page was given yet
+	page  *precedence.Standing // the first of the pages that were added; nil before the first call of add
 }
 
 func (n *next) add(r *store.Record) {
@@ -25,8 +25,8 @@ func (n *next) add(r *store.Record) {
 	n.page = &s
 }
 
-// whyLeads returns why a page leads its cluster: the criterion of package precedence by which it comes
-// before the first of its members.
+// whyLeads returns why a page leads its cluster: the criterion of package precedence by which it
+// comes before the first of the other members.
 func (b *batch) whyLeads(ctx context.Context, leader *store.Record) (string, error) {
 	if b.src.why != nil {
 		return b.src.why(leader), nil
@@ -39,9 +39,9 @@ func (b *batch) whyLeads(ctx context.Context, leader *store.Record) (string, err
 	why := string(precedence.Why(&its, first.page))
 	switch {
 	case leader.NoIndex:
-		why += ", noindex: leads other noindex pages only"
+		why += ", noindex: leader only of other noindex pages"
 	case leader.Verdict == dedup.Thin:
-		why += ", thin: leads exact copies only"
+		why += ", thin: leader only of exact duplicates"
 	}
 	return why, nil
 }

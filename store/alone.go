@@ -8,14 +8,15 @@ import (
 	"time"
 )
 
-// An Alone says why the last run that visited a host left it alone before its URLs were fetched.
+// An Alone records why the last run that visited a host stopped before it had fetched all of the
+// host's URLs.
 type Alone struct {
 	Why    string    `json:"why"`
 	At     time.Time `json:"at"`
-	Turned int       `json:"turned,omitempty"` // number of successive runs that left the host alone because most of its pages changed at once; 0: Why is another reason
+	Turned int       `json:"turned,omitempty"` // number of successive runs that left the host alone because most of its pages changed at once; 0: there is another reason, see Why
 }
 
-// aloneName is the name of the value of [Meta] that lists the hosts that were left alone.
+// aloneName is the name of the [Meta] value that lists the hosts that were left alone.
 const aloneName = "left alone"
 
 // LeftAlone returns the hosts that the last run to visit them left before all their URLs were
@@ -40,8 +41,9 @@ func readAlone(text []byte) (hosts map[string]Alone, err error) {
 	return hosts, nil
 }
 
-// ChangeAlone replaces the stored map of hosts that were left alone by the map as change leaves it.
-// If another process replaces the map meanwhile, ChangeAlone reads it and calls change again.
+// ChangeAlone calls change with the stored map of hosts that were left alone, and stores the
+// modified map. If another process replaces the stored map meanwhile, ChangeAlone reads the new map
+// and calls change again.
 func ChangeAlone(ctx context.Context, s Meta, change func(map[string]Alone)) error {
 	for {
 		old, err := s.Meta(ctx, aloneName)

@@ -22,9 +22,9 @@ func URLStates() []Term {
 // Verdicts returns the verdicts on pages.
 func Verdicts() []Term {
 	return []Term{
-		{string(dedup.Unique), "no page before it has nearly the same text"},
+		{string(dedup.Unique), "no earlier page has nearly the same text"},
 		{string(dedup.Exact), "has the same words as its leader"},
-		{string(dedup.Near), "resembles its leader at least as much as --similarity says"},
+		{string(dedup.Near), "resembles its leader by at least --similarity"},
 		{string(dedup.Thin), "has fewer words than --min-words and is not compared"},
 	}
 }
@@ -32,14 +32,14 @@ func Verdicts() []Term {
 // VisitResults returns the results of visits to URLs that were visited before.
 func VisitResults() []Term {
 	return []Term{
-		{FirstVisit.String(), "a page for the first time; earlier visits found none"},
+		{FirstVisit.String(), "the first visit that found a page"},
 		{string(NotModified), "the server says that the page has not changed"},
 		{string(Same), "the text has the same words"},
 		{string(Altered), "the text has other words, or the page is now a redirect or a file"},
-		{"changed otherwise", "something that is not a page changed, or the noindex of a page"},
+		{"changed otherwise", "a redirect or a file changed, or the noindex of a page"},
 		{string(Failed), "the visit failed, and the page counts as unchanged"},
-		{string(Vanished), "there was a page or a file, and now there is none"},
-		{"still without a page", "there was no page before, and there is none now"},
+		{string(Vanished), "earlier visits found a page or a file, and this visit found none"},
+		{"still without a page", "neither this visit nor an earlier one found a page"},
 	}
 }
 

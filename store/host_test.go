@@ -13,10 +13,10 @@ func TestHostOf(t *testing.T) {
 		"https://example.com:8443/a?b#c":     "example.com:8443",
 		"http://example.com":                 "example.com",
 		"http://example.com?q=http://x.test": "example.com",
-		"http://example.com (a.jsonl:3)":     "example.com", // a name that came twice
+		"http://example.com (a.jsonl:3)":     "example.com", // skink dedup gives this name to a second text of one URL
 		"http://[::1]:8080/":                 "[::1]:8080",
 		"http://user:pass@example.com/@":     "example.com",
-		"http://example.com/operator%.html":  "example.com", // the web allows it, net/url does not
+		"http://example.com/operator%.html":  "example.com", // valid on the web, but refused by net/url
 		"docs/http://example.com/":           "",
 		"ftp://example.com/":                 "",
 		"notes.txt":                          "",

@@ -19,9 +19,9 @@ type Index interface {
 	Lookup(ctx context.Context, asks []Ask) ([]Found, error)
 
 	// Commit writes entries in their order and returns the outcome of each. It stops at the first
-	// entry that it refuses as stale: that entry and all entries after it are [Stale], and nothing
-	// of them is written. The caller looks a stale entry up and judges it again. Calls that run at
-	// the same time take effect one after another, in an order that Commit chooses.
+	// entry that it refuses as stale: that entry and all entries after it are [Stale], and none of
+	// them is written. The caller looks a stale entry up and judges it again. Calls that run at the
+	// same time take effect one after another, in an order that Commit chooses.
 	Commit(ctx context.Context, entries []*Entry) ([]Outcome, error)
 }
 
@@ -30,26 +30,26 @@ type Ask struct {
 	ID     dedup.Hash   // the page's id, which excludes its own earlier visits from the answer; zero: nothing is excluded
 	Hashes []dedup.Hash // hashes of the page's text; an earlier page with one of them is its copy
 	Keys   []uint64     // index keys of the page's sketch
-	Meet   int          // number of Keys that a leader must also have to be found; 0 means 1
-	Limit  int          // most leaders read under one key; if there are more, the earliest are read
+	Meet   int          // number of Keys that a leader must share with the page to be found; 0 means 1
+	Limit  int          // greatest number of leaders that are read for one key; if there are more, the earliest are read
 }
 
-// Found is the answer to an Ask. If it has a copy, the store did not look for leaders. It has no more
-// than [dedup.MaxMet] leaders, which [dedup.Met] picks. A store laid over another may return as many
-// of each.
+// Found is the answer to an Ask. If it has a copy, the store did not look for leaders. There are at
+// most [dedup.MaxMet] leaders, chosen by [dedup.Met]. A store that combines two stores (package
+// overlay) may return that many from each.
 type Found struct {
 	Mark     Mark
-	Copy     *Record  // the earliest page posted under one of the hashes; nil: there is none
-	Followed *Record  // the leader that the copy follows; nil: it follows none, or that page is not in the store
+	Copy     *Record  // the earliest page that has one of the hashes; nil: there is none
+	Followed *Record  // the leader of Copy; nil: Copy has no leader, or the leader is not in the store
 	Leaders  []Leader // leaders that share enough keys with the page, in the order of their commits
 	Full     []bool   // Full[i]: more than Ask.Limit leaders have key Ask.Keys[i], so some were not read
-	Unread   bool     // a store beneath has leaders that were not read; their keys are not in Full
+	Unread   bool     // the known store of an overlay has leaders that were not read; Full does not include their keys
 }
 
-// Basis returns the conditions under which a verdict still holds at its commit. f is the answer to
-// ask, by which the verdict was reached. If f has a copy, the basis has no hashes and keys, because
-// no later commit can be an earlier copy. Keys that are full are left out, because a look-up reads no
-// later leaders under them.
+// Basis returns the conditions under which a verdict is still valid when it is committed. f is the
+// answer to ask, on which the verdict is based. If f has a copy, the basis has no hashes and keys,
+// because no later commit can be an earlier copy. Keys that are full are left out, because a
+// look-up reads no later leaders under them.
 func (f *Found) Basis(ask Ask) Basis {
 	b := Basis{Mark: f.Mark}
 	if f.Copy != nil {
@@ -68,16 +68,17 @@ func (f *Found) Basis(ask Ask) Basis {
 	return b
 }
 
-// Capped reports whether a key had more leaders than were read, here or in a store beneath.
+// Capped reports whether a key had more leaders than were read, in this store or in the known store
+// of an overlay.
 func (f *Found) Capped() bool {
 	return f.Unread || slices.Contains(f.Full, true)
 }
 
-// A Leader is a page that has index keys in common with the page of an [Ask]. A crash may have come
-// before its record was written, so the caller must read the record to know whether there is one.
+// A Leader is a page that has index keys in common with the page of an [Ask]. A crash may have
+// prevented that its record was written, so the caller must check that the page has a record.
 type Leader struct {
-	ID     dedup.Hash // of the page
-	Hash   dedup.Hash // of its canonical text; ID and Hash together name one visit
+	ID     dedup.Hash // id of the page
+	Hash   dedup.Hash // hash of the page's canonical text; ID and Hash together identify one visit
 	Sketch dedup.Sketch
 }
 
@@ -85,13 +86,13 @@ type Leader struct {
 // mark can read it. A store never returns an empty mark.
 type Mark string
 
-// MarkAt returns the mark of a store that has one order of commits. place is the last place in that
-// order that a look-up saw.
+// MarkAt returns a mark for a store that numbers its commits. place is the number of the last
+// commit that a look-up saw.
 func MarkAt(place uint64) Mark {
 	return Mark(binary.LittleEndian.AppendUint64(make([]byte, 0, 8), place))
 }
 
-// Place returns the place that [MarkAt] was given, or 0 for the empty mark.
+// Place returns the number that was passed to [MarkAt], or 0 for the empty mark.
 func (m Mark) Place() uint64 {
 	if len(m) != 8 {
 		return 0
@@ -99,31 +100,31 @@ func (m Mark) Place() uint64 {
 	return binary.LittleEndian.Uint64([]byte(m))
 }
 
-// A Basis says when a verdict still holds: if no page with one of these text hashes or index keys was
-// committed after the mark, and the page's leader was not visited again.
+// A Basis is the condition under which a verdict is still valid: no page with one of these text
+// hashes or index keys was committed after the mark, and the page's leader was not visited again.
 type Basis struct {
 	Mark   Mark
 	Hashes []dedup.Hash
 	Keys   []uint64
 }
 
-// An Entry is the input of [Index.Commit] for one URL whose fetch has ended: everything that the
-// store is to keep about it.
+// An Entry is the input of [Index.Commit] for one URL whose fetch is finished: all data that the
+// store keeps about the URL.
 type Entry struct {
 	Record Record
 	Claim  frontier.Claim // the worker's claim on the host of Record.URL; zero: the URL was fetched without a claim
 	State  frontier.State // the final state of Record.URL in the frontier; Unknown: the URL was never in the frontier
-	Basis  Basis          // of the record's verdict; zero: no later commit can change the verdict
+	Basis  Basis          // basis of the record's verdict; zero: no later commit can change the verdict
 
-	// Revisit says that the entry replaces what is known of its page: record, text, sketch and
+	// Revisit means that the entry replaces the stored data of its page: record, text, sketch and
 	// postings. Without Revisit and Touch, a page that has a record keeps it.
 	Revisit bool
 
-	// Touch says that the page was visited and has not changed. The record replaces the one that is
-	// there, and has the same verdict and leader. The links replace those that are there, if the
-	// entry has any. Everything else stays: the page's place in the order, its text, sketch and
-	// postings. [Reader.Changes] does not yield the page again. A page without a record gets one as
-	// from any other entry.
+	// Touch means that the page was visited and has not changed. The record replaces the stored
+	// record, and has the same verdict and leader. If the entry has links, they replace the stored
+	// links. Everything else stays: the page's position in the order of commits, its text, sketch
+	// and postings. [Reader.Changes] does not yield the page again. If the page has no record yet,
+	// Touch makes no difference.
 	Touch bool
 
 	// Replaces names the record that a Revisit or a Touch was made from, by its [Record.Began]. If
@@ -132,12 +133,12 @@ type Entry struct {
 	Replaces time.Time
 
 	Text   []byte          // main text as [Pack] made it; nil: no text is kept
-	Sketch *dedup.Sketch   // of the main text; nil: the text has no words
+	Sketch *dedup.Sketch   // sketch of the main text; nil: the text has no words
 	Hash   dedup.Hash      // text hash by which later copies find the page; zero: no copy finds it
 	Keys   []uint64        // index keys by which later pages find the page; only a leader has any
 	Out    []byte          // the page's links as [PackLinks] made them, with its URL; nil: none are kept
-	Links  []frontier.Item // URLs that the page leads to, by links or otherwise
-	Beyond []string        // URLs outside the crawl that the page leads to
+	Links  []frontier.Item // URLs of the crawl to which the page leads, by links, redirects or otherwise; they are queued
+	Beyond []string        // URLs outside the crawl to which the page leads
 }
 
 // Valid returns an error for entries that every store refuses.

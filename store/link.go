@@ -14,28 +14,28 @@ import (
 // A Link is one address that a page names: a page to visit, or a file that is part of the page.
 type Link struct {
 	URL      string   `json:"url"`            // canonical form, without the fragment
-	Text     string   `json:"text,omitempty"` // of the anchor, on one line, at most [MaxLinkText] bytes; of a picture: its alternative text
+	Text     string   `json:"text,omitempty"` // text of the anchor on one line, at most [MaxLinkText] bytes; for a picture, its alternative text
 	Kind     LinkKind `json:"kind"`
 	NoFollow bool     `json:"nofollow,omitempty"` // the link, or its page, asks crawlers not to follow it
 }
 
-// MaxLinkText is how many bytes of the text of a link are kept. Anchors usually have a few words.
-// Longer ones are whole paragraphs or cards, and their first words identify them.
+// MaxLinkText is the greatest number of bytes that are kept of the text of a link. Anchors usually
+// have a few words. Longer ones are whole paragraphs or cards, and their first words identify them.
 const MaxLinkText = 100
 
-// A LinkKind says in which element a page names an address.
+// A LinkKind is the kind of element in which a page names an address.
 type LinkKind string
 
 const (
 	LinkAnchor    LinkKind = "link"      // <a>, <area>
 	LinkFrame     LinkKind = "frame"     // <iframe>, <frame>
 	LinkRefresh   LinkKind = "refresh"   // <meta http-equiv=refresh>
-	LinkNeighbour LinkKind = "neighbour" // rel=prev or rel=next, where no other link of the page leads there
-	LinkAlternate LinkKind = "alternate" // the page in another language or form, where no other link of the page leads there
+	LinkNeighbour LinkKind = "neighbour" // rel=prev or rel=next, if no other link of the page leads there
+	LinkAlternate LinkKind = "alternate" // the page in another language or form, if no other link of the page leads there
 
 	LinkImage  LinkKind = "image"  // <img>, a poster, an icon
 	LinkScript LinkKind = "script" // <script src>
-	LinkStyle  LinkKind = "style"  // <link rel=stylesheet>
+	LinkStyle  LinkKind = "style"  // <link rel=stylesheet>; a file that a style in the page names
 	LinkMedia  LinkKind = "media"  // <video>, <audio>, their <source> and <track>, <object>, <embed>
 )
 
@@ -58,31 +58,31 @@ func (k LinkKind) Asset() bool {
 // # Packed links
 //
 // The links of a page are in document order, so neighbours mostly share the beginning of their URLs
-// with each other, or with the page. Each URL is stored as the length that it shares with one of
-// the two, and the rest. The parts of all links are in columns, because similar values compress
-// better together:
+// with each other, or with the page. Each URL is stored as the length of the prefix that it shares
+// with one of the two, and the rest. The fields of all links are in columns, because similar values
+// compress better together:
 //
-//	N        how many links there are
-//	N bytes  of each the number of its kind, plus 16 if it is not to be followed, plus 32 if its
-//	         URL is told by the page's and not by that of the link before it
-//	N        of each how many bytes it shares
-//	N        of each the length of the rest
-//	N        of each the length of the text
-//	bytes    all rests, one after the other
-//	bytes    all texts
+//	N        the number of links
+//	N bytes  for each link the number of its kind, plus 16 if it must not be followed, plus 32 if
+//	         its URL shares a prefix with the page's URL, and not with that of the link before it
+//	N        for each link the length of the shared prefix
+//	N        for each link the length of the rest of the URL
+//	N        for each link the length of the text
+//	bytes    the rests of all URLs, one after the other
+//	bytes    the texts of all links
 //
-// Numbers are unsigned varints as in encoding/binary. A list of more than shortList bytes is one
-// zstd frame, as a text is. A shorter one is the byte 0, with which no frame begins, and one S2
-// block. Most lists are some hundred bytes long. Zstd makes tables for each, which was 2 % of a
-// crawl's CPU time, and S2 makes none. On the lists of a large manual S2 takes 314 bytes a page
-// where zstd takes 275.
+// Numbers are unsigned varints as in encoding/binary. A list of more than shortList bytes is
+// compressed as one zstd frame, as a text is. A shorter list is stored as the byte 0, with which no
+// frame begins, and one S2 block. Most lists are some hundred bytes long. Zstd makes tables for
+// each list, which took 2 % of a crawl's CPU time. S2 makes none. For the lists of a large manual,
+// S2 takes 314 bytes a page, and zstd 275.
 const (
 	packedKind     = 1<<4 - 1
 	packedNoFollow = 1 << 4
 	packedByPage   = 1 << 5
 
 	packedShort = 0       // the first byte of a short list
-	shortList   = 4 << 10 // bytes; of longer lists zstd saves more, and its tables cost less than the rest of the page
+	shortList   = 4 << 10 // bytes; for longer lists zstd saves more, and the time to make its tables matters less
 )
 
 // PackLinks encodes the links of the page at pageURL as [Entry] needs them. It keeps link texts
@@ -154,7 +154,7 @@ func unpackList(packed []byte) ([]byte, error) {
 	case err != nil:
 		return nil, fmt.Errorf("unpack links: %w: %v", ErrCorrupt, err)
 	case n > shortList:
-		return nil, fmt.Errorf("unpack links: %w: a short list of %d bytes", ErrCorrupt, n)
+		return nil, fmt.Errorf("unpack links: %w: a list of only %d bytes", ErrCorrupt, n)
 	}
 	list, err := s2.Decode(nil, block)
 	if err != nil {
@@ -176,8 +176,8 @@ func common(a, b string) int {
 	return i
 }
 
-// UnpackLinks is the inverse of [PackLinks]. It returns nil if the page has no links, and [ErrCorrupt]
-// if packed is no output of PackLinks.
+// UnpackLinks is the inverse of [PackLinks]. It returns nil if the page has no links, and
+// [ErrCorrupt] if packed is not the output of PackLinks.
 func UnpackLinks(pageURL string, packed []byte) ([]Link, error) {
 	b, err := unpackList(packed)
 	if err != nil {

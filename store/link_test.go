@@ -52,8 +52,8 @@ func TestAnyLinksComeBack(t *testing.T) {
 	})
 }
 
-// The links of a page on a real site are its menu, some neighbours and some files. They must cost
-// less than their URLs alone do to a general compressor that does not know what they are.
+// Most links of a page on a real site are a menu, some neighbouring pages and some files. Packed,
+// they must be smaller than a general compressor makes their URLs alone.
 func TestPackedLinksAreSmall(t *testing.T) {
 	var links []Link
 	plain := 0
@@ -66,7 +66,7 @@ func TestPackedLinksAreSmall(t *testing.T) {
 	}
 }
 
-// Lists as they were written once stay readable: a short one as a block, and the same in a frame.
+// Lists that earlier versions have packed stay readable, both the short form and the zstd frame.
 func TestLinksOfBeforeComeBack(t *testing.T) {
 	for _, packed := range []string{
 		"AHzwewcgIBAHBiUFFCceCBYfIwAAERECBAAECSEAAAkAbmV4dC5odG1sP2E9MSZiPTJjZG4uZXhhbXBsZS9hLmNzc2pzLnBuZ0hvbWV0aGlzIHBhZ2XQktC/0LXRgNGR0LQg4oCUIMKr0LTQsNC70YzRiNC1wrthIHBpY3R1cmU=",
@@ -146,8 +146,8 @@ func TestAssets(t *testing.T) {
 	}
 }
 
-// BenchmarkPackLinks packs the links of a page of documentation: forty, of which most are beside
-// each other.
+// BenchmarkPackLinks packs the forty links of a page of documentation. Most of them lead to pages
+// in the same folder.
 func BenchmarkPackLinks(b *testing.B) {
 	const page = "https://www.example.com/doc/libs/1_81_0/doc/html/accumulators/reference.html"
 	links := []Link{{URL: "https://www.example.com/style.css", Kind: LinkStyle}}

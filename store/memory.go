@@ -21,24 +21,24 @@ type Memory struct {
 	*frontier.Memory
 
 	mu       sync.Mutex              // guards everything below
-	last     uint64                  // the place of the latest commit; places number the commits from 1
-	visits   map[uint64]memoryVisit  // by place, the last visit of each page
+	last     uint64                  // number of the latest commit; commits are numbered from 1
+	visits   map[uint64]memoryVisit  // by commit number, the last visit of each page
 	places   []uint64                // keys of visits, ascending
-	ids      map[dedup.Hash]uint64   // by page id, the place of the page's last visit
-	hashes   map[dedup.Hash][]uint64 // by text hash, the places of pages that have it, ascending
-	postings map[uint64][]uint64     // by index key, the places of leaders that have it, ascending
+	ids      map[dedup.Hash]uint64   // by page id, the commit number of the page's last visit
+	hashes   map[dedup.Hash][]uint64 // by text hash, the commit numbers of the pages that have it, ascending
+	postings map[uint64][]uint64     // by index key, the commit numbers of the leaders that have it, ascending
 	meta     map[string][]byte
 	kept     map[string][]byte
 	tally    Tally
 }
 
-// A memoryVisit is the data of a page that its last visit stored.
+// A memoryVisit is the data of a page, as its last visit stored it.
 type memoryVisit struct {
 	record Record
 	text   []byte // main text as Pack made it; nil: no text is kept
 	sketch *dedup.Sketch
-	hash   dedup.Hash // key of Memory.hashes that lists the visit; zero: none does
-	keys   []uint64   // keys of Memory.postings that list the visit
+	hash   dedup.Hash // key in Memory.hashes that lists the visit; zero: none does
+	keys   []uint64   // keys in Memory.postings that list the visit
 	out    []byte     // the page's links as PackLinks made them; nil: none are kept
 }
 
@@ -57,7 +57,7 @@ func NewMemory() *Memory {
 	}
 }
 
-// Lookup implements [Index]. It holds the lock for all asks, so their answers are of one moment.
+// Lookup implements [Index]. It holds the lock for all asks, so their answers are consistent.
 func (m *Memory) Lookup(ctx context.Context, asks []Ask) ([]Found, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -131,8 +131,8 @@ func (m *Memory) Commit(ctx context.Context, entries []*Entry) ([]Outcome, error
 	return outcomes, nil
 }
 
-// commit writes the whole entry e under the lock. It ends the URL in the frontier before it writes
-// anything else, because only the frontier knows whether the claim still holds.
+// commit writes the whole entry e under the lock. First it sets the final state of the URL in the
+// frontier, because only the frontier knows whether the claim is still valid.
 func (m *Memory) commit(ctx context.Context, e *Entry) (Outcome, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -210,7 +210,7 @@ func (m *Memory) replaced(e *Entry) bool {
 	return !known || !v.record.Began().Equal(e.Replaces)
 }
 
-// forget removes everything that is stored of the visit at a place.
+// forget removes all data of the visit whose commit number is place.
 func (m *Memory) forget(place uint64) {
 	v := m.visits[place]
 	for _, key := range v.keys {
@@ -261,7 +261,7 @@ func (m *Memory) Pages(ctx context.Context, ids []dedup.Hash, want Want) ([]*Con
 	return all, nil
 }
 
-// content returns the record of a visit and the other parts that want asks for.
+// content returns the record of a visit and the other data that want asks for.
 func (v memoryVisit) content(want Want) (Content, error) {
 	c := Content{Record: v.record}
 	if want&WantText != 0 && v.text != nil {
@@ -316,8 +316,8 @@ func (m *Memory) Changes(ctx context.Context, after Cursor, want Want) iter.Seq2
 	}
 }
 
-// visitAfter returns the first visit whose place is above the given one, and its place. The returned
-// place is 0 if there is no such visit.
+// visitAfter returns the first visit whose commit number is above place, and that number. The
+// number is 0 if there is no such visit.
 func (m *Memory) visitAfter(place uint64) (memoryVisit, uint64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

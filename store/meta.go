@@ -6,9 +6,9 @@ import (
 	"errors"
 )
 
-// Meta keeps small named values: settings, seeds, the marks of feeds.
+// Meta keeps small named values: settings, seeds, the positions of feeds.
 type Meta interface {
-	// Meta returns a value, nil if it was never set.
+	// Meta returns a value, or nil if it was never set.
 	Meta(ctx context.Context, name string) ([]byte, error)
 	// SetMeta sets a value.
 	SetMeta(ctx context.Context, name string, value []byte) error

@@ -8,7 +8,7 @@ import (
 	"skink/store"
 )
 
-// A packed page unpacks to what it was, and unpacking a damaged page is an error.
+// Unpacking a packed page returns the original page, and unpacking a damaged page is an error.
 func TestUnpack(t *testing.T) {
 	record := []byte(`{"url":"https://example.com/","kind":"page"}`)
 	for _, tt := range []struct {

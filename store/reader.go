@@ -8,19 +8,19 @@ import (
 	"skink/frontier"
 )
 
-// A Reader reads a store. Any number of readers may use a store at once, also while a crawl writes
-// to it. Each answer is consistent with one moment. Answers of different calls may be of different
-// moments.
+// A Reader reads a store. Any number of readers may use a store at once, even while a crawl writes
+// to it. Each answer shows the store at one moment. The answers to two calls may show it at
+// different moments.
 type Reader interface {
 	frontier.Reader
 	Keeper
 
-	// Pages returns what is known of the pages with these ids, in the order of the ids. The result
-	// is nil for a page without a record.
+	// Pages returns the stored data of the pages with these ids, in the order of ids. An element of
+	// the result is nil if its page has no record.
 	Pages(ctx context.Context, ids []dedup.Hash, want Want) ([]*Content, error)
 
 	// Changes yields the pages that were committed after a cursor, in the order of their commits. A
-	// page that was visited again comes once, at the place of its last visit.
+	// page that was visited again comes once, at the position of its last visit.
 	Changes(ctx context.Context, after Cursor, want Want) iter.Seq2[*Change, error]
 
 	// End returns the cursor after the latest change. Changes after it are those committed later.
@@ -37,11 +37,11 @@ type Reader interface {
 	// Tally returns the number of records of each kind and verdict.
 	Tally(ctx context.Context) (Tally, error)
 
-	// Meta returns a small named value, nil if it was never set.
+	// Meta returns a small named value, or nil if it was never set.
 	Meta(ctx context.Context, name string) ([]byte, error)
 }
 
-// Want says which parts of a page a caller asks for in addition to its record.
+// Want is a set of the data of a page that a caller asks for in addition to its record.
 type Want uint8
 
 const (
@@ -49,10 +49,10 @@ const (
 	WantSketch                  // the sketch of the page's main text
 	WantLinks                   // the page's links
 
-	WantRecord Want = 0 // no part besides the record
+	WantRecord Want = 0 // only the record
 )
 
-// A Content is what a store has of one page. It has only the parts that were asked for.
+// A Content is the stored data of one page. It has only the data that was asked for.
 type Content struct {
 	Record Record
 	Text   string        // main text; "" if no text was kept
@@ -75,7 +75,7 @@ type Change struct {
 	Cursor Cursor // the position after this change
 }
 
-// A ChangeKind says how a page's last visit changed it.
+// A ChangeKind tells how a page's last visit changed it.
 type ChangeKind string
 
 const (
@@ -101,8 +101,8 @@ type Cluster struct {
 	Members int
 }
 
-// Listed yields the values that list returns when the loop begins. If list or ctx fails, the error
-// is the last that it yields.
+// Listed calls list when the loop begins, and yields the values that it returns. If list fails or
+// ctx is done, Listed yields the error and ends.
 func Listed[T any](ctx context.Context, list func() ([]T, error)) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		var none T

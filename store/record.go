@@ -8,18 +8,18 @@ import (
 	"skink/frontier"
 )
 
-// A RecordKind classifies the answer of a URL.
+// A RecordKind classifies the result of fetching a URL.
 type RecordKind string
 
 const (
 	Page     RecordKind = "page"      // answered with text, so it has a verdict
-	Other    RecordKind = "other"     // answered, but not with text: an image, a PDF that is not read; Detail may say why it has none
+	Other    RecordKind = "other"     // answered, but not with text: for example an image; Detail may give the reason why there is no text
 	Redirect RecordKind = "redirect"  // answered with another URL, in Location
-	Error    RecordKind = "error"     // no answer, an error status, or a truncated body; Problem says which
+	Error    RecordKind = "error"     // no answer, an error status, or a truncated body, see Problem
 	Blocked  RecordKind = "blocked"   // robots.txt forbids it
-	Skipped  RecordKind = "skipped"   // a file that was passed over because it has no text
-	Sitemap  RecordKind = "sitemap"   // a list of URLs for crawlers; Detail says what became of them
-	Later    RecordKind = "postponed" // not fetched, because of what was learned about its host; Detail says what
+	Skipped  RecordKind = "skipped"   // a file on disk, or a record of an archive, that has no text
+	Sitemap  RecordKind = "sitemap"   // a list of URLs for crawlers; Detail has the number of its URLs
+	Later    RecordKind = "postponed" // not fetched, because URLs of its pattern kept returning duplicates, see Detail
 )
 
 // A Record holds everything known of one URL except its text, sketch and links. It is stored as
@@ -41,52 +41,53 @@ type Record struct {
 	Hops        int        `json:"hops,omitempty"`
 	Tries       int        `json:"tries,omitempty"`     // attempts to fetch the URL before it was given up, if Kind is Error and the error may be temporary
 	Size        int64      `json:"size,omitempty"`      // bytes of the decoded body
-	Truncated   bool       `json:"truncated,omitempty"` // the body was not received whole: such a record has Kind Error and no verdict
+	Truncated   bool       `json:"truncated,omitempty"` // the body was not received completely; such a record has Kind Error and no verdict
 
-	Checked bool `json:"checked,omitempty"` // the URL was not crawled: skink only checked whether it exists, because a page of the crawl links to it
+	Checked   bool `json:"checked,omitempty"`   // the URL was not crawled: skink only checked whether it exists, because a page of the crawl links to it
+	Requisite bool `json:"requisite,omitempty"` // the URL was fetched for the archive only, because a page needs it to look right
 
-	CanonicalURL string      `json:"canonical_url,omitempty"` // what rel=canonical says, resolved
-	Canonicals   []string    `json:"canonicals,omitempty"`    // all that rel=canonical says, resolved, each once, where that is more than one URL; at most [MostCanonicals]
-	Alternates   []Alternate `json:"alternates,omitempty"`    // the page in other languages, as it says; at most [MostAlternates]
+	CanonicalURL string      `json:"canonical_url,omitempty"` // target of rel=canonical, as an absolute URL
+	Canonicals   []string    `json:"canonicals,omitempty"`    // all targets of rel=canonical, as absolute URLs, if the page names more than one; at most [MostCanonicals]
+	Alternates   []Alternate `json:"alternates,omitempty"`    // versions of the page in other languages, as it declares them; at most [MostAlternates]
 	Lang         string      `json:"lang,omitempty"`
 	Title        string      `json:"title,omitempty"`
-	H1           []string    `json:"h1,omitempty"`         // its <h1> headings, in order; at most [MostHeadings]
+	H1           []string    `json:"h1,omitempty"`         // text of the <h1> headings, in order; at most [MostHeadings]
 	TitleFrom    string      `json:"title_from,omitempty"` // where Title is from, if the page has no <title>: "og:title" or "h1"
 	Description  string      `json:"description,omitempty"`
-	SharedOnly   bool        `json:"shared_only,omitempty"` // Description is og:description, which is for sharing; the page has no other
+	SharedOnly   bool        `json:"shared_only,omitempty"` // Description is that of og:description, because the page has no other
 	Author       string      `json:"author,omitempty"`
-	PublishedAt  string      `json:"published_at,omitempty"` // RFC 3339, or the date of that form alone
-	ModifiedAt   string      `json:"modified_at,omitempty"`  // RFC 3339, or the date of that form alone
+	PublishedAt  string      `json:"published_at,omitempty"` // in RFC 3339, or only the date
+	ModifiedAt   string      `json:"modified_at,omitempty"`  // in RFC 3339, or only the date
 	SiteName     string      `json:"site_name,omitempty"`
-	Root         string      `json:"root,omitempty"`       // how the main text was found
+	Root         string      `json:"root,omitempty"`       // how the extraction found the main text
 	NoIndex      bool        `json:"noindex,omitempty"`    // the page is judged, but is never in the feed
-	OtherLang    bool        `json:"other_lang,omitempty"` // the page declares another language than Lang, that of its text
+	OtherLang    bool        `json:"other_lang,omitempty"` // the page declares a language other than Lang, the language of its text
 	Listed       bool        `json:"listed,omitempty"`     // a sitemap lists the page
-	Private      bool        `json:"private,omitempty"`    // it was requested with a password, cookies or headers of the user's, so others may not see it; it is not in the feed
+	Private      bool        `json:"private,omitempty"`    // the page was requested with a password, cookies or headers of the user, so it may not be public; it is not in the feed
 	Signals      string      `json:"signals,omitempty"`    // content signals in the host's robots.txt when the page was fetched, such as "ai-train=no, search=yes"
 
 	DeadEnd string `json:"dead_end,omitempty"` // why no link of the page was followed, one of the DeadEnd constants; "": links were followed, or there is no special reason
 
-	Rendered     bool   `json:"rendered,omitempty"`      // text, links and all that the page says of itself are those that a browser showed; Size is that of the answer
-	NeedsScripts string `json:"needs_scripts,omitempty"` // why scripts draw the text of the page, as [extract.Document] has it; "": they do not, or Rendered
+	Rendered     bool   `json:"rendered,omitempty"`      // a browser rendered the page: its text, links and metadata are those of the rendered page, and Size is that of the answer
+	NeedsScripts string `json:"needs_scripts,omitempty"` // why the text of the page needs scripts, see [extract.Document]; "": it needs none, or Rendered is set
 	RenderError  string `json:"render_error,omitempty"`  // why a browser failed to render the page
 
-	Bounds string `json:"bounds,omitempty"` // limits that the page exceeded, and was read anyway: Bound constants, separated by commas
+	Bounds string `json:"bounds,omitempty"` // limits that the page exceeded, as Bound constants separated by commas; the page was read in spite of them
 
 	Words       int               `json:"words,omitempty"`      // tokens of the canonical text
-	Hash        dedup.Hash        `json:"hash,omitzero"`        // of the canonical text; if Kind is Other, of the body
+	Hash        dedup.Hash        `json:"hash,omitzero"`        // hash of the canonical text, or of the body if Kind is Other
 	LeftWords   int               `json:"left_words,omitempty"` // tokens of running text that the extraction left out of the main text
-	LeftHash    dedup.Hash        `json:"left_hash,omitzero"`   // of the running text that the extraction left out
+	LeftHash    dedup.Hash        `json:"left_hash,omitzero"`   // hash of the running text that the extraction left out
 	Verdict     dedup.VerdictKind `json:"verdict,omitempty"`
 	Leader      dedup.Hash        `json:"leader,omitzero"`        // id of the leader
 	DuplicateOf string            `json:"duplicate_of,omitempty"` // URL of the leader
-	Resemblance float64           `json:"resemblance,omitempty"`  // exact, to the leader
+	Resemblance float64           `json:"resemblance,omitempty"`  // exact resemblance to the leader, 0 to 1
 	Found       dedup.Method      `json:"found,omitempty"`        // how the leader was found
 	Capped      bool              `json:"capped,omitempty"`       // some similar leaders were not compared with the page, because there were too many
 	NoText      bool              `json:"no_text,omitempty"`      // the page is a duplicate, and the store does not keep its text
 
-	Archive  Archived `json:"archive,omitzero"`  // place in the web archive of the HTTP answer from which this record was made, or of a revisit record instead of it
-	Answered Archived `json:"answered,omitzero"` // place in the web archive of the last visit's HTTP answer, if that visit found the page unchanged
+	Archive  Archived `json:"archive,omitzero"`  // location in the web archive of the HTTP answer from which this record was made, or of a revisit record that stands for it
+	Answered Archived `json:"answered,omitzero"` // location in the web archive of the last visit's HTTP answer, if that visit found the page unchanged
 
 	ETag      string    `json:"etag,omitempty"`     // validator of the last answer that had a body, as the server sent it
 	Modified  string    `json:"modified,omitempty"` // Last-Modified of the last answer that had a body
@@ -95,7 +96,7 @@ type Record struct {
 	JudgedAt  time.Time `json:"judged_at,omitzero"`  // time of the last new verdict without a visit, given because the leader had changed
 	First     time.Time `json:"first,omitzero"`      // when the page was first fetched, if that was before FetchedAt
 	Since     time.Time `json:"since,omitzero"`      // when the page was first seen with its current text, if that was before FetchedAt
-	Missed    int       `json:"missed,omitempty"`    // number of failed visits since the last success; Problem says why the last one failed
+	Missed    int       `json:"missed,omitempty"`    // number of failed visits since the last successful one; Problem is the error of the last visit
 	Added     string    `json:"added,omitempty"`     // excerpt of the text that the last change added
 	Removed   string    `json:"removed,omitempty"`   // excerpt of the text that the last change removed
 
@@ -104,10 +105,23 @@ type Record struct {
 	Earlier []Visit `json:"earlier,omitempty"` // earlier states of the page, the latest first, at most [MostVisits]
 }
 
+// ItemKind returns the kind of the frontier item that fetches the URL of the record again.
+func (r *Record) ItemKind() frontier.ItemKind {
+	switch {
+	case r.Checked:
+		return frontier.Check
+	case r.Requisite:
+		return frontier.Requisite
+	case r.Kind == Sitemap:
+		return frontier.Sitemap
+	}
+	return frontier.Page
+}
+
 // An Alternate is the version of a page in another language, as the page declares it.
 type Alternate struct {
-	Lang string `json:"lang"` // as hreflang has it: a language, a language and a region, or x-default
-	URL  string `json:"url"`  // resolved
+	Lang string `json:"lang"` // value of hreflang: a language, a language and a region, or x-default
+	URL  string `json:"url"`  // absolute URL
 }
 
 // Limits of lists in a [Record] that a page fills. They keep records small, because records are read
@@ -118,7 +132,7 @@ const (
 	MostAlternates = 128 // longest Record.Alternates; the largest sites have somewhat fewer languages
 )
 
-// An Archived is the place of a record in a web archive.
+// An Archived is the location of a record in a web archive.
 type Archived struct {
 	File   string `json:"file"`             // name of the archive file, without a folder
 	Offset int64  `json:"offset"`           // where the record begins, in bytes of the file
@@ -134,12 +148,12 @@ const (
 
 // Bounds that a page can exceed, see [Record.Bounds].
 const (
-	BoundTree  = "tree"  // the tree would take too much memory; the page's text is everything between its tags
-	BoundDepth = "depth" // the elements are nested too deep; the text is found as for BoundTree
-	BoundLinks = "links" // the links are too many or too long; the links after the bound were ignored
+	BoundTree  = "tree"  // the element tree would take too much memory; all text between tags counts as the main text
+	BoundDepth = "depth" // the elements are nested too deep; the main text is that of BoundTree
+	BoundLinks = "links" // the links are too many or too long; the links after the limit were ignored
 )
 
-// End returns the state in which the record's URL ended in the frontier.
+// End returns the final state of the record's URL in the frontier.
 func (r *Record) End() frontier.State {
 	switch {
 	case r.Kind == Redirect:
@@ -172,17 +186,17 @@ type Tally struct {
 	Redirects int64 `json:"redirects"`
 	Errors    int64 `json:"errors"`
 	Blocked   int64 `json:"blocked"`
-	Skipped   int64 `json:"skipped"` // files passed over because they hold no text
+	Skipped   int64 `json:"skipped"` // files that have no text
 	Sitemaps  int64 `json:"sitemaps,omitempty"`
 	Later     int64 `json:"postponed,omitempty"`    // URLs that were not fetched, because URLs of the same pattern kept returning duplicates
 	Unkept    int64 `json:"unkept"`                 // duplicates whose text was not kept
 	Capped    int64 `json:"capped"`                 // pages that were not compared with all similar leaders, because there were too many
-	Scripts   int64 `json:"need_scripts,omitempty"` // pages whose text is drawn by scripts that were not run
+	Scripts   int64 `json:"need_scripts,omitempty"` // pages whose text needs scripts that were not run
 	Rendered  int64 `json:"rendered,omitempty"`     // pages that a browser rendered
-	Bytes     int64 `json:"bytes"`                  // of the decoded bodies of all records
+	Bytes     int64 `json:"bytes"`                  // total size of the decoded bodies of all records
 
-	Problems map[string]int64 `json:"problems,omitempty"` // errors by kind
-	GivenUp  map[string]int64 `json:"given_up,omitempty"` // errors by kind, only those after which the URL was retried and then given up
+	Problems map[string]int64 `json:"problems,omitempty"` // number of errors of each kind
+	GivenUp  map[string]int64 `json:"given_up,omitempty"` // number of errors of each kind after which a URL was retried and finally given up
 }
 
 // Records returns how many records were counted.
@@ -287,9 +301,9 @@ func (t *Tally) countPage(r *Record, n int64) {
 	}
 }
 
-// Doubtful reports whether text that the extraction left out makes a verdict doubtful. That is so
-// if the running text left out of a page and of its leader differs, and one of the two lost more
-// than minWords words of it. It returns false for a nil leader.
+// Doubtful reports whether text that the extraction left out makes a verdict doubtful. It does if
+// the running text that was left out of the page differs from that of its leader, and more than
+// minWords words were left out of one of them. It returns false for a nil leader.
 func (r *Record) Doubtful(leader *Record, minWords int) bool {
 	return leader != nil && r.Follows() && r.LeftHash != leader.LeftHash && max(r.LeftWords, leader.LeftWords) > minWords
 }

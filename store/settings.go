@@ -9,18 +9,18 @@ import (
 // FormatVersion is the version of the records and of Settings.
 const FormatVersion = 3
 
-// Settings say how the pages of a store are read and compared. They are fixed when the store is
-// made, because sketches made with different settings cannot be compared.
+// Settings describe how the pages of a store are read and compared. They are fixed when the store
+// is made, because sketches made with different settings cannot be compared.
 type Settings struct {
 	Format     int     `json:"format"`    // FormatVersion of the code that made the store
 	Extractor  int     `json:"extractor"` // version of package extract
 	Tokenizer  int     `json:"tokenizer"` // dedup.TokenizerVersion of the code that made the store
 	Sketch     int     `json:"sketch"`    // dedup.SketchVersion of the code that made the store
 	Form       string  `json:"form"`      // which words are dropped or changed before comparison, as dedup.ParseForm reads it
-	Unit       string  `json:"unit"`      // what shingles are made of: "word" or "char"
-	Shingle    int     `json:"shingle"`   // units in one shingle
+	Unit       string  `json:"unit"`      // unit of shingles: "word" or "char"
+	Shingle    int     `json:"shingle"`   // number of units in one shingle
 	Similarity float64 `json:"similarity"`
-	Scheme     string  `json:"scheme"` // how candidates are found: bands, super or mega
+	Scheme     string  `json:"scheme"` // how similar pages are searched: bands, super or mega
 	MinWords   int     `json:"min_words"`
 	NoLinks    bool    `json:"no_links,omitempty"`   // the links of pages are not kept
 	SkipTexts  bool    `json:"skip_texts,omitempty"` // the texts of duplicates are not kept, and few of their links are followed
@@ -30,7 +30,7 @@ type Settings struct {
 	Markdown Markdown `json:"markdown,omitempty"` // form of the Markdown that is kept in addition to each text
 }
 
-// Markdown says in which form texts are also kept as Markdown.
+// Markdown is the form in which each text is also kept as Markdown.
 type Markdown string
 
 const (

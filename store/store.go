@@ -1,25 +1,25 @@
 // Package store stores the state of a crawl: records, sketches, texts, postings, the frontier and
-// the settings they were made with. It has the contract, and a store in memory. Package
-// store/badger is the embedded store, which is the default. Package store/storetest tests the
-// promises of the contract, and every back end passes these tests.
+// the settings. It contains the contract, and a store in memory. Package store/badger is the
+// embedded store, which is the default. Package store/storetest tests the promises of the contract,
+// and every back end passes these tests.
 //
 // The contract has parts, so that a caller asks only for what it uses: a [Reader] for reports and
 // feeds, an [Index] for the pipeline, a frontier for the crawler, and [Meta] for settings and the
-// marks of feeds. A [Store] is all of them.
+// positions of feeds. A [Store] is all of them.
 //
-// # A page is its id
+// # Pages are identified by their ids
 //
-// Outside a store, the hash of its canonical URL identifies a page. The places of pages are
-// internal to the store: it gives each committed page the next place in its order. Callers see that
-// order in a [Cursor] and in the order of lists.
+// The id of a page is the hash of its canonical URL. A store also numbers the pages in the order of
+// their commits. These numbers are internal. Callers see only their order, in a [Cursor] and in
+// lists.
 //
-// # Judged under a mark
+// # Judging pages concurrently
 //
 // A page is judged by the results of [Index.Lookup]. Any number of goroutines, or machines, may
 // judge pages at once. The [Mark] of each look-up keeps their verdicts correct: [Index.Commit]
-// refuses a page as [Stale] if another page was committed after the mark that could have changed
-// its verdict. So the verdicts in a store are the same as if its pages had been judged one by one,
-// in the order of their commits. If two copies are fetched at once, exactly one is unique.
+// refuses a page as [Stale] if a page that could change its verdict was committed after the mark.
+// So the verdicts in a store are the same as if its pages had been judged one by one, in the order
+// of their commits. If two copies are fetched at once, exactly one is unique.
 //
 //	s := store.NewMemory() // or badger.Open
 //	id := dedup.HashOf([]byte("https://example.com/"))
@@ -29,16 +29,16 @@
 // # The order of writing
 //
 // All data of pages enters a store through Commit. Commit may be interrupted at any moment, so its
-// writes have an order: text, sketch, out-links, postings, record, and last the end of the URL in
-// the frontier. That end is the commit point. A back end may group these writes in transactions,
-// but need not. After a crash a reader may find these, and must tolerate them:
+// writes have an order: text, sketch, out-links, postings, record, and last the final state of the
+// URL in the frontier. This last write is the commit point. A back end may group these writes in
+// transactions, but need not. After a crash a reader must tolerate the following:
 //
 //   - a posting whose page has no record: ignored;
 //   - a text or a sketch without a record: never read;
 //   - a record whose URL is still pending: the page is fetched again, and its
 //     second commit keeps the record that is there ([Kept]).
 //
-// The contract promises neither a snapshot over several calls nor places without gaps. Only an
+// The contract promises neither a snapshot over several calls nor numbers without gaps. Only an
 // embedded store could keep such promises.
 package store
 

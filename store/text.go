@@ -10,9 +10,9 @@ import (
 	"skink/internal/field"
 )
 
-// Each text is stored as one zstd frame. The level is the fastest: on main texts of a few kilobytes
-// the better levels save little, and each page would wait for them. Encoder and decoder are made
-// once, because each holds megabytes of tables.
+// Each text is stored as one zstd frame. The compression level is the fastest. On main texts of a
+// few kilobytes the better levels save little, and each page would wait for them. Encoder and
+// decoder are made once, because each has megabytes of tables.
 var (
 	encoder = sync.OnceValue(func() *zstd.Encoder {
 		e, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(2), zstd.WithWindowSize(128<<10))
@@ -125,7 +125,7 @@ func unpackParts(packed []byte) (text, markdown, headings []byte, err error) {
 	case !split:
 		return all, nil, nil, nil
 	case first+second > len(all):
-		return nil, nil, nil, fmt.Errorf("unpack text: %w: it is shorter than it says", ErrCorrupt)
+		return nil, nil, nil, fmt.Errorf("unpack text: %w: shorter than its stored length", ErrCorrupt)
 	}
 	return all[:first:first], all[first : first+second : first+second], all[first+second:], nil
 }

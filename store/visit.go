@@ -11,12 +11,12 @@ import (
 type VisitKind string
 
 const (
-	FirstVisit  VisitKind = ""             // the page was not known, or no visit had ever got it
-	NotModified VisitKind = "not modified" // the server says that the page has not changed
+	FirstVisit  VisitKind = ""             // the page was not known, or no earlier visit had received it
+	NotModified VisitKind = "not modified" // the server answered that the page has not changed
 	Same        VisitKind = "same"         // the text has the same words
 	Altered     VisitKind = "changed"      // the words of the text changed, or Record.Kind did
 	Vanished    VisitKind = "gone"         // the page or file no longer exists
-	Failed      VisitKind = "failed"       // the visit failed, so the record of the visit before it stays
+	Failed      VisitKind = "failed"       // the visit failed, so the record of the previous visit stays
 )
 
 // String returns the kind, and "new" for a first visit.
@@ -30,12 +30,12 @@ func (k VisitKind) String() string {
 // A Visit is an earlier state of a page.
 type Visit struct {
 	At          time.Time         `json:"at"`                  // when the page was fetched, or judged again
-	FetchedAt   time.Time         `json:"fetched_at,omitzero"` // when it was fetched, if that is not At
-	Since       time.Time         `json:"since,omitzero"`      // when it was first seen with that text, if that was before At
+	FetchedAt   time.Time         `json:"fetched_at,omitzero"` // when the page was fetched, if that is not At
+	Since       time.Time         `json:"since,omitzero"`      // when the page was first seen with that text, if that was before At
 	Words       int               `json:"words,omitempty"`
-	Hash        dedup.Hash        `json:"hash,omitzero"`         // of the canonical text
+	Hash        dedup.Hash        `json:"hash,omitzero"`         // hash of the canonical text
 	Sketch      []byte            `json:"sketch,omitempty"`      // the 84 minima, 4 bytes each, little-endian
-	Resemblance float64           `json:"resemblance,omitempty"` // exact, of this text and that of the next later visit, 0 to 1
+	Resemblance float64           `json:"resemblance,omitempty"` // exact resemblance between this text and that of the next visit, 0 to 1
 	Verdict     dedup.VerdictKind `json:"verdict,omitempty"`     // "": there was no page
 	NoIndex     bool              `json:"noindex,omitempty"`
 }
@@ -54,11 +54,11 @@ func (v *Visit) Minima() *dedup.Sketch {
 	return s
 }
 
-// A Restless is a short passage of a page that a visit found changed. Its place is remembered, to find
+// A Restless is a short passage of a page that a visit found changed. Its position is kept, to find
 // out whether it changes with every visit, as a date or a counter does.
 type Restless struct {
-	After  dedup.Hash `json:"after"`            // where the passage is: hash of the last unchanged line before it, and of the number of lines between them
-	Before dedup.Hash `json:"before"`           // where the passage is, counted from its end: hash made in the same way of the first unchanged line behind it
+	After  dedup.Hash `json:"after"`            // position of the passage: hash of the last unchanged line before it and of the number of lines between them
+	Before dedup.Hash `json:"before"`           // position of the passage from its end: hash of the first unchanged line after it and of the number of lines between them
 	Now    dedup.Hash `json:"now"`              // hash of the passage at the last visit
 	Visits int        `json:"visits,omitempty"` // number of successive visits that found the passage changed
 	Text   string     `json:"text"`             // excerpt of the passage at the last visit
@@ -127,10 +127,10 @@ func (r *Record) Answers(it *frontier.Item) bool {
 	return it.Due.IsZero() || !r.Visited().Before(it.Due)
 }
 
-// Succeeds completes r, the record of a new visit, by the history in before, the page's previous
-// record: the state of before becomes the first of r.Earlier. resemblance is that of the two texts.
-// sketch is the sketch of the text of before, or nil. If both records have the same text, the sketch
-// is not kept.
+// Succeeds completes r, the record of a new visit, with the history in before, the page's previous
+// record. The state of before becomes the first of r.Earlier. resemblance is the resemblance of the
+// two texts. sketch is the sketch of the text of before, or nil. If both records have the same
+// text, the sketch is not kept.
 func (r *Record) Succeeds(before *Record, sketch *dedup.Sketch, resemblance float64) {
 	v := Visit{
 		At: before.Began(), Words: before.Words, Hash: before.Hash, Resemblance: resemblance,

@@ -42,7 +42,7 @@ func (v *View) comparePage(ctx context.Context, r *http.Request) (*screen, error
 			c.Missing = "There is no page " + t.Record.URL + "."
 			return s, nil
 		case !t.Kept:
-			c.Missing = "The text was not kept of " + t.Record.URL + ": a crawl with --on-duplicate tag keeps it."
+			c.Missing = "The store has no text of " + t.Record.URL + ". A crawl with --on-duplicate tag stores the texts of duplicates."
 			return s, nil
 		}
 	}

@@ -74,9 +74,9 @@ type HostNow struct {
 type HostState string
 
 const (
-	Works HostState = "works" // gets requests as often as its limits allow
-	Rests HostState = "rests" // gets no requests for a while
-	Fails HostState = "fails" // did not answer the last request
+	Works HostState = "active" // gets requests as often as its limits allow
+	Rests HostState = "waiting" // gets no requests for a while
+	Fails HostState = "failing" // did not answer the last request
 	Done  HostState = "done"  // has no URLs left to fetch
 )
 

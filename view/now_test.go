@@ -44,7 +44,7 @@ func (f *fakeCrawl) Now() Moment {
 
 func newCrawlView(t testing.TB) (*fakeCrawl, *httptest.Server) {
 	f := &fakeCrawl{moment: Moment{Tally: store.Tally{Unique: 5, Near: 2}, InFlight: 3, Left: 90 * time.Minute, Hosts: []HostNow{
-		{Name: "slow.example", State: Rests, Why: "it asked for a pause; next request in 9s", Requests: 2},
+		{Name: "slow.example", State: Rests, Why: "the host asked for a pause; next request in 9s", Requests: 2},
 		{Name: "busy.example", State: Works, Requests: 40},
 	}}}
 	_, server := newView(t, small(t), func(o *Options) { o.Crawl = f })
@@ -109,19 +109,19 @@ func TestForms(t *testing.T) {
 func TestNow(t *testing.T) {
 	f, server := newCrawlView(t)
 	now := get(t, server, "/now")
-	for _, want := range []string{"Crawling, with 7 pages; about 1 h 30 min left", "1 works, 1 rests, 0 fail, of 2 hosts", "it asked for a pause; next request in 9s", "Newest clusters", "Fog at sea", "2 duplicates", ">Pause<"} {
+	for _, want := range []string{"Crawling: 7 pages; about 1 h 30 min left", "1 active, 1 waiting and 0 failing, of 2 hosts", "the host asked for a pause; next request in 9s", "Newest clusters", "Fog at sea", "2 duplicates", ">Pause<"} {
 		if !strings.Contains(now, want) {
 			t.Errorf("it does not say %q\n%s", want, now)
 		}
 	}
 	f.Pause()
-	if now := get(t, server, "/now"); !strings.Contains(now, "Paused: no requests") || !strings.Contains(now, ">Go on<") {
+	if now := get(t, server, "/now"); !strings.Contains(now, "Paused, no requests") || !strings.Contains(now, ">Resume<") {
 		t.Errorf("it does not say that the crawl is paused\n%s", now)
 	}
 	_, still := newView(t, small(t), func(o *Options) {
 		o.Moment = momentOfTally
 	})
-	if now := get(t, still, "/now"); strings.Contains(now, "<button") || !strings.Contains(now, "As the store stands, with 5 pages") {
+	if now := get(t, still, "/now"); strings.Contains(now, "<button") || !strings.Contains(now, "In the store: 5 pages") {
 		t.Errorf("of a store without a crawl:\n%s", now)
 	}
 	if now := get(t, still, "/now"); !strings.Contains(now, `<a href="/pages?kind=error&amp;status=404">status 404</a>`) {
@@ -162,7 +162,7 @@ func TestEvents(t *testing.T) {
 		}
 		return nil
 	}
-	if first := next(); !strings.Contains(first["now-state"], "Crawling, with 5 pages") {
+	if first := next(); !strings.Contains(first["now-state"], "Crawling: 5 pages") {
 		t.Errorf("first it tells %v", first)
 	}
 	f.Pause()
@@ -222,7 +222,7 @@ func TestNowAtRest(t *testing.T) {
 	keep(t, s, testPage{url: "https://a.test/", text: words(0, 60)})
 	v, server := newView(t, s, func(o *Options) { o.Moment = momentOfTally })
 	v.pulse.beat(time.Now().Add(-2*time.Second), 1)
-	if body := get(t, server, "/now"); !strings.Contains(body, "nothing is being added to it at the moment") || strings.Contains(body, "<svg class=\"line\"") {
+	if body := get(t, server, "/now"); !strings.Contains(body, "no page is being added at the moment") || strings.Contains(body, "<svg class=\"line\"") {
 		t.Errorf("a store at rest is shown as\n%s", body)
 	}
 }

@@ -136,7 +136,7 @@ func (v *View) nearest(ctx context.Context, s store.Reader, c *store.Content) (a
 	case c.Record.Kind != store.Page:
 		return nil, "", nil
 	case c.Sketch == nil:
-		return nil, "It has no words to compare.", nil
+		return nil, "The page has no words to compare.", nil
 	}
 	var ids []dedup.Hash
 	v.index.look(func(t *rows) { ids = t.nearest(newFingerprint(c.Sketch), c.Record.ID, c.Record.Leader) })

@@ -214,7 +214,7 @@ func (v *View) shown(make func(ctx context.Context, r *http.Request) (*screen, e
 			if _, ok := err.(missing); ok {
 				status = http.StatusNotFound
 			}
-			s = &screen{name: "trouble", title: "Nothing to show", Content: err.Error()}
+			s = &screen{name: "trouble", title: "The page cannot be shown", Content: err.Error()}
 		}
 		v.write(w, r, status, s, read)
 	})

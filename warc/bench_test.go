@@ -8,8 +8,8 @@ import (
 	"skink/warc"
 )
 
-// BenchmarkAppend packs a page of some 15 KB, and what stands around it: a response, its request
-// and a remark.
+// BenchmarkAppend packs the records of a page of some 15 KB: the response, the request and a
+// metadata record.
 func BenchmarkAppend(b *testing.B) {
 	page, err := os.ReadFile("../README.md")
 	if err != nil {

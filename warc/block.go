@@ -6,12 +6,12 @@ import (
 	"io"
 )
 
-// A block is the content of the record that the reader is at. Its bytes are read from the archive
+// A block is the content of the current record of a Reader. Its bytes are read from the archive
 // while the caller reads them.
 type block struct {
 	r      *Reader
 	rec    *Record
-	left   int64 // bytes of the block that were not read yet, by the record's Content-Length
+	left   int64 // number of bytes of the block that were not read yet, according to the record's Content-Length
 	begins int64 // offset of the block in the file; meaningful only if the file is not compressed
 	err    error // error of all further reads; io.EOF: the block was read to its end
 }
@@ -38,7 +38,7 @@ func (b *block) Read(p []byte) (int, error) {
 // Otherwise it returns the error of the block.
 func (b *block) broken(err error) error {
 	r := b.r
-	short := fmt.Errorf("%d bytes of its block are missing", b.left)
+	short := fmt.Errorf("%d bytes of the block are missing", b.left)
 	switch {
 	case r.src.err != nil:
 		return r.src.err
@@ -61,7 +61,7 @@ func (b *block) broken(err error) error {
 	return nil
 }
 
-var errNoEnd = errors.New("its block is not followed by the end of a record: its Content-Length may be wrong")
+var errNoEnd = errors.New("no end of record after the block: the Content-Length may be wrong")
 
 // end reads the two empty lines that end a record, behind the block. It returns io.EOF if the
 // record ends correctly. It accepts missing line ends if another record or the end of the file
@@ -93,9 +93,9 @@ func (b *block) end() error {
 	return io.EOF
 }
 
-// endless returns the error of a block behind which neither the end of the record nor another
-// record follows. The length of the block may be too large, so endless continues the search for
-// records at the beginning of the block if the file is not compressed.
+// endless returns the error of a block that is followed neither by the end of the record nor by
+// another record. The length of the block may be too large. So if the file is not compressed,
+// endless continues the search for records at the beginning of the block.
 func (b *block) endless() error {
 	r := b.r
 	if r.member != nil {

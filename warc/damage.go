@@ -6,12 +6,12 @@ import (
 	"io"
 )
 
-// A Damage is the error for a part of an archive that is not a readable record, or for a record
-// that is incomplete. After returning it, the reader continues behind that part.
+// A Damage is the error for bytes of an archive that are not a readable record, or for an
+// incomplete record. After returning it, the reader continues behind these bytes.
 type Damage struct {
-	Offset int64  // offset in bytes in the file, of the record or of the gzip member that should hold it
+	Offset int64  // offset in bytes of the record in the file, or of the gzip member that should contain it
 	URI    string // the WARC-Target-URI of the damaged record; "": unknown
-	Err    error  // what is wrong
+	Err    error  // description of the damage
 }
 
 func (d *Damage) Error() string {

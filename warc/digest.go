@@ -13,7 +13,7 @@ type Digest string
 
 const (
 	SHA256 Digest = "sha256" // written in hex, as WACZ requires
-	SHA1   Digest = "sha1"   // written in base32, as most archives have it
+	SHA1   Digest = "sha1"   // written in base32, as in most archives
 )
 
 // Of returns the digest of b in the form of a record header, such as

@@ -34,7 +34,7 @@ func Example() {
 			break
 		}
 		if err != nil {
-			fmt.Println(err) // a *warc.Damage names its offset, and the reader goes on
+			fmt.Println(err) // a *warc.Damage has the offset of the damage, and the reader continues
 			continue
 		}
 		if rec.Type() != warc.Response {
@@ -51,7 +51,7 @@ func Example() {
 	// Output: https://example.com/ 200 text/plain skinks <nil>
 }
 
-// A WET file holds the texts of pages.
+// A WET file contains the texts of pages.
 func ExampleNewText() {
 	date := time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
 	rec := warc.NewText("https://example.com/", date, "Skinks have smooth scales.", "<urn:uuid:f81d4fae-7dec-11d0-a765-00a0c91e6bf6>", "en")

@@ -7,7 +7,7 @@ import (
 )
 
 // NewInfo returns a warcinfo record, which describes a file and is its first record. filename is
-// the name of the file, or "". about holds fields such as software, format, operator, robots and
+// the name of the file, or "". about has fields such as software, format, operator, robots and
 // isPartOf.
 func NewInfo(filename string, date time.Time, about Header) (*Record, error) {
 	block, err := AppendFields(nil, about)

@@ -14,10 +14,10 @@ import (
 	"skink/warc"
 )
 
-// What other tools wrote, good and damaged. Each line is a record, with its offset, type and the
-// bytes of its payload, decoded; or a damage, with its offset and what it says. The numbers of
-// bytes are those that warcio finds. The files are not part of the project: the test reads them
-// where ../shared has them.
+// foreign lists archives that other tools wrote, good and damaged ones. want has an item for each
+// record: its offset, its type, and the number of bytes of its decoded payload. For damage, the
+// item has the offset and the error. The numbers of bytes are those that warcio reports. The files
+// are not part of the project. The test is skipped if they are missing.
 var foreign = []struct{ file, want string }{
 	{"example.warc", "0 warcinfo 249, 488 warcinfo 470, 1197 response 1270, 2566 request 0, 3370 revisit 0, 4316 request 0"},
 	{"example.warc.gz", "0 warcinfo 249, 353 warcinfo 470, 784 response 1270, 2012 request 0, 2621 revisit 0, 3207 request 0"},
@@ -34,9 +34,9 @@ var foreign = []struct{ file, want string }{
 	{"20130729-heritrix-revisit-with-http-headers.warc.gz", "0 revisit 0"},
 	{"20141129-heritrix-revisit-with-http-headers-and-new-warc-headers.warc.gz", "0 revisit 0"},
 	{"20141124-heritrix-server-not-modified.warc.gz", "0 revisit 0"},
-	{"example-trunc.warc", "0 warcinfo 249, 488 warcinfo 470, 1197 response 1270, 1197 lost: its block is not followed by the end of a record: its Content-Length may be wrong (looked for at offset 2560), 2566 request 0"},
-	{"example-bad-non-chunked.warc.gz", "0 warcinfo 249, 0 lost: its gzip member contains more records: they are read, but have no offset of their own, 0 warcinfo 470, 0 response 1270, 0 request 0, 0 revisit 0, 0 request 0"},
-	{"example-bad.warc.gz.bad", "0 warcinfo 196, 0 lost: its gzip member contains more records: they are read, but have no offset of their own, 0 response 1270, 0 request 0, 0 revisit 0, 0 request 0, 0 response 201"},
+	{"example-trunc.warc", "0 warcinfo 249, 488 warcinfo 470, 1197 response 1270, 1197 lost: no end of record after the block: the Content-Length may be wrong (looked for at offset 2560), 2566 request 0"},
+	{"example-bad-non-chunked.warc.gz", "0 warcinfo 249, 0 lost: the gzip member contains more records: they are read, but have no offset of their own, 0 warcinfo 470, 0 response 1270, 0 request 0, 0 revisit 0, 0 request 0"},
+	{"example-bad.warc.gz.bad", "0 warcinfo 196, 0 lost: the gzip member contains more records: they are read, but have no offset of their own, 0 response 1270, 0 request 0, 0 revisit 0, 0 request 0, 0 response 201"},
 	{"example-wrong-chunks.warc.gz", "0 response 1270, 1130 request 0"},
 }
 
@@ -63,7 +63,7 @@ func TestForeign(t *testing.T) {
 	}
 }
 
-// contents lists what an archive holds.
+// contents lists the records and the damage of an archive.
 func contents(f io.Reader) (all []string) {
 	r := warc.NewReader(f)
 	for {
@@ -93,7 +93,7 @@ func what(err error) string {
 	return err.Error()
 }
 
-// payload counts the bytes of a record's payload, decoded.
+// payload returns the number of bytes of a record's decoded payload.
 func payload(rec *warc.Record) (n int64, err error) {
 	body := rec.Block
 	if strings.HasPrefix(rec.Header.Get("Content-Type"), "application/http") {

@@ -11,7 +11,8 @@ import (
 	"skink/warc"
 )
 
-// Whatever the file, a reader ends, in order, and what it gives can be written and read again.
+// Whatever the file contains, a Reader returns its records in order and ends, and the records can
+// be written and read again.
 func FuzzReader(f *testing.F) {
 	for _, opt := range []warc.Options{{}, {Plain: true}} {
 		file, _ := small(f, opt, 2)
@@ -46,7 +47,7 @@ func FuzzReader(f *testing.F) {
 	})
 }
 
-// copied writes a record, if its block is whole, and reads it again.
+// copied writes a record and reads it again, if its block is complete.
 func copied(t *testing.T, rec *warc.Record) {
 	block, err := io.ReadAll(rec.Block)
 	if err != nil {
@@ -59,7 +60,7 @@ func copied(t *testing.T, rec *warc.Record) {
 	}
 	file, err := warc.Options{}.Append(nil, &warc.Record{Header: rec.Header, Block: bytes.NewReader(block)})
 	if err != nil {
-		return // its names are none
+		return // the name of one of its fields is invalid
 	}
 	again, err := warc.NewReader(bytes.NewReader(file)).Next()
 	if err != nil {
@@ -70,7 +71,7 @@ func copied(t *testing.T, rec *warc.Record) {
 	}
 }
 
-// What is written is read again the same.
+// A record that is written and read again is the same.
 func FuzzWriter(f *testing.F) {
 	f.Add("https://example.com/", "text/html", []byte("HTTP/1.1 200 OK\r\n\r\nx"), "X-Field", "a value", true)
 	f.Add("a b", "", []byte("\r\n\r\nWARC/1.1\r\n"), "WARC-Type", "b", false)
@@ -102,7 +103,8 @@ func FuzzWriter(f *testing.F) {
 	})
 }
 
-// A key is the same for the key's own form, and never has a blank, which would end it.
+// The SURT of a URL never contains a space, a tab or a line end, which would end the key in an
+// index.
 func FuzzSURT(f *testing.F) {
 	for _, url := range []string{"http://www.example.com:80/A//b/?b=2&a=%2525#c", "https://[::1]:8080/", "http://a/;jsessionid=0123456789abcdef0123456789abcdef"} {
 		f.Add(url)

@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// An Entry is a line of a CDXJ index: it says where an archive holds the answer for a URL, and
-// describes the answer.
+// An Entry is a line of a CDXJ index: the location of the answer for a URL in an archive, and a
+// description of the answer.
 type Entry struct {
 	URL    string
 	Date   time.Time
@@ -24,7 +24,7 @@ type Entry struct {
 	Digest string // digest of the payload, such as "sha1:…"
 	Offset int64
 	Length int64
-	File   string // name of the archive file that holds the record
+	File   string // name of the archive file that contains the record
 }
 
 // EntryOf returns the index entry for a record of the archive called file. ok is false for a record
@@ -109,8 +109,8 @@ func WriteIndex(w io.Writer, entries []Entry) error {
 }
 
 // IndexOf reads an archive from r, and returns an index entry for each record that has one. name is
-// the name of the archive's file. IndexOf calls damaged for each part that is not a readable
-// record, and continues behind it.
+// the name of the archive's file. IndexOf calls damaged for each damaged record, and continues
+// behind it.
 func IndexOf(r io.Reader, name string, damaged func(*Damage)) ([]Entry, error) {
 	var entries []Entry
 	archive := NewReader(r)

@@ -17,7 +17,7 @@ import (
 	"skink/warc"
 )
 
-// Keys as the Python package surt makes them.
+// The expected keys are those of the Python package surt.
 func TestSURT(t *testing.T) {
 	for url, want := range map[string]string{
 		"http://www.example.com/":                                              "com,example)/",
@@ -63,7 +63,8 @@ func TestIndex(t *testing.T) {
 	}
 }
 
-// A package holds its archives as they are, stored, and the digest of each of its files.
+// A WACZ file contains the archives uncompressed and unchanged, and the digest of each of its
+// files.
 func TestWACZ(t *testing.T) {
 	file, _ := small(t, warc.Options{}, 3)
 	p := warc.Package{
@@ -85,7 +86,7 @@ func TestWACZ(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		content, err := io.ReadAll(in) // checks its CRC
+		content, err := io.ReadAll(in) // also verifies the checksum
 		if err != nil {
 			t.Fatal(f.Name, err)
 		}
@@ -137,7 +138,7 @@ func pagesOf(all ...warc.StartPage) iter.Seq2[warc.StartPage, error] {
 	}
 }
 
-// A package of damaged archives is refused, unless somebody hears of the damage.
+// WriteWACZ fails for a damaged archive, unless Package.Damaged is set.
 func TestDamagedPackage(t *testing.T) {
 	file, _ := small(t, warc.Options{}, 3)
 	file[len(file)/2] ^= 0xFF

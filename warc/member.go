@@ -6,7 +6,7 @@ import (
 	"github.com/klauspost/compress/gzip"
 )
 
-// gzipMagic is how each gzip member begins: two magic bytes, and the byte for the compression
+// gzipMagic is the beginning of each gzip member: two magic bytes, and the byte for the compression
 // method deflate (RFC 1952).
 const gzipMagic = "\x1f\x8b\x08"
 
@@ -18,7 +18,7 @@ type member struct {
 
 	offset  int64 // where the gzip member begins in the file
 	open    bool  // begin was called, and the end was not reached yet
-	records int   // number of records that begin in this gzip member
+	records int   // number of records that begin in the gzip member
 	err     error // error of decompressing; nil: none so far
 }
 

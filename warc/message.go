@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// A Message is the HTTP request or response that a record holds.
+// A Message is the HTTP request or response in a record.
 type Message struct {
 	Start  string // first line of the message, such as "HTTP/1.1 200 OK"
 	Header Header // the fields as they are in the archive
@@ -54,8 +54,8 @@ func (m *Message) Status() int {
 type chunks struct {
 	in    *bufio.Reader
 	begun bool  // the first bytes were examined
-	plain bool  // the body is not chunked, although the head says so: pass it on unchanged
-	left  int64 // bytes of the current chunk that were not read yet
+	plain bool  // the body is not chunked, although the head says so, and is returned unchanged
+	left  int64 // number of bytes of the current chunk that were not read yet
 	err   error
 }
 
@@ -113,7 +113,7 @@ func (c *chunks) endChunk() error {
 	head := headReader{c.in, maxChunkLine}
 	line, err := head.line()
 	if err == nil && line != "" {
-		err = errors.New("a chunk of the body is longer than it says")
+		err = errors.New("a chunk of the body is longer than its stated size")
 	}
 	return err
 }

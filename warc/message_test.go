@@ -12,7 +12,7 @@ func TestMessage(t *testing.T) {
 	for _, test := range []struct {
 		why, block string
 		status     int
-		fields     string // names and values
+		fields     string // names and values of the fields
 		body, err  string
 	}{
 		{"as usual", "HTTP/1.1 200 OK\r\nB: 1\r\nA: 2\r\n\r\nbody", 200, "B=1 A=2", "body", ""},

@@ -13,15 +13,15 @@ import (
 // # How a file is read
 //
 // A compressed archive is a sequence of gzip members. By the specification each record is one
-// member, so that a reader can start at any record. Some tools write otherwise: all records in one
-// member, or one record in several members. So the reader decompresses member after member, and
-// takes the result as one stream. A record ends where its Content-Length says. It ends earlier if
-// its member ends there and another record follows.
+// member, so that a reader can start at any record. Some tools do not follow this: they write all
+// records in one member, or one record in several members. So the reader decompresses member after
+// member, and reads the result as one stream. The length of a record is in its Content-Length. The
+// record ends earlier if its member ends earlier and another record follows.
 //
 // The reader loses as little as possible to damage. If a record does not end where its length says,
 // or if its head is malformed, the reader skips to the next line that looks like the beginning of a
 // record. If a member cannot be decompressed, the reader looks for the next member that begins with
-// a record. It starts the search at the beginning of the damaged member, because a decompressor
+// a record. The search starts at the beginning of the damaged member, because a decompressor
 // notices an error late. Known weakness: a damaged record may contain a copy of another,
 // uncompressed archive. The reader then returns the records of that copy as records of this
 // archive.
@@ -40,9 +40,9 @@ type Reader struct {
 func NewReader(r io.Reader) *Reader { return &Reader{src: newSource(r)} }
 
 // Next returns the next record. The record's block can be read until Next is called again. At the
-// end of the file the error is io.EOF. A [*Damage] is returned for a part that could not be read,
-// and the next call continues behind that part. Each damage is returned once, by Next or by the
-// record's block. Any other error comes from reading the file, and all later calls return it.
+// end of the file the error is io.EOF. A [*Damage] is returned for bytes that could not be read,
+// and the next call continues behind them. Each damage is returned once, by Next or by the record's
+// block. Any other error comes from reading the file, and all later calls return it.
 func (r *Reader) Next() (*Record, error) {
 	if r.err != nil {
 		return nil, r.err
@@ -143,10 +143,10 @@ func (r *Reader) toRecord() (int64, error) {
 	}
 }
 
-// ErrShared means that a gzip member holds more than one record. All of these records are returned,
-// but only the first can be found by its offset. ErrShared is the only error in a [Damage] that
-// does not mean a lost record.
-var ErrShared = errors.New("its gzip member contains more records: they are read, but have no offset of their own")
+// ErrShared means that a gzip member contains more than one record. All of these records are
+// returned, but only the first can be found by its offset. ErrShared is the only error in a
+// [Damage] that does not mean that a record is lost.
+var ErrShared = errors.New("the gzip member contains more records: they are read, but have no offset of their own")
 
 // share counts the records that begin in the open gzip member. At the second one it returns a
 // [Damage] with ErrShared, because by the specification each record has a member of its own.
@@ -175,7 +175,7 @@ func (r *Reader) openMember() error {
 	return err
 }
 
-// version is how the first line of each record begins, such as "WARC/1.1".
+// version is the beginning of the first line of each record, such as "WARC/1.1".
 const version = "WARC/"
 
 // head reads the head of a record into rec, and returns the length of the record's block in bytes.
@@ -183,7 +183,7 @@ func (r *Reader) head(rec *Record) (length int64, err error) {
 	lines := headReader{r.in, maxHead}
 	start, err := lines.line()
 	if err == nil && !strings.HasPrefix(start, version) {
-		err = fmt.Errorf("it begins with %q", brief(start))
+		err = fmt.Errorf("begins with %q", brief(start))
 	}
 	if err == nil {
 		rec.Header, err = lines.fields(false)
@@ -194,8 +194,8 @@ func (r *Reader) head(rec *Record) (length int64, err error) {
 	return rec.length()
 }
 
-// lost moves the reader to the next place where a record may begin, and returns a [Damage] that
-// says why rec could not be read.
+// lost moves the reader to the next position at which a record may begin, and returns a [Damage]
+// with the reason why rec could not be read.
 func (r *Reader) lost(rec *Record, err error) *Damage {
 	if r.member != nil && r.member.err != nil {
 		r.findMember()
@@ -239,7 +239,7 @@ func recordIn(b []byte) int {
 
 // findMember moves to the next gzip member that begins with a record. It starts one byte after the
 // beginning of the damaged member. It does so even if only a checksum was wrong, because a
-// decompressor that has missed the end of its member may have read far into the next one.
+// decompressor that has missed the end of its member may have read far into the next member.
 func (r *Reader) findMember() {
 	m := r.member
 	r.src.back(m.offset + 1)
@@ -269,8 +269,8 @@ func (r *Reader) atRecord() bool {
 	return string(start) == version
 }
 
-// Begins reports whether a file is a WARC archive, compressed or not. start holds the first bytes
-// of the file; some kilobytes are enough.
+// Begins reports whether a file is a WARC archive, compressed or not. start has the first bytes of
+// the file; some kilobytes are enough.
 func Begins(start []byte) bool {
 	r := NewReader(bytes.NewReader(start))
 	r.begin()
@@ -280,8 +280,8 @@ func Begins(start []byte) bool {
 	return r.atRecord()
 }
 
-// IsARC reports whether a file is in ARC, the format that preceded WARC. start holds the first
-// bytes of the file, decompressed.
+// IsARC reports whether a file is in ARC, the format that preceded WARC. start has the first bytes
+// of the file, decompressed.
 func IsARC(start []byte) bool { return bytes.HasPrefix(start, []byte("filedesc://")) }
 
 // ErrARC means that a file is in ARC, the format that preceded WARC, which this package cannot

@@ -15,11 +15,12 @@ import (
 
 var noon = time.Date(2026, 1, 2, 12, 0, 0, 345_000_000, time.UTC)
 
-// small is an archive of so many answers, and the text of each, header and block.
+// small returns an archive with the given number of answers, and the text of each record: header
+// and block.
 func small(t testing.TB, opt warc.Options, answers int) (file []byte, records []string) {
 	t.Helper()
 	var b bytes.Buffer
-	opt.NewID = func() string { // the same in each run, and hard to pack
+	opt.NewID = func() string { // the same ids in each run, which hardly compress
 		return fmt.Sprintf("<urn:uuid:%x>", sha256.Sum256(fmt.Append(nil, len(records))))
 	}
 	w := warc.NewWriter(&b, opt)
@@ -54,7 +55,8 @@ func textOf(t testing.TB, r *warc.Record) string {
 	return fmt.Sprintf("%q %q", r.Header, block)
 }
 
-// What is written is read again the same, at the offset that the writer said, packed or not.
+// A record that is written and read again is the same, at the offset that the Writer set,
+// compressed or not.
 func TestRoundTrip(t *testing.T) {
 	for _, opt := range []warc.Options{{}, {Plain: true}, {Digest: warc.SHA1, Level: 9}} {
 		file, want := small(t, opt, 5)
@@ -81,7 +83,7 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// A record that was read is written as it was.
+// A record that was read from an archive is written unchanged.
 func TestCopy(t *testing.T) {
 	file, _ := small(t, warc.Options{Digest: warc.SHA1, Plain: true}, 3)
 	var again bytes.Buffer
@@ -99,8 +101,8 @@ func TestCopy(t *testing.T) {
 	}
 }
 
-// Whatever byte of an archive is wrong, all records but the one that has it are read, and the loss
-// is said with the offset of the record or nothing is lost.
+// If a byte of an archive is wrong, all records except the one with that byte are read. Either no
+// record is lost, or the Damage has the offset of the lost record.
 func TestDamaged(t *testing.T) {
 	for _, opt := range []warc.Options{{}, {Plain: true}} {
 		file, want := small(t, opt, 2)
@@ -137,7 +139,8 @@ func TestDamaged(t *testing.T) {
 	}
 }
 
-// An archive that was cut off gives all records before the cut, and says where it ends.
+// From a truncated archive all complete records are read, and the Damage has the offset of the
+// incomplete one.
 func TestCutOff(t *testing.T) {
 	for _, opt := range []warc.Options{{}, {Plain: true}} {
 		file, want := small(t, opt, 3)
@@ -173,8 +176,8 @@ func offsetsOf(t *testing.T, file []byte) (all []int64) {
 	return all
 }
 
-// survivors are the records that can be read, and what is said of the others. It reads one byte at
-// a time, as from a pipe.
+// survivors returns the records that can be read, and the damage. It reads one byte at a time, as
+// from a pipe.
 func survivors(t *testing.T, file []byte) (got map[string]bool, losses []*warc.Damage) {
 	t.Helper()
 	got = map[string]bool{}
@@ -199,7 +202,7 @@ func survivors(t *testing.T, file []byte) (got map[string]bool, losses []*warc.D
 	}
 }
 
-// What makes no archive is refused.
+// Records that would make an invalid archive are refused.
 func TestRefused(t *testing.T) {
 	revisit := func(set ...string) *warc.Record {
 		r := warc.New(warc.Revisit, "http://example.com/", noon, "", nil)
@@ -230,7 +233,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// A read error of the file is no damage, and ends the reading.
+// An error of reading the file does not count as damage, and ends the reading.
 func TestReadError(t *testing.T) {
 	file, want := small(t, warc.Options{}, 3)
 	broken := errors.New("the disk is gone")
@@ -250,7 +253,7 @@ type failing struct{ err error }
 
 func (f failing) Read([]byte) (int, error) { return 0, f.err }
 
-// The name of a text comes back from its URI, whatever it is.
+// NameOf is the inverse of URIOf for every name.
 func TestNameOf(t *testing.T) {
 	for _, name := range []string{"docs/a file.txt", "/tmp/x%20y", "lines.jsonl:17", " doc-42 ", "ftp://example.com/x", "ä\n", "urn:skink:x", ""} {
 		uri := warc.URIOf(name)

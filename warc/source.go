@@ -6,8 +6,8 @@ import (
 	"io"
 )
 
-// window is how many bytes a source can at least go back. A decompressor that reads damaged data
-// seldom gets further than that before it notices the damage.
+// window is the least number of bytes that a source can go back. A decompressor seldom reads more
+// bytes of damaged data before it notices the damage.
 const window = 256 << 10
 
 // A source reads a file, and can go back over the last bytes that it read, even if the file is a
@@ -53,8 +53,8 @@ func (s *source) Read(p []byte) (int, error) {
 // offset returns the position in the file up to which callers have read, in bytes.
 func (s *source) offset() int64 { return s.off - int64(s.buf.Buffered()) }
 
-// back makes the next read start at the offset to. If that is further back than the kept bytes, it
-// goes back as far as they go.
+// back makes the next read start at the offset to. If the kept bytes begin after that offset, it
+// goes back to their beginning.
 func (s *source) back(to int64) {
 	s.off = max(to, s.base)
 	s.buf.Reset(s)

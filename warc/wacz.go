@@ -30,7 +30,7 @@ type Package struct {
 	Archives    []Archive
 	Pages       iter.Seq2[StartPage, error] // pages to start from; nil: none
 
-	Damaged func(archive string, d *Damage) // called for each part of an archive that is not a readable record; nil: such a part makes WriteWACZ fail
+	Damaged func(archive string, d *Damage) // called for each damaged record of an archive; nil: a damaged record makes WriteWACZ fail
 }
 
 // An Archive is one WARC file to be put into a package.
@@ -140,7 +140,7 @@ func (z *packing) archive(a Archive, damaged func(string, *Damage)) (entries []E
 		return err
 	})
 	if err == nil && again.hash() != sums.hash() {
-		err = fmt.Errorf("it changed while it was read")
+		err = fmt.Errorf("changed while it was read")
 	}
 	z.resources = append(z.resources, resource{a.Name, path, sums.hash(), sums.bytes})
 	return entries, err

@@ -18,8 +18,8 @@
 //		fmt.Println(rec.Type(), rec.URI())
 //	}
 //
-// A [Reader] needs little memory whatever a file holds, and goes on after damage. A [Writer] writes
-// records from a reader unchanged, byte for byte, and completes new records.
+// A [Reader] needs little memory whatever a file contains, and continues after damage. A [Writer]
+// writes records from a reader unchanged, byte for byte, and completes new records.
 //
 // The package neither fetches nor decodes: a page in an archive has the content coding and the
 // charset that its server gave it.
@@ -34,16 +34,16 @@ import (
 	"time"
 )
 
-// A Type is the type of a record, which says what the record's block contains.
+// A Type is the type of a record, which tells what the record's block contains.
 type Type string
 
 const (
 	Info         Type = "warcinfo"     // describes the file; should be its first record
-	Response     Type = "response"     // what a server answered, with the HTTP head
-	Request      Type = "request"      // the request to which a response is the answer
-	Resource     Type = "resource"     // a file without the head of the protocol by which it was fetched
+	Response     Type = "response"     // the answer of a server, with the HTTP head
+	Request      Type = "request"      // the request that a response answers
+	Resource     Type = "resource"     // a file, without the head that the protocol sent with it
 	Metadata     Type = "metadata"     // facts about another record
-	Revisit      Type = "revisit"      // an answer whose content is the same as that of another record, and not stored again
+	Revisit      Type = "revisit"      // an answer with the same content as another record; the content is not stored again
 	Conversion   Type = "conversion"   // the content of another record in another format, such as its text
 	Continuation Type = "continuation" // the rest of a record that began in another file
 )
@@ -55,7 +55,7 @@ const (
 	TypeFields   = "application/warc-fields"
 )
 
-// Values of WARC-Profile, which says why a revisit record has no content of its own. There is no
+// Values of WARC-Profile, the reason why a revisit record has no content of its own. There is no
 // profile for an answer that is only similar to another: a player that replays a revisit shows the
 // bytes of the other record.
 const (
@@ -66,16 +66,17 @@ const (
 // A Record is one record of an archive.
 type Record struct {
 	Header Header    // the named fields of the record, in order
-	Block  io.Reader // the content of the record: as many bytes as its Content-Length says
+	Block  io.Reader // the content of the record, as many bytes as its Content-Length
 
-	// Offset and Length say where the record is in its file, in bytes. In a compressed file, they
-	// are those of the record's gzip member. Length is 0 until Block has returned io.EOF. If several
-	// records share one gzip member, Length stays 0, because such a record cannot be read by itself.
+	// Offset and Length are the position and the length of the record in its file, in bytes. In a
+	// compressed file, they are those of the record's gzip member. Length is 0 until Block has
+	// returned io.EOF. If several records share one gzip member, Length stays 0, because such a
+	// record cannot be read by itself.
 	Offset, Length int64
 }
 
 // New returns a record to be written, whose block has the given content type. The [Writer] later
-// adds the record's id, length and digests. uri is what the record is about, or "".
+// adds the record's id, length and digests. uri is the URI of the content, or "".
 func New(t Type, uri string, date time.Time, contentType string, block []byte) *Record {
 	r := &Record{Block: &memory{bytes.NewReader(block), block}}
 	r.Header.Add("WARC-Type", string(t))
@@ -112,8 +113,8 @@ func (r *Record) URI() string {
 	return uri
 }
 
-// Date returns when the record's content was captured, or the zero time if the record does not say
-// it.
+// Date returns when the record's content was captured, or the zero time if the record does not have
+// a valid date.
 func (r *Record) Date() time.Time {
 	date, err := time.Parse(time.RFC3339Nano, r.Header.Get("WARC-Date"))
 	if err != nil {
@@ -122,7 +123,7 @@ func (r *Record) Date() time.Time {
 	return date
 }
 
-// length returns the length of the block in bytes, as the record's Content-Length says.
+// length returns the record's Content-Length, which is the length of the block in bytes.
 func (r *Record) length() (int64, error) {
 	text := r.Header.Get("Content-Length")
 	if text == "" {

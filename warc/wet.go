@@ -13,7 +13,7 @@ import (
 // text in UTF-8.
 
 // NewText returns a conversion record with the main text of a page. refersTo is the id of the
-// record that holds the page itself, or "". language is the code of the text's language in ISO
+// record that contains the page itself, or "". language is the code of the text's language in ISO
 // 639-3 or BCP 47, or "" if unknown.
 func NewText(uri string, date time.Time, text, refersTo, language string) *Record {
 	r := New(Conversion, uri, date, "text/plain", []byte(text))

@@ -17,16 +17,16 @@ import (
 // # How a record is written
 //
 // A record that has a Content-Length was read from an archive. It is written unchanged. Any other
-// record is new, and gets what the specification requires: an id, and the length and the digest of
-// its block. A response that holds an HTTP message also gets a digest of the message's payload; in
-// a resource or conversion record the payload is the whole block.
+// record is new, and gets the fields that the specification requires: an id, and the length and the
+// digest of its block. A response that contains an HTTP message also gets a digest of the message's
+// payload. In a resource or conversion record the payload is the whole block.
 //
 // A response should be passed without chunked transfer coding, with the Content-Length of its body,
-// and with its content coding such as gzip. The reason is that readers disagree about what the
-// payload is: by RFC 9110 it is the body without chunked coding, but some take all bytes behind the
-// head. For such a response both are the same bytes.
+// and with its content coding such as gzip. The reason is that readers disagree about the payload.
+// By RFC 9110 it is the body without chunked coding, but for some readers it is all bytes behind
+// the head. In a response without chunked coding these are the same bytes.
 
-// Options says how records are written. The zero value writes compressed records with SHA-256
+// Options configures how records are written. The zero value writes compressed records with SHA-256
 // digests.
 type Options struct {
 	Digest Digest // hash algorithm for new records; "": SHA256
@@ -80,7 +80,7 @@ func readBlock(block io.Reader) ([]byte, error) {
 func (o Options) complete(r *Record, block []byte) error {
 	h := &r.Header
 	if r.Type() == "" || r.Date().IsZero() {
-		return errors.New("it has no type, or no date")
+		return errors.New("no type, or no date")
 	}
 	if err := checkRevisit(r); err != nil {
 		return err
@@ -112,8 +112,8 @@ func (o Options) complete(r *Record, block []byte) error {
 	return nil
 }
 
-// checkRevisit returns an error if r is a revisit record that lacks what a player needs to find the
-// record it refers to. It returns nil for records of other types.
+// checkRevisit returns an error if r is a revisit record that lacks the fields by which a player
+// finds the record it refers to. It returns nil for records of other types.
 func checkRevisit(r *Record) error {
 	if r.Type() != Revisit {
 		return nil
@@ -147,7 +147,7 @@ const (
 	tooShort     = 1 << 10 // in bytes
 )
 
-// packers holds, for each compression level, a pool of gzip writers that are used again.
+// packers has a pool of gzip writers for each compression level.
 var packers [gzip.BestCompression + 1]sync.Pool
 
 func (o Options) pack(dst []byte, parts ...[]byte) ([]byte, error) {
@@ -193,7 +193,7 @@ func NewWriter(w io.Writer, opt Options) *Writer { return &Writer{to: w, opt: op
 var errNoInfo = errors.New("write an archive: its first record must be a warcinfo")
 
 // Write writes a record, and sets its Offset and Length. The first record must be a warcinfo
-// record. Write holds the whole record in memory. After an error of the underlying io.Writer, all
+// record. Write keeps the whole record in memory. After an error of the underlying io.Writer, all
 // further calls return that error.
 func (w *Writer) Write(r *Record) error {
 	switch {

@@ -1,13 +1,13 @@
-// Package access says how single hosts are reached: at what pace, with which headers and
-// credentials, through which proxy, and which of their URLs are wanted.
+// Package access holds settings for single hosts: the delay between requests, headers and
+// credentials, the proxy, and the URLs to fetch or to leave out.
 //
 // Start with a [Table]. Its method For returns the settings of one host:
 //
 //	t := access.Table{{Pattern: "*.example.org", UserAgent: "nightly/1.0"}}
 //	h := t.For("www.example.org:443")
 //
-// The package knows no files and makes no requests. The configuration fills a table, and the
-// crawler obeys it.
+// The package reads no files and makes no requests. The configuration fills a table, and the
+// crawler applies it.
 package access
 
 import (
@@ -16,39 +16,39 @@ import (
 	"time"
 )
 
-// A Host is what the user chose for the hosts that match a pattern. A field that is zero or nil
-// says nothing: the setting of a less specific pattern holds, or that of the whole crawl.
+// A Host holds the user's settings for the hosts that match a pattern. If a field is zero or nil,
+// the setting of a less specific pattern is used, or else the setting of the whole crawl.
 type Host struct {
 	Pattern string // see [Matches]
 
-	Delay     *time.Duration // shortest time between two requests; 0 is a choice too
-	PerHost   int            // requests at once
+	Delay     *time.Duration // shortest time between two requests; a pointer to 0 means no delay
+	PerHost   int            // number of requests at the same time
 	UserAgent string
-	Include   []*regexp.Regexp // only URLs that match one are fetched
-	Exclude   []*regexp.Regexp // URLs that match one are not
-	Pages     int64            // most pages and files
-	Bytes     int64            // most bytes
+	Include   []*regexp.Regexp // only URLs that match one of these are fetched
+	Exclude   []*regexp.Regexp // URLs that match one of these are not fetched
+	Pages     int64            // largest number of pages and files to fetch
+	Bytes     int64            // largest number of bytes to fetch
 
 	Headers map[string]Secret // by canonical name
-	Cookies Cookies           // sent as the cookie's domain and path say
-	Basic   *Basic            // for HTTP Basic
+	Cookies Cookies           // sent only to URLs in the cookie's domain and path
+	Basic   *Basic            // user and password for HTTP Basic
 	Login   *Login
-	Logout  *bool   // follow links that log out or delete; nil: not while logged in
-	Proxies []Proxy // tried in turn; an empty list that is not nil: connect directly
+	Logout  *bool   // follow links that log out or delete something; nil: only if the host is not logged in to
+	Proxies []Proxy // the next one is used when a proxy fails; empty but not nil: connect directly
 
-	Render string // when a browser draws pages: "off", "auto" or "always"
+	Render string // which pages a browser renders: "off", "auto" or "always"
 	Sign   *bool  // sign requests
 }
 
-// LoggedIn reports whether requests to the host may belong to a session of the user: they have a
-// password or cookies, or follow a login.
+// LoggedIn reports whether the host may treat requests as those of a logged-in user, because they
+// have a password or cookies, or follow a login.
 func (h *Host) LoggedIn() bool { return h.Basic != nil || h.KeepsCookies() }
 
 // KeepsCookies reports whether the host's own cookies are kept because of its settings.
 func (h *Host) KeepsCookies() bool { return h.Cookies != nil || h.Login != nil }
 
-// Private reports whether the host may show pages only because of what the user chose for it: a
-// password, cookies, a login, or a header other than those that choose a language or a format.
+// Private reports whether the host may show pages only because of the user's settings: a password,
+// cookies, a login, or a header. Headers that choose a language or a format do not count.
 func (h *Host) Private() bool {
 	if h.LoggedIn() {
 		return true
@@ -61,11 +61,11 @@ func (h *Host) Private() bool {
 	return false
 }
 
-// A Login is a form that starts a session.
+// A Login describes how to log in with a form.
 type Login struct {
 	Page   string            // URL of the page with the form
 	Fields map[string]Secret // names and values to fill in
-	Check  string            // how a logged-in answer is recognised: a status, a URL, or a text
+	Check  string            // status, URL or text by which an answer after a successful login is recognised
 }
 
 // A Table holds the settings of hosts.
@@ -107,9 +107,9 @@ func split(host string) (name, port string) {
 	return host[:i], host[i+1:]
 }
 
-// A ProxyChoice says how hosts without settings of their own are reached. The zero value reaches them
-// directly.
+// A ProxyChoice selects the proxies for hosts without settings of their own. With the zero value,
+// they are reached directly.
 type ProxyChoice struct {
-	List    []Proxy // tried in turn
-	FromEnv bool    // as HTTP_PROXY, HTTPS_PROXY and NO_PROXY of the environment say
+	List    []Proxy // the next one is used when a proxy fails
+	FromEnv bool    // use the environment variables HTTP_PROXY, HTTPS_PROXY and NO_PROXY
 }

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// matching returns the settings that hold for a host, the most specific pattern first. Of equal
-// patterns, the later comes first.
+// matching returns the settings whose patterns match a host, the most specific pattern first. If
+// two patterns are equally specific, the later one in the table comes first.
 func (t Table) matching(host string) []Host {
 	var found []Host
 	for _, h := range slices.Backward(t) {
@@ -19,8 +19,8 @@ func (t Table) matching(host string) []Host {
 	return found
 }
 
-// rank orders patterns by how specific they are: a name with a port, a name, and then patterns with
-// a star, of which the longest name wins.
+// rank returns a larger number for a more specific pattern. A name with a port is the most
+// specific, then a name, and then patterns with a star, longer ones before shorter ones.
 func rank(pattern string) int {
 	switch _, port := split(pattern); {
 	case pattern == "*":
@@ -33,7 +33,7 @@ func rank(pattern string) int {
 	return 1 << 17
 }
 
-// or returns h with the fields that it does not set taken from less.
+// or returns a copy of h. Fields that are not set in h have the values from less.
 func (h Host) or(less Host) Host {
 	h.Pattern = cmp.Or(h.Pattern, less.Pattern)
 	h.Delay = cmp.Or(h.Delay, less.Delay)
@@ -56,7 +56,7 @@ func (h Host) or(less Host) Host {
 	return h
 }
 
-// orList returns list, or less if list was not set.
+// orList returns list, or less if list is nil.
 func orList[E any](list, less []E) []E {
 	if list == nil {
 		return less

@@ -9,11 +9,11 @@ import (
 	"slices"
 )
 
-// hidden stands for a secret in every output.
+// hidden replaces a secret in every output.
 const hidden = "***"
 
-// A Secret is a text that is never printed. Package fmt, encoding/json and log/slog write *** for it.
-// Use string(s) to send it.
+// A Secret is a text that is never printed. Packages fmt, encoding/json and log/slog print ***
+// instead. To send the text, convert it to a string.
 type Secret string
 
 // Format implements [fmt.Formatter].
@@ -26,14 +26,14 @@ func (s Secret) GoString() string { return hidden }
 // MarshalText returns ***.
 func (s Secret) MarshalText() ([]byte, error) { return []byte(hidden), nil }
 
-// Basic is a user with a password, for HTTP Basic.
+// Basic holds the user and the password for HTTP Basic.
 type Basic struct{ User, Password Secret }
 
-// Format implements [fmt.Formatter]. Without it, a verb that does not suit a pointer would print
-// the secrets.
+// Format implements [fmt.Formatter]. Without this method, a verb that does not fit a pointer would
+// print the secrets.
 func (b Basic) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, hidden) }
 
-// Format implements [fmt.Formatter], for the same reason as that of Basic.
+// Format implements [fmt.Formatter], for the same reason as the method of Basic.
 func (l Login) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, l.Page+" "+hidden) }
 
 // Cookies are cookies that are never printed.
@@ -55,8 +55,8 @@ type Proxy struct{ url url.URL }
 // NewProxy returns the proxy at a URL.
 func NewProxy(u *url.URL) Proxy { return Proxy{*u} }
 
-// ParseProxy returns the proxy at a URL with the scheme http, https, socks5 or socks5h. Its error does
-// not contain the URL.
+// ParseProxy parses the URL of a proxy. The scheme must be http, https, socks5 or socks5h. The
+// error does not contain the URL, which may have a password.
 func ParseProxy(text string) (Proxy, error) {
 	u, err := url.Parse(text)
 	if err != nil || u.Hostname() == "" || !slices.Contains([]string{"http", "https", "socks5", "socks5h"}, u.Scheme) {

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// TestSecrets prints a host in every way and looks for its secrets.
+// TestSecrets prints a host in many ways, and checks that its secrets are not in the output.
 func TestSecrets(t *testing.T) {
 	const word = "sesame"
 	h := Host{

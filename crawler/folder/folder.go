@@ -1,8 +1,9 @@
 // Package folder serves folders of HTML as sites over loopback, for a crawl only.
 //
-// [Sites] names the folders, and [Serve] starts one server for all of them. The dialer asks
-// [Server.Serves] which hosts belong to it. The server hides names that begin with a dot, stores,
-// and the files that the caller hides. It changes nothing.
+// [Sites] gives each folder a host name, and [Serve] starts one server for all of them. The dialer
+// calls [Server.Serves] to find out whether the server answers for a host. The server does not
+// serve files whose names begin with a dot, stores, and files that the caller hides. It never
+// changes a file.
 package folder
 
 import (
@@ -29,34 +30,36 @@ import (
 
 // # Folders as sites
 //
-// A folder of HTML files is crawled like any site, over HTTP, so that both behave alike in a crawl.
-// Its name does not depend on the place of the folder or on the port. The crawl knows
-// http://docs.localhost/, and only the dialer knows that one server on loopback answers for all
-// such names.
+// A folder of HTML files is crawled over HTTP like any other site, so that both behave alike. The
+// name of its site depends neither on the path of its parent folder nor on the port. In a crawl,
+// the URL is http://docs.localhost/, and only the dialer knows that one server on loopback answers
+// for all such names.
 //
-// The character set of a file is not known, so Content-Type has no charset, except for listings,
-// which are written here.
+// The character set of a file is not known, so Content-Type has no charset. Listings have one,
+// because they are written here.
 //
-// A listing is not a page for readers, so it must not be judged, fed or counted as a page. So it is
-// an Atom feed: a crawl takes only its links.
+// For a folder without an index page, the server writes a listing of its files. A listing is not a
+// page for readers, so it must not be judged, exported or counted as a page. So it is an Atom feed,
+// from which a crawl uses only the links.
 //
-// Files whose names begin with a dot are not served. A folder of pages may well contain a .env or a
+// Files whose names begin with a dot are not served. A folder of pages may contain a .env or a
 // .git, and any page can link to it.
 //
-// A folder has one name, that of its real place. A path through a symbolic link to a folder is a
-// redirect. Otherwise a link to "." would contain the whole site again, recursively. A link to a
-// file is another page, like a copy of the file.
+// Each folder has only one path, without symbolic links. A path through a symbolic link to a folder
+// redirects to this path. Otherwise, a symbolic link to "." would contain the whole site again,
+// recursively. A symbolic link to a file is a page of its own, like a copy of the file.
 //
-// The crawl's own files in the folder, its store and its feed, are not part of the site: they are
-// neither served nor listed. The same holds for any other store.
+// The crawl's own files in the folder, its store and its feed, are not part of the site, so they
+// are neither served nor listed. The same is true of any other store.
 
-// A Site is a folder on disk, served under a stable name.
+// A Site is a folder on disk with a host name that does not depend on the port.
 type Site struct {
 	Host string // such as "docs.localhost"
 	Dir  string
 }
 
-// maxLabel leaves room for a number within the 63 octets that DNS allows.
+// maxLabel is the longest name of a folder in a host name. It leaves room for a number within the
+// 63 octets that DNS allows.
 const maxLabel = 56
 
 func labelOf(dir string) string {
@@ -71,10 +74,10 @@ func labelOf(dir string) string {
 	return label
 }
 
-// Sites returns the name of each folder, in the order given: the last part of its path in
-// lower-case letters, digits and single hyphens, below .localhost. If that leaves nothing, the name
-// is "folder.localhost". The second folder of one name gets -2, and so on. A folder that is given
-// twice is returned once.
+// Sites returns the folders with their host names, in the given order. A host name is the last part
+// of the folder's path in lower-case letters, digits and single hyphens, below .localhost. If that
+// part has no letters or digits, the name is "folder.localhost". The second folder with the same
+// name gets -2, and so on. A folder that is given twice is returned once.
 func Sites(dirs []string) []Site {
 	var sites []Site
 	for _, dir := range dirs {
@@ -110,7 +113,7 @@ func Serve(sites []Site, hidden []string) (*Server, error) {
 	}
 	s := &Server{sites: map[string]*os.Root{}, done: make(chan struct{})}
 	for _, name := range hidden {
-		if info, err := os.Stat(name); err == nil { // what is not there is not served either
+		if info, err := os.Stat(name); err == nil { // a file that does not exist need not be hidden
 			s.hidden = append(s.hidden, info)
 		}
 	}
@@ -130,11 +133,11 @@ func Serve(sites []Site, hidden []string) (*Server, error) {
 	s.server = &http.Server{
 		Handler:           s,
 		ReadHeaderTimeout: 10 * time.Second,
-		ErrorLog:          log.New(io.Discard, "", 0), // the crawler sees what goes wrong
+		ErrorLog:          log.New(io.Discard, "", 0), // the crawler records failed requests
 	}
 	go func() {
 		defer close(s.done)
-		_ = s.server.Serve(s.listener) // ends with Close
+		_ = s.server.Serve(s.listener) // returns after Close
 	}()
 	return s, nil
 }
@@ -156,14 +159,14 @@ func (s *Server) Close() {
 	if s == nil {
 		return
 	}
-	_ = s.server.Close() // nothing is lost by what it cuts off
+	_ = s.server.Close() // ends open requests; the server only reads files, so nothing is lost
 	<-s.done
 	s.closeSites()
 }
 
 func (s *Server) closeSites() {
 	for _, root := range s.sites {
-		_ = root.Close() // it was only read from
+		_ = root.Close() // only used for reading
 	}
 }
 
@@ -204,7 +207,8 @@ func (s *Server) hides(root *os.Root, name string) bool {
 	return s.hidesOne(root, name)
 }
 
-// hidesOne reports whether the path itself must not be served, whatever folder it is in.
+// hidesOne reports whether a path itself must not be served. It does not check the folders on the
+// way to it.
 func (s *Server) hidesOne(root *os.Root, name string) bool {
 	info, err := root.Stat(name)
 	if err != nil {
@@ -216,10 +220,11 @@ func (s *Server) hidesOne(root *os.Root, name string) bool {
 	return info.IsDir() && isStore(root, name)
 }
 
-// storeMarks are files that every store has from its creation, and no site.
+// storeMarks are the names of files that every store has from its creation. A site does not have
+// all of them.
 var storeMarks = []string{"MANIFEST", "KEYREGISTRY"}
 
-// isStore reports whether a folder is a store, of which nothing is served.
+// isStore reports whether a folder is a store.
 func isStore(root *os.Root, dir string) bool {
 	return !slices.ContainsFunc(storeMarks, func(mark string) bool {
 		info, err := root.Stat(path.Join(dir, mark))
@@ -229,16 +234,16 @@ func isStore(root *os.Root, dir string) bool {
 
 // refuse answers a request for a file that cannot be served.
 func refuse(w http.ResponseWriter, err error) {
-	status := http.StatusNotFound // also for what leads out of the folder
+	status := http.StatusNotFound // also for symbolic links that lead out of the folder
 	if errors.Is(err, fs.ErrPermission) {
 		status = http.StatusForbidden
 	}
 	http.Error(w, http.StatusText(status), status)
 }
 
-// serveFile serves a path: a file or a folder.
+// serveFile serves a file or a folder.
 func (s *Server) serveFile(w http.ResponseWriter, r *http.Request, root *os.Root, name string) error {
-	info, err := root.Stat(name) // before opening: that waits for ever at a named pipe
+	info, err := root.Stat(name) // check the type before opening, because opening a named pipe would block
 	if err != nil {
 		return err
 	}
@@ -285,7 +290,7 @@ func realName(root *os.Root, name string, isDir bool) (string, error) {
 	return path.Join(place, file), nil
 }
 
-// rooted returns the URL of a name from its site's root.
+// rooted returns the path of a file or folder in URLs, from the root of its site.
 func rooted(name string, isDir bool) string {
 	if name == "." {
 		return "/"
@@ -317,9 +322,9 @@ func sendFile(w http.ResponseWriter, r *http.Request, root *os.Root, name string
 	return nil
 }
 
-// etagOf returns the validator of a file: a hash of its content. Size and time would not do,
+// etagOf returns the ETag of a file, which is a hash of its content. Size and time are not enough,
 // because two versions may have the same size and, if they were copied or unpacked, the same time.
-// For a file larger than any page, size and time are used.
+// They are used only for a file that is larger than any page.
 func etagOf(f *os.File) (string, error) {
 	info, err := f.Stat()
 	if err != nil {
@@ -348,7 +353,7 @@ func (s *Server) serveDir(w http.ResponseWriter, r *http.Request, root *os.Root,
 			return sendFile(w, r, root, index)
 		}
 	}
-	entries, err := fs.ReadDir(root.FS(), name) // sorted
+	entries, err := fs.ReadDir(root.FS(), name) // sorted by name
 	if err != nil {
 		return err
 	}
@@ -360,8 +365,7 @@ func (s *Server) serveDir(w http.ResponseWriter, r *http.Request, root *os.Root,
 	return nil
 }
 
-// links returns the URLs of a folder's entries, except those that begin with a dot and those that
-// are not served.
+// links returns the URLs of a folder's entries, except for entries that are not served.
 func (s *Server) links(root *os.Root, dir string, entries []fs.DirEntry) []string {
 	var all []string
 	for _, e := range entries {
@@ -377,8 +381,8 @@ func (s *Server) links(root *os.Root, dir string, entries []fs.DirEntry) []strin
 	return all
 }
 
-// relative returns the URL of a file relative to its folder. Without the dot, a name such as "a:b"
-// would have a scheme.
+// relative returns the URL of a file relative to its folder. It begins with "./", because otherwise
+// the "a" of a name such as "a:b" would be a scheme.
 func relative(name string) string { return "./" + url.PathEscape(name) }
 
 // listing returns a minimal Atom feed of links.
@@ -390,14 +394,14 @@ func listing(links []string) []byte {
 `)
 	for _, href := range links {
 		b.WriteString(`<entry><link href="`)
-		_ = xml.EscapeText(&b, []byte(href)) // a buffer takes everything
+		_ = xml.EscapeText(&b, []byte(href)) // writing to a buffer never fails
 		b.WriteString("\"/></entry>\n")
 	}
 	b.WriteString("</feed>\n")
 	return b.Bytes()
 }
 
-// fileTypes are the types that must not depend on the tables of the system.
+// fileTypes are the content types that must not depend on the tables of the system, by extension.
 var fileTypes = map[string]string{
 	".htm":   "text/html",
 	".html":  "text/html",
@@ -415,7 +419,7 @@ func fileType(name string, f io.ReadSeeker) string {
 	}
 	t := mime.TypeByExtension(ext)
 	if t == "" {
-		head := make([]byte, 512) // all that DetectContentType looks at
+		head := make([]byte, 512) // the number of bytes that DetectContentType uses
 		n, _ := io.ReadFull(f, head)
 		t = http.DetectContentType(head[:n])
 		if _, err := f.Seek(0, io.SeekStart); err != nil {

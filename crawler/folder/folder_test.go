@@ -21,7 +21,7 @@ func TestSitesName(t *testing.T) {
 		{"/srv/docs/", "docs.localhost"},
 		{"/srv/My Docs_v1.2", "my-docs-v1-2.localhost"},
 		{"/srv/-a--b-", "a-b.localhost"},
-		{"/srv/xn--e1afmkfd", "xn-e1afmkfd.localhost"}, // which would not be Punycode
+		{"/srv/xn--e1afmkfd", "xn-e1afmkfd.localhost"}, // a name with "xn--" would be read as Punycode
 		{"/srv/2024", "2024.localhost"},
 		{"/srv/документы", "folder.localhost"},
 		{"/srv/...", "folder.localhost"},
@@ -81,13 +81,13 @@ func start(t *testing.T, sites ...Site) *Server {
 	return s
 }
 
-// An answer is what a URL has.
+// An answer is the response for a URL.
 type answer struct {
 	status              int
 	typ, location, body string
 }
 
-// get asks a server for a URL, as a crawler does that dials by Serves.
+// get requests a URL from a server, and uses Serves to find the address, like the crawler.
 func get(t *testing.T, s *Server, url string) (a answer) {
 	t.Helper()
 	request, err := http.NewRequest(http.MethodGet, url, nil)
@@ -159,13 +159,13 @@ func TestServe(t *testing.T) {
 		}
 	}
 	if err := exec.Command("mkfifo", filepath.Join(dir, "pipe.html")).Run(); err != nil {
-		t.Logf("without a named pipe: %v", err) // and its row shows only that there is none
+		t.Logf("without a named pipe: %v", err) // its row still passes, because the file does not exist
 	}
 	tests := []struct {
 		path     string
 		status   int
 		typ      string
-		body     string // part of it
+		body     string // part of the body
 		location string
 	}{
 		{path: "/", status: 200, typ: "text/html", body: "Home"},
@@ -180,7 +180,7 @@ func TestServe(t *testing.T) {
 		{path: "/page.xhtml", status: 200, typ: "application/xhtml+xml"},
 		{path: "/old", status: 301, location: "/old/"},
 		{path: "/old/", status: 200, typ: "text/html", body: "Old"},
-		{path: "//old", status: 301, location: "//old/"}, // not to a host called old
+		{path: "//old", status: 301, location: "//old/"}, // wrong if this redirected to a host called old
 		{path: "/list/", status: 200, typ: "application/atom+xml; charset=utf-8", body: `href="./b.txt"`},
 		{path: "/list/b.txt", status: 200, typ: "text/plain", body: "b"},
 		{path: "/list/a%20&%20%3Cb%3E.html", status: 200, body: "a", typ: "text/html"},
@@ -230,8 +230,8 @@ func TestListing(t *testing.T) {
 	}
 }
 
-// A store in a folder is no part of the site, nor is what the options hide, however
-// it is asked for.
+// A store in a folder and hidden files are not part of the site, in whatever way their URLs are
+// written.
 func TestHides(t *testing.T) {
 	dir := writeSite(t, "site", `
 -- a.html --
@@ -290,7 +290,7 @@ x
 	}
 }
 
-// A name that begins with a dot is not there, whoever asks for it and however.
+// Files whose names begin with a dot are not served, in whatever way their URLs are written.
 func TestDotFiles(t *testing.T) {
 	dir := writeSite(t, ".site", `
 -- index.html --
@@ -315,7 +315,7 @@ x
 	}
 	s := start(t, Site{"site.localhost", dir})
 	for path, want := range map[string]int{
-		"/": 200, "/a/b.html": 200, "/./a/../a/b.html": 200, "/shown.html": 200, // as its link is called
+		"/": 200, "/a/b.html": 200, "/./a/../a/b.html": 200, "/shown.html": 200, // the name of the symbolic link counts
 		"/.env": 404, "/%2eenv": 404, "/a/..%2F.env": 404, "/.git": 404, "/.git/": 404, "/.git/config": 404, "/.git/index.html": 404,
 		"/a/.hidden/": 404, "/a/.hidden/x.html": 404, "/shown/": 404, "/shown/x.html": 404, "/.env/": 404, "/...": 404,
 	} {

@@ -15,15 +15,15 @@ import (
 	"skink/crawler/wire/wiretest"
 )
 
-// raw answers with bytes in place of an answer of net/http, and ends the connection. So an answer
-// that is whole by its own account has to say "Connection: close". The crawl would keep the
-// connection otherwise, and may ask for its next page just before the end arrives: that costs a
-// try, and these crawls have one.
+// raw writes bytes instead of an answer of net/http, and closes the connection. So a complete
+// answer must contain "Connection: close". Otherwise, the crawl may keep the connection and send
+// the next request just before the server closes it. That request would fail, and these crawls do
+// not retry.
 func raw(w http.ResponseWriter, bytes string) {
 	hijack(w, func(conn net.Conn) { _, _ = io.WriteString(conn, bytes) })
 }
 
-// hijack hands over the connection. It is closed in the end, long after a crawl has given up.
+// hijack calls answer with the connection of a request, and closes the connection afterwards.
 func hijack(w http.ResponseWriter, answer func(net.Conn)) {
 	conn, _, err := http.NewResponseController(w).Hijack()
 	if err != nil {
@@ -34,13 +34,13 @@ func hijack(w http.ResponseWriter, answer func(net.Conn)) {
 	answer(conn)
 }
 
-// rawly is a site that answers every request with the same bytes.
+// rawly returns a site that answers every request with the same bytes.
 func rawly(bytes string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) { raw(w, bytes) }
 }
 
-// endlessly is a site that repeats the rest of its answer until nobody takes it, with a pause after
-// each part.
+// endlessly returns a site that writes first, and then rest again and again until writing fails,
+// with a pause each time.
 func endlessly(first, rest string, pause time.Duration) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		hijack(w, func(conn net.Conn) {
@@ -55,7 +55,7 @@ func endlessly(first, rest string, pause time.Duration) http.HandlerFunc {
 
 const okHead = "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n"
 
-// slowAnswers take their time.
+// slowAnswers returns sites that answer slowly or never.
 func slowAnswers() []hostile {
 	return []hostile{
 		{
@@ -78,7 +78,7 @@ func slowAnswers() []hostile {
 	}
 }
 
-// longAnswers have no end, or a far one.
+// longAnswers returns sites with endless or very long answers.
 func longAnswers() []hostile {
 	kilobyte := strings.Repeat("x", 1023) + "\n"
 	return []hostile{
@@ -123,8 +123,8 @@ func longAnswers() []hostile {
 	}
 }
 
-// bombs are bodies of 200 MB of zeros, by the codings they are wrapped in. They are made once: it
-// takes a second.
+// bombs returns bodies of 200 MB of zeros, by the content codings with which they are compressed.
+// They are made only once, because this takes a second.
 var bombs = sync.OnceValue(func() map[string][]byte {
 	t := new(testing.T)
 	mega := make([]byte, 1<<20)
@@ -143,7 +143,8 @@ var bombs = sync.OnceValue(func() map[string][]byte {
 	}
 })
 
-// encodedAnswers are larger than they look, or not what they say.
+// encodedAnswers returns sites whose compressed answers are larger than they look, or have another
+// coding than they declare.
 func encodedAnswers() []hostile {
 	coding := map[string]string{"/gzip": "gzip", "/deflate": "deflate", "/br": "br", "/zstd": "zstd"}
 	nested := map[string]string{"/two": "gzip, gzip", "/three": "zstd, br, gzip", "/mixed": "gzip, gzip, br", "/four": "gzip, gzip, gzip, gzip"}
@@ -207,7 +208,7 @@ func encodedAnswers() []hostile {
 	}
 }
 
-// brokenAnswers end where they should not.
+// brokenAnswers returns sites whose answers are incomplete or invalid.
 func brokenAnswers() []hostile {
 	page := "<html>" + prose("broken")
 	return []hostile{
@@ -249,7 +250,7 @@ func brokenAnswers() []hostile {
 			answer: func(w http.ResponseWriter, _ *http.Request) {
 				hijack(w, func(conn net.Conn) {
 					fmt.Fprintf(conn, "%sContent-Length: %d\r\n\r\n%s", okHead, len(page)+100, page)
-					time.Sleep(50 * time.Millisecond) // or the reset overtakes the answer
+					time.Sleep(50 * time.Millisecond) // otherwise, the reset may arrive before the answer
 					_ = conn.(countedConn).Conn.(*net.TCPConn).SetLinger(0)
 				})
 			},
@@ -273,7 +274,7 @@ func brokenAnswers() []hostile {
 	}
 }
 
-// redirects lead nowhere, or where nobody should go.
+// redirects returns sites whose redirects are endless, or lead to bad targets.
 func redirects() []hostile {
 	to := func(targets map[string]string) http.HandlerFunc {
 		return func(w http.ResponseWriter, r *http.Request) {

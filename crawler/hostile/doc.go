@@ -1,3 +1,3 @@
-// Package hostile has tests alone: servers that do a crawler harm, each against the whole pipeline,
-// from the socket to the store. testdata/hostile.md is the table of them.
+// Package hostile contains only tests. They crawl servers that try to harm a crawler, and use the
+// whole pipeline, from the socket to the store. The table of these servers is testdata/hostile.md.
 package hostile

@@ -33,61 +33,61 @@ import (
 
 // # Hostile servers
 //
-// One server on loopback is many sites, each of which does a crawler some harm: it is slow,
-// endless, broken, or lies. A case is one such site, under the name CASE.localhost. [TestHostile]
-// crawls each by itself, from the socket to the store, and holds what the records say, how long it
-// took, how much was read off the wire, and how much memory was allocated in all, the server's
-// share included. [TestHostileAtOnce] crawls all of them together, with an honest site among them,
-// which must not suffer. testdata/hostile.md is the table of the cases; go test -run HostileTable
-// -update writes it.
+// One server on loopback serves many sites. Each of them tries to harm a crawler: it is slow,
+// endless or broken, or it lies. A case is one such site, under the name CASE.localhost.
+// [TestHostile] crawls each site by itself, from the socket to the store. It checks the records,
+// the time, the bytes read off the wire, and the memory allocated in all, including the server's.
+// [TestHostileAtOnce] crawls all sites together, with an honest site among them, which must not
+// suffer. The table of the cases is testdata/hostile.md; go test -run HostileTable -update writes
+// it.
 //
-// answer_test.go has what is wrong with answers, page_test.go with pages and addresses,
-// robots_test.go with robots.txt, private_test.go who must not be reached at all, and other_test.go
-// what needs a test of its own.
+// The cases in answer_test.go are about answers, in page_test.go about pages and URLs, in
+// robots_test.go about robots.txt, and in private_test.go about addresses that must not be reached.
+// The cases in other_test.go need tests of their own.
 
-// A hostile is a site and what must be known of it after a crawl.
+// A hostile is a site with the expected results of its crawl.
 type hostile struct {
-	name  string // label of its host
-	does  string // what the site does
-	skink string // what we do
+	name  string // first label of its host name
+	does  string // behavior of the site, for the table
+	skink string // reaction of the crawler, for the table
 
-	seeds  []string // paths; nil: "/"
+	seeds  []string // paths of the seeds; nil: "/"
 	answer http.HandlerFunc
 	want   string                           // a line for each record, see [lineOf]
-	check  func(t *testing.T, crawl *crawl) // anything more
+	check  func(t *testing.T, crawl *crawl) // checks anything else
 
-	hangs   bool   // the answer never comes: do not wait for it longer than impatience
-	maxSize int64  // 0: hostileMaxSize
-	alloc   uint64 // bytes that may be allocated; 0: mostAlloc
+	hangs   bool   // the site never answers, so its timeout is only impatience
+	maxSize int64  // limit for bodies in bytes; 0: hostileMaxSize
+	alloc   uint64 // number of bytes that may be allocated; 0: mostAlloc
 }
 
 const (
 	hostileMaxSize = 1 << 20
-	hostileTimeout = 20 * time.Second // generous: only what never answers waits for it
-	impatience     = time.Second      // the head has to come first, on a busy machine too
+	hostileTimeout = 20 * time.Second // generous, because only sites that never answer take so long
+	impatience     = time.Second      // enough for the head of an answer, even on a busy machine
 
-	mostTime  = 5 * time.Minute // for busy machines; on an idle one each takes under two seconds
-	mostAlloc = 64 << 20
-	mostWire  = 16 << 20 // the limits of bodies, and what the buffers of two sockets hold
+	mostTime  = 5 * time.Minute // limit for busy machines; on an idle one, each case takes less than two seconds
+	mostAlloc = 64 << 20        // bytes
+	mostWire  = 16 << 20        // bytes; enough for the limits of bodies and for the buffers of two sockets
 )
 
-// hostiles are all cases, in the order of the table.
+// hostiles returns all cases, in the order of the table.
 func hostiles() []hostile {
 	return slices.Concat(slowAnswers(), longAnswers(), encodedAnswers(), brokenAnswers(), redirects(), monsterPages(), misnamedPages(), traps(), robotsFiles(), addresses())
 }
 
-// A hostileServer is all sites at once.
+// A hostileServer serves the sites of all cases.
 type hostileServer struct {
 	port  string
-	sites map[string]http.HandlerFunc // by label
-	wire  atomic.Int64                // bytes written
-	stop  func()                      // ends it, and waits for all that it does
+	sites map[string]http.HandlerFunc // by the first label of the host name
+	wire  atomic.Int64                // number of bytes written
+	stop  func()                      // stops the server and waits for its handlers
 
-	busy sync.WaitGroup // handlers, those that took over their connection too
+	busy sync.WaitGroup // running handlers, including those that took over their connection
 
 	mu    sync.Mutex
-	asked map[string]int // guarded by mu: requests by host without port, path and query
-	heads []http.Header  // guarded by mu: of all requests
+	asked map[string]int // guarded by mu: number of requests, by URL without scheme and port
+	heads []http.Header  // guarded by mu: headers of all requests
 }
 
 func startHostile(t testing.TB, cases []hostile) *hostileServer {
@@ -95,7 +95,7 @@ func startHostile(t testing.TB, cases []hostile) *hostileServer {
 	for _, c := range cases {
 		s.sites[c.name] = c.answer
 	}
-	bombs() // before anything is measured, or waited for
+	bombs() // prepare the large bodies now, so that this is not measured
 	millionAttributes()
 	server := httptest.NewUnstartedServer(s)
 	server.Listener = countedListener{server.Listener, &s.wire}
@@ -127,7 +127,7 @@ func (s *hostileServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// count is how often a URL of a host below .localhost was asked for.
+// count returns how often a URL was requested. The URL has no scheme and no port.
 func (s *hostileServer) count(url string) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -138,7 +138,7 @@ func (s *hostileServer) url(name, path string) string {
 	return "http://" + name + ".localhost:" + s.port + path
 }
 
-// A countedListener counts what is written to its connections.
+// A countedListener counts the bytes that are written to its connections.
 type countedListener struct {
 	net.Listener
 	wire *atomic.Int64
@@ -160,7 +160,7 @@ func (c countedConn) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// A crawl is what came of one.
+// A crawl holds the results of a crawl.
 type crawl struct {
 	server  *hostileServer
 	store   store.Store
@@ -170,14 +170,14 @@ type crawl struct {
 	took    time.Duration
 }
 
-// crawlHostile crawls from seeds with all of .localhost in its scope but what is called "out".
+// crawlHostile crawls from seeds. Its scope is all hosts below .localhost, except for those whose
+// names begin with "out.".
 func crawlHostile(t *testing.T, server *hostileServer, s store.Store, opt crawler.Options, change func(*ingest.Options), seeds ...string) *crawl {
 	t.Helper()
 	return crawlScope(t, server, s, opt, change, `\.localhost[:/]`, seeds...)
 }
 
-// crawlScope crawls from seeds into a store, through everything that skink crawl puts pages
-// through.
+// crawlScope crawls from seeds into a store, with the same pipeline as skink crawl.
 func crawlScope(t *testing.T, server *hostileServer, s store.Store, opt crawler.Options, change func(*ingest.Options), include string, seeds ...string) *crawl {
 	t.Helper()
 	ctx := t.Context()
@@ -237,7 +237,7 @@ func hostileOptions(hosts ...string) crawler.Options {
 	return opt
 }
 
-// hosts are those that a crawl of a case may connect to.
+// hosts returns the hosts to which a crawl of some cases may connect.
 func (s *hostileServer) hosts(cases ...hostile) (all []string) {
 	for _, c := range cases {
 		all = append(all, c.name+".localhost:"+s.port, "sub."+c.name+".localhost:"+s.port, "xn--bcher-kva."+c.name+".localhost:"+s.port)
@@ -301,14 +301,14 @@ func TestHostileAtOnce(t *testing.T) {
 	defer s.Close()
 	opt := hostileOptions(server.hosts(cases...)...)
 	opt.Parallel, opt.MaxSize = 16, 8<<20
-	opt.Timeout = slowdown * hostileTimeout // the server answers while sixteen pages are read
+	opt.Timeout = slowdown * hostileTimeout // the server is slow while sixteen pages are read
 	var seeds []string
 	for _, c := range cases {
 		seeds = append(seeds, server.seeds(c)...)
 	}
 	got := crawlHostile(t, server, s, opt, nil, seeds...)
 	t.Logf("%d sites, %d records in %v", len(cases), len(got.records), got.took.Round(time.Millisecond))
-	if got.took > slowdown*5*time.Minute { // 40 seconds on an idle machine: twice hostileTimeout
+	if got.took > slowdown*5*time.Minute { // on an idle machine, it takes 40 seconds, twice the hostileTimeout
 		t.Errorf("took %v", got.took)
 	}
 	for _, c := range cases {
@@ -316,7 +316,7 @@ func TestHostileAtOnce(t *testing.T) {
 	}
 }
 
-// honest is a site that does nobody any harm.
+// honest returns a site that does no harm.
 func honest() hostile {
 	var want []string
 	for i := range 50 {
@@ -333,7 +333,7 @@ func honest() hostile {
 	}
 }
 
-// only is what a crawl has of one site.
+// only returns the results of a crawl for one site.
 func (c crawl) only(name string) *crawl {
 	c.records = slices.DeleteFunc(slices.Clone(c.records), func(r *store.Record) bool {
 		host, _, _ := strings.Cut(frontier.HostOf(r.URL), ":")
@@ -366,8 +366,8 @@ func (c *crawl) checkCase(t *testing.T, h hostile) {
 	}
 }
 
-// lineOf is a record in a line: where, what it is, why or where to, and whether what came was
-// truncated.
+// lineOf returns a record as one line: the path, the kind or the verdict, the problem or the target
+// of a redirect, and whether the body was truncated.
 func (c *crawl) lineOf(name string, r *store.Record) string {
 	short := strings.NewReplacer("http://"+name+".localhost:"+c.server.port, "", ":"+c.server.port, "")
 	line := short.Replace(r.URL) + " " + string(r.Kind)
@@ -395,7 +395,7 @@ func sortLines(s string) string {
 	return strings.Join(lines, "\n")
 }
 
-// record is that of a path on the site of a case.
+// record returns the record of a URL.
 func (c *crawl) record(t *testing.T, url string) *store.Record {
 	t.Helper()
 	for _, r := range c.records {
@@ -407,8 +407,8 @@ func (c *crawl) record(t *testing.T, url string) *store.Record {
 	return nil
 }
 
-// TestMain keeps net/http from telling what servers say out of turn: the records say what went
-// wrong.
+// TestMain discards the log messages of net/http about servers that send data without a request.
+// The records of the crawl have the errors.
 func TestMain(m *testing.M) {
 	log.SetOutput(io.Discard)
 	os.Exit(m.Run())
@@ -416,7 +416,7 @@ func TestMain(m *testing.M) {
 
 var update = flag.Bool("update", false, "write testdata/hostile.md")
 
-// TestHostileTable holds testdata/hostile.md to the cases.
+// TestHostileTable compares testdata/hostile.md with the cases.
 func TestHostileTable(t *testing.T) {
 	var b bytes.Buffer
 	b.WriteString(hostileHead)

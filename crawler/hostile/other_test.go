@@ -12,9 +12,9 @@ import (
 	"skink/store"
 )
 
-// A panic while pages are read is the record of each page that brought it about, and is counted;
-// what needs no reading is not touched by it. No page is known that does this, so the options of
-// the pipeline are: shingles of minus one word.
+// If the code panics while it reads a page, the page's record has the panic as its problem. URLs
+// that need no reading are not affected. No page is known that causes a panic, so the test uses
+// options that do: shingles of minus one word.
 func TestHostilePanic(t *testing.T) {
 	site := hostile{name: "panic", seeds: []string{"/", "/moved", "/picture"}, answer: func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
@@ -42,7 +42,7 @@ func TestHostilePanic(t *testing.T) {
 	}
 }
 
-// A host may be an IPv6 address, with a port.
+// A host may be an IPv6 address with a port.
 func TestHostileIPv6(t *testing.T) {
 	listener, err := net.Listen("tcp", "[::1]:0")
 	if err != nil {

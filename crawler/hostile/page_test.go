@@ -18,7 +18,7 @@ import (
 	"skink/store"
 )
 
-// prose is a text of eighty words that no other name has.
+// prose returns a text of eighty words, another one for each name.
 func prose(name string) string {
 	h := fnv.New64()
 	io.WriteString(h, name)
@@ -36,12 +36,12 @@ func writeHTML(w http.ResponseWriter, body string) {
 	io.WriteString(w, body)
 }
 
-// says answers with one page.
+// says returns a handler that answers each request with a page.
 func says(body func(r *http.Request) string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) { writeHTML(w, body(r)) }
 }
 
-// monsterPages are those whose markup is out of all proportion.
+// monsterPages returns sites whose pages have far too much markup of some kind.
 func monsterPages() []hostile {
 	const links = 10_000
 	var missing []string
@@ -125,7 +125,7 @@ func monsterPages() []hostile {
 	}
 }
 
-// openFormatting has n different formatting elements opened again in each of some blocks.
+// openFormatting returns a page whose parser must open n formatting elements again in each block.
 func openFormatting(n, blocks int) string {
 	var b strings.Builder
 	b.WriteString("<p>")
@@ -144,7 +144,7 @@ var millionAttributes = sync.OnceValue(func() string {
 	return b.String() + ">"
 })
 
-// foundBy wants the text of the first page to have been found in a certain way.
+// foundBy returns a check that the text of the first page was found in the element called root.
 func foundBy(name, root string) func(*testing.T, *crawl) {
 	return func(t *testing.T, c *crawl) {
 		if got := c.record(t, c.server.url(name, "/")).Root; got != root {
@@ -153,7 +153,8 @@ func foundBy(name, root string) func(*testing.T, *crawl) {
 	}
 }
 
-// boundBy wants the record of the first page to say what it had too much of; "": nothing.
+// boundBy returns a check that the record of the first page has the exceeded limit called bound, or
+// none if bound is "".
 func boundBy(name, bound string) func(*testing.T, *crawl) {
 	return func(t *testing.T, c *crawl) {
 		if got := c.record(t, c.server.url(name, "/")).Bounds; got != bound {
@@ -162,7 +163,7 @@ func boundBy(name, bound string) func(*testing.T, *crawl) {
 	}
 }
 
-// misnamedPages are something else than they say.
+// misnamedPages returns sites whose responses are of another type or encoding than they declare.
 func misnamedPages() []hostile {
 	russian := "\xcf\xf0\xe8\xe2\xe5\xf2" // "Привет" in windows-1251
 	return []hostile{
@@ -251,7 +252,7 @@ func misnamedPages() []hostile {
 	}
 }
 
-// traps are sites that have no end, or look like it.
+// traps returns sites with endless URLs, and sites that only look endless.
 func traps() []hostile {
 	return []hostile{
 		{
@@ -316,7 +317,8 @@ func askedOnce(name string, paths ...string) func(*testing.T, *crawl) {
 	}
 }
 
-// addresses are URLs that want to be something else, or to carry something along.
+// addresses returns sites with URLs that try to confuse the crawler, or to inject data into
+// requests.
 func addresses() []hostile {
 	return []hostile{
 		{

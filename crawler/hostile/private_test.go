@@ -17,19 +17,19 @@ import (
 	"skink/store"
 )
 
-// Two servers listen on one port: that at 127.0.0.2 stands for the public internet, that at
-// 127.0.0.1 for the router next door. Names are resolved by a name server of the test, which can
-// change its mind.
+// Two servers listen on the same port: the server at 127.0.0.2 stands for the public internet, and
+// the server at 127.0.0.1 for a router on the local network. The test's own name server resolves
+// names. It can give other addresses at the next look-up.
 const publicAddr, privateAddr = "127.0.0.2", "127.0.0.1"
 
-// privateCases try to reach the private server. In what they write, PORT is the port of both, and
-// private.test a name of the private one.
+// privateCases try to reach the private server. In their texts, PORT stands for the port of both
+// servers, and private.test is a name of the private server.
 var privateCases = []struct {
 	name, does string
 	seed       string              // path on public.test, or a whole URL
-	answers    map[string]string   // paths of the public server: "> URL" redirects, anything else is a page with that link
-	names      map[string][]string // how a name is resolved: the addresses of one look-up after the other, several with a comma; the last stay
-	want       string              // records, without ports
+	answers    map[string]string   // answers of the public server, by path: "> URL" is a redirect, any other value is the URL of the link on a page
+	names      map[string][]string // addresses of a name, one element for each look-up, with commas between several addresses; the last element is used for all further look-ups
+	want       string              // expected records, without ports
 }{
 	{
 		name: "a page at a private name", does: "a link to a name that has a private address",
@@ -77,7 +77,7 @@ var privateCases = []struct {
 		want:    "http://public.test/ error private address",
 	},
 	{
-		// Where a host is is asked for once before anything else, see crawler/address.go.
+		// The crawler looks up a host's address once before all requests, see crawler/address.go.
 		name: "a name that changes at once", does: "the name has a public address when robots.txt is asked for, and a private one for the page",
 		seed:    "http://changes.test:PORT/",
 		answers: map[string]string{"/": ""}, names: map[string][]string{"changes.test.": {publicAddr, publicAddr, privateAddr}},
@@ -97,8 +97,8 @@ var privateCases = []struct {
 	},
 }
 
-// TestHostilePrivate holds that nothing reaches the private server, not even a request for
-// robots.txt; and that it would be reached if it were allowed.
+// TestHostilePrivate checks that no request reaches the private server, not even for robots.txt. It
+// also checks that the requests would reach the server if they were allowed.
 func TestHostilePrivate(t *testing.T) {
 	for _, c := range privateCases {
 		t.Run(c.name, func(t *testing.T) {
@@ -131,7 +131,8 @@ func TestHostilePrivate(t *testing.T) {
 	}
 }
 
-// crawlPrivate crawls from a seed to anywhere, where the addresses are public or in one of nets.
+// crawlPrivate crawls from a seed with all URLs in its scope. Addresses must be public or in one of
+// nets.
 func crawlPrivate(t *testing.T, seed string, nets ...string) *crawl {
 	t.Helper()
 	opt := hostileOptions()
@@ -143,14 +144,14 @@ func crawlPrivate(t *testing.T, seed string, nets ...string) *crawl {
 
 type privateServers struct {
 	port    string
-	reached atomic.Int32 // requests to the private one
+	reached atomic.Int32 // number of requests to the private server
 }
 
 func startPrivate(t *testing.T, answers map[string]string) *privateServers {
 	t.Helper()
 	s := new(privateServers)
 	handler := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Connection", "close") // so that each request looks the name up
+		w.Header().Set("Connection", "close") // so that the name is looked up for each request
 		if local := r.Context().Value(http.LocalAddrContextKey).(net.Addr).String(); strings.HasPrefix(local, privateAddr+":") {
 			s.reached.Add(1)
 		}
@@ -186,7 +187,7 @@ func startPrivate(t *testing.T, answers map[string]string) *privateServers {
 	return s
 }
 
-// resolveWith makes the default resolver know these names and no others, each look-up of a name the
+// resolveWith makes the default resolver know only these names. Each look-up of a name returns the
 // next of its answers.
 func resolveWith(t *testing.T, names map[string][]string) {
 	t.Helper()

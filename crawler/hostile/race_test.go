@@ -2,5 +2,5 @@
 
 package hostile
 
-// slowdown is how much longer the race detector makes a test wait for an answer.
+// slowdown is the factor by which time limits are longer with the race detector.
 const slowdown = 4

@@ -12,10 +12,10 @@ import (
 	"skink/crawler/wire/wiretest"
 )
 
-// robotsFiles are sites whose robots.txt is the harm. Their hosts begin with "robots-": for all
-// other sites it is missing.
+// robotsFiles returns sites that try to do harm with their robots.txt. Their names begin with
+// "robots-". All other sites have no robots.txt.
 func robotsFiles() []hostile {
-	// around puts a robots.txt in front of a site of two pages and a private one.
+	// around returns a site with a robots.txt, a home page, and the pages /public and /private.
 	around := func(robots http.HandlerFunc) http.HandlerFunc {
 		return func(w http.ResponseWriter, r *http.Request) {
 			if strings.HasPrefix(r.URL.Path, "/robots") {

@@ -9,53 +9,56 @@ import (
 	"time"
 )
 
-// A Keeper stores named values for a [Book]. A store of a crawl is one.
+// A Keeper stores named values for a [Book]. The store of a crawl implements it.
 type Keeper interface {
 	// Meta returns a value, nil if it was never set.
 	Meta(ctx context.Context, name string) ([]byte, error)
-	// Swap replaces the value old by a new one. If the value is not old any more, Swap writes
-	// nothing and returns false.
+	// Swap replaces a value, and returns true. If the present value is not old, Swap writes nothing
+	// and returns false.
 	Swap(ctx context.Context, name string, old, value []byte) (bool, error)
 }
 
-// NameOf is the name under which a keeper has what was learned of a host.
+// NameOf returns the name under which a Keeper stores the evidence about a host.
 func NameOf(host string) string { return "learned/" + host }
 
-// A Book holds the evidence about all hosts of a crawl. It reads that of a host from its keeper at
-// the first use, and Sync writes it back. Its methods are safe for concurrent use.
+// A Book holds the evidence about all hosts of a crawl. It reads the evidence about a host from its
+// keeper at the first use, and Sync writes the changes back. Its methods are safe for concurrent
+// use.
 //
-// On a store that several workers share, only the holder of a host uses its book for the host.
-// HandOver writes the evidence before the host is returned, so the next holder has it. A book never
-// overwrites what another process wrote after the book's last read. That happens if a host was
-// given to another worker because its holder seemed dead, or if its evidence was deleted. The book
-// then drops what it learned since, and reads the host again.
+// If several workers share a store, only the worker that has claimed a host uses its book for this
+// host. HandOver writes the evidence before the worker releases the host, so that the next worker
+// can read it. A book never overwrites a value that changed in the keeper after the book's last
+// read. A value changes if the host was given to another worker because this one seemed dead, or if
+// the evidence was deleted. The book then drops its unwritten evidence about the host, and reads
+// the value again.
 type Book struct {
 	keeper Keeper
 	Budget bool            // postpone URLs that are not worth a fetch; set before use
-	Exempt map[string]bool // hosts about which nothing is learned, and whose URLs are not cleaned; set before use
+	Exempt map[string]bool // hosts about which the book learns nothing, and whose URLs it does not clean; set before use
 
-	Shared bool // other workers may hold a host after this one has left it; set before use
+	Shared bool // other workers may claim a host after this one has released it; set before use
 
-	Domain func(host string) string // registrable domain of a host, to detect link farms; nil: they are not detected; set before use
+	Domain func(host string) string // returns the registrable domain of a host, to detect link farms; nil turns this off; set before use
 
-	writing sync.RWMutex // held by Sync, and for reading by HandOver, so that Sync never overwrites newer evidence
+	writing sync.RWMutex // locked by Sync, and for reading by HandOver, so that Sync never overwrites newer evidence
 
 	mu    sync.Mutex
 	hosts map[string]*entry // guarded by mu, as are the entries
 	farms farms             // guarded by mu
 }
 
-// An entry is what a Book holds in memory about one host.
+// An entry is the evidence about one host in the memory of a Book.
 type entry struct {
 	site   *Host
-	kept   []byte // the value in the keeper, as last read or written
-	left   bool   // another worker may have changed the value since: read it again before use
-	dirty  bool
-	domain string          // registrable domain; "": not looked up yet
+	kept   []byte          // the value in the keeper when it was last read or written
+	left   bool            // another worker may have changed the value, so it must be read again before use
+	dirty  bool            // the evidence has changed since it was last written
+	domain string          // registrable domain; "" if it was not looked up yet
 	probed map[string]bool // URLs that cannot exist and have been requested
 }
 
-// mostHosts is the number of hosts in memory above which Sync removes those without news.
+// mostHosts limits the hosts in memory. If there are more, Sync removes those that have not
+// changed.
 const mostHosts = 4096
 
 // NewBook returns a book that reads from a keeper and writes to it.
@@ -77,7 +80,7 @@ func Read(ctx context.Context, keeper interface {
 func parse(host string, value []byte) (*Host, error) {
 	h := NewHost()
 	if err := json.Unmarshal(value, h); err != nil {
-		return nil, fmt.Errorf("read what the crawl learned about %s: %w", host, err)
+		return nil, fmt.Errorf("read the patterns learned about %s: %w", host, err)
 	}
 	return h, nil
 }
@@ -97,7 +100,7 @@ func (b *Book) host(ctx context.Context, name string) (*entry, error) {
 		return e, nil
 	}
 	site := NewHost()
-	if len(value) > 0 { // else there is no evidence, or it was deleted
+	if len(value) > 0 { // otherwise there is no evidence, or it was deleted
 		if site, err = parse(name, value); err != nil {
 			return nil, err
 		}
@@ -143,8 +146,8 @@ func (b *Book) Look(ctx context.Context, url string, now time.Time) (Advice, err
 	return a, nil
 }
 
-// Sweep returns what decides whether a pending URL of a host is postponed, see [Host.Sweep]. The
-// caller must not call Judged for the host while it uses the result.
+// Sweep returns a Sweep of a host, which decides about its postponed URLs, see [Host.Sweep]. The
+// caller must not call Judged for the host while it uses the Sweep.
 func (b *Book) Sweep(ctx context.Context, host string) (*Sweep, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -168,7 +171,7 @@ func (b *Book) Queued(ctx context.Context, host string, a Advice, chunk int) err
 	return nil
 }
 
-// Dated adds how many lastmods of a host's sitemaps proved right and wrong, and returns the new
+// Dated adds counts of right and wrong lastmod dates in a host's sitemaps, and returns the new
 // totals. Each call halves the earlier counts first.
 func (b *Book) Dated(ctx context.Context, host string, p Proofs) (Proofs, error) {
 	b.mu.Lock()
@@ -225,7 +228,7 @@ type news struct {
 }
 
 // news returns the values that must be written, by host. If too many hosts are in memory, it
-// removes the others.
+// removes those that have not changed.
 func (b *Book) news() map[string]news {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -245,15 +248,16 @@ func (b *Book) news() map[string]news {
 // mu.
 func (e *entry) text() []byte {
 	e.dirty = false
-	text, _ := json.Marshal(e.site) // maps of numbers and strings: never an error
+	text, _ := json.Marshal(e.site) // never fails, because a Host has only numbers, strings, slices and maps
 	return text
 }
 
-// write writes the new value of a host, unless another process changed it after the last read.
+// write writes the new value of a host, unless another process changed the value after the last
+// read.
 func (b *Book) write(ctx context.Context, host string, n news) error {
 	swapped, err := b.keeper.Swap(ctx, NameOf(host), n.of.kept, n.value)
 	if err != nil {
-		return fmt.Errorf("store what the crawl learned about %s: %w", host, err)
+		return fmt.Errorf("store the patterns learned about %s: %w", host, err)
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -265,8 +269,8 @@ func (b *Book) write(ctx context.Context, host string, n news) error {
 	return nil
 }
 
-// HandOver writes the evidence about a host before the host is returned, for its next holder. It does
-// nothing unless the book is Shared.
+// HandOver writes the evidence about a host for the next worker that claims the host. Call it
+// before the host is released. It does nothing unless the book is Shared.
 func (b *Book) HandOver(ctx context.Context, host string) error {
 	if !b.Shared {
 		return nil
@@ -280,8 +284,8 @@ func (b *Book) HandOver(ctx context.Context, host string) error {
 	return b.write(ctx, host, n)
 }
 
-// handingOver returns what must be written about a host before it is returned. A nil value means
-// nothing.
+// handingOver returns the evidence that must be written before a host is released. The value is nil
+// if nothing must be written.
 func (b *Book) handingOver(host string) (n news) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

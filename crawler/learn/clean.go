@@ -10,14 +10,14 @@ import (
 // Two kinds of parameters are always removed from links: tracking parameters, by their exact names,
 // and session ids, by exact names and forms. Nothing is removed because of what a crawl learned.
 //
-// The tracking parameters have three sources. Google Analytics documents its own ("Collect campaign
-// data with custom URLs", support.google.com/analytics/answer/10917952). Google, Microsoft and Meta
-// add click ids. Firefox strips others from links: those from mc_eid to mkt_tok below, and fbclid
-// (query stripping, services/settings "query-stripping").
+// The tracking parameters have three sources. Google Analytics documents the utm parameters
+// ("Collect campaign data with custom URLs", support.google.com/analytics/answer/10917952). Google,
+// Microsoft and Meta add click ids. Firefox strips the names from mc_eid to mkt_tok below, and
+// fbclid (query stripping, services/settings "query-stripping").
 //
 // The session ids are those that Heritrix strips before it compares URLs (StripSessionIDs,
-// StripSessionCFIDs): of Java servlets, PHP, ASP and ColdFusion. ColdFusion always writes cfid next
-// to cftoken. A cfid without it is a parameter of other software.
+// StripSessionCFIDs). They belong to Java servlets, PHP, ASP and ColdFusion. ColdFusion always
+// writes cfid next to cftoken, so a cfid without a cftoken belongs to other software.
 
 var tracking = map[string]bool{
 	"utm_source": true, "utm_medium": true, "utm_campaign": true, "utm_term": true, "utm_content": true, "utm_id": true,
@@ -68,8 +68,8 @@ func Clean(url string) string {
 	return path + "?" + strings.Join(kept, "&")
 }
 
-// withoutPathSession removes session ids from a path: ;jsessionid=ID and similar, and /(S(ID))/ of
-// ASP.NET.
+// withoutPathSession removes session ids from the path of a URL: ;jsessionid=ID and the like, and
+// the segment (S(ID)) of ASP.NET.
 func withoutPathSession(url string) string {
 	path, query, hasQuery := strings.Cut(url, "?")
 	segments := strings.Split(path, "/")

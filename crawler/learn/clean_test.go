@@ -2,7 +2,8 @@ package learn
 
 import "testing"
 
-// Exact names of trackers and sessions are taken off. All else stays as it is written.
+// Clean removes tracking parameters and session ids with exactly matching names, and changes
+// nothing else.
 func TestClean(t *testing.T) {
 	for url, want := range map[string]string{
 		"/a?utm_source=x&b=1&fbclid=2":       "/a?b=1",

@@ -11,7 +11,7 @@ import (
 	"github.com/zeebo/xxh3"
 )
 
-// textOf is [TextOf] of a text whose words are between spaces.
+// textOf calls [TextOf] with a text whose words are separated by spaces.
 func textOf(text string) Text {
 	var words []uint64
 	for word := range strings.FieldsSeq(text) {
@@ -20,8 +20,8 @@ func textOf(text string) Text {
 	return TextOf(text, words)
 }
 
-// fetch asks for URLs, of which text says what they have. It returns those that were fetched, and
-// those that were postponed.
+// fetch looks at each URL and, if it should be fetched, adds a page with the text that the function
+// text returns for its index. It returns the fetched and the postponed URLs.
 func (h *Host) fetch(urls []string, text func(int) string) (fetched, later []string) {
 	for i, url := range urls {
 		if a := h.Look(url, now); a.Rule != "" {
@@ -52,13 +52,14 @@ func after(n int) func(int) string {
 	}
 }
 
-// A pattern of copies is postponed but for samples that get rarer. One of new texts never is.
+// URLs whose pattern gives copies are postponed, except for samples that get rarer. URLs whose
+// pattern gives new texts are never postponed.
 func TestEvidence(t *testing.T) {
 	for _, c := range []struct {
 		name        string
 		form        string
 		text        func(int) string
-		least, most int // fetched of 1,000
+		least, most int // how many of 1,000 URLs are fetched
 	}{
 		{"copies", "/print/%d", same, 20, 120},
 		{"new texts", "/product/%d", own, 1000, 1000},
@@ -76,8 +77,8 @@ func TestEvidence(t *testing.T) {
 	}
 }
 
-// What others of a pattern gave decides: the names of its parameters, and the values of those that
-// have few.
+// Patterns distinguish URLs by the names of their parameters, and by the values of parameters that
+// have few values.
 func TestFinerPatterns(t *testing.T) {
 	h := NewHost()
 	for i := range 40 {
@@ -99,8 +100,9 @@ func TestFinerPatterns(t *testing.T) {
 	}
 }
 
-// The first page of a pattern may be new. That says nothing of the others: the copies of a file as of
-// each commit are postponed for all files together, although each file was new once.
+// The first page of any pattern may be new, so one new text is no evidence. A repository shows the
+// same file for each commit. Such copies are postponed for all files together, although each file
+// was new once.
 func TestOneTextIsNoEvidence(t *testing.T) {
 	h := NewHost()
 	fetched := 0
@@ -126,8 +128,8 @@ func TestSamplesGetRarer(t *testing.T) {
 	}
 }
 
-// A page says something new if it has a line that the host never had. An order of lines or words is
-// no text, nor is a file with the bytes of another.
+// A page has a new text if it has a line that no other page of the host has. Another order of lines
+// or words is not a new text. A file with the same bytes as another is a copy.
 func TestCopies(t *testing.T) {
 	list := []string{"one lamp", "two ropes", "three brushes", "four boats"}
 	h := NewHost()
@@ -148,7 +150,7 @@ func TestCopies(t *testing.T) {
 		{Verdict{}, true},
 		{Verdict{Links: LinksOf(site+"/l", slices.Values([]string{site + "/x"}))}, false},
 		{Verdict{Links: LinksOf(site+"/l", slices.Values([]string{site + "/x", site + "/l?page=2"}))}, true},
-		{Verdict{Links: LinksOf(site+"/l", slices.Values([]string{site + "/pagea.php"}))}, true}, // which was judged
+		{Verdict{Links: LinksOf(site+"/l", slices.Values([]string{site + "/pagea.php"}))}, true}, // a link to a page that was judged
 	} {
 		p := h.Patterns["/{word}.php"]
 		before := Pattern{}
@@ -163,7 +165,7 @@ func TestCopies(t *testing.T) {
 	}
 }
 
-// A sample with a new text brings back what was postponed.
+// After a sample with a new text, the postponed URLs of the pattern are fetched again.
 func TestNewTextUndoes(t *testing.T) {
 	h := NewHost()
 	_, later := h.fetch(urls(100, "/x/%d"), same)
@@ -178,7 +180,7 @@ func TestNewTextUndoes(t *testing.T) {
 	}
 }
 
-// A URL teaches once.
+// Each URL counts only once as evidence.
 func TestTeachesOnce(t *testing.T) {
 	h := NewHost()
 	for range 100 {
@@ -189,7 +191,8 @@ func TestTeachesOnce(t *testing.T) {
 	}
 }
 
-// Near duplicates that say something of their own are new texts, but not without end.
+// Near duplicates with some text of their own count as new texts, but only the first mostNear of a
+// pattern.
 func TestNear(t *testing.T) {
 	h := NewHost()
 	n := 0
@@ -204,7 +207,7 @@ func TestNear(t *testing.T) {
 	}
 }
 
-// Sites whose URLs have no end come to one.
+// The crawl of a site with endless URLs comes to an end.
 func TestEndless(t *testing.T) {
 	month := func(at int) string { return fmt.Sprintf("%s/calendar/%d/%02d/", site, at/12, at%12+1) }
 	for _, c := range []struct {
@@ -251,12 +254,12 @@ type testCrawl struct {
 	queue    []string
 	known    map[string]bool
 	later    []string
-	forced   map[string]bool // chunks
+	forced   map[string]bool // URLs of chunks, which are fetched against the advice
 	records  []record
 	decision []string
 
-	kept   []byte // what the store has of the evidence
-	cursor int    // it has all records before that
+	kept   []byte // the evidence as last written to the store
+	cursor int    // the written evidence includes all records before this index
 }
 
 type record struct {
@@ -268,7 +271,8 @@ func newCrawl(start string, page func(string, int) (Verdict, []string)) *testCra
 	return &testCrawl{site: NewHost(), page: page, queue: []string{start}, known: map[string]bool{start: true}, forced: map[string]bool{}}
 }
 
-// run takes so many steps, or those that are left. It says whether any are.
+// run looks at the given number of URLs, or at fewer if no more are left. It returns false in the
+// second case.
 func (c *testCrawl) run(steps int) bool {
 	for range steps {
 		if len(c.queue) == 0 && !c.sweep() {
@@ -296,7 +300,7 @@ func (c *testCrawl) run(steps int) bool {
 	return true
 }
 
-// sweep queues what was postponed and is to be fetched now.
+// sweep queues the postponed URLs that should be fetched now, and reports whether there are any.
 func (c *testCrawl) sweep() bool {
 	s, chunks, left := c.site.Sweep(), map[Advice][]string{}, []string{}
 	for _, url := range c.later {
@@ -327,13 +331,14 @@ func (c *testCrawl) sweep() bool {
 	return len(c.queue) > 0
 }
 
-// keep writes the evidence. The cursor was read so many records ago.
+// keep writes the evidence. The argument ago is the number of records since the cursor was read.
 func (c *testCrawl) keep(ago int) {
 	c.kept, _ = json.Marshal(c.site)
 	c.cursor = max(c.cursor, len(c.records)-ago)
 }
 
-// kill loses what is only in memory.
+// kill drops the evidence in memory, reads the written evidence, and adds the records after the
+// cursor.
 func (c *testCrawl) kill(t *testing.T) {
 	c.site = NewHost()
 	if c.kept != nil {
@@ -394,7 +399,8 @@ func TestDecidesAsIfNeverKilled(t *testing.T) {
 	}
 }
 
-// Whatever URLs come, nothing panics, and all that is known survives.
+// No URL makes the functions panic, cleaning a URL twice changes nothing more, and the evidence can
+// be stored and read again.
 func FuzzHost(f *testing.F) {
 	f.Add("/a/b?c=d&utm_source=e;f=g", "/a/(S(x))/b;jsessionid=1", true)
 	f.Add("00/(S(0));jsessionid=0", "", false)

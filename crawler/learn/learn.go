@@ -1,7 +1,7 @@
 // Package learn decides which URLs of a site are worth a fetch now, based on the pages that other
 // URLs of the site returned.
 //
-// It guarantees:
+// The package guarantees:
 //
 //   - A URL is fetched or postponed as it is. It is never rewritten because of something learned.
 //     Only tracking parameters and session ids with listed names are removed from links ([Clean]).
@@ -12,13 +12,14 @@
 //   - Nothing is dropped. A postponed URL is fetched in the same run while its pattern gives new
 //     texts, and otherwise with --budget off.
 //
-// The mechanism: the evidence of a pattern (shape.go) is how many of its fetched URLs gave new
+// The evidence about a pattern (shape.go) has two counts: how many of its fetched URLs gave new
 // texts, and how many in a row gave only texts that the host had shown before (seen.go). After a
-// row of copies the URLs of the pattern are postponed, except for samples that get rarer while
-// copies continue (pattern.go). A sample with a new text ends that at once, and the postponed URLs
-// come back (sweep.go). Two forms of endless URLs need less evidence (trap.go). The idea of mining
-// likely rules and validating them by fetches is from Bar-Yossef, Keidar and Schonfeld, "Do Not
-// Crawl in the DUST" (WWW 2007); URLs that their rules rewrite are only postponed here.
+// long enough row of such copies, the URLs of the pattern are postponed. Only samples are fetched,
+// which get rarer while copies continue (pattern.go). A sample with a new text ends the row, and
+// the postponed URLs are queued again (sweep.go). Two forms of endless URLs need less evidence
+// (trap.go). The idea of mining likely rules and validating them by fetches is from Bar-Yossef,
+// Keidar and Schonfeld, "Do Not Crawl in the DUST" (WWW 2007). Their rules rewrite URLs; this
+// package only postpones them.
 //
 // Call [Host.Look] before a URL is fetched, and [Host.Judged] after:
 //
@@ -28,13 +29,14 @@
 //		site.Judged(url, learn.Verdict{Leader: leader, Exact: true, Text: learn.TextOf(text, words), At: now})
 //	}
 //
-// The evidence is stored as JSON, for the next crawl of the host. The package is pure: it does not
-// read the clock.
+// The evidence is stored as JSON, for the next crawl of the host. The package does not read the
+// clock.
 //
-// Known weaknesses: a few new texts behind many copies of one pattern may be postponed, because no
-// sample met one of them. Pages without end that always say something new are not recognized, unless
-// their URLs have the form of a trap. Redirects, errors and files are no evidence, however many
-// there are. A list whose rows are cut elsewhere by the extraction is a new text.
+// Known weaknesses: A few pages with new texts among many copies of one pattern may be postponed,
+// because no sample is one of them. Endless pages that always have new text are not recognized,
+// unless their URLs have the form of a trap. Redirects, errors, and files that are not copies are
+// no evidence, however many there are. A list counts as a new text when the extraction splits it
+// into other lines than before.
 package learn
 
 import (
@@ -47,17 +49,18 @@ import (
 type Rule string
 
 const (
-	Copies   Rule = "pattern of copies"
+	Copies   Rule = "pattern of duplicates"
 	View     Rule = "view of a page" // see views.go
-	Calendar Rule = "calendar without end"
+	Calendar Rule = "endless calendar"
 	Growing  Rule = "growing path"
 	Farm     Rule = "link farm"
 )
 
-// Advice says whether to fetch a URL. The zero value means that it should be fetched.
+// Advice is the decision about fetching a URL now. The zero value means that the URL should be
+// fetched.
 type Advice struct {
-	Rule    Rule   // why the URL is postponed; "": fetch it
-	Pattern string // the pattern or the domain that the rule is about
+	Rule    Rule   // why the URL is postponed; empty if it should be fetched
+	Pattern string // the pattern or the domain whose URLs the rule postpones
 }
 
 // String returns the advice as it is written in records.
@@ -76,18 +79,18 @@ func ParseAdvice(detail string) Advice {
 
 // A Verdict is the result of comparing a page with others.
 type Verdict struct {
-	Group  [16]byte  // id of the leading page of its cluster of duplicates; its own id if it leads
-	Leader string    // URL of the leading page; "": this page leads
-	Exact  bool      // it has the same words as its leader; else it is a near duplicate
-	Text   Text      // hashes of its text, see [TextOf] and [Body]; nil: it has none
+	Group  [16]byte  // id of the leading page of the page's cluster of duplicates; its own id if it leads
+	Leader string    // URL of the leading page; "" if this page leads
+	Exact  bool      // the page has the same words as its leader; otherwise it is a near duplicate
+	Text   Text      // hashes of the page's text, see [TextOf] and [Body]; nil if it has no text
 	Links  Text      // links of a page that is too short to be compared, see [LinksOf]
-	At     time.Time // when it was fetched
+	At     time.Time // when the page was fetched
 
-	Title   func() uint64 // hash of the title's words that are not in the URL; nil: 0
-	File    bool          // it is an image, a PDF or the like
-	Thin    bool          // it has too few words to be compared
-	Changed bool          // it had other words at the last visit
-	Soft    bool          // it is an error page with status 200, see [Soft]
+	Title   func() uint64 // returns a hash of the title's words that are not in the URL; nil means 0
+	File    bool          // the response is an image, a PDF or another file
+	Thin    bool          // the page has too few words to be compared
+	Changed bool          // the page had other words at the last visit
+	Soft    bool          // the page is an error page with status 200, see [Soft]
 }
 
 func (v *Verdict) title() uint64 {
@@ -102,28 +105,28 @@ func (v *Verdict) Copy() bool { return v.Leader != "" || v.Soft }
 
 // A Host is the evidence about one host. It is not safe for concurrent use.
 type Host struct {
-	Pages    int64               `json:"pages"`              // pages that were judged
-	Extra    int64               `json:"extra,omitempty"`    // pages among these that are views, or whose URLs have the form of traps
-	New      int64               `json:"new,omitempty"`      // pages with new texts, except for views and traps
-	Last     int64               `json:"last,omitempty"`     // URLs that were queued as last samples, see sweep.go
+	Pages    int64               `json:"pages"`              // number of pages that were judged
+	Extra    int64               `json:"extra,omitempty"`    // how many of these are views, or have URLs with the form of a trap
+	New      int64               `json:"new,omitempty"`      // number of pages with new texts, without views and traps
+	Last     int64               `json:"last,omitempty"`     // number of URLs that were queued as last samples, see sweep.go
 	Patterns map[string]*Pattern `json:"patterns,omitempty"` // by name, see [Host.patterns]
-	Values   map[string][]string `json:"values,omitempty"`   // values of parameters that have few, by path and name
-	Said     seen                `json:"said,omitzero"`      // hashes of the lines and URLs of its pages
+	Values   map[string][]string `json:"values,omitempty"`   // the values of each parameter, see [Host.valuesOf]; more than fewValues elements mean too many values
+	Said     seen                `json:"said,omitzero"`      // hashes of the lines, links and URLs of the host's pages
 
-	LastMod *Proofs `json:"lastmod,omitempty"` // counts of right and wrong lastmods in its sitemaps; nil: none yet
+	LastMod *Proofs `json:"lastmod,omitempty"` // right and wrong lastmod dates in the host's sitemaps; nil if none was checked yet
 
-	Softs   map[string]*Soft `json:"soft_404,omitempty"` // by pattern: answers for URLs that cannot exist
-	Pending []string         `json:"pending,omitempty"`  // patterns whose probes have no answer yet
-	Probes  int              `json:"probes,omitempty"`   // patterns that have a probe
+	Softs   map[string]*Soft `json:"soft_404,omitempty"` // answers to URLs that cannot exist, by the pattern of these URLs
+	Pending []string         `json:"pending,omitempty"`  // patterns with a probe that has no answer yet
+	Probes  int              `json:"probes,omitempty"`   // number of patterns that have a probe
 
 	// While these are 0, as on most hosts, the patterns of a URL need not be checked.
-	Rows    int `json:"rows,omitempty"`    // patterns whose last leastRow pages were copies
-	Answers int `json:"answers,omitempty"` // patterns whose probe was answered with a page
+	Rows    int `json:"rows,omitempty"`    // number of patterns whose last leastRow pages were copies
+	Answers int `json:"answers,omitempty"` // number of patterns whose probe was answered with a page
 
 	name, key []byte // buffers of patterns and valuesOf
 }
 
-// Proofs count how often a claim of a host proved right and wrong. Older proofs count less.
+// Proofs counts how often a claim of a host proved right and wrong. Older cases count less.
 type Proofs struct {
 	Right int64 `json:"right"`
 	Wrong int64 `json:"wrong"`
@@ -134,7 +137,7 @@ func NewHost() *Host {
 	return &Host{}
 }
 
-// Brief returns a copy without the hashes of texts.
+// Brief returns a copy of the evidence without the hashes of texts.
 func (h *Host) Brief() *Host {
 	brief := *h
 	brief.Said = seen{}
@@ -160,7 +163,7 @@ func (h *Host) decide(url string, now time.Time) (advice Advice, rate int) {
 		}
 		return Advice{View, name}, rate
 	}
-	if h.Extra >= trapRow { // else no trap has lost its budget
+	if h.Extra >= trapRow { // with fewer pages, no trap can have lost its budget
 		if t, is := a.trap(now); is {
 			p := h.Patterns[t.pattern]
 			switch free := max(trapFree, h.New); {

@@ -26,14 +26,14 @@ func TestCopiesOfAnotherHost(t *testing.T) {
 	}
 }
 
-// A domain whose hosts have no end has the first of them crawled.
+// Of a domain with endless hosts, only the first are crawled.
 func TestFarm(t *testing.T) {
 	ctx, b := t.Context(), NewBook(memory{})
 	b.Domain = func(host string) string { return host[strings.IndexByte(host, '.')+1:] }
 	last := map[string]int{}
 	for i := range 2 * mostOfDomain {
 		for _, domain := range []string{"farm.example", fmt.Sprintf("d%d.example", i)} {
-			for range 2 { // what is said of a host stays
+			for range 2 { // the second answer about a host is the same
 				a, err := b.Look(ctx, fmt.Sprintf("http://h%d.%s/", i, domain), now)
 				if err != nil {
 					t.Fatal(err)
@@ -49,7 +49,7 @@ func TestFarm(t *testing.T) {
 	}
 }
 
-// A memory keeps named values.
+// A memory is a Keeper in memory.
 type memory map[string][]byte
 
 func (m memory) Meta(_ context.Context, name string) ([]byte, error) { return m[name], nil }
@@ -61,7 +61,8 @@ func (m memory) Swap(_ context.Context, name string, old, value []byte) (bool, e
 	return true, nil
 }
 
-// What proved right and wrong is kept with its host, and counts less as it gets old.
+// The counts of right and wrong dates are stored with their host, and each call of Dated halves the
+// earlier counts.
 func TestDated(t *testing.T) {
 	ctx, keeper := t.Context(), memory{}
 	b := NewBook(keeper)
@@ -80,8 +81,8 @@ func TestDated(t *testing.T) {
 	}
 }
 
-// Two workers that hold a host in turns share what they learned: each writes the evidence before it
-// returns the host, and reads it again when it next holds the host.
+// Two workers that claim a host alternately share their evidence. Each writes it before it releases
+// the host, and reads it again after the next claim.
 func TestTwoBooks(t *testing.T) {
 	ctx, keeper := t.Context(), memory{}
 	books := []*Book{NewBook(keeper), NewBook(keeper)}
@@ -96,7 +97,7 @@ func TestTwoBooks(t *testing.T) {
 			if err := b.Judged(ctx, url, Verdict{Group: group(url), Text: textOf(url)}); err != nil {
 				t.Fatal(err)
 			}
-			if i == 5 { // what is written every now and then is not all
+			if i == 5 { // Sync writes only a part, and HandOver must write the rest
 				if err := b.Sync(ctx); err != nil {
 					t.Fatal(err)
 				}
@@ -112,8 +113,8 @@ func TestTwoBooks(t *testing.T) {
 	}
 }
 
-// A book does not overwrite values that changed after its last read: the evidence of the host's new
-// holder stays, and deleted evidence stays deleted.
+// A book does not overwrite values that changed after its last read. The evidence of the worker
+// that has claimed the host stays, and deleted evidence stays deleted.
 func TestBookOverwritesNothing(t *testing.T) {
 	ctx := t.Context()
 	next := 0
@@ -145,14 +146,14 @@ func TestBookOverwritesNothing(t *testing.T) {
 			if err := c.write(slow); err != nil {
 				t.Fatal(err)
 			}
-			judged(slow, 2) // on what the other wrote
+			judged(slow, 2) // adds to the evidence that quick wrote
 			if err := c.write(slow); err != nil {
 				t.Fatal(err)
 			}
 			if h, err := Read(ctx, keeper, "shop.example"); err != nil || h.Pages != 32 {
 				t.Errorf("%+v, %v", h, err)
 			}
-			keeper[NameOf("shop.example")] = []byte{} // skink status --forget
+			keeper[NameOf("shop.example")] = []byte{} // as skink status --forget does
 			judged(quick, 1)
 			if err := c.write(quick); err != nil {
 				t.Fatal(err)

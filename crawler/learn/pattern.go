@@ -8,19 +8,20 @@ import (
 
 // # How evidence decides
 //
-// A pattern has lost its budget if its last fetches gave no new text: at least leastRow of them,
-// and half as many as gave one before. From then on its URLs are postponed, except for samples. The
-// samples are a quarter of the URLs at first, and half as many after each leastRow samples that
-// were copies, down to one in 1,024. One new text ends the row.
+// A pattern loses its budget after a row of fetches that gave only copies. The row must have at
+// least leastRow fetches, and at least half as many as gave a new text before. From then on, the
+// URLs of the pattern are postponed, except for samples. The samples are a quarter of the URLs at
+// first. Their share is halved after each leastRow samples that were copies, down to one in 1,024.
+// One new text ends the row.
 //
-// The hash of a URL decides whether it is a sample. So the decision about a URL depends on the URL
-// and on the evidence alone.
+// The hash of a URL decides whether it is a sample. So the decision about a URL depends only on the
+// URL and on the evidence.
 const (
 	leastRow  = 8
-	rowAText  = 2    // new texts that allow one more copy in the row: a pattern that gave 100 texts and then 16 copies may give more
+	rowAText  = 2    // number of new texts that make the row one copy longer: after 100 texts, 16 copies prove nothing yet
 	firstRate = 2    // one in 1<<2 URLs is a sample at first
-	leastRate = 10   // one in 1<<10 at last
-	mostNear  = 1000 // near duplicates of a pattern that count as new texts
+	leastRate = 10   // one in 1<<10 URLs is a sample at last
+	mostNear  = 1000 // number of near duplicates of a pattern that count as new texts
 )
 
 // A Pattern counts the fetched URLs of one pattern.
@@ -28,31 +29,32 @@ type Pattern struct {
 	New    int64 `json:"new,omitempty"`    // URLs that gave new texts
 	Copies int64 `json:"copies,omitempty"` // URLs that gave known texts
 	Row    int64 `json:"row,omitempty"`    // copies since the last new text
-	Near   int64 `json:"near,omitempty"`   // of New: those that resemble another page
+	Near   int64 `json:"near,omitempty"`   // near duplicates; the first mostNear are also counted in New, the others in Copies
 
-	Swept int64 `json:"swept,omitempty"` // New when a chunk was last queued, see sweep.go
-	Chunk int   `json:"chunk,omitempty"` // chunks that were queued
+	Swept int64 `json:"swept,omitempty"` // the value of New when a chunk was last queued, see sweep.go
+	Chunk int   `json:"chunk,omitempty"` // number of chunks that were queued
 }
 
 func (p *Pattern) fetched() int64 { return p.New + p.Copies }
 
-// limit returns after how many copies in a row the URLs of a pattern are postponed.
+// limit returns the number of copies in a row after which the URLs of a pattern are postponed. It
+// is at least least.
 func (p *Pattern) limit(least int64) int64 { return max(least, p.New/rowAText) }
 
-// spent reports whether the last pages of a pattern were copies only, so many in a row that its
-// URLs are postponed. That takes at least least copies.
+// spent reports whether a pattern has given so many copies in a row that its URLs are postponed.
+// The limit is at least least.
 func (p *Pattern) spent(least int64) bool { return p != nil && p.Row >= p.limit(least) }
 
 // rate returns r such that one in 1<<r URLs of a spent pattern is a sample.
 func (p *Pattern) rate(least int64) int { return thinner(firstRate, p.Row, p.limit(least)) }
 
-// thinner adds one to a rate for each leastRow that n has beyond least.
+// thinner adds one to a rate for each leastRow by which n exceeds least, up to leastRate.
 func thinner(rate int, n, least int64) int {
 	return int(min(int64(rate)+max(n-least, 0)/leastRow, leastRate))
 }
 
-// sampled reports whether a URL is a sample at rate: one in 1<<rate. The samples at a higher rate
-// are also samples at each lower rate.
+// sampled reports whether a URL is a sample at a rate, as one in 1<<rate URLs is. The samples at a
+// higher rate are also samples at each lower rate.
 func sampled(url string, rate int) bool { return Luck(url)>>(64-rate) == 0 }
 
 // Luck returns a hash of the host name, path and query of a URL. It ignores the port, so a site has
@@ -62,12 +64,12 @@ func Luck(url string) uint64 {
 	return xxh3.HashString(host + pathOf(url))
 }
 
-// An outcome says whether a page gave a new text, a known text, or a text that resembles another.
+// An outcome is the result of a fetch: a new text, a known text, or a text that resembles another.
 type outcome uint8
 
 const (
 	newText  outcome = iota
-	nearText         // it resembles another page, but has text of its own
+	nearText         // the page resembles another, but has text of its own
 	copied
 )
 
@@ -115,11 +117,11 @@ func (h *Host) pattern(name []byte) *Pattern {
 	return p
 }
 
-// spent returns the pattern because of which a URL is postponed, and the rate of its samples, or ""
-// if it is not postponed. The finest pattern with evidence decides: with a whole row of copies, or
-// with two new texts. One new text is not evidence, because the first page of any pattern may be
-// new. If the URL is postponed, spent returns the coarsest pattern that gave no more new texts than
-// the finest.
+// spent returns the pattern that causes a URL to be postponed, and the rate of its samples, or ""
+// if the URL is not postponed. The finest pattern with evidence decides. Evidence is either a whole
+// row of copies or two new texts. One new text is not evidence, because the first page of any
+// pattern may be new. If the URL is postponed, spent returns the coarsest pattern that gave no more
+// new texts than the finest.
 func (h *Host) spent(a *address) (pattern string, rate int) {
 	if h.Rows == 0 {
 		return "", 0

@@ -7,15 +7,17 @@ import (
 )
 
 // ProbeOf returns a URL that cannot exist, made from URLs of one pattern that may be soft 404s. It
-// replaces the parts that vary among them: the last segment of the path or, if that is always the
-// same, the values of parameters. The new name has the form of the old one, because a program that
-// expects a number answers a word differently. The same URLs always give the same result.
+// replaces the parts in which these URLs differ: the last segment of the path or, if they share
+// this segment, the values of parameters. The new name has the form of the old one, because a
+// program that expects a number answers a word differently. The same URLs always give the same
+// result.
 //
-// Others are pages of the pattern with other texts. A part of the URL that is kept must not
-// identify the text: /item/17/red and /item/17/blue may be one page because only the 17 counts, and
-// /item/17/nonsense would show that page. So each such part must differ among the URLs, or also
-// occur in one of the others. A parameter is replaced only if others have the same path: it may be
-// one that changes nothing. If these conditions are not met, ProbeOf returns "".
+// The URLs in others are pages of the pattern with other texts. ProbeOf must not keep a part of the
+// URL that alone identifies the text. For example, /item/17/red and /item/17/blue may be one page
+// because only the 17 counts, and then /item/17/nonsense shows that page too. So each part that is
+// kept must differ among the URLs, or also occur in one of the others. A parameter may also be one
+// that changes nothing, so parameters are replaced only if one of the others has the same path.
+// ProbeOf returns "" if these conditions are not met.
 func ProbeOf(urls, others []string) string {
 	if len(urls) == 0 || tied(urls, others) {
 		return ""
@@ -43,8 +45,8 @@ func ProbeOf(urls, others []string) string {
 	return base.String()
 }
 
-// tied reports whether URLs share a part that may identify their text: it varies in the pattern,
-// and none of the others has it.
+// tied reports whether URLs share a part that may identify their text. Such a part varies in the
+// pattern, and none of the others has it.
 func tied(urls, others []string) bool {
 	base := readURL(urls[0])
 	varies := base.varying(urls)
@@ -55,7 +57,7 @@ func tied(urls, others []string) bool {
 		switch {
 		case slices.Contains(varies, i):
 			continue
-		case i == last && !lastVaries: // a single page, or one path with varying parameters
+		case i == last && !lastVaries: // the URL of a single page, or one path with varying parameters
 			continue
 		case i < last && strings.ContainsAny(*base.part(i), "0123456789"):
 		case len(urls) > 1 && slices.Contains(known, i):
@@ -75,8 +77,9 @@ func isDefault(leader, url string) bool {
 	return hostOf(leader) == hostOf(url) && path(leader) == path(url) && len(readURL(leader).params) < len(readURL(url).params)
 }
 
-// defaults returns the probe without its replaced parameters, and without any parameters. If one of
-// these URLs has the text of the answer, the server ignores values that it does not know.
+// defaults returns two URLs: the probe without its replaced parameters, and the probe without any
+// parameters. If one of them has the text of the answer, the server ignores values that it does not
+// know.
 func (s *Soft) defaults() (urls []string) {
 	u, from := readURL(s.Probe), readURL(s.From)
 	if len(u.params) == 0 {
@@ -99,7 +102,7 @@ type partedURL struct {
 func readURL(url string) *partedURL {
 	p, query, hasQuery := strings.Cut(pathOf(url), "?")
 	u := &partedURL{origin: originOf(url), segments: strings.Split(p, "/")}
-	if n := len(u.segments); n > 2 && u.segments[n-1] == "" { // a trailing slash belongs to the last name
+	if n := len(u.segments); n > 2 && u.segments[n-1] == "" { // a trailing slash belongs to the last segment
 		u.segments = append(u.segments[:n-2], u.segments[n-2]+"/")
 	}
 	if hasQuery {
@@ -181,7 +184,7 @@ func nonsense(like, origin, param string) string {
 	isOf := func(set string) bool { return stem != "" && strings.Trim(stem, set) == "" }
 	switch {
 	case isOf(digits):
-		name = make([]byte, max(9, min(len(stem), 18))) // nine digits still fit into 32 bits
+		name = make([]byte, max(9, min(len(stem), 18))) // numbers of nine digits fit into 32 bits
 		for i := range name {
 			name[i] = digits[sum[i]%10]
 		}

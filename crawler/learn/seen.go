@@ -12,25 +12,26 @@ import (
 // # Texts that a host has shown before
 //
 // A page has a new text if it has a line that no earlier page of the host had. A line is a
-// paragraph, a row of a table or an item of a list. So a list in another order is a copy, and a
-// page that differs from another in one paragraph is a new text. A further hash covers all words,
-// ignoring their order, for lists that are on one line.
+// paragraph, a row of a table or an item of a list. So a page with a known list in another order is
+// a copy, and a page that differs from another in one paragraph has a new text. Some lists are on
+// one line. For these, a further hash covers all words of a page, ignoring their order.
 //
 // The hashes are kept in Bloom filters, 16 bits each ("Space/time trade-offs in hash coding with
 // allowable errors", Bloom 1970). All bits of a hash are in one block of 64 ("Cache-, hash- and
 // space-efficient Bloom filters", Putze, Sanders and Singler 2007), so a look-up in a filter is one
 // read. When a filter is full, the next has four times its size ("Scalable Bloom Filters", Almeida
-// et al. 2007), up to largestFilter; after that the oldest is dropped. On a large host, about 2 %
-// of the new lines are wrongly taken as known. That does no harm, because evidence needs a row of
-// copies.
+// et al. 2007), up to largestFilter. If there are more than mostFilters, the oldest is dropped. On
+// a
+// large host, about 2 % of the new lines are wrongly taken as known. Single errors do no harm,
+// because a pattern loses its budget only after many copies in a row.
 const (
 	firstFilter   = 512       // bytes
 	largestFilter = 64 << 10  // bytes
-	growth        = 4         //
-	mostFilters   = 7         // the growing ones, and two more of the largest size: some 100,000 lines
-	bitsALine     = 16        //
-	bitsSet       = 5         // of each
-	mostLines     = 1000      // of one page
+	growth        = 4         // size of a filter, relative to the one before
+	mostFilters   = 7         // four that grow and three of the largest size, for some 100,000 lines
+	bitsALine     = 16        // bits of a filter per hash
+	bitsSet       = 5         // how many bits a hash sets at most
+	mostLines     = 1000      // lines or links of one page that are hashed
 	seedOfURL     = 0x9e3779b // distinguishes URLs from lines
 	seedOfLink    = 0x5851f42 // distinguishes links from both
 )
@@ -39,7 +40,7 @@ const (
 // ignores their order.
 type Text []uint32
 
-// TextOf returns the Text of a page's main text, given also as hashes of its words.
+// TextOf returns the Text of a page's main text. The argument words has the hashes of its words.
 func TextOf(text string, words []uint64) (t Text) {
 	if len(words) == 0 {
 		return nil
@@ -57,7 +58,8 @@ func TextOf(text string, words []uint64) (t Text) {
 	return append(t, uint32(mix(bag)))
 }
 
-// LinksOf returns a Text of the links of a page to other pages of its own host.
+// LinksOf returns a Text with hashes of the links from a page to other pages of its host. It leaves
+// out links to the same path, and to views (views.go).
 func LinksOf(url string, to iter.Seq[string]) (t Text) {
 	host, own := hostOf(url), path(url)
 	for link := range to {
@@ -74,7 +76,7 @@ func LinksOf(url string, to iter.Seq[string]) (t Text) {
 	return t
 }
 
-// Body returns a Text of an answer that is not text, from the hash of its bytes.
+// Body returns the Text of a response that is not text, given the hash of its bytes.
 func Body(hash [16]byte) Text { return Text{hashOf(string(hash[:]))} }
 
 func hashOf(s string) uint32 { return uint32(xxh3.HashString(s)) }
@@ -86,10 +88,10 @@ func mix(x uint64) uint64 {
 	return x ^ x>>31
 }
 
-// A seen is the set of hashes of all lines and URLs that the pages of one host have shown.
+// A seen is a set of hashes: of the lines and links of the pages of one host, and of their URLs.
 type seen struct {
 	Filters [][]byte `json:"filters,omitempty"`
-	Last    int      `json:"last,omitempty"` // hashes in the last of them
+	Last    int      `json:"last,omitempty"` // number of hashes in the last filter
 }
 
 // has reports whether a hash is known.
@@ -125,7 +127,8 @@ func (s *seen) put(hash uint32) {
 	}
 }
 
-// bitsOf returns the bits of a hash in a filter: the block, and a mask of its bits.
+// bitsOf returns the block of a filter to which a hash belongs, and the mask of the hash's bits in
+// it.
 func bitsOf(f []byte, hash uint32) (block []byte, mask uint64) {
 	mixed := mix(uint64(hash) + 1)
 	for i := range bitsSet {
@@ -160,8 +163,8 @@ func (s *seen) take(t Text) (known bool) {
 	return s.add(bag) || known
 }
 
-// takeLinks adds links, and reports whether all of them were known before, or lead to pages that
-// were judged.
+// takeLinks adds links, and reports whether each of them was known before or is the URL of a page
+// that was judged.
 func (s *seen) takeLinks(links Text) (known bool) {
 	known = true
 	for _, link := range links {

@@ -14,17 +14,17 @@ import (
 //
 //	/repo/log/src/a.c?h=main&ofs=50
 //
-//	/repo/log/src/a.c?h=main&ofs            path, names, and what has few values
+//	/repo/log/src/a.c?h=main&ofs            path, names, and values of parameters that have few
 //	/repo/log/src/a.c?h&ofs                 path and names
 //	/repo/log/src/{word}.c?h&ofs            path with any last segment, and names
 //	/repo/log/src/{word}.c?…                path with any query
 //	/repo/log/…/{word}.c?h&ofs              the first two segments and the last, with names
 //	/…/{word}.c?h&ofs                       the last segment, with names
 //
-// In paths, numbers, dates and hashes are replaced by placeholders. Path parameters keep their
-// names: /a;sid=17 is /a;sid. A parameter has few values if the fetched URLs had no more than
-// fewValues; the same holds for the last segments in a folder. Different numbers are never
-// distinguished. A pattern that only one URL can have is no pattern.
+// In paths, placeholders replace numbers, dates and hashes. Path parameters keep their names:
+// /a;sid=17 becomes /a;sid. A parameter has few values if the fetched URLs had no more than
+// fewValues. The same limit holds for the last segments in a folder. Different numbers are never
+// distinguished. If only one URL can match a pattern, the pattern is not used.
 const (
 	fewValues    = 16
 	longestValue = 24 // bytes of such a value
@@ -36,9 +36,9 @@ type address struct {
 	url   string
 	path  string
 	query query
-	asks  bool // it has a question mark, perhaps with an empty query
+	asks  bool // the URL has a question mark, perhaps with an empty query
 
-	shape, names string // see general
+	shape, names string // the results of general; empty before its first call
 }
 
 func addressOf(url string) *address {
@@ -46,8 +46,8 @@ func addressOf(url string) *address {
 	return &address{url: url, path: path, query: query(text), asks: asks}
 }
 
-// general returns the shape of the path, and the names of the parameters after a question mark, if
-// there is one.
+// general returns the shape of the path, and a question mark with the names of the parameters. The
+// names are empty if the URL has no question mark.
 func (a *address) general() (shape, names string) {
 	if a.shape == "" {
 		a.shape = shapeOfPath(a.path)
@@ -64,13 +64,14 @@ func (a *address) pattern() string {
 	return shape + names
 }
 
-// Shape returns the pattern of a canonical URL that has the shape of its path and the names of its
+// Shape returns one pattern of a canonical URL: the shape of its path, with the names of its
 // parameters.
 func Shape(url string) string {
 	return addressOf(url).pattern()
 }
 
-// patterns yields the patterns of a URL, the finest first. Each is valid until the next.
+// patterns yields the patterns of a URL, the finest first. Each slice is valid until the next one
+// is yielded.
 func (h *Host) patterns(a *address) iter.Seq[[]byte] {
 	return func(yieldBytes func(pattern []byte) bool) {
 		yield := func(parts ...string) bool {
@@ -138,12 +139,13 @@ func shapeOfPath(path string) string {
 }
 
 // lastSegment returns the index at which the last segment of a path begins. A trailing slash
-// belongs to it.
+// belongs to the last segment.
 func lastSegment(path string) int {
 	return strings.LastIndexByte(strings.TrimSuffix(path, "/"), '/') + 1
 }
 
-// headOf returns the first keep segments of a folder's path, or "" if it has no more than that.
+// headOf returns the first keep segments of a folder's path, or "" if the path has no more than
+// keep.
 func headOf(folder string, keep int) string {
 	end := 1
 	for range keep {
@@ -164,7 +166,7 @@ func headOf(folder string, keep int) string {
 func separators(r rune) bool { return r == '&' || r == ';' }
 
 // names returns a question mark and the names of a query's parameters, sorted and without
-// duplicates, with the values for which with is true.
+// duplicates. It adds the value of a parameter if with returns true.
 func (q query) names(with func(name, value string) bool) string {
 	var all []string
 	for pair := range strings.FieldsFuncSeq(string(q), separators) {
@@ -179,14 +181,15 @@ func (q query) names(with func(name, value string) bool) string {
 	return "?" + strings.Join(slices.Compact(all), "&")
 }
 
-// withValues returns the names of an address's parameters, with the values of those that have few
-// so far.
+// withValues returns the names of an address's parameters. Parameters that had few values so far
+// have their value too.
 func (h *Host) withValues(a *address) string {
 	shape, _ := a.general()
 	return a.query.names(func(name, value string) bool { return telling(value) && h.fewValues(shape, name, value) })
 }
 
-// telling reports whether a value may be one of few.
+// telling reports whether a value may be one of few. It is false for numbers, dates and long
+// values.
 func telling(value string) bool {
 	if value == "" || len(value) > longestValue {
 		return false
@@ -195,7 +198,8 @@ func telling(value string) bool {
 	return letters || !digits
 }
 
-// fewValues reports whether a value is one of few, or may become one.
+// fewValues reports whether a value is one of few, or may become one of them. The values belong to
+// the parameter called name or, if name is "", to the last segments in a folder.
 func (h *Host) fewValues(path, name, value string) bool {
 	known, ok := h.Values[string(h.valuesOf(path, name))]
 	switch {
@@ -228,7 +232,7 @@ func (h *Host) meetValue(path, name, value string) {
 	switch {
 	case len(known) > fewValues, slices.Contains(known, value), !ok && len(h.Values) >= mostPatterns:
 	case len(known) == fewValues:
-		h.Values[string(of)] = make([]string, fewValues+1) // there are many
+		h.Values[string(of)] = make([]string, fewValues+1) // marks that there are too many
 	default:
 		if h.Values == nil {
 			h.Values = map[string][]string{}
@@ -237,8 +241,8 @@ func (h *Host) meetValue(path, name, value string) {
 	}
 }
 
-// valuesOf returns the key of a parameter in Values, or of the last segments in a folder if name is
-// "". It is valid until the next call.
+// valuesOf returns the key in Values for a parameter or, if name is "", for the last segments in a
+// folder. The key is valid until the next call.
 func (h *Host) valuesOf(path, name string) []byte {
 	h.key = append(append(append(h.key[:0], path...), '?'), name...)
 	return h.key
@@ -281,7 +285,7 @@ func appendGeneral(shape []byte, segment string, last bool) []byte {
 	switch digits, letters, hex := kinds(stem); {
 	case stem == "":
 		return append(shape, segment...)
-	case digits && !letters: // a date too
+	case digits && !letters: // a number or a date
 		return append(append(shape, "{n}"...), ext...)
 	case digits && hex && len(stem) >= leastHash:
 		return append(append(shape, "{hash}"...), ext...)
@@ -311,7 +315,7 @@ func kinds(s string) (digits, letters, hex bool) {
 	return digits, letters, hex
 }
 
-// appendNumbers appends a text with {n} for each run of digits.
+// appendNumbers appends a text to shape, with {n} in place of each run of digits.
 func appendNumbers(shape []byte, s string) []byte {
 	for i := 0; i < len(s); {
 		if s[i] < '0' || s[i] > '9' {

@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// What varies in a URL is general in its shape, and what tells programs apart is not.
+// The shape of a URL has placeholders for the variable parts, and keeps the parts that distinguish
+// the programs of a site.
 func TestShape(t *testing.T) {
 	for path, want := range map[string]string{
 		"/":                            "/",
@@ -29,8 +30,8 @@ func TestShape(t *testing.T) {
 	}
 }
 
-// A URL belongs to patterns from fine to coarse. What has few values is told apart, until it has
-// many.
+// A URL belongs to patterns from fine to coarse. The finest has the values of parameters and last
+// segments, as long as these have few values.
 func TestPatterns(t *testing.T) {
 	h := NewHost()
 	check := func(path string, want ...string) {

@@ -7,42 +7,43 @@ import (
 
 // # Soft 404
 //
-// Some hosts answer a URL that does not exist with status 200 and a page that says so, or with
-// their home page or a login form. Such an answer is a soft 404. The host is asked for a URL that
-// cannot exist, and its answer is compared with its pages. (The term and the idea are from
-// Bar-Yossef, Broder, Kumar and Tomkins, "Sic transit gloria telae", WWW 2004.)
+// Some hosts answer a request for a URL that does not exist with status 200 and a page about the
+// error, or with their home page or a login form. Such an answer is a soft 404. The crawl finds
+// them with a probe: it requests a URL that cannot exist, and compares the answer with the pages of
+// the host. (The term and the idea are from Bar-Yossef, Broder, Kumar and Tomkins, "Sic transit
+// gloria telae", WWW 2004.)
 //
-// Different programs of one host answer differently. So each pattern, a path shape with the names of
-// its parameters, has evidence, a probe and an answer of its own. A pattern is probed at most once,
-// and only for one of these reasons:
+// Different programs of one host answer differently. So each pattern, a path shape with the names
+// of its parameters, has its own evidence, probe and answer. A pattern is probed at most once, and
+// only for one of these reasons:
 //
 //   - several of its pages are copies of one leader;
 //   - manyThin of its pages are too short to be compared;
 //   - several of its pages share a title that several others do not have;
 //   - a page that is visited again has become a copy, too short, or completely different.
 //
-// A wrong reason costs one request. The answer counts only if several pages of the pattern have the
-// same text: a single one may be a real page that the answer also shows, such as the last page of a
-// list. The pages must also differ in each part of their URLs that may identify a text, see
-// [ProbeOf]. Package ingest compares the texts.
+// A wrong reason costs one request. The answer counts as a soft 404 only if several pages of the
+// pattern have the same text. A single page may be a real page that the server shows for unknown
+// URLs too, such as the last page of a list. The URLs of the pages must also differ in each part
+// that may identify a text, see [ProbeOf]. Package ingest compares the texts.
 //
-// The evidence follows from the records of the pages, in the order of their commits, and is kept
-// with the host. So a crawl that is restarted decides as the interrupted one would have.
+// The evidence depends only on the records of the pages, in the order of their commits, and is
+// stored with the host. So a crawl that is restarted decides as the interrupted crawl would have.
 //
-// Known weaknesses: an unknown value of a parameter may select a default view or, in a list, the
+// Known weaknesses: An unknown value of a parameter may select a default view or, in a list, the
 // last page. If several such URLs are linked, and the answer does not name its canonical URL, this
-// view is taken for an error too. A site that shows every visitor without scripts the same page
-// consists of soft 404s.
+// view is taken for an error too. If a site shows the same page to every visitor without scripts,
+// all its pages are taken for soft 404s.
 const (
-	several  = 4 // pages that say the same
-	manyThin = 8 // pages too short to be compared
+	several  = 4 // pages with the same text, leader or title that count as evidence
+	manyThin = 8 // pages too short to be compared that count as evidence
 
-	mostSofts  = 128      // patterns of a host with evidence
-	mostProbes = 32       // of a host
-	mostAlike  = 16       // leaders of a pattern whose copies are recorded
-	mostTitles = 24       // titles of a pattern that are recorded
-	mostURLs   = 8        // recorded for one leader, or as too short
-	mostOthers = 6        // pages that the answer is compared with
+	mostSofts  = 128      // patterns of a host that have evidence
+	mostProbes = 32       // probes of a host
+	mostAlike  = 16       // leaders in the evidence of a pattern
+	mostTitles = 24       // titles in the evidence of a pattern
+	mostURLs   = 8        // URLs in each list of the evidence
+	mostOthers = 6        // pages with other titles that the answer is compared with
 	mostAnswer = 32 << 10 // bytes; a longer answer is not a soft 404
 )
 
@@ -52,33 +53,33 @@ const SoftProblem = "soft 404"
 
 // A Soft is the evidence about a pattern's answers for URLs that cannot exist.
 type Soft struct {
-	Probe  string   `json:"probe,omitempty"`  // the URL that cannot exist; "": no reason to request one
+	Probe  string   `json:"probe,omitempty"`  // the URL that cannot exist; "" if there is no reason to request one
 	From   string   `json:"from,omitempty"`   // the URL from which the probe was made
-	Status int      `json:"status,omitempty"` // of the answer; 0: there was none yet
-	Title  string   `json:"title,omitempty"`  // of the answer
-	Words  uint64   `json:"words,omitempty"`  // of that title, see [Verdict]
-	Text   string   `json:"text,omitempty"`   // of an answer with status 200; "": it was no such page
-	Real   string   `json:"real,omitempty"`   // the URL that the answer names as its canonical one
-	Holds  bool     `json:"holds,omitempty"`  // several pages were found with the same text
-	Pages  int64    `json:"pages,omitempty"`  // recorded as soft 404s
-	Turned []string `json:"turned,omitempty"` // pages that gave the last of the reasons above
+	Status int      `json:"status,omitempty"` // HTTP status of the answer; 0 if there is no answer yet
+	Title  string   `json:"title,omitempty"`  // title of the answer
+	Words  uint64   `json:"words,omitempty"`  // hash of the words of the title, see [Verdict]
+	Text   string   `json:"text,omitempty"`   // main text of an answer with status 200; "" for all other answers
+	Real   string   `json:"real,omitempty"`   // the URL that the answer names as its canonical URL
+	Holds  bool     `json:"holds,omitempty"`  // several pages have the text of the answer, so all such pages are soft 404s
+	Pages  int64    `json:"pages,omitempty"`  // number of pages recorded as soft 404s
+	Turned []string `json:"turned,omitempty"` // pages that became copies, too short, or completely different
 	Others []string `json:"others,omitempty"` // pages with other titles than the answer
 
-	Said []string `json:"said,omitempty"` // pages with the text of the answer, until Holds
+	Said []string `json:"said,omitempty"` // pages with the text of the answer; empty once Holds is set
 
-	// The evidence, until the answer holds.
-	Alike  []alike    `json:"alike,omitempty"`  // latest first
+	// These fields are the evidence. They are empty once Holds is set.
+	Alike  []alike    `json:"alike,omitempty"`  // leaders with their copies, latest first
 	Thin   []string   `json:"thin,omitempty"`   // pages too short to be compared
-	Titles []sameName `json:"titles,omitempty"` // of pages that are not copies; latest first
+	Titles []sameName `json:"titles,omitempty"` // titles of the pages that are not copies, latest first
 }
 
-// An alike is a leader with its copies in the pattern.
+// An alike is the URL of a leading page, with its copies in the pattern.
 type alike struct {
 	Leader string   `json:"leader"`
 	URLs   []string `json:"urls"`
 }
 
-// A sameName lists pages with one title.
+// A sameName lists the pages with one title. Words is a hash of the title.
 type sameName struct {
 	Words uint64   `json:"words"`
 	URLs  []string `json:"urls"`
@@ -87,11 +88,12 @@ type sameName struct {
 // Says reports whether the answer is a page with a text.
 func (s *Soft) Says() bool { return s != nil && s.Text != "" }
 
-// HoldsFor reports whether a page with the text of the answer is a soft 404. A page that had
-// another text before is one even if no other page has this text.
+// HoldsFor reports whether a page with the text of the answer is a soft 404. If the page had
+// another text at an earlier visit, it is a soft 404 even if no other page has this text.
 func (s *Soft) HoldsFor(url string) bool { return s.Holds || slices.Contains(s.Turned, url) }
 
-// SamePattern reports whether two URLs of a host have one probe.
+// SamePattern reports whether two URLs have the same host and pattern, so that one probe serves
+// both.
 func SamePattern(a, b string) bool { return hostOf(a) == hostOf(b) && Shape(a) == Shape(b) }
 
 // answer returns the evidence of a URL's pattern if its probe was answered with a page, else nil.
@@ -136,8 +138,8 @@ func (h *Host) doubt(a *address, v *Verdict) {
 	}
 }
 
-// errs reports whether the answer is a proper error, or too long: the pattern then has no soft
-// 404s.
+// errs reports whether the answer is a proper error or too long. In both cases the pattern has no
+// soft 404s.
 func (s *Soft) errs() bool { return s.Status != 0 && !s.Says() }
 
 // turned records that a page may have become a soft 404.
@@ -147,7 +149,7 @@ func (s *Soft) turned(url string) {
 	}
 }
 
-// suspect makes a probe of pages that give a reason, if their pattern has none.
+// suspect makes a probe from pages that give a reason for one, unless their pattern has a probe.
 func (h *Host) suspect(s *Soft, suspects []string) {
 	if s.Probe != "" || len(suspects) == 0 || h.Probes >= mostProbes {
 		return
@@ -159,7 +161,8 @@ func (h *Host) suspect(s *Soft, suspects []string) {
 	}
 }
 
-// remember adds a page to the evidence, and returns the pages that give a reason to probe.
+// remember adds a page to the evidence. If this gives a reason to probe, it returns the pages that
+// the reason is about.
 func (s *Soft) remember(url string, v *Verdict) (suspects []string) {
 	if v.Leader != "" {
 		if isDefault(v.Leader, url) {
@@ -196,8 +199,8 @@ func (s *Soft) remember(url string, v *Verdict) (suspects []string) {
 	return nil
 }
 
-// toFront moves the element at i to the front. If i is negative, it adds one, and drops the last of
-// more than most.
+// toFront moves the element at i to the front. If i is negative, it inserts added at the front, and
+// drops the last element if there are more than most. It returns the list and its first element.
 func toFront[T any](list []T, i int, added T, most int) ([]T, T) {
 	switch {
 	case i >= 0:
@@ -213,7 +216,8 @@ func toFront[T any](list []T, i int, added T, most int) ([]T, T) {
 	return list, added
 }
 
-// addURL adds a URL to a list of at most mostURLs, in the place of the latest if there is no room.
+// addURL adds a URL to a list of at most mostURLs. If the list is full, the URL replaces the last
+// element.
 func addURL(urls []string, url string) []string {
 	switch {
 	case slices.Contains(urls, url):
@@ -225,7 +229,8 @@ func addURL(urls []string, url string) []string {
 	return urls
 }
 
-// titled returns the pages whose title hashes satisfy wanted, first one of each title.
+// titled returns the pages whose title hashes satisfy wanted. The list begins with one page of each
+// title.
 func (s *Soft) titled(wanted func(words uint64) bool) (urls []string) {
 	for i := range mostURLs {
 		for _, t := range s.Titles {
@@ -260,7 +265,8 @@ func (s *Soft) suspects() (urls []string) {
 	return slices.Compact(urls)
 }
 
-// except returns the pages of the evidence that are not among others, and do not lead one of them.
+// except returns the pages of the evidence, without others, their leaders, and the other copies of
+// these leaders.
 func (s *Soft) except(others []string) (urls []string) {
 	hidden := slices.Clone(others)
 	for _, a := range s.Alike {
@@ -283,7 +289,8 @@ func (s *Soft) except(others []string) (urls []string) {
 	return urls
 }
 
-// pending returns the pattern with this probe if it has no answer yet, else nil.
+// pending returns the evidence about the pattern with this probe, or nil if no probe without an
+// answer has this URL.
 func (h *Host) pending(probe string) *Soft {
 	for _, pattern := range h.Pending {
 		if s := h.Softs[pattern]; s.Probe == probe {
@@ -315,8 +322,8 @@ func (h *Host) answered(answer Soft) *Soft {
 	return s
 }
 
-// hold records pages that have the text of the answer, and returns those that are soft 404s. If
-// there are enough of them, Holds is set.
+// hold records pages that have the text of the answer, and returns those that are soft 404s. It
+// sets Holds when there are enough such pages.
 func (s *Soft) hold(said []string) (counts []string) {
 	if s.Holds {
 		return said
@@ -341,7 +348,8 @@ func (s *Soft) hold(said []string) (counts []string) {
 	return counts
 }
 
-// Soft404 returns the answers of a host that are soft 404s, most pages first.
+// Soft404 returns the answers that made pages of a host soft 404s. The answer with the most pages
+// comes first.
 func (h *Host) Soft404() (all []*Soft) {
 	for _, s := range h.Softs {
 		if s.Says() && s.Pages > 0 {

@@ -10,13 +10,13 @@ import (
 
 func title(words uint64) func() uint64 { return func() uint64 { return words } }
 
-// A probe replaces what varies and keeps what does not. Where what it keeps may be what names the
-// text, there is none.
+// A probe replaces the part in which the URLs differ and keeps the rest. There is no probe if the
+// rest may identify the text.
 func TestProbeOf(t *testing.T) {
 	for _, c := range []struct {
 		name         string
 		urls, others []string
-		want         string // {n} for the digits, {w} for the letters of the new name; "": none
+		want         string // {n} stands for the digits, {w} for the letters of the new name; "" if there is no probe
 	}{
 		{"numbers", []string{"/old/17", "/old/18"}, nil, "/old/{n}"},
 		{"words", []string{"/old/a", "/old/b"}, nil, "/old/{w}"},
@@ -61,8 +61,8 @@ func TestProbeOf(t *testing.T) {
 	}
 }
 
-// A pattern is probed for copies of one leader, for many thin pages, for a title that only some of its
-// pages have, and for a page that became a copy or thin; not for what every site has.
+// A pattern is probed if it has several copies of one leader, many thin pages, a title that only
+// some of its pages have, or a page that became a copy or thin. Ordinary pages cause no probe.
 func TestDoubt(t *testing.T) {
 	tell := func(h *Host, n int, form string, v Verdict) {
 		for i := range n {
@@ -121,8 +121,9 @@ func TestDoubt(t *testing.T) {
 	}
 }
 
-// A book names a probe once, and again to another process if there was no answer. An answer counts when
-// several pages say the same that share nothing that may name their text.
+// A book returns a probe once, and again in the next process if there was no answer. The answer
+// counts when several pages have its text, and their URLs share no part that may identify this
+// text.
 func TestBookProbes(t *testing.T) {
 	ctx := t.Context()
 	var copies []string
@@ -133,7 +134,7 @@ func TestBookProbes(t *testing.T) {
 	for _, c := range []struct {
 		name            string
 		said            Soft
-		pages           []string // that say the same
+		pages           []string // pages with the text of the answer
 		suspects, holds bool
 		asksNextProcess bool
 	}{
@@ -191,8 +192,8 @@ func TestBookProbes(t *testing.T) {
 	}
 }
 
-// What a host's pages say follows from their order alone: a book that another process reads between
-// any two pages ends with the same evidence.
+// The evidence about soft 404s depends only on the pages and their order. It is the same if each
+// page is judged in a new process.
 func TestSoftRestart(t *testing.T) {
 	ctx := t.Context()
 	tell := func(b *Book, i int) {
@@ -246,7 +247,7 @@ func TestSoftRestart(t *testing.T) {
 	}
 }
 
-// Soft 404s are copies for the budget, and say nothing of parameters.
+// Soft 404s count as copies, so the other URLs of their pattern are postponed.
 func TestSoftTeaches(t *testing.T) {
 	h := NewHost()
 	h.Softs = map[string]*Soft{Shape(site + "/old?id=1"): {Probe: site + "/old?id=nonsense", Status: 200, Text: "sorry", Holds: true}}

@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// Probe returns a URL that cannot exist, to be requested from the host of url, or "" if there is
-// none now. It returns each URL once in a process. If there was no answer, a later process requests
-// it again.
+// Probe returns a URL that cannot exist and should be requested from the host of url, or "" if
+// there is none now. It returns each such URL once per process. If there was no answer, a later
+// process requests the URL again.
 func (b *Book) Probe(ctx context.Context, url string) (string, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -27,8 +27,9 @@ func (b *Book) Probe(ctx context.Context, url string) (string, error) {
 	return "", nil
 }
 
-// Probed records the answer to a probe. Its Status is 0 if there was none. Probed returns the
-// evidence about the pattern, and the judged pages that may have the same text.
+// Probed records the answer to a probe, whose Status is 0 if there was no answer. If the answer is
+// a page with text, Probed returns the data about it, and the judged pages that may have the same
+// text.
 func (b *Book) Probed(ctx context.Context, answer Soft) (known Soft, suspects []string, err error) {
 	if answer.Status == 0 {
 		return known, nil, nil
@@ -66,7 +67,7 @@ func (b *Book) Turned(ctx context.Context, url string) error {
 	return nil
 }
 
-// Follows records that a page which was judged before now follows another leader.
+// Follows records that a page that was judged before has become a duplicate of another leader.
 func (b *Book) Follows(ctx context.Context, url, leader string) error {
 	if b.Exempt[hostOf(url)] || isMirrored(url, leader) {
 		return nil
@@ -82,8 +83,9 @@ func (b *Book) Follows(ctx context.Context, url, leader string) error {
 	return nil
 }
 
-// Defaults returns the URLs of pages that a server may show when it ignores unknown values: a probe
-// without its replaced parameters, and without any parameters.
+// Defaults returns the URLs of pages that a server may show when it ignores unknown values of
+// parameters. These are the probe without its replaced parameters, and the probe without any
+// parameters.
 func (b *Book) Defaults(ctx context.Context, probe string) ([]string, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -97,8 +99,8 @@ func (b *Book) Defaults(ctx context.Context, probe string) ([]string, error) {
 	return nil, nil
 }
 
-// Soft returns the answer for URLs of url's pattern that cannot exist. ok is false if it is unknown
-// or a proper error.
+// Soft returns the answer to URLs of url's pattern that cannot exist. The result ok is false if
+// there is no answer yet, or if the answer is a proper error.
 func (b *Book) Soft(ctx context.Context, url string) (s Soft, ok bool, err error) {
 	host := hostOf(url)
 	if b.Exempt[host] {
@@ -117,7 +119,7 @@ func (b *Book) Soft(ctx context.Context, url string) (s Soft, ok bool, err error
 	return known.copied(), true, nil
 }
 
-// copied returns a copy without the evidence.
+// copied returns a copy of s without the evidence.
 func (s *Soft) copied() Soft {
 	c := *s
 	c.Turned, c.Others = slices.Clone(s.Turned), slices.Clone(s.Others)

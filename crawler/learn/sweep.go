@@ -4,30 +4,31 @@ import "time"
 
 // # Fetching postponed URLs
 //
-// When nothing else is left to fetch, the crawl looks at its postponed URLs again. It fetches those
-// whose pattern has its budget back. If a pattern lost its budget again, but has given new texts, a
-// chunk of its URLs is fetched. If that gives a new text too, the next chunk is twice as large. The
-// first chunk has four times the URLs among which one new text was found so far. Views and traps come
-// back in the same way, but there are never more than half as many as the host has new texts.
+// When nothing else is left to fetch, the crawl looks at its postponed URLs again. It fetches the
+// URLs of patterns that have their budget back. If a pattern lost its budget again, but has given
+// new texts in between, a chunk of its URLs is fetched. If the chunk gives a new text too, the next
+// chunk is twice as large. The first chunk has chunkATexts times as many URLs as the pattern needed
+// for one new text so far. Views and traps are queued in the same way, but never more than one for
+// each viewShare new texts of the host.
 //
-// A pattern that never gave a second text may have had unlucky samples. It gets one chunk of last
-// samples. All last samples of a host together are a fifth of its new texts, and the patterns share them
-// equally. The rest stays postponed.
+// A pattern that never gave a second text may have had unlucky samples. So one chunk of its URLs is
+// fetched, which are called last samples. A host has one last sample for each lastShare new texts,
+// and its patterns share them equally. All other URLs stay postponed.
 const (
 	leastChunk  = 16
 	chunkATexts = 4
-	mostDoubled = 10 // chunks that are larger than the one before
-	lastShare   = 5  // new texts for one last sample
-	viewShare   = 2  // new texts for one view or trap
+	mostDoubled = 10 // how many times the size of the chunks is doubled
+	lastShare   = 5  // new texts for each last sample
+	viewShare   = 2  // new texts for each view or trap
 )
 
 // A Sweep decides which postponed URLs of a host are fetched next.
 type Sweep struct {
 	site   *Host
-	room   int64          // how many more URLs of views and traps may be fetched
-	last   int64          // how many URLs may be fetched of all patterns that never gave a second new text
-	lasts  int64          // number of these patterns
-	chunks map[Advice]int // how many URLs with the same advice may be fetched
+	room   int64          // how many more views and traps may be fetched
+	last   int64          // how many last samples may be fetched in all
+	lasts  int64          // number of patterns that share the last samples
+	chunks map[Advice]int // how many URLs with each advice may be fetched
 }
 
 // Sweep returns a Sweep of the host. Pass all its postponed URLs to Look.
@@ -35,9 +36,9 @@ func (h *Host) Sweep() *Sweep {
 	return &Sweep{site: h, room: max(h.New/viewShare-h.Extra, 0), last: max(h.New/lastShare-h.Last, 0), chunks: map[Advice]int{}}
 }
 
-// Look returns whether to fetch a postponed URL. If the returned advice has no Rule, the URL is
-// fetched. Otherwise it may be fetched as one of a chunk of URLs with the same advice, if no
-// pattern has its budget back. The final size of the chunk may be smaller, see Size.
+// Look returns whether to fetch a postponed URL. If the returned advice has no Rule, the URL should
+// be fetched. If no URL of the host gets such an advice, a chunk of URLs with the same advice may
+// be fetched instead. Look returns the size of the chunk; Size may return a smaller one in the end.
 func (s *Sweep) Look(url string, now time.Time) (a Advice, chunk int) {
 	if a = s.site.Look(url, now); a.Rule == "" {
 		return a, 0
@@ -71,12 +72,13 @@ func (s *Sweep) Size(a Advice) int {
 	return int((s.last + s.lasts - 1) / s.lasts)
 }
 
-// givesTexts reports whether a pattern gave a new text since URLs of it were last queued. The
-// pattern must have given at least two new texts in all, because the first page of any pattern may
-// be new.
+// givesTexts reports whether a pattern has given a new text since a chunk of its URLs was last
+// queued. The pattern must have given at least two new texts in all, because the first page of any
+// pattern may be new.
 func (p *Pattern) givesTexts() bool { return p.New > max(p.Swept, 1) }
 
-// Queued records that so many postponed URLs with this advice (chunk) were queued.
+// Queued records that a chunk of postponed URLs with this advice was queued. The argument chunk is
+// their number.
 func (h *Host) Queued(a Advice, chunk int) {
 	p := h.Patterns[a.Pattern]
 	if p == nil {

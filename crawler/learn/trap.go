@@ -9,28 +9,30 @@ import (
 // # Traps
 //
 // Two forms of URLs are known to be endless: calendars, which always have a next month, and
-// relative links that add the same folders again and again. The form alone postpones nothing. But
-// such URLs are judged by stricter evidence: a row of trapRow copies is enough, and a near
-// duplicate is a copy. If the date is far from all that people write about, a page too short to be
-// compared is a copy too. After trapFree fetches, all traps and views (views.go) of a host are
-// sampled when they outnumber its other new texts, even if their pages are new.
+// relative links that add the same folders again and again. The form alone never postpones a URL.
+// But
+// such URLs lose their budget earlier: a row of trapRow copies is enough, and near duplicates count
+// as copies. If the date is far in the past or future, pages too short to be compared count as
+// copies
+// too. After trapFree fetches, the traps of a host are only sampled when traps and views (views.go)
+// together outnumber the other new texts of the host, even if their pages are new.
 const (
 	trapRow     = 4
 	trapFree    = 100
-	mostRepeats = 3    // of the same segments in a row; Heritrix drops URLs with three (PathologicalPathDecideRule)
-	mostLength  = 2000 // bytes; few servers and browsers accept much more
-	yearsAhead  = 2    // years in the future for which a calendar may have entries
-	firstYear   = 1400 // few archives begin earlier
+	mostRepeats = 3    // how often a path may have the same segments in a row; Heritrix drops URLs with three (PathologicalPathDecideRule)
+	mostLength  = 2000 // length of a URL in bytes; few servers and browsers accept much more
+	yearsAhead  = 2    // number of years for which a calendar may have entries in advance
+	firstYear   = 1400 // year of the first entries; few archives begin earlier
 )
 
 // A trap describes a URL that has the form of a trap.
 type trap struct {
 	rule    Rule
 	pattern string
-	far     bool // pages that are too short to be compared are copies
+	far     bool // pages too short to be compared count as copies
 }
 
-// trap returns which form of a trap a URL has, if any.
+// trap describes the form of a trap that a URL has. The result is is false if it has none.
 func (a *address) trap(now time.Time) (t trap, is bool) {
 	if len(a.url) > mostLength || repeats(a.path) {
 		return trap{Growing, "growing paths", true}, true
@@ -47,7 +49,7 @@ func (a *address) trap(now time.Time) (t trap, is bool) {
 	return t, true
 }
 
-// repeats reports whether a path has the same sequence of segments mostRepeats times in a row.
+// repeats reports whether the same segments occur mostRepeats times in a row in a path.
 func repeats(path string) bool {
 	path = strings.TrimSuffix(path, "/")
 	next := func(from int) int {
@@ -80,7 +82,7 @@ func dateOf(path, query string) (year int, is bool) {
 			return year, true
 		}
 	}
-	var last [3]string // segments
+	var last [3]string // the last segments of the path, in reverse order
 	n := 0
 	for rest := strings.TrimSuffix(path, "/"); n < len(last) && rest != ""; n++ {
 		slash := strings.LastIndexByte(rest, '/')
@@ -111,7 +113,7 @@ func yearOf(s string) (year int, rest string, ok bool) {
 	return year, strings.TrimPrefix(s[4:], "-"), true
 }
 
-// isMonth reports whether a text is a month, perhaps with a day.
+// isMonth reports whether a text is a month as in 05, perhaps with a day as in 05-31.
 func isMonth(s string) bool {
 	month, day, found := strings.Cut(s, "-")
 	return isNumber(month, 12) && (!found || isDay(day))

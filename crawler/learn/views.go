@@ -7,23 +7,24 @@ import (
 
 // # Views of pages in well-known software
 //
-// Wikis, blogs and repositories show each of their pages in many ways: to edit it, its history, its
-// older versions, a list in another order. Most of these views have texts of their own, so evidence
-// would fetch them all, many for each page. So they are recognized by their URLs, and this is the
-// one case in which a URL is postponed without evidence: one in 1<<viewRate is a sample, and new
-// texts do not change that. When nothing else is left, views whose samples gave new texts are
-// fetched, until views and traps are half as many as the host's new texts.
+// Wikis, blogs and repositories show each of their pages in many ways, such as an edit form, a
+// history, an older version, or a list in another order. Most of these views have texts of their
+// own, so their patterns would never lose their budget, and there are many views of each page. So
+// views are recognized by their URLs. They are the only URLs that are postponed without evidence.
+// At first, one in 1<<viewRate views is fetched as a sample, and new texts do not change this. When
+// nothing else is left, views whose samples gave new texts are fetched, as long as views and traps
+// are less than half as many as the host's new texts.
 //
-// The rows are exact: a value or form must be one in the software's documentation, and the rest of
-// the URL must match that software too. Evidence decides about views that the rows miss, such as
-// special pages with names in other languages.
+// The rows of the table are exact. Each name and value must be in the documentation of the
+// software, and the rest of the URL must match the software too. Views that the table misses, such
+// as special pages with names in other languages, are treated like other pages.
 const viewRate = 4
 
 // A view is one form of URLs.
 type view struct {
 	name   string // software and view
 	source string // where the form is documented
-	bare   bool   // it may have no query
+	bare   bool   // a URL without a query may have this form
 	is     func(path string, q query) bool
 }
 
@@ -76,7 +77,7 @@ var views = []view{
 	}},
 }
 
-// viewOf returns the name of the view that a URL shows, or "" if it is none.
+// viewOf returns the name of the view that a URL shows, or "" if the URL is not a view.
 func viewOf(path string, q query) string {
 	for i := range views {
 		if v := &views[i]; (q != "" || v.bare) && v.is(path, q) {

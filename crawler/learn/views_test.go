@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Views are known by the exact forms of the software. Their neighbours are not.
+// Views are recognized by the exact URLs of the software. Similar URLs are not views.
 func TestViewOf(t *testing.T) {
 	for url, want := range map[string]string{
 		"/index.php?title=Lamp&action=edit":            "MediaWiki action",

@@ -17,7 +17,7 @@ import (
 	"time"
 )
 
-// A trap counts what arrives at an address of this machine: connections, and packets.
+// A trap counts the connections and packets that arrive at an address of this machine.
 type trap struct {
 	address string
 	touched atomic.Int64
@@ -55,8 +55,8 @@ func newTrap(t *testing.T) *trap {
 	return trap
 }
 
-// TestNoNetwork lets pages try everything that could reach an address. The caller answers requests for
-// one host; nothing else is reached, and what the caller is asked for is known.
+// TestNoNetwork lets pages try everything that could reach an address. They reach none. The caller
+// gets only the expected requests.
 func TestNoNetwork(t *testing.T) {
 	b := newBrowser(t, Options{Time: 3 * time.Second})
 	trap := newTrap(t)
@@ -90,7 +90,7 @@ func TestNoNetwork(t *testing.T) {
 			s := &site{answers: map[string]string{"/worker.js": strings.ReplaceAll(worker, "TRAP", trap.address), "/sw.js": strings.ReplaceAll(worker, "TRAP", trap.address)}}
 			began := time.Now()
 			p := page("<body><p>shown</p><script>" + strings.ReplaceAll(test.script, "TRAP", trap.address) + "</script>")
-			if test.secure { // a browser has more for such pages
+			if test.secure { // a browser offers more functions to pages with https
 				p.URL = "https://site.example/"
 			}
 			d, err := b.Draw(t.Context(), p, s.fetch)
@@ -119,7 +119,8 @@ func TestNoNetwork(t *testing.T) {
 	}
 }
 
-// TestBounds draws pages that use too much of something. Each has an end, and the next page is drawn.
+// TestBounds renders pages that use too much time, memory or bytes. Each of them is ended, and the
+// next page is rendered.
 func TestBounds(t *testing.T) {
 	const most = 20 * time.Second
 	b := newBrowser(t, Options{Time: time.Second, Most: most, Memory: 1 << 30, Size: 1 << 20})
@@ -128,9 +129,9 @@ func TestBounds(t *testing.T) {
 	}
 	for _, test := range []struct {
 		name, script string
-		err          error // nil: the page is drawn
+		err          error // nil if the page is rendered
 		cut          bool
-		alive        bool // it may end either way
+		alive        bool // the page may be rendered or fail
 	}{
 		{name: "endless loop", script: `for (;;);`, cut: true},
 		{name: "endless loop again and again", script: `setInterval(() => { for (;;); }, 0)`, alive: true},
@@ -182,7 +183,7 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-// cpu returns the time of processors that a browser has used.
+// cpu returns the processor time that a browser has used.
 func cpu(t *testing.T, b *Browser) (used time.Duration) {
 	t.Helper()
 	for _, m := range group(b.now.process.cmd.Process.Pid) {

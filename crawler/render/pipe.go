@@ -15,21 +15,22 @@ import (
 
 // # The pipe
 //
-// The browser is driven by the Chrome DevTools Protocol: messages in JSON that end with a zero byte,
-// on two pipes (--remote-debugging-pipe). No other process can connect to these, as it could to a
-// port. The browser ends when they are closed, and so when this process ends.
+// The package controls the browser with the Chrome DevTools Protocol: JSON messages that end with a
+// zero byte, on two pipes (--remote-debugging-pipe). Another process could connect to a port, but
+// not to these pipes. The browser ends when the pipes are closed, and so it ends when this process
+// does.
 //
 // A tab, and each worker in a page, has a session of its own. Events go to the handler of their
 // session, in order, in the goroutine that reads the pipe. So a handler must not wait.
 
 const (
-	mostMessage = 256 << 20 // bytes of a message; a browser that sends more is ended
-	writeWithin = 20 * time.Second
+	mostMessage = 256 << 20        // bytes of the longest message; a longer one ends the browser
+	writeWithin = 20 * time.Second // longest time for writing one message
 )
 
 var errGone = errors.New("the browser has ended")
 
-// A message is what goes through the pipe, in either direction.
+// A message is a command to the browser, the reply to a command, or an event.
 type message struct {
 	ID      int64           `json:"id,omitempty"`
 	Session string          `json:"sessionId,omitempty"`
@@ -52,17 +53,17 @@ type handler func(method string, params json.RawMessage)
 // A pipe is the connection to a browser.
 type pipe struct {
 	out  *os.File
-	gone chan struct{} // closed when the browser can be reached no more
+	gone chan struct{} // closed when the connection has ended
 
 	writing sync.Mutex // guards the order of messages in out
 
 	mu       sync.Mutex
 	last     int64                  // guarded by mu: number of the last command
-	waiting  map[int64]chan message // guarded by mu: for results, by number
+	waiting  map[int64]chan message // guarded by mu: where to send replies, by the number of the command
 	handlers map[string]handler     // guarded by mu: by session
 }
 
-// newPipe begins to read from a browser.
+// newPipe returns a connection to a browser, and starts to read from it.
 func newPipe(in io.Reader, out *os.File) *pipe {
 	p := &pipe{out: out, gone: make(chan struct{}), waiting: map[int64]chan message{}, handlers: map[string]handler{}}
 	go func() {
@@ -72,7 +73,7 @@ func newPipe(in io.Reader, out *os.File) *pipe {
 	return p
 }
 
-// read passes on messages until the pipe ends.
+// read gives each message to its handler, or to the call that waits for it, until the pipe ends.
 func (p *pipe) read(in io.Reader) {
 	r := bufio.NewReaderSize(in, 64<<10)
 	for {
@@ -97,7 +98,7 @@ func (p *pipe) read(in io.Reader) {
 	}
 }
 
-// readMessage returns the next message, without the zero byte behind it.
+// readMessage returns the next message, without the zero byte at its end.
 func readMessage(r *bufio.Reader) ([]byte, error) {
 	var b bytes.Buffer
 	for {
@@ -114,7 +115,7 @@ func readMessage(r *bufio.Reader) ([]byte, error) {
 	}
 }
 
-// listen sets the handler of a session; nil: none.
+// listen sets the handler of a session, or removes it if h is nil.
 func (p *pipe) listen(session string, h handler) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -126,8 +127,8 @@ func (p *pipe) listen(session string, h handler) {
 // post sends a command and does not wait for its result.
 func (p *pipe) post(session, method string, args params) { _ = p.send(session, method, args, nil) }
 
-// call sends a command and decodes its result, unless that is nil. The error is errGone, that of ctx,
-// or that of the browser.
+// call sends a command, waits for the reply, and decodes it into result, unless result is nil. The
+// error is errGone, the cause of ctx, or an error of the browser.
 func (p *pipe) call(ctx context.Context, session, method string, args params, result any) error {
 	answer := make(chan message, 1)
 	if err := p.send(session, method, args, answer); err != nil {

@@ -14,7 +14,7 @@ import (
 	"skink/internal/lock"
 )
 
-// names are those of Chromium and its relatives, in the order in which they are looked for.
+// names are the file names of Chromium and Chrome, in the order in which Find looks for them.
 var names = []string{"chromium", "chromium-browser", "google-chrome-stable", "google-chrome", "chrome",
 	"/Applications/Google Chrome.app/Contents/MacOS/Google Chrome", "/Applications/Chromium.app/Contents/MacOS/Chromium"}
 
@@ -31,11 +31,13 @@ func Find() (string, error) {
 // profilePrefix begins the names of profiles in the folder for temporary files.
 const profilePrefix = "skink-browser-"
 
-// flags keep a browser off the network, and make it do nothing on its own.
+// flags returns the command line of a browser. It keeps the browser off the network, and turns off
+// everything that the browser does on its own.
 //
-// All requests of pages are answered by package render. Other requests of a browser would go to a proxy
-// that has no address. No name is resolved, and no address is connected to without the proxy, not even
-// one of this machine. WebRTC may use no UDP without the proxy, and QUIC is off.
+// Package render answers all requests of pages. All other requests of the browser would go to a
+// proxy whose name cannot be resolved. The browser resolves no names, and connects to no address
+// without the proxy, not even to an address of this machine. WebRTC must not use UDP without the
+// proxy, and QUIC is off.
 func flags(profile string, memory int64) []string {
 	all := []string{
 		"--headless", "--remote-debugging-pipe", "--user-data-dir=" + profile,
@@ -52,25 +54,25 @@ func flags(profile string, memory int64) []string {
 		fmt.Sprintf("--js-flags=--max-old-space-size=%d", memory>>20),
 	}
 	if os.Geteuid() == 0 {
-		all = append(all, "--no-sandbox") // Chromium refuses to start as root with it
+		all = append(all, "--no-sandbox") // Chromium refuses to start with a sandbox as root
 	}
 	return append(all, "about:blank")
 }
 
-// A process is a browser that runs, with its children.
+// A process is a running browser. Its child processes end with it.
 type process struct {
 	*pipe
 	cmd     *exec.Cmd
 	profile string
-	ended   chan struct{} // closed when the process was waited for
+	ended   chan struct{} // closed when the process has ended
 
-	release func() // of the lock on the profile
+	release func() // releases the lock on the profile
 	ending  sync.Once
-	said    tail // what it wrote to standard error
+	said    tail // the browser's standard error
 }
 
-// start starts a browser, with a profile of its own. It removes profiles of browsers whose crawl was
-// killed.
+// start starts a browser with a profile of its own. It also removes the profiles that killed crawls
+// have left behind.
 func start(path string, memory int64) (*process, error) {
 	lock.RemoveStale(os.TempDir(), profilePrefix)
 	profile, err := os.MkdirTemp("", profilePrefix+"*")
@@ -100,13 +102,15 @@ func (p *process) run(path string, memory int64) error {
 		return errors.Join(err, hears.Close(), tell.Close())
 	}
 	p.cmd = exec.Command(path, flags(p.profile, memory)...)
-	p.cmd.ExtraFiles = []*os.File{hears, tells} // 3 and 4, as the browser expects
+	p.cmd.ExtraFiles = []*os.File{hears, tells} // file descriptors 3 and 4, as the browser expects
 	p.cmd.Stderr = &p.said
 	p.cmd.Env = append(os.Environ(), "HOME="+p.profile, "XDG_CONFIG_HOME="+p.profile, "XDG_CACHE_HOME="+p.profile, "DBUS_SESSION_BUS_ADDRESS=disabled:")
 	alone(p.cmd)
 	started := make(chan error)
 	go func() {
-		// On Linux the browser is killed when the thread that started it ends, so this one must stay.
+		// On Linux, the kernel kills the browser when the thread that started it ends. So this
+		// thread
+		// must live as long as the browser.
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
 		err := p.cmd.Start()
@@ -138,13 +142,14 @@ func (p *process) end() {
 	p.ending.Do(func() {
 		kill(p.cmd.Process)
 		<-p.ended
-		kill(p.cmd.Process) // children that were being started
+		kill(p.cmd.Process) // kills children that were started at the same time
 		p.release()
 		_ = os.RemoveAll(p.profile)
 	})
 }
 
-// why returns the last line that says why the browser ended.
+// why returns an error with the line of the browser's standard error that explains why it ended, if
+// there is one.
 func (p *process) why() error {
 	if line := p.said.line(); line != "" {
 		return fmt.Errorf("%w: %s", errGone, line)
@@ -152,7 +157,7 @@ func (p *process) why() error {
 	return errGone
 }
 
-// A tail keeps the beginning of what a browser writes to standard error.
+// A tail keeps the beginning of a browser's standard error, up to 16 KiB.
 type tail struct {
 	mu   sync.Mutex
 	text bytes.Buffer // guarded by mu
@@ -165,7 +170,7 @@ func (t *tail) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// line returns the line with the cause of a failure, if there is one.
+// line returns the first line that looks like the cause of a failure, or "" if there is none.
 func (t *tail) line() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()

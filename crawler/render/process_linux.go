@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// alone gives a browser a process group of its own, and lets it end with this process.
+// alone makes a browser start in a process group of its own, and end with this process.
 func alone(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 }
@@ -25,7 +25,7 @@ func bound(pid int, memory int64) {
 	_ = unix.Prlimit(pid, unix.RLIMIT_DATA, &unix.Rlimit{Cur: uint64(memory), Max: uint64(memory)}, nil)
 }
 
-// resident returns the bytes of memory that a browser and its children hold, without what they share.
+// resident returns how many bytes of memory a browser and its children use, without shared memory.
 func (p *process) resident() (bytes int64) {
 	for _, pid := range group(p.cmd.Process.Pid) {
 		bytes += pid.resident
@@ -36,18 +36,18 @@ func (p *process) resident() (bytes int64) {
 // A member is a process of a group.
 type member struct {
 	pid      int
-	resident int64 // bytes, without what it shares with others
+	resident int64 // bytes of memory that it does not share with other processes
 }
 
-// group returns the processes of a group.
+// group returns the processes in the process group of a leader.
 func group(leader int) (all []member) {
 	files, _ := filepath.Glob("/proc/[0-9]*/stat")
 	for _, file := range files {
 		text, err := os.ReadFile(file)
 		if err != nil {
-			continue // it has ended
+			continue // the process has ended
 		}
-		fields := bytes.Fields(text[bytes.LastIndexByte(text, ')')+1:]) // behind the name, which may have blanks
+		fields := bytes.Fields(text[bytes.LastIndexByte(text, ')')+1:]) // the fields after the name, which may contain spaces
 		if len(fields) < 3 || string(fields[2]) != strconv.Itoa(leader) {
 			continue
 		}
@@ -57,7 +57,8 @@ func group(leader int) (all []member) {
 	return all
 }
 
-// private returns the bytes that a process does not share, by its file of /proc.
+// private returns how many bytes of memory a process does not share, read from its statm file in
+// /proc.
 func private(statm string) int64 {
 	text, err := os.ReadFile(statm)
 	fields := bytes.Fields(text)

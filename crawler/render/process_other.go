@@ -7,14 +7,15 @@ import (
 	"os/exec"
 )
 
-// alone does nothing: a browser ends when its pipe does.
+// alone does nothing. A browser ends by itself when its pipe is closed.
 func alone(*exec.Cmd) {}
 
 // kill kills a browser. Its children end with it.
 func kill(p *os.Process) { _ = p.Kill() }
 
-// bound does nothing: the heap of scripts alone is bounded here.
+// bound does nothing. On this system, only the heap of scripts is bounded, by a flag of the
+// browser.
 func bound(int, int64) {}
 
-// resident returns 0: it is not known here.
+// resident returns 0, because the memory of a browser is not known on this system.
 func (p *process) resident() int64 { return 0 }

@@ -22,15 +22,15 @@ import (
 	"go.uber.org/goleak"
 )
 
-// loops is a page that keeps its process busy.
+// loops is a page whose script never ends.
 const loops = "<p>shown<script>for (;;);</script>"
 
 func refuseAll(context.Context, Request) (Answer, error) { return Answer{}, errors.New("refused") }
 
-// A born is a process, by its number and the time of its start.
+// A born identifies a process by its id and the time of its start.
 type born struct{ pid, start string }
 
-// family returns a process and all that descend from it, whatever group they are in.
+// family returns a process and all its descendants, in whatever process group they are.
 func family(leader int) (all []born) {
 	children := map[string][]born{}
 	files, _ := filepath.Glob("/proc/[0-9]*/stat")
@@ -49,7 +49,8 @@ func family(leader int) (all []born) {
 	return all
 }
 
-// statOf returns the fields of a file of /proc behind the name of the process.
+// statOf returns the id of a process, and the fields of its stat file in /proc after the process's
+// name.
 func statOf(file string) (pid string, fields []string) {
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -61,10 +62,10 @@ func statOf(file string) (pid string, fields []string) {
 // runs reports whether a process has not ended.
 func (b born) runs() bool {
 	_, fields := statOf("/proc/" + b.pid + "/stat")
-	return len(fields) > 19 && fields[19] == b.start && fields[0] != "Z" // a zombie has ended, and its parent has not asked why
+	return len(fields) > 19 && fields[19] == b.start && fields[0] != "Z" // a zombie has ended, but its parent has not waited for it
 }
 
-// ends waits until all of some processes have ended.
+// ends waits until all the processes have ended.
 func ends(t *testing.T, all []born) {
 	t.Helper()
 	if len(all) < 4 {
@@ -81,7 +82,7 @@ func ends(t *testing.T, all []born) {
 	}
 }
 
-// A browser that is closed leaves no process, no folder and no goroutine behind, whatever its pages do.
+// A closed browser leaves no process, folder or goroutine behind, whatever its pages do.
 func TestClose(t *testing.T) {
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
 	t.Setenv("TMPDIR", t.TempDir())
@@ -104,7 +105,7 @@ func TestClose(t *testing.T) {
 	}
 }
 
-// started waits until a browser has pages, and returns its process.
+// started waits until a browser renders pages, and returns its process.
 func started(t *testing.T, b *Browser) *process {
 	t.Helper()
 	for range 1000 {
@@ -120,7 +121,7 @@ func started(t *testing.T, b *Browser) *process {
 	return nil
 }
 
-// If the browser is killed, its pages are drawn by another.
+// If the browser is killed, another browser renders its pages.
 func TestBrowserKilled(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	b := newBrowser(t, Options{})
@@ -146,7 +147,7 @@ func TestBrowserKilled(t *testing.T) {
 	}
 }
 
-// Each process of a browser has the limit of memory.
+// The memory limit holds for each process of a browser.
 func TestLimits(t *testing.T) {
 	b := newBrowser(t, Options{Memory: 1 << 30})
 	if _, err := b.Draw(t.Context(), page("<p>x"), refuseAll); err != nil {
@@ -171,7 +172,7 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// drawsForever says that this process is the child of TestKilled.
+// drawsForever is an environment variable. If it is set, this process is the child of TestKilled.
 const drawsForever = "SKINK_TEST_DRAWS_FOREVER"
 
 func TestMain(m *testing.M) {
@@ -199,8 +200,8 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// If this process is killed, the browser and all its children end, though a page keeps one busy. The
-// next browser removes the profile.
+// If this process is killed, the browser and all its children end, even if a script of a page never
+// ends. The next browser removes the profile.
 func TestKilled(t *testing.T) {
 	b := newBrowser(t, Options{})
 	dir := t.TempDir()

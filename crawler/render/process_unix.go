@@ -8,14 +8,16 @@ import (
 	"syscall"
 )
 
-// alone gives a browser a process group of its own. It ends with this process because its pipe does.
+// alone makes a browser start in a process group of its own. If this process ends, the pipe to the
+// browser is closed, and the browser ends too.
 func alone(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
 
 // kill kills a browser and its children.
 func kill(p *os.Process) { _ = syscall.Kill(-p.Pid, syscall.SIGKILL) }
 
-// bound does nothing: the heap of scripts alone is bounded here.
+// bound does nothing. On this system, only the heap of scripts is bounded, by a flag of the
+// browser.
 func bound(int, int64) {}
 
-// resident returns 0: it is not known here.
+// resident returns 0, because the memory of a browser is not known on this system.
 func (p *process) resident() int64 { return 0 }

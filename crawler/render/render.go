@@ -1,5 +1,5 @@
-// Package render draws pages that scripts fill, with a Chromium of this machine, and returns the HTML
-// of what was drawn.
+// Package render runs the scripts of a page in a Chromium on this machine, and returns the HTML of
+// the result.
 //
 //	b, err := render.New(render.Options{Path: path})
 //	defer b.Close()
@@ -7,36 +7,39 @@
 //
 // # The browser has no network
 //
-// Every request of a page, and of its frames and workers, is stopped by the browser and answered by
-// the caller's [Fetch]. The browser itself is started so that it can reach no address, see flags. So
-// all that holds for the caller's own requests holds for those of a page: robots.txt, delays, guarded
-// addresses, limits, archives. The package knows of none of these.
+// The browser pauses every request of a page, and of its frames and workers. The caller's [Fetch]
+// answers the request. The browser itself is started in such a way that it can reach no address,
+// see flags. So the caller can treat the requests of a page like its own: with robots.txt, delays,
+// checks of addresses, limits and archives. This package does none of that.
 //
-// # What is loaded
+// # Requests that are answered
 //
-// Scripts, and data that scripts ask for by GET. A style sheet is answered by an empty one. Pictures,
-// fonts, media, frames, and hosts that only count visitors (see trackers) are refused, and so is every
-// request that would send something. A page cannot leave: where its scripts would go is in
-// [Drawing.Goes].
+// A page gets its scripts, and the data that scripts request with GET. For a style sheet it gets an
+// empty one. Requests for pictures, fonts, media and frames are refused. So are requests to hosts
+// that only count visitors (see trackers), and requests with other methods than GET. A page cannot
+// navigate to another URL, but [Drawing.Goes] has the first URL to which a script tried to
+// navigate.
 //
-// # When a page is drawn
+// # When a page is complete
 //
-// A page is drawn when it was loaded, no request is under way, and in some hundred milliseconds of its
-// own time it neither asked for anything nor changed. That is not measured here but by a timer in the
-// page, so that a busy machine gives a page the time it needs. A page that is never quiet is taken as
-// it is after Options.Time without an answer to wait for, or after Options.Most in all.
+// A page is complete when it was loaded, no request is open, and it neither requested anything nor
+// changed for some hundred milliseconds. A timer in the page measures this time. So the page gets
+// the time that it needs even if the machine is busy. If a page is never quiet, its HTML is taken
+// after Options.Time, not counting the time in which it waits for answers, and after Options.Most
+// at the latest.
 //
 // # Bounds
 //
-// A page makes at most mostRequests requests, and gets at most mostBytes. A process of the browser that
-// takes more than Options.Memory is ended by the system, and its page fails. Each page has a browser
-// context of its own: no cookie, storage or cache is left for the next. One browser has a bounded
-// number of tabs. It is replaced when it has grown or does not answer; pages that were in it are drawn
-// again by the next. If this process is killed, the browser ends too: its pipe closes, and on Linux the
-// kernel kills it. Its profile is a folder for temporary files, and the next browser removes it.
+// A page gets answers to at most mostRequests requests, with about mostBytes in all. If a process
+// of the browser needs more memory than Options.Memory, the system ends it, and its page fails.
+// Each page has a browser context of its own, so the next page does not see its cookies, storage or
+// cache. The browser is replaced when it has rendered mostDrawn pages, needs too much memory, or
+// does not answer. If it ends while it renders pages, the next browser renders them again. If this
+// process is killed, the browser ends too: its pipe closes, and on Linux the kernel kills it. The
+// next browser removes the profile, which is in the folder for temporary files.
 //
-// Known weaknesses: the HTML of frames, and of closed shadow roots, is not returned. Elsewhere than on
-// Linux only the heap of scripts is bounded, not all memory.
+// Known weaknesses: The HTML of frames and of closed shadow roots is not returned. On other systems
+// than Linux, only the heap of scripts is bounded, not the whole memory.
 package render
 
 import (
@@ -51,10 +54,10 @@ import (
 
 // Options configures a browser.
 type Options struct {
-	Path   string        // of the browser, see [Find]
-	Tabs   int           // pages rendered at the same time; 0: two, or the number of processors if that is more
-	Time   time.Duration // how long rendering a page may take, without the time in which it waits for answers; 0: 10 s
-	Most   time.Duration // how long rendering a page may take in all; 0: 2 min
+	Path   string        // path of the browser, see [Find]
+	Tabs   int           // number of pages rendered at the same time; 0: two, or the number of processors if that is more
+	Time   time.Duration // longest time for rendering a page, not counting the time in which it waits for answers; 0: 10 s
+	Most   time.Duration // longest time for rendering a page in all; 0: 2 min
 	Memory int64         // limit for each process of the browser, in bytes; 0: 1 GiB
 	Size   int64         // limit for the HTML of a rendered page, in bytes; 0: 10 MiB
 }
@@ -66,24 +69,24 @@ func (o Options) orDefaults() Options {
 	return o
 }
 
-// A Page is the answer of a server that is to be rendered.
+// A Page is the response of a server that should be rendered.
 type Page struct {
 	URL    string
 	Header http.Header
 	Body   []byte
 }
 
-// A Request is what a page asks for, by GET.
+// A Request is a GET request of a page.
 type Request struct {
 	URL    string      // as the browser writes it, without a fragment
-	Header http.Header // what the answer may depend on: Accept, Origin, and fields that a script set
+	Header http.Header // only fields on which the answer may depend, such as Accept, Origin, and fields that a script has set
 }
 
 // An Answer is the answer to a request.
 type Answer struct {
 	Status int
 	Header http.Header
-	Body   []byte // decoded
+	Body   []byte // without content coding
 }
 
 // A Fetch answers the requests of a page. Several goroutines call it.
@@ -92,37 +95,37 @@ type Fetch func(ctx context.Context, r Request) (Answer, error)
 // A Drawing is a page after a browser has rendered it and run its scripts.
 type Drawing struct {
 	HTML []byte // in UTF-8
-	Goes string // the first URL to which a script tried to navigate; "": none did
+	Goes string // the first URL to which a script tried to navigate; "" if none did
 	Cut  bool   // the page was still changing or loading when its time was over
 }
 
-// These are the reasons why a page was not drawn.
+// These are reasons why a page could not be rendered.
 var (
 	ErrCrashed = errors.New("the browser's process for the page ended, perhaps because the page needs too much memory")
-	ErrHangs   = errors.New("the page does not answer")
+	ErrHangs   = errors.New("the page stopped responding")
 	ErrLarge   = errors.New("the rendered page is too large")
 )
 
-// A Browser draws pages. Several goroutines may use it.
+// A Browser renders pages. Several goroutines may use it.
 type Browser struct {
 	opt  Options
-	tabs chan struct{} // one for each page that is drawn
+	tabs chan struct{} // has one element for each page that is being rendered
 
 	mu     sync.Mutex
-	now    *instance // guarded by mu: gets the pages; nil: none
+	now    *instance // guarded by mu: the process that gets the next page; nil if none is running
 	closed bool      // guarded by mu
 }
 
-// New returns a browser. It is started when the first page is drawn.
+// New returns a browser. Its process is started when the first page is rendered.
 func New(opt Options) *Browser {
 	opt = opt.orDefaults()
 	return &Browser{opt: opt, tabs: make(chan struct{}, opt.Tabs)}
 }
 
-// Tabs returns how many pages are drawn at once.
+// Tabs returns the number of pages that can be rendered at the same time.
 func (b *Browser) Tabs() int { return b.opt.Tabs }
 
-// Close ends the browser. Pages that are being drawn fail.
+// Close ends the browser. Pages that are being rendered fail.
 func (b *Browser) Close() {
 	if b == nil {
 		return
@@ -135,10 +138,11 @@ func (b *Browser) Close() {
 	}
 }
 
-// tries is how often a page is drawn whose browser ended.
+// tries is how often a page is tried in all if the browser ends while it renders the page.
 const tries = 3
 
-// Draw draws a page. The error says why it could not be drawn, or is that of ctx.
+// Draw renders a page. It fails if the page cannot be rendered, or with the cause of ctx if ctx
+// ends.
 func (b *Browser) Draw(ctx context.Context, page Page, fetch Fetch) (*Drawing, error) {
 	select {
 	case b.tabs <- struct{}{}:
@@ -164,11 +168,11 @@ func (b *Browser) Draw(ctx context.Context, page Page, fetch Fetch) (*Drawing, e
 	}
 }
 
-// An instance is a browser that runs.
+// An instance is a running browser process.
 type instance struct {
 	process *process
-	open    int // guarded by Browser.mu: pages that are being drawn
-	drawn   int // guarded by Browser.mu: pages that were
+	open    int // guarded by Browser.mu: number of pages that are being rendered
+	drawn   int // guarded by Browser.mu: number of pages that were rendered
 }
 
 // mostDrawn is how many pages one browser process renders before it is replaced, because browsers
@@ -196,10 +200,11 @@ func (b *Browser) enter() (*instance, error) {
 	return b.now, nil
 }
 
-// bound returns how large a browser may be before it is replaced.
+// bound returns how many bytes of memory a browser may use before it is replaced.
 func (b *Browser) bound() int64 { return b.opt.Memory * int64(1+b.opt.Tabs) / 2 }
 
-// retire gives a browser no more pages. It ends with its last page.
+// retire makes sure that the current process gets no more pages. The process ends when its last
+// page is rendered.
 func (b *Browser) retire() {
 	if b.now.open == 0 {
 		b.now.process.end()
@@ -207,7 +212,8 @@ func (b *Browser) retire() {
 	b.now = nil
 }
 
-// leave says that a page of a browser ended.
+// leave records that a page of an instance is finished, and ends a retired instance after its last
+// page.
 func (b *Browser) leave(in *instance) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

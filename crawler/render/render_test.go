@@ -23,9 +23,9 @@ func newBrowser(t testing.TB, opt Options) *Browser {
 	return b
 }
 
-// A site answers requests from memory, and remembers them.
+// A site answers requests from memory, and records them.
 type site struct {
-	answers map[string]string // by path; JavaScript if the path says so
+	answers map[string]string // by path; the extension of the path decides whether it is JavaScript
 	mu      sync.Mutex
 	asked   []string // guarded by mu
 }
@@ -73,7 +73,7 @@ func TestDraw(t *testing.T) {
 	}
 }
 
-// Custom elements keep their text in shadow roots.
+// The HTML of a rendered page includes the open shadow roots of custom elements.
 func TestShadowRoots(t *testing.T) {
 	b := newBrowser(t, Options{})
 	const script = `class Card extends HTMLElement { connectedCallback() { this.attachShadow({mode: 'open'}).innerHTML = '<p>in the shadow</p><x-inner></x-inner>' } }
@@ -90,7 +90,7 @@ func TestShadowRoots(t *testing.T) {
 	}
 }
 
-// Pages share nothing: what one has stored, the next does not see.
+// A page does not see the cookies and the storage of the page before.
 func TestApart(t *testing.T) {
 	b := newBrowser(t, Options{})
 	const script = `document.body.append('was ' + localStorage.getItem('x') + ' ' + document.cookie); localStorage.setItem('x', 'here'); document.cookie = 'x=here'`

@@ -8,12 +8,12 @@ import (
 )
 
 const (
-	mostRequests = 100      // of a page
-	mostBytes    = 64 << 20 // of the answers that a page gets
-	fetchAtOnce  = 8        // requests of a page that wait for an answer from the caller
+	mostRequests = 100      // requests of one page that are answered
+	mostBytes    = 64 << 20 // bytes of the answers to one page, after which its requests are refused
+	fetchAtOnce  = 8        // requests of one page that the caller answers at the same time
 )
 
-// paused is a request that the browser has stopped.
+// paused is a request that the browser has paused, until the package decides about it.
 type paused struct {
 	RequestID    string
 	FrameID      string
@@ -25,19 +25,20 @@ type paused struct {
 	}
 }
 
-// unsaid are fields of an answer that are not passed on: they speak of the way to us, or ask the
-// browser for more.
+// unsaid are the header fields of an answer that the browser does not get. They describe the
+// connection to the server, or would make the browser do more than show the page.
 var unsaid = map[string]bool{
 	"Content-Encoding": true, "Content-Length": true, "Transfer-Encoding": true, "Connection": true, "Keep-Alive": true,
 	"Set-Cookie": true, "Strict-Transport-Security": true, "Alt-Svc": true, "Link": true, "Nel": true, "Report-To": true,
 	"Reporting-Endpoints": true, "Clear-Site-Data": true, "Content-Disposition": true, "Refresh": true, "Service-Worker-Allowed": true,
 }
 
-// passedOn are fields of a request that are passed on. So are those whose name begins with X-.
+// passedOn are the header fields of the browser's request that are sent to the server. Fields whose
+// name begins with X- are sent too.
 var passedOn = map[string]bool{"Accept": true, "Accept-Language": true, "Origin": true, "Authorization": true}
 
-// trackers count visitors, or show advertisements. They and all hosts below them get no request: a
-// crawl is no visit.
+// trackers are domains of services that count visitors or show advertisements. These domains and
+// all hosts below them get no requests, because a crawl must not count as a visitor.
 var trackers = map[string]bool{
 	"google-analytics.com": true, "googletagmanager.com": true, "googlesyndication.com": true, "doubleclick.net": true,
 	"googleadservices.com": true, "connect.facebook.net": true, "analytics.tiktok.com": true, "bat.bing.com": true, "clarity.ms": true,
@@ -56,19 +57,19 @@ func isTracker(host string) bool {
 	return false
 }
 
-// A use says what becomes of a request.
+// A use is a decision about a request of the browser.
 type use int
 
 const (
 	refuse use = iota
-	answer     // by the caller
-	self       // by the page that is drawn
-	blank      // by an empty style sheet
-	inside     // the browser has it
-	leave      // the page would go elsewhere
+	answer     // the caller answers the request
+	self       // the answer is the page that is being rendered
+	blank      // the answer is an empty style sheet
+	inside     // the browser has the data itself
+	leave      // the page tries to navigate to another URL, which is refused
 )
 
-// stopped handles a request that was stopped. It does not wait.
+// stopped handles a request that the browser has paused. It does not wait for the answer.
 func (t *tab) stopped(session string, p paused) {
 	how, u := t.useOf(p)
 	switch how {
@@ -87,7 +88,7 @@ func (t *tab) stopped(session string, p paused) {
 	}
 }
 
-// useOf decides what becomes of a request, and counts it.
+// useOf decides about a request. If the caller must answer it, useOf counts it.
 func (t *tab) useOf(p paused) (use, *url.URL) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -104,7 +105,7 @@ func (t *tab) useOf(p paused) (use, *url.URL) {
 			t.started = true
 			return self, u
 		}
-		t.loaded = true // the browser sends no such event for a page that is about to be left
+		t.loaded = true // the browser sends no load event for a page that is about to navigate
 		if u.Fragment = ""; t.goes == "" && u.String() != t.page.URL {
 			t.goes = u.String()
 		}
@@ -119,7 +120,8 @@ func (t *tab) useOf(p paused) (use, *url.URL) {
 	return answer, u
 }
 
-// isAside reports a request that the page does without: ahead of time, or for a stream that never ends.
+// isAside reports whether the page does not need the answer to a request. That is so for requests
+// ahead of time (prefetch), and for event streams, which never end.
 func (p *paused) isAside() bool {
 	for name, value := range p.Request.Headers {
 		switch http.CanonicalHeaderKey(name) {
@@ -134,10 +136,10 @@ func (p *paused) isAside() bool {
 	return false
 }
 
-// isLoaded are the types of requests that are answered.
+// isLoaded has the types of requests that the caller answers.
 var isLoaded = map[string]bool{"Script": true, "XHR": true, "Fetch": true}
 
-// answer lets the caller answer a request.
+// answer gets the answer to a request from the caller, and gives it to the browser.
 func (t *tab) answer(session string, p paused, u *url.URL) {
 	t.fetching <- struct{}{}
 	u.Fragment = ""

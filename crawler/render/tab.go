@@ -11,7 +11,8 @@ import (
 	"time"
 )
 
-// closeWithin is how long opening or closing a tab may take. If it takes longer, the browser hangs.
+// closeWithin is the longest time for opening or closing a tab. If this takes longer, the browser
+// is assumed to hang.
 const closeWithin = 20 * time.Second
 
 // A tab is a tab of the browser that renders one page.
@@ -21,25 +22,25 @@ type tab struct {
 	page  Page
 	fetch Fetch
 
-	ctx      context.Context // of the requests
-	context  string          // browser context
+	ctx      context.Context // for the page's requests
+	context  string          // id of the browser context
 	target   string          // id of the tab, which is also the id of its main frame
 	session  string
-	fetching chan struct{} // holds one value for each request that is being answered
+	fetching chan struct{} // has one element for each request that the caller is answering
 	requests sync.WaitGroup
 
 	mu      sync.Mutex
 	loaded  bool  // guarded by mu
 	crashed bool  // guarded by mu
-	started bool  // guarded by mu: the page itself was requested
-	open    int   // guarded by mu: requests that wait for an answer
-	asked   int   // guarded by mu: requests that were passed to the caller
+	started bool  // guarded by mu: the browser has requested the page itself
+	open    int   // guarded by mu: number of requests that wait for an answer
+	asked   int   // guarded by mu: number of requests that were passed to the caller
 	bytes   int64 // guarded by mu: total size of the answers
 	goes    string
 }
 
-// draw draws a page in a tab of its own. The error is errGone if the browser ended or does not
-// answer.
+// draw renders a page in a tab of its own. The error is errGone if the browser has ended or does
+// not answer.
 func (in *instance) draw(ctx context.Context, opt Options, page Page, fetch Fetch) (*Drawing, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, opt.Most, ErrHangs)
 	defer cancel()
@@ -52,12 +53,12 @@ func (in *instance) draw(ctx context.Context, opt Options, page Page, fetch Fetc
 		drawing, err = t.draw(ctx)
 	}
 	if closeErr := t.close(); closeErr != nil {
-		in.process.end() // it hangs
+		in.process.end() // the browser hangs
 	}
 	return drawing, err
 }
 
-// begin opens the tab, and stops all its requests.
+// begin opens the tab, and makes the browser pause all its requests.
 func (t *tab) begin(ctx context.Context) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, closeWithin, errGone)
 	defer cancel()
@@ -102,7 +103,7 @@ var (
 	stopAll    = params{"patterns": []params{{"urlPattern": "*", "requestStage": "Request"}}}
 )
 
-// close closes the tab, and ends its process.
+// close closes the tab and its browser context.
 func (t *tab) close() error {
 	t.listen(t.session, nil)
 	if t.context == "" {
@@ -113,14 +114,14 @@ func (t *tab) close() error {
 	return t.call(ctx, "", "Target.disposeBrowserContext", params{"browserContextId": t.context}, nil)
 }
 
-// draw loads the page, waits until it is drawn, and takes its HTML.
+// draw loads the page, waits until it is complete, and reads its HTML.
 func (t *tab) draw(ctx context.Context) (*Drawing, error) {
 	var went struct{ ErrorText string }
 	if err := t.call(ctx, t.session, "Page.navigate", params{"url": t.page.URL}, &went); err != nil {
 		return nil, err
 	}
 	if went.ErrorText != "" {
-		return nil, fmt.Errorf("the browser does not open the page: %s", went.ErrorText)
+		return nil, fmt.Errorf("the browser cannot open the page: %s", went.ErrorText)
 	}
 	quiet, err := t.settle(ctx)
 	if err != nil {
@@ -140,11 +141,12 @@ func (t *tab) draw(ctx context.Context) (*Drawing, error) {
 
 const (
 	tick     = 20 * time.Millisecond
-	quietFor = 250 // milliseconds of the page's own time
-	restless = 4   // times that a page may change without a request before it counts as quiet
+	quietFor = 250 // milliseconds, measured by a timer in the page
+	restless = 4   // number of these periods after which a page counts as quiet, if it changes but requests nothing
 )
 
-// quietScript waits for some time in the page, and returns how often the page changed.
+// quietScript waits in the page for quietFor milliseconds and until the page is idle, and returns
+// how often the page changed in that time.
 var quietScript = `new Promise(done => {
 	let n = 0;
 	const seen = new MutationObserver(all => { n += all.length });
@@ -153,10 +155,10 @@ var quietScript = `new Promise(done => {
 })`
 
 // settle waits until the page is quiet, which means that it neither changes nor requests anything.
-// It returns false if the page's time is over before that.
+// It returns false if the time for the page is over before that.
 func (t *tab) settle(ctx context.Context) (quiet bool, err error) {
 	used, changes, rounds := time.Duration(0), 0, 0
-	var answer chan error // of the script that waits in the page; nil: none does
+	var answer chan error // receives the result of the script that waits in the page; nil if none is running
 	var asked int
 	last := time.Now()
 	for range time.Tick(tick) {
@@ -195,7 +197,7 @@ func (t *tab) settle(ctx context.Context) (quiet bool, err error) {
 	panic("unreachable")
 }
 
-// A tabState is how far a page is.
+// A tabState is a copy of the fields of a tab that show how far its page is.
 type tabState struct {
 	loaded, crashed bool
 	open, asked     int
@@ -207,8 +209,8 @@ func (t *tab) state() tabState {
 	return tabState{t.loaded, t.crashed, t.open, t.asked}
 }
 
-// htmlScript returns the HTML of the page, with its open shadow roots. Notices for browsers without
-// scripts are left out. It returns null if there are more than %d characters.
+// htmlScript is a script that returns the HTML of the page, with its open shadow roots and without
+// noscript elements. It returns null if the HTML has more than %d characters.
 const htmlScript = `(() => {
 	const root = document.documentElement;
 	if (!root) return '';
@@ -239,8 +241,8 @@ func (t *tab) html() ([]byte, error) {
 	return []byte(*html), nil
 }
 
-// evaluate runs a script beside those of the page, which cannot change what it sees, and decodes its
-// value.
+// evaluate runs a script in the page and decodes its value. The script runs in a world of its own,
+// so the page's scripts cannot change the functions that it uses.
 func (t *tab) evaluate(ctx context.Context, script string, value any) error {
 	var world struct{ ExecutionContextID int }
 	if err := t.call(ctx, t.session, "Page.createIsolatedWorld", params{"frameId": t.target, "worldName": "skink"}, &world); err != nil {
@@ -295,7 +297,7 @@ func (t *tab) event(session, method string, args json.RawMessage) {
 	}
 }
 
-// fulfil answers a request.
+// fulfil gives the browser the answer to a paused request.
 func (t *tab) fulfil(session, request string, a Answer) {
 	var fields []params
 	for name, values := range a.Header {
@@ -310,7 +312,7 @@ func (t *tab) fulfil(session, request string, a Answer) {
 	})
 }
 
-// fail refuses a request.
+// fail makes a paused request fail.
 func (t *tab) fail(session, request, reason string) {
 	t.post(session, "Fetch.failRequest", params{"requestId": request, "errorReason": reason})
 }

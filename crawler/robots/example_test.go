@@ -6,7 +6,7 @@ import (
 	"skink/crawler/robots"
 )
 
-// What a site says to whom.
+// A robots.txt has different rules for different agents.
 func ExampleParse() {
 	rules := robots.Parse([]byte(`
 User-agent: *

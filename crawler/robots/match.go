@@ -4,34 +4,34 @@ import "strings"
 
 // # Matching in robots.txt
 //
-// A rule is compared with the path and query of a URL, octet by octet from the
-// first one, and matches when the rule ends before they differ (RFC 9309,
-// 2.2.2). "*" stands for any octets or none, "$" at the end for the end of the
-// URL (2.2.3). Both sides are first written in one form:
+// A rule is compared with the path and query of a URL, octet by octet from the first one. It
+// matches if all its octets are equal (RFC 9309, section 2.2.2). "*" stands for any octets or none,
+// and "$" at the end of a rule for the end of the URL (2.2.3). Rules and URLs are first converted
+// to a common form:
 //
-//   - octets beyond ASCII, and those that no URL may contain, become %XX;
-//   - %XX of an unreserved character becomes the character; any other is kept,
-//     in capitals: "%2F" is no slash;
-//   - "*" and "$" as letters become %2A and %24, which is how a rule can mean
-//     them, and "'" becomes %27, as the URL Standard escapes it in a query.
+//   - Octets beyond ASCII, and octets that no URL may contain, become %XX.
+//   - %XX of an unreserved character becomes the character. Any other %XX is kept, in capitals, so
+//     "%2F" is not a slash.
+//   - A literal "*" or "$" in a URL becomes %2A or %24, so that a rule can contain it in this form.
+//     "'" becomes %27, as in a query by the URL Standard.
 //
 // The octets that delimit the parts of a URL (: / ? # [ ] @) differ from their escapes in a path.
-// In a query they delimit nothing, and the table of 2.2.2 shows them as equal there. So a rule
-// matches if it does so as written, or with these escapes decoded behind the question mark of both
+// In a query they delimit nothing, and the table in 2.2.2 shows them as equal to their escapes
+// there. So a rule is also compared with these escapes decoded after the question mark of both
 // sides: "/a?u=http://" matches "/a?u=http%3A%2F%2F". "/*%2F" and "/*//" match their literal text
 // anywhere.
 //
-// The length of a rule in this form, with its wildcards, decides between two rules that match.
+// If several rules match, the longest rule in the common form wins. Its wildcards count.
 //
 // Wildcards need no backtracking. The pieces between them are searched from left to right, each at
-// its first place. If there is any way to fit all pieces, fitting each as early as possible is one.
-// So a match reads the URL once.
+// its first occurrence after the piece before it. If all pieces fit in any way, they also fit in
+// this way. So a match reads the URL once.
 
 type rule struct {
 	allow   bool
-	octets  int // length in octets in the common form, by which two matching rules are compared
+	octets  int // length of the rule in the common form, in octets; the longest matching rule wins
 	pattern pattern
-	folded  *pattern // the same rule with escaped delimiters in the query decoded; nil: there are none
+	folded  *pattern // the same rule with decoded delimiters in the query; nil if it has no escaped ones
 }
 
 func newRule(allow bool, path string) rule {
@@ -56,13 +56,14 @@ func (r *rule) matches(t target) bool {
 	return false
 }
 
-// target is the part of a URL that rules are compared with.
+// target is the part of a URL with which rules are compared.
 type target struct {
 	octets string // path and query
 	folded string // with delimiters decoded in the query
 }
 
-// newTarget takes path and query from an absolute URL unchanged, or from a URL that is a path.
+// newTarget returns the target of an absolute URL, or of a URL that begins with its path. It does
+// not resolve dots in the path.
 func newTarget(rawURL string) target {
 	path, _, _ := strings.Cut(rawURL, "#")
 	if scheme := strings.Index(path, "://"); scheme >= 0 && !strings.ContainsAny(path[:scheme], "/?") {
@@ -82,9 +83,9 @@ func newTarget(rawURL string) target {
 
 // pattern is a rule's path, split at its wildcards.
 type pattern struct {
-	first  string   // what the URL starts with
-	rest   []string // what follows, anything between
-	closed bool     // ended with $
+	first  string   // the URL must start with this text
+	rest   []string // texts that must follow in this order, with any text before each of them
+	closed bool     // the URL must end where the pattern ends, because the rule ends with $
 }
 
 func newPattern(normal string) pattern {
@@ -138,7 +139,7 @@ func normalPattern(path string) string {
 func writeOctets(out *strings.Builder, s string) {
 	const (
 		hex      = "0123456789ABCDEF"
-		reserved = ":/?[]@!&()+,;=" // RFC 3986, section 2.2, but for # * $ '
+		reserved = ":/?[]@!&()+,;=" // RFC 3986, section 2.2, except for # * $ '
 	)
 	for i := 0; i < len(s); i++ {
 		c := s[i]
@@ -157,7 +158,7 @@ func writeOctets(out *strings.Builder, s string) {
 	}
 }
 
-// foldQuery decodes the escaped delimiters behind the first question mark.
+// foldQuery decodes the escaped delimiters after the first question mark.
 func foldQuery(normal string) string {
 	path, query, ok := strings.Cut(normal, "?")
 	if !ok || !strings.Contains(query, "%") {
@@ -170,7 +171,8 @@ var delimiters = strings.NewReplacer(
 	"%3A", ":", "%2F", "/", "%3F", "?", "%23", "#", "%5B", "[", "%5D", "]", "%40", "@",
 )
 
-// isUnreserved follows RFC 3986, section 2.3.
+// isUnreserved reports whether a URL may contain a character without an escape (RFC 3986, section
+// 2.3).
 func isUnreserved(c byte) bool {
 	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' ||
 		c == '-' || c == '.' || c == '_' || c == '~'

@@ -2,18 +2,18 @@ package robots
 
 import "strings"
 
-// names are the supported records, with common misspellings. The spellings of user-agent, disallow
-// and sitemap are those that Google's parser accepts (github.com/google/robotstxt, robots.cc),
-// which has seen more files than any other. Those of crawl-delay follow its example.
+// names are the supported records, with common misspellings. Google's parser, which has read more
+// files than any other, accepts the same spellings of user-agent, disallow and sitemap
+// (github.com/google/robotstxt, robots.cc). The spellings of crawl-delay follow its example.
 //
-// Google's parser compares only the beginning of a name, so that "disallowed" is accepted too. We
-// do so for the names where longer is true. Allow has no other spelling here, and needs its colon.
-// Ignoring a rule only costs pages, while a rule that allows more than the site owner meant harms
-// the owner.
+// Google's parser compares only the beginning of a name, so it also accepts "disallowed". This
+// package does the same for the names with longer set. Allow has only one spelling here, and needs
+// its colon. If the crawler ignores such a rule, it only misses pages. If it obeyed a rule that
+// allows more than the owner of the site meant, this could harm the owner.
 var names = []struct {
 	name      string
 	spellings []string
-	longer    bool // what begins with a spelling is the name too
+	longer    bool // a word that only begins with a spelling counts too
 	bare      bool // the colon may be missing
 }{
 	{"user-agent", []string{"user-agent", "useragent", "user agent"}, true, true},
@@ -24,10 +24,10 @@ var names = []struct {
 	{"sitemap", []string{"sitemap", "site-map"}, true, true},
 }
 
-// record parses a line without its comment. It returns the name of the record, or "" if it is none
-// of names, and its value, both without surrounding blanks. A line of two words without a colon
-// after the first is a record too. Its path may contain a colon ("disallow /a:b"), so this form is
-// tried first.
+// record parses a line without its comment. It returns the name and the value of the record,
+// without surrounding blanks. The name is "" if the line is not one of the supported records. A
+// line of two words without a colon after the first word is a record too. Its value may contain a
+// colon ("disallow /a:b"), so this form is tried first.
 func record(line string) (name, value string) {
 	if words := strings.FieldsFunc(line, isBlank); len(words) == 2 {
 		if name := nameOf(words[0], false); name != "" && words[1][0] != ':' {
@@ -41,8 +41,8 @@ func record(line string) (name, value string) {
 	return nameOf(strings.Trim(name, " \t"), true), strings.Trim(value, " \t")
 }
 
-// nameOf returns the name of the record that a word before a colon, or before a blank, stands for,
-// or "".
+// nameOf returns the name of the record that begins with a word, or "" if there is none. The
+// argument colon tells whether a colon follows the word.
 func nameOf(word string, colon bool) string {
 	word = strings.ToLower(word)
 	for _, n := range names {

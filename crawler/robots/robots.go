@@ -7,29 +7,31 @@
 //
 // # How a file is read
 //
-// A file is a list of groups: some user-agent lines, then the rules for the agents that they name.
-// All groups that name one product token are read as one group, and the groups for "*" count only
-// for agents that no group names (2.2.1). The longest rule that matches a URL wins, and Allow wins
-// a tie (2.2.2; match.go defines matching). Without a group, a rule or a match, the URL is allowed.
+// A file is a list of groups. Each group has some user-agent lines, and then the rules for the
+// agents that they name. All groups that name one product token are read as one group. Groups for
+// "*" count only for agents that no group names (section 2.2.1). The longest rule that matches a
+// URL wins, and Allow wins a tie (2.2.2; match.go defines matching). Without a group, a rule or a
+// match, the URL is allowed.
 //
 // The RFC leaves some choices open:
 //
-//   - A line that is not user-agent, allow or disallow never ends a group, as 2.2.4 asks: a
-//     user-agent line after "Crawl-delay: 5" still belongs to the group above it. Many files are
-//     written as if it began a new group, but the RFC and the large crawlers read them in this way.
+//   - Lines with other names than user-agent, allow and disallow never end a group (2.2.4). So a
+//     user-agent line after "Crawl-delay: 5" still belongs to the group above. Many files are
+//     written as if such a line began a new group, but the RFC and the large crawlers read them in
+//     this way.
 //   - Lines that break the grammar are skipped and the rest is used (2.3.1.5). A user-agent line
 //     without a name still begins a group, so that its rules do not apply to the agents above.
-//   - A product token has no digits in the RFC. Actual names do, so digits are allowed. Text after
-//     the token ("/1.0") is ignored.
-//   - Paths may start with "*", as in the RFC's own example 5.1. One that starts
-//     with neither "/" nor "*" matches nothing.
-//   - Common mistakes are read as they were meant, if that makes the crawl more polite; see names.
+//   - In the RFC, a product token has no digits. Actual names have some, so digits are allowed.
+//     Text after the token ("/1.0") is ignored.
+//   - Paths may start with "*", as in the RFC's own example 5.1. A path that starts with neither
+//     "/" nor "*" matches nothing.
+//   - Common mistakes are accepted if this makes the crawl more polite; see names.
 //   - Content-Signal is in no RFC; signal.go describes it.
-//   - Crawl-delay is in no RFC. It is supported because sites use it: in seconds, and the longest
-//     one counts.
+//   - Crawl-delay is in no RFC, but sites use it. Its unit is seconds, and the longest delay
+//     counts.
 //
-// A file in UTF-16 is decoded if a byte order mark or the zeros between its first two characters
-// show it. The RFC permits guessing other encodings, and that is not done (2.2.2).
+// A file in UTF-16 is decoded if it has a byte order mark, or zeros between its first two
+// characters. The RFC permits to guess other encodings (2.2.2), but this package does not.
 package robots
 
 import (
@@ -44,26 +46,26 @@ import (
 	"golang.org/x/text/encoding/unicode"
 )
 
-// MaxBytes is how much of a file is read: the least that 2.5 allows. A line that is cut off there
-// is ignored.
+// MaxBytes is the number of bytes of a file that are read, which is the least that RFC 9309,
+// section 2.5, allows. A line that is cut there is ignored.
 const MaxBytes = 500 << 10
 
-// maxDelay is the longest delay that is distinguished: enough to see that a site wants no crawler.
-// The scheduler decides how to react.
+// maxDelay replaces longer delays. It is long enough to show that a site wants no crawler. The
+// scheduler decides how to react.
 const maxDelay = 24 * time.Hour
 
 // Rules are the rules of a site's robots.txt. The zero value allows everything. Rules are
 // immutable, and several goroutines may use them.
 type Rules struct {
 	groups   map[string][]*group // by product token in lower case
-	signals  signals             // outside any group: for all agents
+	signals  signals             // signals outside any group, which are for all agents
 	sitemaps []string
-	size     int // rules in all groups
+	size     int // number of rules in all groups
 }
 
-// group is the rules below one run of user-agent lines.
+// group holds the rules after one or more user-agent lines.
 type group struct {
-	rules   []rule // the longest first, Allow before Disallow
+	rules   []rule // longest first; of equal length, Allow before Disallow
 	delay   time.Duration
 	signals signals
 }
@@ -72,8 +74,8 @@ type group struct {
 func Parse(body []byte) *Rules {
 	r := &Rules{groups: make(map[string][]*group)}
 	var all []*group
-	var last *group  // of all
-	started := false // last has had a rule: the next user-agent begins another
+	var last *group  // the last of all
+	started := false // last has a rule, so the next user-agent line begins another group
 	for name, value := range lines(body) {
 		switch name {
 		case "user-agent":
@@ -112,8 +114,8 @@ func Parse(body []byte) *Rules {
 	return r
 }
 
-// name files a group under a token. A group is filed only once under a token, because a file may
-// name one agent 30,000 times.
+// name adds a group to the groups of a token, unless the group is the last of them already. A file
+// may name one agent 30,000 times.
 func (r *Rules) name(g *group, token string) {
 	if groups := r.groups[token]; len(groups) == 0 || groups[len(groups)-1] != g {
 		r.groups[token] = append(groups, g)
@@ -130,8 +132,8 @@ func allowFirst(a, b bool) int {
 	return 1
 }
 
-// lines yields the records of a file, without comments. CR, LF and CRLF end a line. Empty lines
-// have no meaning.
+// lines yields the name and value of each supported record of a file, without comments. CR, LF and
+// CRLF end a line. Empty lines have no meaning.
 func lines(body []byte) func(yield func(name, value string) bool) {
 	return func(yield func(name, value string) bool) {
 		text := strings.TrimPrefix(cut(decoded(body)), "\ufeff")
@@ -167,18 +169,18 @@ func decoded(body []byte) []byte {
 	if err != nil {
 		return body
 	}
-	if len(body) > MaxBytes { // the last line is cut
+	if len(body) > MaxBytes { // the last line may be incomplete
 		text = text[:bytes.LastIndexAny(text, "\r\n")+1]
 	}
 	return text
 }
 
-// cut returns the whole lines among the first MaxBytes.
+// cut returns the complete lines within the first MaxBytes.
 func cut(body []byte) string {
 	if len(body) <= MaxBytes {
 		return string(body)
 	}
-	text := string(body[:MaxBytes+1]) // one more, in case that one ends the line
+	text := string(body[:MaxBytes+1]) // one byte more, which may be the end of the last line
 	return text[:strings.LastIndexAny(text, "\r\n")+1]
 }
 
@@ -206,9 +208,9 @@ func token(s string) string {
 	return strings.ToLower(s)
 }
 
-// ProductToken returns the name, in lower case, by which robots.txt and pages address the crawler
-// of a User-Agent header. It also finds the name if the header looks like a browser's: "Mozilla/5.0
-// (compatible; skink/1.0)" is skink.
+// ProductToken returns the name, in lower case, that robots.txt and pages use for the crawler with
+// this User-Agent header. It also finds the name if the header looks like that of a browser: for
+// "Mozilla/5.0 (compatible; skink/1.0)" it returns "skink".
 func ProductToken(agent string) string {
 	name := token(agent)
 	if name != "mozilla" {
@@ -218,8 +220,8 @@ func ProductToken(agent string) string {
 	return cmp.Or(token(product), name)
 }
 
-// groupsOf returns the groups for an agent: those that name it, or else those for "*". A group that
-// names the agent counts even if it has no rules (2.1).
+// groupsOf returns the groups that name an agent, or the groups for "*" if there are none. A group
+// that names the agent counts even if it has no rules (2.1).
 func (r *Rules) groupsOf(agent string) []*group {
 	if name := ProductToken(agent); name != "" {
 		if groups, ok := r.groups[name]; ok {
@@ -230,11 +232,11 @@ func (r *Rules) groupsOf(agent string) []*group {
 }
 
 // Allowed reports whether agent may fetch rawURL, an absolute URL on the site of the robots.txt.
-// agent is a product token such as "skink" or a whole User-Agent header that starts with one.
+// The agent is a product token such as "skink", or a whole User-Agent header that contains one.
 // /robots.txt itself is always allowed.
 //
-// The time is bounded by the URL's length times the number of the agent's
-// rules; a wildcard costs no more than a letter.
+// The time is proportional to the length of the URL times the number of the agent's rules. A
+// wildcard costs no more than a letter.
 func (r *Rules) Allowed(agent, rawURL string) bool {
 	asked := newTarget(rawURL)
 	if asked.octets == "/robots.txt" {
@@ -265,12 +267,12 @@ func (r *Rules) CrawlDelay(agent string) time.Duration {
 	return delay
 }
 
-// Sitemaps returns the values of all sitemap lines, in any group, in the order and the form in
-// which they were written.
+// Sitemaps returns the values of all sitemap lines, inside and outside of groups, in the order of
+// the file and exactly as written.
 func (r *Rules) Sitemaps() []string { return slices.Clone(r.sitemaps) }
 
-// Size returns the number of rules for all agents. Each takes about 100 bytes of memory. For a nil
-// Rules it is 0.
+// Size returns the number of rules for all agents. Each rule takes about 100 bytes of memory. Size
+// returns 0 for nil Rules.
 func (r *Rules) Size() int {
 	if r == nil {
 		return 0

@@ -12,8 +12,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// statement is one statement about a file: this agent may, or may not, fetch
-// these paths. A path stands for that path on example.com.
+// statement is one statement about a file: an agent may or may not fetch some paths on example.com.
 type statement struct {
 	name  string // section of RFC 9309 and what the case shows
 	file  string
@@ -40,7 +39,7 @@ Disallow: /example/page.html
 User-Agent: quxbot
 `
 
-// The two groups of section 2.2.1 that are one.
+// The example of section 2.2.1, in which two groups are read as one.
 const mergedFile = `user-agent: ExampleBot
 disallow: /foo
 disallow: /bar
@@ -196,16 +195,14 @@ func TestAllowed(t *testing.T) {
 	}
 }
 
-// TestMistyped: what is often mistyped, after the spellings that Google's parser
-// takes (github.com/google/robotstxt, robots.cc: its typos of user-agent and disallow,
-// and the colon that may be missing between two words; robots_test.cc has the same
-// cases of missing colons). Each line stands for one of a file that forbids all to
-// skink, or allows it; the rest of the file is well-formed.
+// TestMistyped parses common mistakes that Google's parser also accepts
+// (github.com/google/robotstxt): misspellings of user-agent and disallow (robots.cc), and missing
+// colons between two words (robots_test.cc). Each line replaces a line of a well-formed file.
 func TestMistyped(t *testing.T) {
 	tests := []struct {
 		line   string
-		agent  bool // it stands for "User-agent: skink"
-		forbid bool // it stands for "Disallow: /", or else for nothing
+		agent  bool // the line has the meaning of "User-agent: skink"
+		forbid bool // the line has the meaning of "Disallow: /"; if both are false, it is ignored
 	}{
 		{line: "user-agent skink", agent: true},
 		{line: "User-Agent\tskink", agent: true},
@@ -230,16 +227,16 @@ func TestMistyped(t *testing.T) {
 		{line: "disalow /", forbid: true},
 		{line: "disallow /*:*\ndisallow: /x", forbid: true},
 
-		{line: "disallow this site"},    // three words are prose
-		{line: "disallowed /"},          // so may be two
-		{line: "do not disallow: /"},    // and what ends in a name
-		{line: "disallow for a: /"},     // or has more words than it
-		{line: "deny: /"},               // a word that no parser takes
-		{line: "\u00a0disallow /"},      // no blank
-		{line: "disallow\u00a0/"},       // nor here
-		{line: "user agent skink\n#"},   // three words
-		{line: "disallow"},              // forbids nothing
-		{line: "disallow\ndisallow /y"}, // another path
+		{line: "disallow this site"},    // three words without a colon are prose
+		{line: "disallowed /"},          // without a colon, the name must be exact
+		{line: "do not disallow: /"},    // the name must begin the line
+		{line: "disallow for a: /"},     // more words before the colon than the name
+		{line: "deny: /"},               // an unknown name
+		{line: "\u00a0disallow /"},      // a no-break space is not a blank
+		{line: "disallow\u00a0/"},       // the same after the name
+		{line: "user agent skink\n#"},   // three words without a colon
+		{line: "disallow"},              // an empty rule forbids nothing
+		{line: "disallow\ndisallow /y"}, // the second rule is for another path
 	}
 	for _, tt := range tests {
 		file := "User-agent: *\n" + tt.line + "\n"
@@ -254,7 +251,7 @@ func TestMistyped(t *testing.T) {
 			t.Errorf("%q: the rule is for everyone", tt.line)
 		}
 	}
-	// A mistyped Allow opens nothing.
+	// A mistyped Allow allows nothing.
 	for _, line := range []string{"allow /", "alow: /", "allowed: /", "allow/", "al low: /"} {
 		if Parse([]byte("user-agent: *\ndisallow: /\n"+line)).Allowed("skink", "https://example.com/") {
 			t.Errorf("%q opens what is forbidden", line)
@@ -272,7 +269,7 @@ func TestMistyped(t *testing.T) {
 	}
 }
 
-// What rules are compared with is taken from the URL as it stands.
+// The path and query of a URL are compared with rules as they are, without resolving dots.
 func TestTarget(t *testing.T) {
 	tests := []struct{ url, want string }{
 		{"https://example.com", "/"},
@@ -325,8 +322,8 @@ func TestSitemaps(t *testing.T) {
 	}
 }
 
-// RFC 9309, 2.5: at least 500 KiB are read. What is cut there is no rule: of
-// "/private/x" could be left "/".
+// At least 500 KiB of a file are read (RFC 9309, section 2.5). A line that is cut there is not a
+// rule, because only "/" could be left of "/private/x".
 func TestLimit(t *testing.T) {
 	const head = "user-agent: *\n"
 	const last = "disallow: /last"
@@ -352,9 +349,10 @@ func TestLimit(t *testing.T) {
 	}
 }
 
-// Files made to be slow, each of the most that is read. All are parsed and asked
-// within half a second; the bound is for busy machines. Reading all rules again
-// for each agent would take a minute, backtracking for ever.
+// TestHostileIsBounded parses and queries files of MaxBytes that are meant to be slow. Each takes
+// less than half a second; the time limit of the test is for busy machines. With an algorithm that
+// reads all rules again for each agent, it would take a minute, and with backtracking it would
+// never end.
 func TestHostileIsBounded(t *testing.T) {
 	fill := func(line string) string { return strings.Repeat(line, MaxBytes/len(line)) }
 	url := "https://example.com/" + strings.Repeat("a", 8000)
@@ -373,7 +371,7 @@ func TestHostileIsBounded(t *testing.T) {
 	}
 }
 
-// Matching without backtracking, against matching by trying everything.
+// Matching without backtracking gives the same result as a search through all possibilities.
 func TestPatternProperties(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		pattern := rapid.StringMatching(`/[ab*]{0,8}\$?`).Draw(t, "pattern")
@@ -397,8 +395,8 @@ func matchesByTrying(pattern, path string) bool {
 	return path != "" && path[0] == pattern[0] && matchesByTrying(pattern[1:], path[1:])
 }
 
-// A file in UTF-16 is read with a byte order mark and without one, whatever order its bytes have. What
-// is cut at MaxBytes in the middle of a line loses that line.
+// A file in UTF-16 is read with or without a byte order mark, in both byte orders. A line that is
+// cut at MaxBytes is ignored.
 func TestUTF16(t *testing.T) {
 	const file = "user-agent: a\r\ndisallow: /é # ツ\nsitemap: http://a.example/s.xml"
 	long := "user-agent: a\n#" + strings.Repeat("x", MaxBytes/2-len("user-agent: a\n#\nallow: /\ndis")) + "\nallow: /\ndisallow: /"
@@ -438,14 +436,14 @@ func Fuzz(f *testing.F) {
 		if !rules.Allowed(agent, "https://example.com/robots.txt") {
 			t.Error("/robots.txt is not allowed")
 		}
-		// What others are told changes nothing, nor does a record of another kind.
+		// Rules for other agents and other kinds of records change nothing.
 		more := file + "\ndisallow:\nsitemap: /s.xml\nuser-agent: zz-other\ndisallow: /\nallow: /x\ncrawl-delay: 9\n"
 		if len(more) <= MaxBytes && ProductToken(agent) != "zz-other" {
 			if got := Parse([]byte(more)).Allowed(agent, path); got != allowed {
 				t.Errorf("allowed %v, with a group for another agent %v", allowed, got)
 			}
 		}
-		// A rule matches the URL it was made of.
+		// A rule matches the URL from which it was made.
 		clean := strings.NewReplacer("\r", "", "\n", "", "#", "", "*", "").Replace(path)
 		if target := strings.Trim(clean, " \t"); strings.HasPrefix(target, "/") && target != "/robots.txt" && !strings.HasSuffix(target, "$") {
 			own := Parse([]byte("user-agent: *\ndisallow: " + target))

@@ -8,26 +8,27 @@ import (
 
 // # Content signals
 //
-// A Content-Signal line says for what the site allows its content to be used:
+// A Content-Signal line lists uses of the site's content that the site allows or forbids:
 //
 //	Content-Signal: search=yes, ai-train=no
 //
-// The format is from contentsignals.org (2025), which names search, ai-input and ai-train. Other
-// names are kept too, because the list may grow. Above the first user-agent line, a signal is for
-// all agents. Within a group it is for the agents of that group, and counts before one above the
-// groups. If lines of equal rank contradict each other, "no" counts.
+// The format is from contentsignals.org (2025), which defines search, ai-input and ai-train. Other
+// names are kept too, because the list may grow. A signal above the first user-agent line is for
+// all agents. A signal within a group is for the agents of that group, and takes precedence over
+// signals above the groups. If two signals in the same group, or two signals above all groups,
+// contradict each other, "no" counts.
 //
-// A signal is no rule: it never forbids a fetch.
+// A signal is not a rule: it never forbids a fetch.
 
 const (
-	mostSignals   = 16 // of a group; the rest is ignored
-	longestSignal = 32 // bytes of its name
+	mostSignals   = 16 // number of signals in a group; further signals are ignored
+	longestSignal = 32 // length of a signal's name in bytes
 )
 
-// signals are uses of content, with true for yes. nil: there are none.
+// signals maps uses of content to whether the site allows them. It is nil if there are none.
 type signals map[string]bool
 
-// add adds the signals of a line. It ignores what is not a name with yes or no.
+// add adds the signals of a line. It ignores parts that are not a name with yes or no.
 func (s *signals) add(value string) {
 	for _, part := range strings.Split(value, ",") {
 		name, allowed, ok := parseSignal(strings.ToLower(part))
@@ -55,14 +56,14 @@ func parseSignal(text string) (name string, allowed, ok bool) {
 	return name, value == "yes", isToken && (value == "yes" || value == "no")
 }
 
-// IsSignal reports whether a text is one content signal as [Rules.Signals] writes it, such as
-// "ai-train=no".
+// IsSignal reports whether a text is one content signal in the form in which [Rules.Signals] writes
+// it, such as "ai-train=no".
 func IsSignal(text string) bool {
 	name, _, ok := parseSignal(text)
 	return ok && (text == name+"=yes" || text == name+"=no")
 }
 
-// Signals returns the content signals for agent, sorted and joined by ", ": "ai-train=no,
+// Signals returns the content signals for agent, sorted and joined by ", ", such as "ai-train=no,
 // search=yes". It returns "" if there are none.
 func (r *Rules) Signals(agent string) string {
 	all := maps.Clone(r.signals)

@@ -25,7 +25,7 @@ func TestSignals(t *testing.T) {
 	}
 }
 
-// manySignals returns n signals in order.
+// manySignals returns n different signals in alphabetical order.
 func manySignals(n int) string {
 	var all []string
 	for i := range n {

@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	// DirectoryPath is where a site publishes its keys.
+	// DirectoryPath is the path at which a site publishes its keys.
 	DirectoryPath = "/.well-known/http-message-signatures-directory"
 
 	// DirectoryType is the media type with which the directory must be served.
@@ -29,23 +29,23 @@ func NewKey() (Key, error) {
 	return Key{private}, err
 }
 
-// ParseKey reads a key in PEM (PKCS #8, as "openssl genpkey -algorithm ed25519" writes it) or as a
-// JWK with its private part. The error does not quote the text.
+// ParseKey parses a key in PEM (PKCS #8, as "openssl genpkey -algorithm ed25519" writes it), or a
+// JWK with the private part of the key. The error does not contain the text.
 func ParseKey(text []byte) (Key, error) {
 	if text = bytes.TrimSpace(text); bytes.HasPrefix(text, []byte("{")) {
 		return parseJWK(text)
 	}
 	block, _ := pem.Decode(text)
 	if block == nil || block.Type != "PRIVATE KEY" {
-		return Key{}, errors.New("it holds no private key in PEM: make one with skink key new")
+		return Key{}, errors.New("no private key in PEM format: make one with skink key new")
 	}
 	parsed, err := x509.ParsePKCS8PrivateKey(block.Bytes)
 	if err != nil {
-		return Key{}, errors.New("its PEM block is not a PKCS #8 key: make one with skink key new")
+		return Key{}, errors.New("the PEM block is not a PKCS #8 key: make one with skink key new")
 	}
 	private, ok := parsed.(ed25519.PrivateKey)
 	if !ok {
-		return Key{}, errors.New("its key is not an Ed25519 key: make one with skink key new")
+		return Key{}, errors.New("the key is not an Ed25519 key: make one with skink key new")
 	}
 	return Key{private}, nil
 }
@@ -53,24 +53,24 @@ func ParseKey(text []byte) (Key, error) {
 func parseJWK(text []byte) (Key, error) {
 	var jwk struct{ Kty, Crv, D, X string }
 	if json.Unmarshal(text, &jwk) != nil || jwk.Kty != "OKP" || jwk.Crv != "Ed25519" {
-		return Key{}, errors.New("its JWK is not an Ed25519 key")
+		return Key{}, errors.New("the JWK is not an Ed25519 key")
 	}
 	seed, err := base64.RawURLEncoding.DecodeString(jwk.D)
 	if err != nil || len(seed) != ed25519.SeedSize {
-		return Key{}, errors.New("its JWK has no private part (d)")
+		return Key{}, errors.New("the JWK has no private part (d)")
 	}
 	k := Key{ed25519.NewKeyFromSeed(seed)}
 	if jwk.X != "" && jwk.X != k.public() {
-		return Key{}, errors.New("the parts d and x of its JWK are of different keys")
+		return Key{}, errors.New("the parts d and x of the JWK belong to different keys")
 	}
 	return k, nil
 }
 
-// PEM returns the key in PEM (PKCS #8). It is secret.
+// PEM returns the private key in PEM (PKCS #8). The result is secret.
 func (k Key) PEM() []byte {
 	der, err := x509.MarshalPKCS8PrivateKey(k.private)
 	if err != nil {
-		panic(err) // an Ed25519 key can be written
+		panic(err) // cannot happen with an Ed25519 key
 	}
 	return pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der})
 }
@@ -113,7 +113,7 @@ func Directory(keys ...Key) []byte {
 	}
 	text, err := json.MarshalIndent(set, "", "  ")
 	if err != nil {
-		panic(err) // strings can be written
+		panic(err) // cannot happen with strings
 	}
 	return append(text, '\n')
 }

@@ -1,12 +1,12 @@
 // Package signature signs HTTP requests, so that a site can tell who sends them (Web Bot Auth).
 //
-// Start with a [Key]: [NewKey] makes one, [ParseKey] reads one. A [Signer] signs requests with it:
+// Start with a [Key] from [NewKey] or [ParseKey]. A [Signer] signs requests with the key:
 //
 //	s := &signature.Signer{Key: key, Agent: "https://crawler.example"}
 //	err := s.Sign(request, time.Now())
 //
-// The owner of the key publishes [Directory] at [DirectoryPath] of the agent's site. Sites fetch
-// it there, and check signatures with it.
+// The owner of the key publishes the result of [Directory] at [DirectoryPath] on the agent's site.
+// Other sites fetch this directory, and check signatures with it.
 //
 // # Sources
 //
@@ -15,9 +15,9 @@
 // as a string. This package sends the dictionary that the current draft demands. Key IDs are JWK
 // thumbprints (RFC 7638, RFC 8037 appendix A.3).
 //
-// A signature covers the method, the authority and the path, but not the query: caches may reorder
-// its parameters. It expires after [Lifetime], and has a random nonce. For a
-// short time, whoever sees a request can send it again, but only to the same site and path.
+// A signature covers the method, the authority and the path. It does not cover the query, because
+// caches may reorder its parameters. It expires after [Lifetime], and has a random nonce. Until
+// then, anyone who sees a request can send it again, but only to the same site and path.
 //
 // The package verifies nothing, and reads no files.
 package signature
@@ -34,7 +34,8 @@ import (
 	"time"
 )
 
-// Lifetime is how long a signature is valid. It allows for clocks that differ by a few minutes.
+// Lifetime is the time for which a signature is valid. It is long enough for clocks that differ by
+// a few minutes.
 const Lifetime = 5 * time.Minute
 
 // label names the signature within its fields.
@@ -56,8 +57,8 @@ func NewSigner(key Key, origin string) (*Signer, error) {
 	return &Signer{Key: key, Agent: "https://" + strings.ToLower(u.Host)}, nil
 }
 
-// Sign adds the fields Signature-Agent, Signature-Input and Signature to a request. It replaces
-// those that are there. It fails only if the system has no random numbers.
+// Sign sets the header fields Signature-Agent, Signature-Input and Signature of a request. It fails
+// only if the system has no random numbers.
 func (s *Signer) Sign(r *http.Request, now time.Time) error {
 	nonce := make([]byte, 32)
 	if _, err := rand.Read(nonce); err != nil {
@@ -88,8 +89,8 @@ type component struct {
 	value string
 }
 
-// base returns the text that is signed (RFC 9421, section 2.5). params is the list of components and
-// the parameters of the signature.
+// base returns the text that is signed (RFC 9421, section 2.5). The argument params has the list of
+// components, followed by the parameters of the signature.
 func base(covered []component, params string) string {
 	var b strings.Builder
 	for _, c := range covered {
@@ -108,8 +109,8 @@ func list(covered []component) string {
 	return "(" + strings.Join(names, " ") + ")"
 }
 
-// authority returns the host of a request in lower case, with its port unless it is the scheme's own
-// (RFC 9421, section 2.2.3).
+// authority returns the host of a request in lower case, with its port unless that is the default
+// port of the scheme (RFC 9421, section 2.2.3).
 func authority(r *http.Request) string {
 	host := strings.ToLower(r.Host)
 	if host == "" {
@@ -125,7 +126,7 @@ func authority(r *http.Request) string {
 // path returns the path of a request as sent, without its query (RFC 9421, section 2.2.6).
 func path(r *http.Request) string {
 	target := r.URL.RequestURI()
-	if _, rest, ok := strings.Cut(target, "://"); ok { // the absolute form
+	if _, rest, ok := strings.Cut(target, "://"); ok { // the target is in the absolute form
 		_, target, _ = strings.Cut(rest, "/")
 		target = "/" + target
 	}

@@ -30,7 +30,7 @@ func TestVectors(t *testing.T) {
 	for _, test := range []struct {
 		name    string
 		covered []component
-		params  string // after the list
+		params  string // the parameters after the list of components
 		want    string
 	}{
 		{
@@ -63,8 +63,7 @@ func TestVectors(t *testing.T) {
 	}
 }
 
-// The thumbprint of the test key is in RFC 8037, appendix A.3 for another key, and in the draft for
-// this one.
+// The expected thumbprint is from the draft, which uses the same test key.
 func TestThumbprint(t *testing.T) {
 	if got, want := testingKey(t).Thumbprint(), "poqkLGiymh_W0uP6PZFw-dvez3QJT5SolqXBCW38r0U"; got != want {
 		t.Errorf("thumbprint %s, want %s", got, want)
@@ -78,7 +77,7 @@ func TestThumbprint(t *testing.T) {
 	}
 }
 
-// field finds the parts of Signature-Input.
+// field matches a Signature-Input field, and captures its parts.
 var field = regexp.MustCompile(`^skink=(\((.*)\);created=(\d+);expires=(\d+);keyid="([^"]*)";alg="ed25519";nonce="([^"]*)";tag="web-bot-auth")$`)
 
 func TestSign(t *testing.T) {

@@ -6,27 +6,28 @@ import (
 	"time"
 )
 
-// dates are the forms of lastmod (W3C, https://www.w3.org/TR/NOTE-datetime) and Atom (RFC 3339),
-// and common mistakes. RSS uses the forms of mail.
+// dates are the supported formats of dates: those of lastmod (https://www.w3.org/TR/NOTE-datetime)
+// and Atom (RFC 3339), and common mistakes. RSS uses the formats of mail, see parseMailDate.
 var dates = []string{
 	time.DateOnly,
 	time.RFC3339Nano,
 	"2006-01-02T15:04Z07:00",
-	"2006-01-02T15:04:05", // without the zone that it must have
+	"2006-01-02T15:04:05", // the zone is missing, although it is required
 	time.DateTime,
 	"2006-01",
 	"2006",
 }
 
-// mailZones are the names of zones in RFC 822, section 5.1. Without them, a name would be read as a
-// zone without an offset.
+// mailZones maps the names of time zones in RFC 822, section 5.1, to their offsets. Package time
+// would parse such a name as a zone with offset zero.
 var mailZones = map[string]string{
 	"UT": "+0000", "UTC": "+0000", "GMT": "+0000", "Z": "+0000",
 	"EST": "-0500", "EDT": "-0400", "CST": "-0600", "CDT": "-0500",
 	"MST": "-0700", "MDT": "-0600", "PST": "-0800", "PDT": "-0700",
 }
 
-// parseDate returns the zero time for text that is not a date.
+// parseDate parses a date in one of the supported formats. It returns the zero time for text that
+// is not a date.
 func parseDate(text string) time.Time {
 	if len(text) > len("Wednesday, 02 Jan 2006 15:04:05.999999999 -0700") {
 		return time.Time{}
@@ -39,8 +40,9 @@ func parseDate(text string) time.Time {
 	return parseMailDate(text)
 }
 
-// parseMailDate reads a date of RFC 822 and RFC 5322: the weekday and the seconds may be missing, and
-// the year may have two digits. A weekday may be any word, and a numeric zone may have a colon.
+// parseMailDate parses a date by RFC 822 or RFC 5322: the weekday and the seconds may be missing,
+// and the year may have two digits. It also accepts any word as a weekday, and a colon in a numeric
+// zone.
 func parseMailDate(text string) time.Time {
 	if weekday, rest, found := strings.Cut(text, ","); found && !strings.ContainsAny(weekday, "0123456789") {
 		text = rest

@@ -12,8 +12,9 @@ import (
 	"golang.org/x/text/encoding/unicode"
 )
 
-// decode unpacks a file, up to a number of bytes, and converts it to UTF-8. Gzip in gzip is not
-// unpacked twice.
+// decode returns a reader of the unpacked file in UTF-8. The reader fails with [ErrBytes] if the
+// file is longer than the given number of bytes, packed or unpacked. Gzip inside gzip is not
+// unpacked.
 func decode(r io.Reader, bytes int64) (*bufio.Reader, error) {
 	in := bufio.NewReader(&bounded{src: r, left: bytes})
 	if head, _ := in.Peek(2); string(head) == "\x1f\x8b" {
@@ -36,12 +37,12 @@ func decode(r io.Reader, bytes int64) (*bufio.Reader, error) {
 // emptyOr turns io.EOF into the error of an empty file, which wraps [ErrNone].
 func emptyOr(err error) error {
 	if err == io.EOF {
-		return fmt.Errorf("it is empty: %w", ErrNone)
+		return fmt.Errorf("empty file: %w", ErrNone)
 	}
 	return err
 }
 
-// unpacking is a reader that marks errors as those of gzip.
+// unpacking is a reader of unpacked data. Its errors say that unpacking failed.
 type unpacking struct{ z io.Reader }
 
 func (u unpacking) Read(p []byte) (int, error) {
@@ -71,12 +72,13 @@ func (b *bounded) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// maxDeclaration is how many bytes of a file are searched for a declared encoding.
+// maxDeclaration is the number of bytes at the start of a file that are searched for a declared
+// encoding.
 const maxDeclaration = 256
 
-// encodingOf returns the encoding of a file that begins with head. It uses the byte order mark, the
-// zeros between the first characters, or the XML declaration. It returns nil for UTF-8 and if
-// nothing is known. Bytes that are not UTF-8 then stay in the URLs.
+// encodingOf returns the encoding of a file that begins with head. It uses the byte order mark,
+// zeros between the first characters, or the XML declaration. It returns nil if the encoding is
+// UTF-8 or not known. In the second case, bytes that are not UTF-8 stay in the URLs.
 func encodingOf(head []byte) encoding.Encoding {
 	switch {
 	case bytes.HasPrefix(head, []byte("\xff\xfe")), bytes.HasPrefix(head, []byte("<\x00")):
@@ -94,7 +96,7 @@ func encodingOf(head []byte) encoding.Encoding {
 	}
 	label, _, _ := bytes.Cut(rest[1:], rest[:1])
 	enc, name := charset.Lookup(string(label))
-	if name == "utf-8" || name == "utf-16le" || name == "utf-16be" { // the declaration was read as ASCII
+	if name == "utf-8" || name == "utf-16le" || name == "utf-16be" { // the file cannot be in UTF-16, because the declaration was readable as ASCII
 		return nil
 	}
 	return enc

@@ -14,20 +14,20 @@ import (
 	"testing"
 )
 
-// A hostile is a file that is to cost more than it should.
+// A hostile is a file that is meant to cost much memory or time.
 type hostile struct {
 	name, does string
 	file       func() io.Reader
 	entries    int
-	end        error // nil: it is read to its end
-	whole      bool  // read up to MaxBytes, not mostRead
+	end        error // the last error; nil if the file is read to its end
+	whole      bool  // the limit is MaxBytes instead of mostRead
 }
 
-// mostLive is what reading any file may hold at once, in bytes.
+// mostLive is the number of bytes of memory that may be in use while a file is read.
 const mostLive = 256 << 10
 
-// mostRead stands for [MaxBytes] in all cases but the first few: nothing grows with what is
-// read over.
+// mostRead is the limit for the bytes of a file in most cases, in place of [MaxBytes]. It makes the
+// test faster. The memory in use does not depend on the number of bytes that are skipped.
 const mostRead = 8 << 20
 
 const entry = "<url><loc>http://a.example/a/page/with/a/name</loc><lastmod>2020-01-01</lastmod></url>"
@@ -63,7 +63,7 @@ func hostiles() []hostile {
 	}
 }
 
-// No file holds more than mostLive at once, and none is read without end.
+// TestHostile checks that no file needs more than mostLive bytes at once, and that reading ends.
 func TestHostile(t *testing.T) {
 	for _, h := range hostiles() {
 		t.Run(h.name, func(t *testing.T) {
@@ -99,8 +99,8 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// A meter looks at the memory that is in use each time it has given another 4 MB, and now and then
-// before that.
+// A meter is a reader that measures the memory in use. It does so after each 4 MB, and several
+// times before the first 4 MB.
 type meter struct {
 	src              io.Reader
 	base, peak, read int64
@@ -128,7 +128,7 @@ func (m *meter) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// An endless file has a head, and then one unit again and again.
+// An endless file is a head, followed by endless copies of one unit.
 type endless struct {
 	head string
 	unit []byte
@@ -149,7 +149,7 @@ func (e *endless) Read(p []byte) (n int, err error) {
 	return n, nil
 }
 
-// packing is a gzip file of a head and many units.
+// packing returns a gzip file with a head and many copies of one unit.
 func packing(head, unit string, units int) io.Reader {
 	var b bytes.Buffer
 	z := gzip.NewWriter(&b)
@@ -164,7 +164,7 @@ func packing(head, unit string, units int) io.Reader {
 
 var update = flag.Bool("update", false, "write testdata/hostile.md")
 
-// The table says what the tests hold.
+// TestHostileTable compares testdata/hostile.md with the cases.
 func TestHostileTable(t *testing.T) {
 	var b strings.Builder
 	fmt.Fprintf(&b, `# Hostile sitemaps
@@ -196,12 +196,12 @@ are more than %d MB read, packed or unpacked: the test says so of two, and of th
 	}
 }
 
-// Whatever a file says, reading it ends, within the bounds, and yields one error at most, as the
-// last.
+// FuzzRead checks that reading any file ends within the bounds, and yields at most one error, as
+// the last pair.
 func FuzzRead(f *testing.F) {
 	for _, h := range hostiles() {
 		if strings.HasPrefix(h.name, "gzip") {
-			continue // a bomb takes its time
+			continue // unpacking takes too long for a seed of the fuzzer
 		}
 		head := make([]byte, 512)
 		n, _ := io.ReadFull(h.file(), head)
@@ -221,7 +221,7 @@ func FuzzRead(f *testing.F) {
 				t.Fatalf("entry %q", e.URL)
 			}
 		}
-		if n > len(file)*1200 || n > MaxEntries { // gzip makes a thousand of one
+		if n > len(file)*1200 || n > MaxEntries { // gzip compresses at most a thousand times
 			t.Fatalf("%d entries of %d bytes", n, len(file))
 		}
 	})

@@ -11,19 +11,18 @@ import (
 // # Lenient markup
 //
 // Sites often serve invalid XML: ampersands in URLs are not escaped, elements are not closed, bytes
-// are not UTF-8, the declared encoding is wrong. An XML parser stops at the first error. It also
-// holds whole items in memory: a comment, a name, an entry for each open element. So this code
-// splits the markup into the parts of a list: tags, and the text between two of them, both up to
-// [MaxText] bytes. A longer part is cut there and its rest is skipped. Comments, processing
-// instructions and document types are skipped too. Entities that a file declares are never
-// expanded, so nothing can multiply.
+// are not UTF-8, or the declared encoding is wrong. An XML parser stops at the first error. It also
+// keeps whole comments and names in memory, and all open elements. So this code splits the markup
+// into pieces: tags, and the text between two tags. A piece that is longer than [MaxText] bytes is
+// cut, and its rest is skipped. Comments, processing instructions and document types are skipped
+// too. Entities that a file declares are never expanded, so they cannot multiply.
 
 // A piece is one tag of a file, or the text between two tags.
 type piece struct {
-	open, close bool   // both of <a/>; neither of text
-	name        string // of a tag, in lower case, with its prefix
-	tag         []byte // content of the tag behind its name; valid until the next piece
-	text        []byte // unescaped; valid until the next piece
+	open, close bool   // the tag opens or closes an element; <a/> does both, and text neither
+	name        string // name of the tag in lower case, with its prefix; "" for text
+	tag         []byte // content of the tag after its name; valid until the next piece
+	text        []byte // the text, unescaped; valid until the next piece
 	cut         bool   // the tag or text was longer than MaxText, so its end is missing
 }
 
@@ -72,7 +71,7 @@ func (m *markup) chars() (piece, error) {
 	if err == nil {
 		_ = m.in.UnreadByte()
 	} else if err == io.EOF {
-		err = nil // the next piece says so
+		err = nil // reading the next piece returns io.EOF
 	}
 	text := m.keep.Bytes()
 	if bytes.IndexByte(text, '&') >= 0 {
@@ -81,7 +80,7 @@ func (m *markup) chars() (piece, error) {
 	return piece{text: text, cut: cut}, err
 }
 
-// declaration reads <![CDATA[text]]>, and skips <!-- comments --> and document types.
+// declaration parses <![CDATA[text]]>, and skips <!-- comments --> and document types.
 func (m *markup) declaration() (p piece, isText bool, err error) {
 	head, _ := m.in.Peek(len("![CDATA["))
 	switch {
@@ -94,10 +93,10 @@ func (m *markup) declaration() (p piece, isText bool, err error) {
 		m.inText = err != nil
 		return piece{text: m.keep.Bytes(), cut: cut}, true, err
 	}
-	return p, false, m.past(">") // what a document type declares reads as text and as such declarations
+	return p, false, m.past(">") // declarations inside a document type are parsed as further declarations and text
 }
 
-// tag reads up to the > that is not inside quotes.
+// tag reads up to the first > that is not inside quotes.
 func (m *markup) tag() (piece, error) {
 	m.keep.Reset()
 	var quote byte
@@ -138,7 +137,7 @@ func tagOf(inner []byte, cut bool) piece {
 	return p
 }
 
-// attribute returns the value of an attribute of a tag, or "" if there is none.
+// attribute returns the value of an attribute of the tag, or "" if it has no such attribute.
 func (p *piece) attribute(name string) string {
 	rest := p.tag
 	for {
@@ -161,8 +160,8 @@ func (p *piece) attribute(name string) string {
 	}
 }
 
-// until reads up to and including the byte end. It keeps the bytes before end, up to MaxText; cut
-// reports that there were more.
+// until reads up to and including the byte end. It keeps the bytes before end, up to MaxText. The
+// result cut is true if there were more.
 func (m *markup) until(end byte) (cut bool, err error) {
 	m.keep.Reset()
 	for {
@@ -179,7 +178,7 @@ func (m *markup) until(end byte) (cut bool, err error) {
 	}
 }
 
-// past reads up to and including the string mark, and drops everything.
+// past reads up to and including the string mark, and drops all bytes.
 func (m *markup) past(mark string) error {
 	_, err := m.through(mark, false)
 	return err
@@ -188,7 +187,7 @@ func (m *markup) past(mark string) error {
 // through reads up to and including a mark, and keeps the bytes before it if keep is set.
 func (m *markup) through(mark string, keep bool) (cut bool, err error) {
 	m.keep.Reset()
-	var tail []byte // of what was read, as long as the mark
+	var tail []byte // the last bytes that were read, as many as the mark has
 	for {
 		part, err := m.in.ReadSlice(mark[len(mark)-1])
 		if err != nil && err != bufio.ErrBufferFull {

@@ -16,9 +16,9 @@
 // character that is not a space, the first element. Name and header are ignored, because both are
 // often wrong.
 //
-// Nothing is held whole. [MaxBytes], [MaxEntries], [MaxText] and [MaxDepth] bound the cost of a
-// file, and testdata/hostile.md lists the cost of each hostile file. The entries before a bound are
-// yielded, and the last error names the bound.
+// A file is never in memory as a whole. [MaxBytes], [MaxEntries], [MaxText] and [MaxDepth] bound
+// the cost of a file, and testdata/hostile.md lists the cost of each hostile file. If a file
+// exceeds a bound, Read yields the entries before that, and then an error that names the bound.
 //
 // The package is pure: it fetches nothing and resolves no URL. The crawler decides which sitemap
 // may list which page.
@@ -36,38 +36,38 @@ import (
 // The bounds of one file. Bytes and entries are those of the protocol
 // (https://www.sitemaps.org/protocol.html).
 const (
-	MaxBytes   = 50 << 20 // after unpacking; as many may come before it
-	MaxEntries = 50_000   // in a sitemap, and in an index
-	MaxText    = 8 << 10  // bytes of one URL, date or tag; the protocol has URLs of 2,048 characters
-	MaxDepth   = 64       // elements in each other; a sitemap has three or four
+	MaxBytes   = 50 << 20 // bytes of a file; the limit holds for the packed and for the unpacked form
+	MaxEntries = 50_000   // entries of a sitemap or an index
+	MaxText    = 8 << 10  // bytes of one URL, date or tag; the protocol allows URLs of up to 2,048 characters
+	MaxDepth   = 64       // depth of nested elements; a sitemap has three or four levels
 )
 
 var (
 	// ErrBytes means that the file is longer than [MaxBytes].
-	ErrBytes = fmt.Errorf("it is longer than %d MB: the rest was not read", MaxBytes>>20)
+	ErrBytes = fmt.Errorf("longer than %d MB: the rest was not read", MaxBytes>>20)
 	// ErrEntries means that the file lists more than [MaxEntries].
-	ErrEntries = fmt.Errorf("it lists more than %d URLs: the rest was not read", MaxEntries)
+	ErrEntries = fmt.Errorf("more than %d URLs: the rest was not read", MaxEntries)
 	// ErrDepth means that the file nests its elements deeper than [MaxDepth].
-	ErrDepth = fmt.Errorf("its elements are nested more than %d deep: the rest was not read", MaxDepth)
+	ErrDepth = fmt.Errorf("elements nested more than %d deep: the rest was not read", MaxDepth)
 	// ErrNone means that the file is not a list, but a web page for example.
-	ErrNone = errors.New("it is not a sitemap")
+	ErrNone = errors.New("not a sitemap")
 )
 
 // An Entry is one line of a list.
 type Entry struct {
-	URL     string    // as written, without surrounding spaces: it may be relative, or no URL
-	LastMod time.Time // when it last changed, as the file says; zero: it does not say
-	Index   bool      // it is another list, not a page
+	URL     string    // as written, without surrounding spaces; may be relative, or not a URL at all
+	LastMod time.Time // when the page last changed according to the file; zero if the file has no date
+	Index   bool      // the URL is that of another list, not of a page
 }
 
-// Read yields the entries of a file in its order. The last pair has an error if the file could not
-// be read to its end: one of the errors of this package, that of gzip, or that of r. The entries
-// before an error are valid. The error is [ErrNone] for a file of other content.
+// Read yields the entries of a file in order. The last pair has an error if the file could not be
+// read to its end. The error is one of the errors of this package, or an error of gzip or of r. The
+// entries before it are valid. If the file is not a list, the error wraps [ErrNone].
 func Read(r io.Reader) iter.Seq2[Entry, error] {
 	return readUpTo(r, MaxBytes)
 }
 
-// readUpTo is Read with another bound on the bytes.
+// readUpTo is like Read, with another limit for the bytes of the file.
 func readUpTo(r io.Reader, most int64) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
 		left := MaxEntries
@@ -98,7 +98,7 @@ func read(r io.Reader, most int64, emit func(Entry) error) error {
 	first, err := firstByte(in)
 	switch {
 	case err == io.EOF:
-		return fmt.Errorf("it is empty: %w", ErrNone)
+		return fmt.Errorf("empty file: %w", ErrNone)
 	case err != nil:
 		return err
 	case first == '<':

@@ -12,7 +12,7 @@ import (
 	"unicode/utf16"
 )
 
-// listed is what a file lists, a line each, and how reading it ended.
+// listed returns the entries of a file, one per line, and the error at its end.
 func listed(r io.Reader) string {
 	var b strings.Builder
 	for e, err := range Read(r) {
@@ -34,7 +34,7 @@ func listed(r io.Reader) string {
 
 const head = `<?xml version="1.0" encoding="UTF-8"?>` + "\n"
 
-// What each kind of list says, as their standards write them, and as sites do.
+// TestRead reads each kind of list as its standard defines it, and with mistakes that sites make.
 func TestRead(t *testing.T) {
 	tests := []struct{ name, file, want string }{
 		{"urlset", head + `<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">
@@ -88,19 +88,19 @@ func TestRead(t *testing.T) {
 		{"an encoding that nobody knows", `<?xml version="1.0" encoding="klingon"?><urlset><url><loc>http://a.example/</loc></url></urlset>`, "http://a.example/\n"},
 		{"nothing in it", `<urlset/>`, ""},
 
-		{"its end is missing", `<urlset><url><loc>http://a.example/1</loc></url><url><loc>http://a.ex`, "http://a.example/1\n! its end is missing: unexpected EOF\n"},
-		{"its last entry is cut after its URL", `<urlset><url><loc>/1</loc></url><url><loc>/2</loc><lastmod>2001-0`, "/1\n/2\n! its end is missing: unexpected EOF\n"},
-		{"its last entry is cut in the end of its URL", `<urlset><url><loc>/1</loc></url><url><loc>/2</lo`, "/1\n/2\n! its end is missing: unexpected EOF\n"},
-		{"its last entry is cut after its date", `<urlset><url><lastmod>2001-01-01</lastmod><loc>/2</loc>` + "\n", "/2 2001-01-01T00:00:00Z\n! its end is missing: unexpected EOF\n"},
-		{"its last URL is cut", `<urlset><url>http://a.example/1</url><url>http://a.example/2`, "http://a.example/1\n! its end is missing: unexpected EOF\n"},
-		{"its last URL is cut in a section", `<urlset><url><loc><![CDATA[http://a.exam`, "! its end is missing: unexpected EOF\n"},
-		{"an index is cut", `<sitemapindex><sitemap><loc>/1.xml</loc>`, "list /1.xml\n! its end is missing: unexpected EOF\n"},
-		{"a feed is cut", `<rss><channel><item><link>/1</link><title>Th`, "/1\n! its end is missing: unexpected EOF\n"},
-		{"empty", "", "! it is empty: it is not a sitemap\n"},
-		{"spaces", " \n ", "! it is empty: it is not a sitemap\n"},
-		{"a page", "<!DOCTYPE html>\n<html><body><a href=/>home</a></body></html>", "! it begins with <html>: it is not a sitemap\n"},
-		{"prose", "Not found.\nhttp://a.example/\n", "! it begins with neither an element nor a URL: it is not a sitemap\n"},
-		{"markup without an element", "<!-- nothing -->", "! it has no element: it is not a sitemap\n"},
+		{"its end is missing", `<urlset><url><loc>http://a.example/1</loc></url><url><loc>http://a.ex`, "http://a.example/1\n! the end is missing: unexpected EOF\n"},
+		{"its last entry is cut after its URL", `<urlset><url><loc>/1</loc></url><url><loc>/2</loc><lastmod>2001-0`, "/1\n/2\n! the end is missing: unexpected EOF\n"},
+		{"its last entry is cut in the end of its URL", `<urlset><url><loc>/1</loc></url><url><loc>/2</lo`, "/1\n/2\n! the end is missing: unexpected EOF\n"},
+		{"its last entry is cut after its date", `<urlset><url><lastmod>2001-01-01</lastmod><loc>/2</loc>` + "\n", "/2 2001-01-01T00:00:00Z\n! the end is missing: unexpected EOF\n"},
+		{"its last URL is cut", `<urlset><url>http://a.example/1</url><url>http://a.example/2`, "http://a.example/1\n! the end is missing: unexpected EOF\n"},
+		{"its last URL is cut in a section", `<urlset><url><loc><![CDATA[http://a.exam`, "! the end is missing: unexpected EOF\n"},
+		{"an index is cut", `<sitemapindex><sitemap><loc>/1.xml</loc>`, "list /1.xml\n! the end is missing: unexpected EOF\n"},
+		{"a feed is cut", `<rss><channel><item><link>/1</link><title>Th`, "/1\n! the end is missing: unexpected EOF\n"},
+		{"empty", "", "! empty file: not a sitemap\n"},
+		{"spaces", " \n ", "! empty file: not a sitemap\n"},
+		{"a page", "<!DOCTYPE html>\n<html><body><a href=/>home</a></body></html>", "! the first element is <html>: not a sitemap\n"},
+		{"prose", "Not found.\nhttp://a.example/\n", "! the file begins with neither an element nor a URL: not a sitemap\n"},
+		{"markup without an element", "<!-- nothing -->", "! no element: not a sitemap\n"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -117,8 +117,8 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// A date is read however feeds write it: RFC 822 lets the weekday and the seconds be missing and has
-// years of two digits, and names and numbers for zones.
+// TestDates parses dates in the formats that feeds use. By RFC 822, the weekday and the seconds may
+// be missing, years may have two digits, and zones may be names or numbers.
 func TestDates(t *testing.T) {
 	const none = "0001-01-01T00:00:00Z"
 	for text, want := range map[string]string{
@@ -147,7 +147,7 @@ func TestDates(t *testing.T) {
 	}
 }
 
-// iotestOneByte gives one byte at a time.
+// iotestOneByte is a reader that returns one byte at a time.
 type iotestOneByte struct{ r io.Reader }
 
 func (o iotestOneByte) Read(p []byte) (int, error) { return o.r.Read(p[:min(len(p), 1)]) }
@@ -160,7 +160,7 @@ func packed(text string) []byte {
 	return b.Bytes()
 }
 
-// A list in UTF-16 is read with a mark and without one, whatever order its bytes have.
+// A list in UTF-16 is read with or without a byte order mark, in both byte orders.
 func TestUTF16(t *testing.T) {
 	for _, mark := range []string{"\ufeff", ""} {
 		var little, big []byte
@@ -176,7 +176,7 @@ func TestUTF16(t *testing.T) {
 	}
 }
 
-// Whoever has seen enough breaks off.
+// A caller may stop before the end of the list.
 func TestStop(t *testing.T) {
 	for e, err := range Read(strings.NewReader("http://a.example/1\nhttp://a.example/2\n")) {
 		if err != nil || e.URL != "http://a.example/1" {
@@ -186,7 +186,7 @@ func TestStop(t *testing.T) {
 	}
 }
 
-// The errors of the reader come through, behind what was read before.
+// Errors of the reader are yielded after the entries before them.
 func TestBrokenOff(t *testing.T) {
 	broken := errors.New("the line is dead")
 	got := listed(io.MultiReader(strings.NewReader("<urlset><url><loc>/1</loc></url><url>"), failing{broken}))

@@ -7,8 +7,8 @@ import (
 	"io"
 )
 
-// readText reads a list of URLs, one a line. It skips lines that are not http or https URLs. A file
-// that does not begin with such a URL is not a list.
+// readText reads a list of URLs with one URL per line. It skips lines that are not http or https
+// URLs. If the first line that is not empty is not such a URL, the file is not a list.
 func readText(in *bufio.Reader, emit func(Entry) error) error {
 	begun := false
 	for {
@@ -19,11 +19,11 @@ func readText(in *bufio.Reader, emit func(Entry) error) error {
 				return err
 			}
 		} else if len(line) > 0 && !begun {
-			return fmt.Errorf("it begins with neither an element nor a URL: %w", ErrNone)
+			return fmt.Errorf("the file begins with neither an element nor a URL: %w", ErrNone)
 		}
 		switch {
 		case err == io.EOF && !begun:
-			return fmt.Errorf("it has no URL: %w", ErrNone)
+			return fmt.Errorf("no URL: %w", ErrNone)
 		case err == io.EOF:
 			return nil
 		case err != nil:

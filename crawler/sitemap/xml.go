@@ -10,15 +10,15 @@ import (
 	"time"
 )
 
-// A grammar says which elements of one kind of XML list hold its entries, URLs and dates.
+// A grammar names the elements of one kind of XML list that contain its entries, URLs and dates.
 type grammar struct {
 	entry   []string // names of the elements that are entries, at any depth
-	url     string   // element inside an entry that holds its URL
-	href    bool     // the URL is in that element's href
-	lastMod []string // names of elements inside an entry that hold a date, the best first
+	url     string   // name of the element inside an entry that has its URL
+	href    bool     // the URL is in the href attribute of that element
+	lastMod []string // names of elements inside an entry that have a date, the best first
 	index   bool     // the entries are other lists, not pages
 	many    bool     // an entry with several URLs counts as several entries
-	other   string   // element inside an entry that may hold its URL, if nothing else does; "": there is none
+	other   string   // name of the element inside an entry whose URL is used if the entry has no other; "" if there is none
 }
 
 // grammars holds the supported kinds of lists, by the name of the first element of a file.
@@ -33,14 +33,14 @@ var grammars = map[string]grammar{
 // A list is the state of parsing one XML list.
 type list struct {
 	grammar
-	prefix string   // of the first element, with its colon; others of the same vocabulary have it too
-	open   []string // names of the elements that are open, without that prefix
+	prefix string   // namespace prefix of the first element, with its colon; the other elements of the list have it too
+	open   []string // names of the open elements, without the prefix
 
 	entry Entry     // the entry that is being read
-	next  time.Time // date before the next URL of the entry
-	other string    // URL of the entry that is used if no better one follows
+	next  time.Time // date for the next URL of the entry
+	other string    // URL that is used if the entry has no other
 	text  []byte    // text of the innermost element; inside a URL, with the text of nested elements
-	long  bool      // the text was cut
+	long  bool      // the text is too long, or must not be used
 }
 
 // readXML reads a list in markup.
@@ -59,7 +59,7 @@ func readXML(in *bufio.Reader, emit func(Entry) error) error {
 		}
 		switch {
 		case err == io.EOF && len(l.open) > 0:
-			return fmt.Errorf("its end is missing: %w", io.ErrUnexpectedEOF)
+			return fmt.Errorf("the end is missing: %w", io.ErrUnexpectedEOF)
 		case err == io.EOF:
 			return nil
 		case err != nil:
@@ -77,7 +77,7 @@ func begin(m *markup) (*list, error) {
 		p, err := m.next()
 		switch {
 		case err == io.EOF:
-			return nil, fmt.Errorf("it has no element: %w", ErrNone)
+			return nil, fmt.Errorf("no element: %w", ErrNone)
 		case err != nil:
 			return nil, err
 		case !p.open:
@@ -89,10 +89,10 @@ func begin(m *markup) (*list, error) {
 		}
 		g, known := grammars[name]
 		if !known {
-			return nil, fmt.Errorf("it begins with <%s>: %w", clip(p.name), ErrNone)
+			return nil, fmt.Errorf("the first element is <%s>: %w", clip(p.name), ErrNone)
 		}
 		if name == "rdf" {
-			prefix = "" // the items of RSS 1.0 have none
+			prefix = "" // the items of RSS 1.0 have no prefix
 		}
 		l := &list{grammar: g, prefix: prefix}
 		if !p.close {
@@ -111,7 +111,7 @@ func clip(name string) string {
 	return strings.ToValidUTF8(name, "")
 }
 
-// take processes a tag or a text.
+// take processes a piece of the markup.
 func (l *list) take(p piece, emit func(Entry) error) error {
 	name := strings.TrimPrefix(p.name, l.prefix)
 	switch {
@@ -119,7 +119,7 @@ func (l *list) take(p piece, emit func(Entry) error) error {
 		l.chars(p)
 		return nil
 	case p.open:
-		if l.inURL() && l.isEntry(name) && !l.blank() { // the ends of that URL and of its entry are missing
+		if l.inURL() && l.isEntry(name) && !l.blank() { // the closing tags of the last URL and its entry are missing
 			if err := l.closed(l.url, emit); err != nil {
 				return err
 			}
@@ -149,7 +149,7 @@ func (l *list) blank() bool { return len(bytes.TrimSpace(l.text)) == 0 }
 
 // begun processes the start of an element.
 func (l *list) begun(p *piece, name string) {
-	if l.inURL() { // the text of an element in a URL is the URL's, whatever its name
+	if l.inURL() { // the text of any element inside a URL belongs to the URL
 		l.open = append(l.open, name)
 		return
 	}
@@ -164,7 +164,7 @@ func (l *list) begun(p *piece, name string) {
 			l.entry.URL = strings.TrimSpace(p.attribute("href"))
 		}
 	case name == l.grammar.other && strings.EqualFold(p.attribute("isPermaLink"), "false"):
-		l.long = true // it says itself that it is no URL
+		l.long = true // the file declares that this text is not a URL, so do not use it
 	}
 }
 
@@ -173,7 +173,7 @@ func (l *list) isEntry(name string) bool { return slices.Contains(l.grammar.entr
 // inEntry reports whether the innermost element is a direct child of an entry.
 func (l *list) inEntry() bool { return len(l.open) > 1 && l.isEntry(l.open[len(l.open)-2]) }
 
-// inURL reports whether the innermost element is that of an entry's URL, or inside it.
+// inURL reports whether the innermost element is the one with an entry's URL, or inside it.
 func (l *list) inURL() bool {
 	if l.href {
 		return false
@@ -186,14 +186,14 @@ func (l *list) inURL() bool {
 	return false
 }
 
-// ownText processes text directly inside an entry: some lists have the URL there.
+// ownText processes text directly inside an entry, because some lists have the URL there.
 func (l *list) ownText() {
 	if l.many && len(l.open) > 0 && l.isEntry(l.open[len(l.open)-1]) && !l.long && l.other == "" {
 		l.asOther()
 	}
 }
 
-// asOther keeps a text as the entry's URL if no better one follows.
+// asOther keeps the text as the URL that is used if the entry has no other.
 func (l *list) asOther() {
 	if text := bytes.TrimSpace(l.text); isWebURL(text) {
 		l.other = string(text)
@@ -207,7 +207,7 @@ func (l *list) closed(name string, emit func(Entry) error) error {
 		inURL, last := l.inURL(), l.open[len(l.open)-1]
 		var err error
 		switch {
-		case inURL && !l.inEntry(): // an element in the URL
+		case inURL && !l.inEntry(): // an element inside the URL
 			l.open = l.open[:len(l.open)-1]
 			continue
 		case l.isEntry(last):
@@ -228,8 +228,8 @@ func (l *list) closed(name string, emit func(Entry) error) error {
 	return nil
 }
 
-// end processes the end of a file that may be cut. It yields a URL only if its whole text was read.
-// inText means that the file ended in a text.
+// end processes the end of a file, which may be incomplete. It yields a URL only if its whole text
+// was read. If inText is true, the file ended inside a text.
 func (l *list) end(inText bool, emit func(Entry) error) error {
 	if inText {
 		l.text = l.text[:0]
@@ -238,7 +238,7 @@ func (l *list) end(inText bool, emit func(Entry) error) error {
 	for _, name := range left {
 		if l.isEntry(name) {
 			err := l.closed(name, emit)
-			l.open = left // for the caller, which checks whether the end is missing
+			l.open = left // the caller checks whether closing tags were missing
 			return err
 		}
 	}
@@ -255,8 +255,9 @@ func (l *list) yield(emit func(Entry) error) error {
 	return emit(e)
 }
 
-// field processes an element of an entry. The first of several counts, but a better date replaces a
-// worse one. In a list whose entries may hold several URLs, each URL has the date next to it.
+// field processes an element of an entry. If an element occurs several times, the first one counts,
+// but a better date replaces a worse one. In lists whose entries may have several URLs, the date
+// next to a URL belongs to that URL.
 func (l *list) field(name string, emit func(Entry) error) error {
 	text := strings.TrimSpace(string(l.text))
 	switch {

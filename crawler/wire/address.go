@@ -24,9 +24,9 @@ import (
 // between. It does so for every connection, whatever its purpose.
 //
 // The table follows the IANA special-purpose address registries (RFC 6890), and is stricter: it
-// also blocks ranges that are reachable in principle but hold no web sites (6to4 relays, all of
-// 2001::/23). Known weakness: some clouds have their metadata at a public address that only their
-// own machines can reach, and the table does not know those.
+// also blocks ranges that are reachable in principle but have no web sites (6to4 relays, all of
+// 2001::/23). Known weakness: Some clouds serve their metadata at a public address that only their
+// own machines can reach. The table does not have these addresses.
 
 // special are the address blocks outside the public internet.
 var special = parsePrefixes(
@@ -123,18 +123,18 @@ type dialer struct {
 	seeds sync.Map        // key: name:port; value: *seedHost
 }
 
-// A seedHost is a host that the user named. The user may mean a host of the local network, so the
-// first look-up decides: if all its addresses are special, the host may have such addresses from
-// then on. A name that first leads to the public internet, and later to the local network, is
-// refused there.
+// A seedHost is the host of a seed. The user may mean a host of the local network, so the first
+// look-up decides: if all addresses of the host are special, it may have special addresses from
+// then on. If the name first has a public address, and later one of the local network, the
+// connection to the latter is refused.
 type seedHost struct {
 	mu      sync.Mutex
 	decided bool // guarded by mu
 	special bool // guarded by mu
 }
 
-// maybeSpecial reports whether a host was named by the user as a seed, and may have special
-// addresses because its first look-up returned no others.
+// maybeSpecial reports whether a host is the host of a seed that may have special addresses,
+// because its first look-up returned no others.
 func (d *dialer) maybeSpecial(ctx context.Context, address string) bool {
 	found, ok := d.seeds.Load(strings.ToLower(address))
 	if !ok {
@@ -154,7 +154,7 @@ func (d *dialer) maybeSpecial(ctx context.Context, address string) bool {
 	defer cancel()
 	addrs, err := cmp.Or(d.opt.Resolver, net.DefaultResolver).LookupNetIP(ctx, "ip", name)
 	if err != nil || len(addrs) == 0 {
-		return false // the connection will say why
+		return false // the connection will fail with the reason
 	}
 	seed.decided = true
 	seed.special = !slices.ContainsFunc(addrs, func(a netip.Addr) bool { return !IsSpecial(a) })
@@ -181,7 +181,7 @@ func newDialer(opt Options) *dialer {
 	return d
 }
 
-// dial connects to a host and port, by a [wire].
+// dial connects to a host and port, and returns the connection as a [wire].
 func (d *dialer) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	conn, err := d.connect(ctx, network, address)
 	if err != nil {
@@ -190,8 +190,8 @@ func (d *dialer) dial(ctx context.Context, network, address string) (net.Conn, e
 	return newWire(conn), nil
 }
 
-// connect connects to a host and port. It tries only the permitted addresses of a name. The error
-// is a PrivateError if there is none.
+// connect connects to a host and port. It tries only the permitted addresses of a name. If there
+// are none, the error is a PrivateError.
 func (d *dialer) connect(ctx context.Context, network, address string) (net.Conn, error) {
 	plain := net.Dialer{Timeout: d.opt.Timeout, Resolver: d.opt.Resolver}
 	if folders := d.opt.Folders; folders != nil && folders.Serves(address) {
@@ -203,7 +203,7 @@ func (d *dialer) connect(ctx context.Context, network, address string) (net.Conn
 	if d.allows(address) || d.maybeSpecial(ctx, address) {
 		return plain.DialContext(ctx, network, lookedUpAs(address))
 	}
-	var permitted atomic.Bool // the dialer tries IPv4 and IPv6 side by side
+	var permitted atomic.Bool // atomic, because the dialer tries IPv4 and IPv6 at the same time
 	guarded := plain
 	guarded.ControlContext = func(_ context.Context, _, to string, _ syscall.RawConn) error {
 		target, err := netip.ParseAddrPort(to)
@@ -221,11 +221,11 @@ func (d *dialer) connect(ctx context.Context, network, address string) (net.Conn
 	return conn, err
 }
 
-// errNoneAnswers replaces the dialer's error if that is about an address that was not permitted,
-// although another address was permitted.
-var errNoneAnswers = errors.New("none of its addresses answers")
+// errNoneAnswers replaces the dialer's error if that error is about an address that is not
+// permitted, although another address of the host is permitted.
+var errNoneAnswers = errors.New("no address of the host answers")
 
-// allows reports whether a host may have any address, because the options name it in AllowHosts.
+// allows reports whether a host may have any address, because it is in Options.AllowHosts.
 func (d *dialer) allows(address string) bool {
 	address = strings.ToLower(address)
 	name := address[:max(strings.LastIndexByte(address, ':'), 0)]
@@ -236,8 +236,9 @@ func (d *dialer) permits(addr netip.Addr) bool {
 	return !IsSpecial(addr) || within(addr.Unmap().WithZone(""), d.opt.AllowNets)
 }
 
-// lookedUpAs returns the name to resolve. Names below .localhost always mean loopback (RFC 6761
-// 6.3), but many resolvers do not know them.
+// lookedUpAs returns the host and port to connect to. It replaces names below .localhost by
+// localhost. They always mean loopback (RFC 6761, section 6.3), but many resolvers do not know
+// them.
 func lookedUpAs(address string) string {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil || !strings.HasSuffix(strings.TrimSuffix(strings.ToLower(host), "."), ".localhost") {
@@ -247,10 +248,10 @@ func lookedUpAs(address string) string {
 }
 
 // Lookup returns the address that identifies a host, given as a name with or without a port. It
-// returns the zero Addr for loopback. A name may lead to several addresses, in another order at
-// each look-up. The lowest address identifies the host, so that names with the same addresses are
-// found to be one server. Known weakness: names that share only some of their addresses are not.
-// known is false for a name that cannot be resolved, which fails when it is fetched.
+// returns the zero Addr for loopback. A name may have several addresses, in another order at each
+// look-up. The lowest address identifies the host, so names with the same addresses count as one
+// server. Known weakness: Names that share only some of their addresses may not. The result known
+// is false if the name cannot be resolved.
 func (t *Transport) Lookup(ctx context.Context, host string) (at netip.Addr, known bool) {
 	u := url.URL{Host: host}
 	name := u.Hostname()

@@ -99,7 +99,7 @@ func TestIsSpecial(t *testing.T) {
 func TestDialerAllows(t *testing.T) {
 	tests := []struct {
 		hosts   []string
-		address string // as the transport asks for it
+		address string // host and port to connect to
 		want    bool
 	}{
 		{nil, "localhost:80", false},
@@ -122,8 +122,8 @@ func TestDialerAllows(t *testing.T) {
 	}
 }
 
-// TestDial has names with several addresses, some of them permitted. Those of 127.0.0.0/8 stand for
-// the public ones.
+// TestDial connects to names with several addresses, some of which are permitted. Addresses in
+// 127.0.0.0/8 stand for public addresses.
 func TestDial(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.2:0")
 	if err != nil {
@@ -174,8 +174,9 @@ func TestDial(t *testing.T) {
 	}
 }
 
-// A seed whose name leads to this machine is admitted, at its own port. Any other name is not, nor is
-// a seed that leads elsewhere, or led elsewhere when it was first looked up.
+// A seed whose name has only addresses of this machine may be connected to, at its own port. Other
+// names with such addresses are refused, and so are seeds that had other addresses at their first
+// look-up.
 func TestSeedHosts(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -221,7 +222,7 @@ func TestSeedHosts(t *testing.T) {
 	}
 }
 
-// whyNot says in a word why there is no connection.
+// whyNot returns a word for the reason why a connection failed.
 func whyNot(err error) string {
 	if _, ok := errors.AsType[*PrivateError](err); ok {
 		return "private"
@@ -237,8 +238,8 @@ func whyNot(err error) string {
 
 func port(address string) string { return address[strings.LastIndexByte(address, ':')+1:] }
 
-// Hosts meet at the address that stands for them, whatever port they are on and in whatever order
-// their addresses come.
+// Hosts with the same addresses are identified by the same address, whatever their ports and the
+// order of their addresses.
 func TestLookup(t *testing.T) {
 	transport := New(Options{Timeout: 5 * time.Second, Resolver: wiretest.Resolver(t, map[string][]string{
 		"one.example.":   {"192.0.2.1"},
@@ -258,7 +259,7 @@ func TestLookup(t *testing.T) {
 	}
 }
 
-// A request to a crowded address leaves no connection behind.
+// The connection of a request with WithoutReuse is closed after the answer.
 func TestWithoutReuse(t *testing.T) {
 	for _, reuse := range []bool{true, false} {
 		ctx := t.Context()

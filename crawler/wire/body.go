@@ -19,27 +19,27 @@ import (
 
 // # Body decoding
 //
-// A body comes through layers: the wire, then one decoder for each content coding, the last applied
-// first (RFC 9110, section 8.4). 200 KB of gzip can be 200 MB of text, and inside another gzip a
-// few hundred bytes. So every layer has a bound on its output, not only the last. The decoded body
-// ends at its limit, and no layer below may return much more than that, because no honest encoding
-// makes a body longer. These bounds, the number of layers, and the window of each decoder bound
-// time and memory.
+// A body is read through layers: the wire, and one decoder for each content coding, in the reverse
+// order of Content-Encoding (RFC 9110, section 8.4). 200 MB of text can be 200 KB of gzip, and a
+// few hundred bytes if that is compressed again. So the output of every layer is limited, not only
+// the output of the last. The decoded body ends at its limit. No layer below may return much more
+// than that, because no honest encoding makes a body longer. Together with the number of layers and
+// the window of each decoder, these limits bound time and memory.
 //
 // Some servers declare gzip and send plain text. So a body is used unchanged if its coding has a
-// magic number that the body lacks, or if the "coding" is not a coding, such as "utf-8". Zeros or
-// line ends behind a complete gzip body are ignored, as in browsers.
+// magic number that the body lacks, or if the declared coding is not a coding, such as "utf-8".
+// Bytes after a complete gzip body are ignored, as in browsers.
 
 const (
-	maxCodings = 3 // more is an attack: one coding is the rule, and two are a mistake of the server
+	maxCodings = 3 // most bodies have one coding, and two are a mistake of the server; more are an attack
 
-	// zstdWindow is the largest window of a zstd body, by RFC 9659.
+	// zstdWindow is the largest window of a zstd body that RFC 9659 allows, in bytes.
 	zstdWindow = 8 << 20
 )
 
-// encodedBound returns how many bytes an encoded body may have whose decoded size is at most size
-// bytes. It is a little more than size, because deflate adds 5 bytes to each 64 KB that it cannot
-// compress, and servers that flush each line add more.
+// encodedBound returns the largest allowed size of an encoded body, in bytes, if the decoded body
+// may have size bytes. It is a little more than size, because deflate adds 5 bytes to each 64 KB
+// that it cannot compress, and servers that flush each line add more.
 func encodedBound(size int64) int64 { return size + size/16 + 64<<10 }
 
 // ErrTooLarge means that a decoded body is larger than its limit, or that its encoded form is.
@@ -56,8 +56,9 @@ func (e *EncodingError) Error() string { return e.coding + ": " + e.err.Error() 
 func (e *EncodingError) Unwrap() error { return e.err }
 
 // readBody reads the body of an answer and returns it decoded, up to limit bytes. If it fails, it
-// also returns the part before the error. All bytes are read through the reader that within
-// returns, which accounts for their memory. If raw is not nil, the undecoded body is stored there.
+// also returns the part before the error. It reads all bytes through the reader that within
+// returns, which accounts for their memory. If raw is not nil, readBody stores the undecoded body
+// there.
 func readBody(resp *http.Response, limit int64, within func(io.Reader) io.Reader, raw *Raw) ([]byte, error) {
 	codings, err := contentCodings(resp.Header)
 	wire := &layer{src: resp.Body, left: limit}
@@ -99,7 +100,7 @@ func decode(wire *layer, codings []string, limit int64, within func(io.Reader) i
 	case raw != nil && (err == nil || undecoded):
 		_, raw.Cut = raw.rest(wire)
 	case err == nil:
-		_, _ = io.CopyN(io.Discard, wire, 4<<10) // the rest is read so that the connection can be used again
+		_, _ = io.CopyN(io.Discard, wire, 4<<10) // read a short rest, so that the connection can be used again
 	}
 	return body, err
 }
@@ -132,8 +133,8 @@ type layer struct {
 	name  string // coding, "" for the wire
 	src   io.Reader
 	below *layer // nil for the wire
-	left  int64  // bytes it may still give
-	err   error  // what ended it; never io.EOF
+	left  int64  // bytes that it may still return
+	err   error  // the error after which it returns no more bytes; never io.EOF
 }
 
 func (l *layer) Read(p []byte) (int, error) {
@@ -156,8 +157,8 @@ func (l *layer) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// cause returns the first cause of an error: if the connection broke, a decoder's complaint is only
-// a consequence.
+// cause returns the first cause of an error. If a layer below has failed, it returns the error of
+// that layer, because a decoder's error is only its consequence.
 func (l *layer) cause(err error) error {
 	switch {
 	case l.below == nil:
@@ -190,7 +191,7 @@ func readAll(r io.Reader) ([]byte, error) {
 }
 
 // decoders maps the name of each supported content coding to a function that makes its decoder. The
-// decoder reads from r. Call release to give its buffers back for reuse.
+// decoder reads from r. Call release after the last use, so that its buffers can be used again.
 var decoders = map[string]func(r *bufio.Reader) (decoded io.Reader, release func()){
 	"gzip":    decodeGzip,
 	"deflate": decodeDeflate,
@@ -203,8 +204,8 @@ const AcceptEncoding = "gzip, deflate, br, zstd"
 
 func nothing() {}
 
-// startsWith reports whether the next bytes of r are a magic number. An error of r is returned
-// again by the next read.
+// startsWith reports whether the next bytes of r are a magic number. It ignores an error of r,
+// because the next read returns the error again.
 func startsWith(r *bufio.Reader, magic string) bool {
 	head, _ := r.Peek(len(magic))
 	return string(head) == magic
@@ -273,13 +274,14 @@ func decodeDeflate(r *bufio.Reader) (io.Reader, func()) {
 	return flate.NewReader(r), nothing
 }
 
-// isZlib checks a header as RFC 1950, section 2.2, says.
+// isZlib reports whether head is the header of a zlib stream (RFC 1950, section 2.2).
 func isZlib(head []byte) bool {
 	const deflate = 8
 	return len(head) == 2 && head[0]&0x0f == deflate && (int(head[0])<<8|int(head[1]))%31 == 0
 }
 
-// failed is a reader that returns an error, for a decoder that could not be made.
+// failed is a reader that always returns an error. It takes the place of a decoder that could not
+// be made.
 type failed struct{ err error }
 
 func (f failed) Read([]byte) (int, error) { return 0, f.err }
@@ -291,12 +293,12 @@ func decodeBrotli(r *bufio.Reader) (io.Reader, func()) {
 		return r, nothing
 	}
 	z := brotliReaders.Get().(*brotli.Reader)
-	_ = z.Reset(r) // never an error
+	_ = z.Reset(r) // Reset never fails
 	return z, func() { brotliReaders.Put(z) }
 }
 
-// zstdReaders have no goroutines of their own, so a reader that the pool drops leaves nothing
-// behind.
+// zstdReaders is a pool of decoders. They have no goroutines of their own, so the pool can drop a
+// decoder without closing it.
 var zstdReaders = sync.Pool{New: func() any {
 	z, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(zstdWindow))
 	if err != nil {
@@ -305,8 +307,8 @@ var zstdReaders = sync.Pool{New: func() any {
 	return z
 }}
 
-// A zstd body starts with a frame, or with one of sixteen kinds of frame to skip (RFC 8878, section
-// 3.1).
+// A zstd body starts with a frame, or with one of sixteen kinds of skippable frames (RFC 8878,
+// section 3.1).
 const zstdMagic, zstdSkipMagic = "\x28\xb5\x2f\xfd", "\x2a\x4d\x18"
 
 func decodeZstd(r *bufio.Reader) (io.Reader, func()) {

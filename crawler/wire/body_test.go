@@ -13,7 +13,7 @@ import (
 	"skink/crawler/wire/wiretest"
 )
 
-// answer is an answer with a body that is said to have these codings.
+// answer returns an answer with a body, whose header declares these content codings.
 func answer(codings string, body io.Reader) *http.Response {
 	h := http.Header{}
 	if codings != "" {
@@ -81,7 +81,7 @@ func TestReadBody(t *testing.T) {
 	}
 }
 
-// noise is text that does not compress well, the same each time.
+// noise returns n bytes of text that does not compress well. It always returns the same text.
 func noise(n int) []byte {
 	var b bytes.Buffer
 	for x := uint32(1); b.Len() < n; x = x*1664525 + 1013904223 {
@@ -96,7 +96,7 @@ func TestReadBodyErrors(t *testing.T) {
 	wrongSum := wiretest.Encode(t, "gzip", text)
 	wrongSum[len(wrongSum)-5] ^= 0xff
 	badHead := wiretest.Encode(t, "br, gzip", text)
-	badHead[3] = 0xe0                                        // flags that do not exist
+	badHead[3] = 0xe0                                        // invalid flags
 	window := []byte("\x28\xb5\x2f\xfd\x00\xa8\x01\x00\x00") // a zstd frame with a window of 2 GB
 	broken := io.MultiReader(bytes.NewReader(wiretest.Encode(t, "gzip", noise(1<<16))[:9000]), failed{io.ErrClosedPipe})
 	tests := []struct {
@@ -144,8 +144,8 @@ func TestReadBodyLimit(t *testing.T) {
 	}
 }
 
-// TestReadBodyBomb has bodies that are small on the wire, or that say nothing however long they
-// are.
+// TestReadBodyBomb reads bodies that are small on the wire and huge when they are decoded, and
+// bodies that have no content however long they are.
 func TestReadBodyBomb(t *testing.T) {
 	const limit, mostMemory = 1 << 18, 32 << 20
 	mega := make([]byte, 1<<20)
@@ -190,7 +190,7 @@ func TestReadBodyBomb(t *testing.T) {
 	}
 }
 
-// repeat gives a unit again and again.
+// repeat is a reader that returns unit again and again.
 type repeat struct {
 	unit []byte
 	at   int
@@ -204,7 +204,7 @@ func (r *repeat) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// counter counts what is read through it.
+// counter is a reader that counts the bytes that were read.
 type counter struct {
 	io.Reader
 	n int64
@@ -216,7 +216,7 @@ func (c *counter) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// FuzzReadBody: no body makes it panic or give more than was asked for.
+// FuzzReadBody checks that readBody never panics, and never returns more bytes than the limit.
 func FuzzReadBody(f *testing.F) {
 	f.Add("", text)
 	f.Add("utf-8, x-gzip", wiretest.Encode(f, "gzip", text))
@@ -232,5 +232,5 @@ func FuzzReadBody(f *testing.F) {
 	})
 }
 
-// anyReader is for bodies that share no room with others.
+// anyReader returns body itself, for tests without limits on memory.
 func anyReader(body io.Reader) io.Reader { return body }

@@ -12,12 +12,13 @@ import (
 type Clock struct {
 	limit time.Duration
 	timer *time.Timer
-	ran   time.Duration // how long the clock ran before since
-	since time.Time     // when the clock was last started; zero: it is stopped
+	ran   time.Duration // how long the clock had run when it was last started
+	since time.Time     // when the clock was last started; zero while it is stopped
 }
 
-// StartClock starts a clock that cancels the returned context after it has run for left. The error
-// then names limit, of which left may be a part. The returned function cancels the context as well.
+// StartClock starts a clock that cancels the returned context after it has run for left. The cause
+// is a TimeoutError with limit, which may be longer than left if time was used before. The returned
+// function cancels the context as well.
 func StartClock(ctx context.Context, left, limit time.Duration) (context.Context, *Clock, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	c := &Clock{limit: left, since: time.Now()}

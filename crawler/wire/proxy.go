@@ -19,27 +19,30 @@ import (
 
 // # Proxies
 //
-// A request for https goes through an HTTP proxy by CONNECT, and any request goes through a SOCKS5
-// proxy, as a tunnel: the dialer makes it, and everything above it is as without a proxy. A request
-// for http goes to an HTTP proxy in the absolute form (RFC 9112, section 3.2.2), because many proxies
-// allow CONNECT for https alone. A transport of its own makes these, which connects to proxies only.
+// Requests for https URLs use a tunnel through an HTTP proxy, which CONNECT opens. All requests use
+// a tunnel through a SOCKS5 proxy. The dialer opens the tunnel, so the rest of the code does not
+// notice the proxy. Requests for http URLs are sent to an HTTP proxy in the absolute form (RFC
+// 9112, section 3.2.2), because many proxies allow CONNECT for https only. They have a transport of
+// their own, which connects only to proxies.
 //
-// The proxy makes the connection to the host, so its address cannot be checked there. Instead, the
-// name is looked up here before the request, and refused if an address of it is special. A proxy
-// that resolves the name in another way may still connect to such an address. If the name cannot be
-// looked up here, the proxy is trusted to know it.
+// The proxy connects to the host, so the dialer cannot check the address of that connection.
+// Instead, the name is looked up here before the request, and the request is refused if the name
+// has a special address. A proxy that resolves the name in another way may still connect to such an
+// address. If the name cannot be resolved here, the proxy may be able to resolve it, so the request
+// is not refused.
 
-// Proxies says through which proxy each host is reached.
+// Proxies chooses the proxy for each host.
 type Proxies interface {
-	// For returns the proxy for a host with its port, or nil: http, https, socks5 or socks5h, with
-	// user and password.
+	// For returns the URL of the proxy for a host with its port, or nil if the host is reached
+	// directly. The scheme is http, https, socks5 or socks5h. The URL may have a user and a
+	// password.
 	For(host string) *url.URL
-	// Failed is called when no connection through the proxy of a host could be made, because of the
-	// proxy.
+	// Failed is called when the proxy of a host did not answer, or refused a connection.
 	Failed(host string, proxy *url.URL)
 }
 
-// A ProxyError is a connection that a proxy refused or did not answer. It never contains a password.
+// A ProxyError means that a proxy did not answer, or refused a connection. It never contains a
+// password.
 type ProxyError struct {
 	Proxy string // without user and password
 	Err   error
@@ -60,7 +63,7 @@ func (d *dialer) proxyFor(address string) *url.URL {
 func (d *dialer) failed(address string, through *url.URL, err error) error {
 	d.opt.Proxies.Failed(address, through)
 	if op, ok := errors.AsType[*net.OpError](err); ok && op.Source != nil {
-		err = op.Err // a password could be in the text of others
+		err = op.Err // the text of the whole error could contain a password
 	}
 	return &ProxyError{through.Scheme + "://" + through.Host, err}
 }
@@ -122,7 +125,7 @@ func (d *dialer) tunnel(ctx context.Context, through *url.URL, address string) (
 	return conn, nil
 }
 
-// toProxy connects to a proxy. The user named it, so it may have any address.
+// toProxy connects to a proxy. The user chose the proxy, so it may have any address.
 func (d *dialer) toProxy(ctx context.Context, through *url.URL) (net.Conn, error) {
 	plain := net.Dialer{Timeout: d.opt.Timeout, Resolver: d.opt.Resolver}
 	conn, err := plain.DialContext(ctx, "tcp", proxyAddress(through))
@@ -151,7 +154,7 @@ func proxyAddress(through *url.URL) string {
 
 func isSOCKS(through *url.URL) bool { return strings.HasPrefix(through.Scheme, "socks5") }
 
-// oneConn is a dialer that has its connection already.
+// oneConn is a dialer that returns an existing connection.
 type oneConn struct{ net.Conn }
 
 func (c oneConn) Dial(string, string) (net.Conn, error) { return c.Conn, nil }
@@ -180,25 +183,28 @@ func connectBy(conn net.Conn, through *url.URL, address string) error {
 	if err := r.Write(conn); err != nil {
 		return err
 	}
-	// The host says nothing before the tunnel is used, so nothing of its answer is lost here.
+	// The host sends nothing before the tunnel is used, so the buffer of this reader cannot contain
+	// bytes of the host.
 	resp, err := http.ReadResponse(bufio.NewReaderSize(conn, 1<<10), r)
 	if err != nil {
 		return err
 	}
 	_ = resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
-		return fmt.Errorf("it answers %s", resp.Status)
+		return fmt.Errorf("answered %s", resp.Status)
 	}
 	return nil
 }
 
-// basicOf returns the header for HTTP Basic of a proxy.
+// basicOf returns the value of the header Proxy-Authorization with the user and password of a
+// proxy.
 func basicOf(through *url.URL) string {
 	password, _ := through.User.Password()
 	return "Basic " + base64.StdEncoding.EncodeToString([]byte(through.User.Username()+":"+password))
 }
 
-// forwards returns the HTTP proxy to which a request goes in the absolute form, or nil.
+// forwards returns the HTTP proxy to which a request is sent in the absolute form, or nil if there
+// is none.
 func (t *Transport) forwards(r *http.Request) *url.URL {
 	if r.URL.Scheme != "http" || t.forward == nil {
 		return nil
@@ -228,12 +234,12 @@ func (t *Transport) roundTrip(r *http.Request) (*http.Response, error) {
 	}
 	if err == nil && resp.StatusCode == http.StatusProxyAuthRequired {
 		_ = resp.Body.Close()
-		return nil, t.dialer.failed(address, through, fmt.Errorf("it answers %s", resp.Status))
+		return nil, t.dialer.failed(address, through, fmt.Errorf("answered %s", resp.Status))
 	}
 	return resp, err
 }
 
-// throughKey is the key of a request's proxy in its context.
+// throughKey is the key for the proxy of a request in the request's context.
 type throughKey struct{}
 
 // newForward returns the transport for requests in the absolute form. It connects only to the proxy

@@ -17,26 +17,28 @@ import (
 // # Raw answers
 //
 // Package net/http turns the list of fields into a map, changes the case of names, and removes
-// fields that it acts upon. An archive needs the bytes that were sent. So a [tap] keeps the heads:
-// it is the connection that net/http uses, above TLS. HTTP/2 has no head on the wire, but fields in
-// lower case. These are written as a head of HTTP/1.1, sorted by name, as other archives do.
+// fields that it acts upon. An archive needs the bytes that were sent. So net/http uses a [tap] as
+// its connection, above TLS, which records the heads. HTTP/2 has no such heads on the wire, but
+// fields with names in lower case. The fields are written as a head of HTTP/1.1, sorted by name, as
+// other archives do.
 //
 // The body is kept with its content coding. net/http has already removed the transfer coding.
 
-// A Raw is a request and its answer as sent over the wire, without transfer coding.
+// A Raw is a request and its answer as sent over the wire, except that the transfer coding is
+// removed.
 type Raw struct {
 	URL      string    // URL that was requested
-	At       time.Time // when
+	At       time.Time // time of the request
 	Request  []byte    // head of the request, up to and including the empty line
 	Head     []byte    // head of the answer, up to and including the empty line
-	Body     []byte    // of the answer, with its content coding. It may share memory with Page.Body
-	Cut      Cut       // why Body is incomplete; "": it is complete
+	Body     []byte    // body of the answer, with its content coding; may share memory with Page.Body
+	Cut      Cut       // why Body is incomplete; "" if it is complete
 	Protocol string    // "http/1.1", "h2"
 	Address  string    // IP address of the server
 }
 
-// A Cut says why the body of an archived answer is incomplete. The values are those of the field
-// WARC-Truncated.
+// A Cut is the reason why the body of an archived answer is incomplete. The values are those of the
+// field WARC-Truncated.
 type Cut string
 
 const (
@@ -61,13 +63,15 @@ func cutBy(err error) Cut {
 	return CutDisconnected
 }
 
-// rest reads the undecoded rest of a body, and returns why it is incomplete.
+// rest reads the rest of a body without decoding it. It also returns the reason if the body is
+// incomplete.
 func (r *Raw) rest(wire *layer) ([]byte, Cut) {
 	rest, err := readAll(wire)
 	return rest, cutBy(err)
 }
 
-// rawOf returns the known parts of an exchange when the head of its answer has arrived.
+// rawOf returns a Raw with the heads of a request and its answer. It is called when the head of the
+// answer has arrived.
 func rawOf(a *attempt, request *http.Request, resp *http.Response) *Raw {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -101,15 +105,16 @@ func headOf(start string, fields http.Header) []byte {
 	return b.Bytes()
 }
 
-// A tap is a connection of HTTP/1 that keeps the heads of the last request and answer. Our requests
-// have no body, and none is sent before the last answer was read.
+// A tap is an HTTP/1 connection that records the heads of the last request and answer. The
+// crawler's requests have no body, and none is sent on a connection before the last answer was
+// read.
 type tap struct {
 	net.Conn
 
 	mu      sync.Mutex
 	sent    []byte // guarded by mu: the head of the request
-	got     []byte // guarded by mu: the head of the answer, as far as it came
-	scanned int    // guarded by mu: bytes of got in which the head does not end
+	got     []byte // guarded by mu: the head of the answer, as far as it has arrived
+	scanned int    // guarded by mu: number of bytes of got that were searched for the end of the head
 	ended   bool   // guarded by mu: got is the whole head
 }
 
@@ -137,8 +142,8 @@ func (t *tap) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// keep adds received bytes of an answer. Interim heads may precede the final head (RFC 9110,
-// section 15.2). net/http bounds the size of the head.
+// keep adds received bytes of an answer to the head. Heads of interim answers may precede the final
+// head (RFC 9110, section 15.2), and are dropped. net/http limits the size of the head.
 func (t *tap) keep(p []byte) {
 	t.got = append(t.got, p...)
 	for {
@@ -155,8 +160,8 @@ func (t *tap) keep(p []byte) {
 	}
 }
 
-// headEnd returns the end of a head, including its empty line, or -1 if the head is incomplete. The
-// head does not end before from.
+// headEnd returns the index in b after the empty line that ends a head, or -1 if the head is
+// incomplete. It searches from the index from.
 func headEnd(b []byte, from int) int {
 	for i := from; i < len(b); i++ {
 		if b[i] == '\n' && (bytes.HasSuffix(b[:i], []byte("\n")) || bytes.HasSuffix(b[:i], []byte("\n\r"))) {
@@ -166,7 +171,7 @@ func headEnd(b []byte, from int) int {
 	return -1
 }
 
-// isInterim reports whether another head follows this one.
+// isInterim reports whether a head belongs to an interim answer, after which another head follows.
 func isInterim(head []byte) bool {
 	_, status, _ := bytes.Cut(head, []byte(" "))
 	return bytes.HasPrefix(status, []byte("1")) && !bytes.HasPrefix(status, []byte("101"))

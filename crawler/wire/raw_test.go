@@ -2,7 +2,7 @@ package wire
 
 import "testing"
 
-// A head is found wherever the pieces of it end.
+// The end of a head is found in whatever pieces the head arrives.
 func TestTapPieces(t *testing.T) {
 	const answer = "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nA: b\r\n\r\nbody\r\n\r\n"
 	for size := 1; size <= len(answer); size++ {

@@ -6,18 +6,19 @@ import (
 	"time"
 )
 
-// An Answer is an answer of a server as an archive has it: its transfer coding is removed, and its
-// content coding is not.
+// An Answer is an answer of a server from an archive. Its body is without transfer coding, but
+// still has its content coding.
 type Answer struct {
 	At     time.Time
 	Status int
 	Header http.Header
 	Body   io.Reader
-	Cut    Cut // why Body is incomplete; "": it is complete
+	Cut    Cut // why Body is incomplete; "" if it is complete
 }
 
 // Replay rebuilds the exchange of an archived answer. It removes the content coding, and reads the
-// body of a page up to limit bytes. If a time limit cut the body off, its error is a timeout.
+// body of a page up to limit bytes. If the body was cut when it was archived, BodyErr has the
+// reason. For a time limit, that is a TimeoutError with timeout.
 func Replay(a Answer, limit int64, timeout time.Duration) *Exchange {
 	x := &Exchange{Status: a.Status, Header: a.Header, Limit: limit}
 	if hasBody(a.Status) {
@@ -30,7 +31,7 @@ func Replay(a Answer, limit int64, timeout time.Duration) *Exchange {
 	return x
 }
 
-// err returns the error of an exchange whose body was cut off.
+// err returns the error of an exchange whose body was cut for this reason.
 func (c Cut) err(timeout time.Duration) error {
 	switch c {
 	case Whole:

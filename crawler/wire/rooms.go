@@ -7,39 +7,39 @@ import (
 	"sync"
 )
 
-// # Memory for bodies in flight
+// # Memory for bodies
 //
-// A thousand turns may wait on the network, and each body may have megabytes. So a body takes its
-// share of a room step by step while it is read. The share is given back when the page is stored,
-// or when the turn ends otherwise. All rooms together have one bound. If a body gets no more
-// memory, reading stops for now: its server waits, as with a slow line, and the time limit of the
-// exchange stands still. The first step of a body is free, so that small pages never wait; the
-// number of turns bounds those.
+// A thousand fetches may be under way at the same time, and each body may have megabytes. So each
+// fetch has a share of a limited amount of memory, which is called a room. The share grows step by
+// step while a body is read. It is released when the page is stored, or when the fetch ends without
+// a page. If there is no memory for the next step, reading stops. The server then waits as on a
+// slow connection, and the time limit of the exchange is suspended. The first step of a body is
+// free, so that small pages never wait. The number of fetches limits the memory for first steps.
 //
-// If bodies that need more hold all the memory, none of them would ever end. So the body that has
-// waited longest may exceed the bound, one at a time and up to its own limit. It ends by itself or
-// at its time limit, and then the next one may. So there is no deadlock.
+// If all the memory belonged to bodies that need more, none of them could be read to its end. So
+// the body that has waited longest may exceed the limit of the room, up to its own limit. When it
+// is finished, or its time limit is over, the next body may. So there is no deadlock.
 //
 // Slow or unknown hosts have a room of their own, so that their stalled bodies do not block quick
 // hosts.
 //
-// Known weaknesses: only the final size of a body is counted. While a body is read, its buffer can
-// be twice as large again. The memory for parsing a page is not counted here: the parser takes
-// memory for that, and if there is none, the workers wait, and then the fetches.
+// Known weaknesses: Only the final size of a body is counted. While a body is read, its buffer can
+// be twice as large again. The memory for parsing a page is not counted here. The parser reserves
+// it, and if there is too little, the workers wait, and then the fetches wait too.
 
-const roomStep = 64 << 10
+const roomStep = 64 << 10 // bytes by which a share grows
 
-// A room is an amount of memory, in bytes, that the bodies of several answers share.
+// A room is an amount of memory that the bodies of several answers share.
 type room struct {
-	most int64
+	most int64 // limit in bytes
 
 	mu     sync.Mutex
-	held   int64   // guarded by mu: sum of all shares
+	held   int64   // guarded by mu: sum of all shares in bytes
 	line   []*wish // guarded by mu: waiting requests for memory, oldest first
-	beyond *Share  // guarded by mu: the share that may exceed the limit, because it has waited longest; nil: none
+	beyond *Share  // guarded by mu: the share that may exceed the limit, because it has waited longest; nil if there is none
 }
 
-// A Share is the memory that the bodies of one turn hold. A nil *Share has no limit.
+// A Share is the memory for the bodies of one fetch, with its redirects. A nil *Share has no limit.
 type Share struct {
 	of    *room
 	bytes int64 // guarded by of.mu
@@ -52,8 +52,8 @@ type wish struct {
 	granted chan struct{} // closed when the memory is granted
 }
 
-// grow adds bytes to the share, waiting until there is room. The clock of the exchange stands still
-// while it waits.
+// grow adds bytes to the share, and waits until there is enough memory. The clock of the exchange
+// is stopped while it waits.
 func (s *Share) grow(ctx context.Context, bytes int64, clock *Clock) error {
 	w := &wish{s, bytes, make(chan struct{})}
 	s.of.want(w)
@@ -91,7 +91,7 @@ func (r *room) forget(w *wish) {
 	r.serve()
 }
 
-// Release gives a share back.
+// Release releases the memory of a share.
 func (s *Share) Release() {
 	if s == nil {
 		return
@@ -107,8 +107,8 @@ func (s *Share) Release() {
 	r.serve()
 }
 
-// serve grants waiting requests for memory, oldest first, as far as there is room. The caller holds
-// the lock. A sharing reads a body, and takes memory from a Share for what it reads.
+// serve grants waiting requests for memory, oldest first, as long as there is enough. The caller
+// holds mu.
 func (r *room) serve() {
 	for len(r.line) > 0 {
 		w := r.line[0]
@@ -129,16 +129,16 @@ func (r *room) grant(w *wish) {
 	close(w.granted)
 }
 
-// A sharing reader reads a body as far as there is room for it.
+// A sharing is a reader of a body that gets memory for it from a share.
 type sharing struct {
 	src  io.Reader
 	ctx  context.Context
 	by   *Share
 	at   *Clock
-	left int64 // bytes that may be read before more memory must be taken
+	left int64 // bytes that may be read before the share must grow
 }
 
-// within returns a reader of src that takes memory from the share as it reads.
+// within returns a reader of src. The share grows as the reader is read.
 func (s *Share) within(ctx context.Context, src io.Reader, clock *Clock) io.Reader {
 	if s == nil {
 		return src
@@ -158,7 +158,7 @@ func (r *sharing) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Rooms are the two rooms of a crawl: for quick hosts, and for the others.
+// Rooms are the two rooms of a crawl: one for quick hosts, and one for all other hosts.
 type Rooms [2]room
 
 // NewRooms divides a number of bytes into two rooms.
@@ -166,8 +166,8 @@ func NewRooms(bytes int64) *Rooms {
 	return &Rooms{{most: bytes / 2}, {most: bytes / 2}}
 }
 
-// Share returns an empty share of the memory for quick hosts, or of that for the others. It grows as
-// a body is read. The caller must give it back.
+// Share returns an empty share of the memory for quick hosts, or for all other hosts. It grows as a
+// body is read. The caller must release it.
 func (r *Rooms) Share(quick bool) *Share {
 	if quick {
 		return &Share{of: &r[0]}
@@ -175,7 +175,7 @@ func (r *Rooms) Share(quick bool) *Share {
 	return &Share{of: &r[1]}
 }
 
-// Held returns how many bytes the bodies of each room hold.
+// Held returns the number of bytes that the shares of each room have.
 func (r *Rooms) Held() (quick, others int64) { return r[0].holds(), r[1].holds() }
 
 func (r *room) holds() int64 {
@@ -186,7 +186,7 @@ func (r *room) holds() int64 {
 
 type inShare struct{}
 
-// WithShare returns a context for requests whose bodies take their memory from a share.
+// WithShare returns a context for requests. The share grows while their bodies are read.
 func WithShare(ctx context.Context, s *Share) context.Context {
 	return context.WithValue(ctx, inShare{}, s)
 }

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// A dripping body gives some bytes at once and the rest after a while.
+// A dripping body returns some bytes at once, and the rest after a pause.
 type dripping struct {
 	first, rest int
 	pause       time.Duration
@@ -29,8 +29,8 @@ func (d *dripping) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// Bodies that are together larger than their room all come to their end, and the room holds no more
-// than its bound and one body.
+// Bodies that are together larger than their room are all read to the end. The room never holds
+// more than its limit and one body.
 func TestRoom(t *testing.T) {
 	for _, c := range []struct {
 		name        string
@@ -61,7 +61,7 @@ func TestRoom(t *testing.T) {
 						if clock.Used() > 10*time.Second {
 							t.Errorf("the clock ran for %v while the body waited", clock.Used())
 						}
-						time.Sleep(10 * time.Second) // it is worked on
+						time.Sleep(10 * time.Second) // the time for processing the page
 						ended.Add(1)
 					}()
 				}
@@ -82,8 +82,8 @@ func TestRoom(t *testing.T) {
 	}
 }
 
-// A body that stops in the middle and has what others want is ended by its time limit; one that
-// waits for room is not.
+// The time limit ends a body that stalls while it has memory that others need. It does not end a
+// body that waits for memory.
 func TestRoomOfABodyThatHangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := &room{most: 2 * roomStep}
@@ -108,7 +108,7 @@ func TestRoomOfABodyThatHangs(t *testing.T) {
 			if n != 3*roomStep+1 {
 				t.Errorf("the first to wait got %d bytes", n)
 			}
-			if took > time.Second { // it passes the bound
+			if took > time.Second { // this body may exceed the limit of the room, so it need not wait
 				t.Errorf("and took %v", took)
 			}
 		}()

@@ -9,14 +9,14 @@ import (
 
 type secretHeaders struct{}
 
-// WithSecrets returns a context for a request with headers whose values Raw must not contain. It has
-// *** instead.
+// WithSecrets returns a context for a request with secret headers. Raw has *** instead of their
+// values.
 func WithSecrets(ctx context.Context, names ...string) context.Context {
 	known, _ := ctx.Value(secretHeaders{}).([]string)
 	return context.WithValue(ctx, secretHeaders{}, slices.Concat(known, names))
 }
 
-// withoutSecrets returns the head of a request without the values of the headers that ctx names.
+// withoutSecrets returns a head with *** in place of the values of the secret headers in ctx.
 func withoutSecrets(ctx context.Context, head []byte) []byte {
 	names, _ := ctx.Value(secretHeaders{}).([]string)
 	if len(names) == 0 {

@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// SpecialHosts returns, for Options.AllowHosts, the hosts of canonical URLs whose names show that
-// they are not on the public internet, each with its port. Call it only with URLs that the user
-// named, and not with URLs from a server.
+// SpecialHosts returns the hosts of canonical URLs whose names or addresses show that they are not
+// on the public internet, each with its port. The result is meant for Options.AllowHosts. Call it
+// only with URLs from the user, and never with URLs from a server.
 func SpecialHosts(urls ...string) (hosts []string) {
 	for _, raw := range urls {
 		u, err := url.Parse(raw)
@@ -20,8 +20,8 @@ func SpecialHosts(urls ...string) (hosts []string) {
 	return hosts
 }
 
-// HostsOf returns, for Options.SeedHosts, the hosts of canonical URLs, each with its port and each
-// once.
+// HostsOf returns the hosts of canonical URLs, each with its port, without duplicates. The result
+// is meant for Options.SeedHosts.
 func HostsOf(urls ...string) (hosts []string) {
 	seen := map[string]bool{}
 	for _, raw := range urls {
@@ -47,7 +47,7 @@ func IsSpecialHost(name string) bool {
 	return err == nil && IsSpecial(a)
 }
 
-// withPort returns the host of a URL with its port, even if that is the default.
+// withPort returns the host of a URL with its port, even if it is the default port of the scheme.
 func withPort(u *url.URL) string {
 	port := u.Port()
 	if port == "" {

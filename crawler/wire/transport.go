@@ -12,8 +12,8 @@
 //	x := &wire.Exchange{Request: request, Limit: 10 << 20, Clock: clock}
 //	err = t.Do(x)
 //
-// It follows no redirect, sends no request twice, and has no notion of pages or robots.txt. The
-// crawler interprets an exchange, and decides when the next may begin.
+// The package follows no redirect, sends no request twice, and knows nothing about pages or
+// robots.txt. The crawler interprets an exchange, and decides when the next one may begin.
 package wire
 
 import (
@@ -37,52 +37,52 @@ const (
 	maxHeaderBytes = 256 << 10
 
 	idleTimeout = 30 * time.Second // longer than the delay between two requests to a host
-	maxIdle     = 256              // connections kept in all; a process may often open 1,024 files
+	maxIdle     = 256              // idle connections that are kept open in all; many systems allow a process only 1,024 open files
 )
 
 // An Exchange is one request and its outcome.
 type Exchange struct {
 	Request *http.Request // see [NewRequest]
-	Limit   int64         // bytes after which the decoded body of a page is cut; the bodies of errors and redirects are cut at MaxOtherBody
+	Limit   int64         // number of bytes after which the decoded body of a page is cut; other bodies are cut at MaxOtherBody
 	Clock   *Clock        // measures the time of the exchange
 
 	Status  int
 	Header  http.Header
 	Body    []byte
 	BodyErr error // why Body is not the whole body
-	Raw     *Raw  // the undecoded answer; nil: it was not asked for
+	Raw     *Raw  // the undecoded answer; nil unless Options.KeepRaw is set
 }
 
 // Options configures a transport.
 type Options struct {
-	Timeout    time.Duration  // for the look-up of a name, a connection, and a TLS handshake, each; 10 s at most
-	Idle       int            // idle connections to each host that are kept open, at least one
+	Timeout    time.Duration  // longest time for each of: the look-up of a name, a connection, a TLS handshake; at most 10 s
+	Idle       int            // number of idle connections to each host that are kept open, at least one
 	KeepRaw    bool           // store the undecoded answer of each exchange in Raw
 	AllowHosts []string       // hosts (name, or name:port) that may have special addresses
 	AllowNets  []netip.Prefix // special addresses that may be connected to
-	SeedHosts  []string       // hosts with ports that may have special addresses if their first look-up returns no others
-	Folders    Folders        // the server for hosts that are folders on disk; nil: there are none
-	Proxies    Proxies        // through which hosts are reached; nil: all are reached directly
+	SeedHosts  []string       // hosts (name:port) that may have special addresses if their first look-up returns no others
+	Folders    Folders        // the server for hosts that are folders on disk; nil if there are none
+	Proxies    Proxies        // the proxies through which hosts are reached; nil: all hosts are reached directly
 
-	Resolver *net.Resolver  // nil: the system's
-	Roots    *x509.CertPool // nil: the system's
+	Resolver *net.Resolver  // nil: the resolver of the system
+	Roots    *x509.CertPool // nil: the certificates of the system
 }
 
 // Folders is a server on this machine that answers for some hosts.
 type Folders interface {
-	Serves(address string) bool // the host and port
-	Address() string            // where it listens
+	Serves(address string) bool // reports whether the server answers for a host with its port
+	Address() string            // the address at which the server listens
 }
 
 // A Transport makes exchanges. Several goroutines may use it.
 type Transport struct {
 	http    *http.Transport
-	forward *http.Transport // for http through HTTP proxies; nil: there are no proxies
+	forward *http.Transport // for http URLs through HTTP proxies; nil if there are no proxies
 	dialer  *dialer
-	raw     bool // answers are kept as they came
+	raw     bool // store undecoded answers
 }
 
-// New returns a transport. It uses no proxy of the environment, unless the options name it.
+// New returns a transport. It ignores proxies in environment variables.
 func New(opt Options) *Transport {
 	d := newDialer(opt)
 	dial, dialTLS := d.dial, d.dialTLS
@@ -102,7 +102,7 @@ func New(opt Options) *Transport {
 			MaxIdleConnsPerHost:    max(opt.Idle, 1),
 			IdleConnTimeout:        idleTimeout,
 			HTTP2: &http.HTTP2Config{
-				SendPingTimeout:           idleTimeout / 2, // or one dead connection fails every page of its host
+				SendPingTimeout:           idleTimeout / 2, // detects a dead connection before every page of its host fails
 				MaxReceiveBufferPerStream: streamBuffer,
 			},
 		},
@@ -121,10 +121,11 @@ func (t *Transport) CloseIdle() {
 	}
 }
 
-// A dial makes connections, as http.Transport wants it.
+// A dial is a function that makes connections for an http.Transport.
 type dial = func(ctx context.Context, network, address string) (net.Conn, error)
 
-// tapped returns a dial whose connections keep the heads, except for HTTP/2.
+// tapped returns a dial function whose connections record the heads of requests and answers.
+// Connections with HTTP/2 do not.
 func tapped(to dial) dial {
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
 		conn, err := to(ctx, network, address)
@@ -135,8 +136,8 @@ func tapped(to dial) dial {
 	}
 }
 
-// Do makes an exchange, with one request on the wire. It fails if there is no answer. If only the
-// body of the answer is broken, Do sets x.BodyErr.
+// Do sends the request of an exchange once, and stores the answer in the exchange. It fails if
+// there is no answer. If only the body of the answer is broken, Do sets x.BodyErr.
 func (t *Transport) Do(x *Exchange) error {
 	attempt, request := watch(x.Request)
 	defer attempt.end()
@@ -162,12 +163,12 @@ func (t *Transport) Do(x *Exchange) error {
 	return nil
 }
 
-// MaxOtherBody is how many bytes are read of the body of a response that is not a page, such as an
-// error or a redirect. Nothing in such a body is used as a page, so its beginning is enough.
+// MaxOtherBody is the number of bytes that are read of the body of a response that is not a page,
+// such as an error or a redirect. Such a body is not used as a page, so its beginning is enough.
 const MaxOtherBody = 64 << 10
 
-// bodyLimit returns how many bytes of a response's body are read. limit is that for pages; other
-// responses get at most MaxOtherBody.
+// bodyLimit returns how many bytes of a response's body are read: limit for pages, and at most
+// MaxOtherBody for other responses.
 func bodyLimit(status int, limit int64) int64 {
 	if IsPage(status) {
 		return limit
@@ -175,20 +176,21 @@ func bodyLimit(status int, limit int64) int64 {
 	return min(limit, MaxOtherBody)
 }
 
-// IsPage reports whether a response with this status contains what the URL stands for, and not an
-// error, a redirect or a part: a status from 200 to 299, except 206.
+// IsPage reports whether a response with this status is the whole page at the URL, and not an
+// error, a redirect or a part of the page. That is so for a status from 200 to 299, except 206.
 func IsPage(status int) bool {
 	return status >= 200 && status < 300 && status != http.StatusPartialContent
 }
 
-// hasBody reports whether the body of a response with this status is to be read. It excludes 101,
-// which another protocol follows, and statuses whose responses have no body: 204, 205 and 304.
+// hasBody reports whether a response with this status has a body that should be read. It returns
+// false for statuses below 200, such as 101, after which another protocol is used, and for 204, 205
+// and 304, whose responses have no body.
 func hasBody(status int) bool {
 	return status >= 200 && status != http.StatusNoContent && status != http.StatusResetContent && status != http.StatusNotModified
 }
 
-// NewRequest returns a GET request for a canonical URL. It asks for exactly the bytes of that URL,
-// see requestURL.
+// NewRequest returns a GET request for a canonical URL. The request has exactly the bytes of that
+// URL, see requestURL.
 func NewRequest(ctx context.Context, canonicalURL string, header http.Header) (*http.Request, error) {
 	u, err := requestURL(canonicalURL)
 	if err != nil {
@@ -209,11 +211,11 @@ func WithoutReuse(ctx context.Context) context.Context {
 	return context.WithValue(ctx, noReuse{}, true)
 }
 
-// requestURL returns the url.URL with which net/http requests the canonical URL byte for byte, with
-// one exception: a per cent sign that escapes nothing is sent as %25. The URL Standard leaves that
-// sign unchanged, and most servers answer it with 400. As an escape, it finds the page that the
-// author of the link meant. Parsing alone would not do: net/url turns "/a/b%7Cc" into "/a%2Fb|c",
-// which is another page.
+// requestURL returns a url.URL with which net/http requests the canonical URL byte for byte, with
+// one exception: a per cent sign without two hex digits is sent as %25. The URL Standard leaves
+// this sign unchanged, but most servers answer it with 400. As %25, it finds the page that the
+// author of the link meant. It is not enough to parse the URL, because net/url turns "/a/b%7Cc"
+// into "/a%2Fb|c", which is another page.
 func requestURL(canonicalURL string) (*url.URL, error) {
 	scheme, rest, _ := strings.Cut(canonicalURL, "://")
 	host := frontier.HostOf(canonicalURL)
@@ -226,7 +228,7 @@ func requestURL(canonicalURL string) (*url.URL, error) {
 		return nil, err
 	}
 	if strings.HasPrefix(target, "//") {
-		target = "//" + host + target // the absolute form, RFC 9112 3.2.2: "//a" alone would be a host
+		target = "//" + host + target // the absolute form (RFC 9112, section 3.2.2), because in "//a" alone, a would be a host
 	}
 	u.Opaque = target
 	return u, nil
@@ -249,14 +251,14 @@ func escapeLone(target string) string {
 	return b.String() + target[done:]
 }
 
-// A HandshakeError means that a TLS handshake failed with a host to which a connection was made.
+// A HandshakeError means that a connection was made, but the TLS handshake with the host failed.
 type HandshakeError struct{ err error }
 
 func (e *HandshakeError) Error() string { return "tls handshake: " + e.err.Error() }
 func (e *HandshakeError) Unwrap() error { return e.err }
 
-// dialTLS connects and does the handshake like the transport itself, but its error shows that the
-// handshake failed.
+// dialTLS connects and does the TLS handshake, as http.Transport itself would. If the handshake
+// fails, it returns a HandshakeError.
 func (d *dialer) dialTLS(ctx context.Context, network, address string) (net.Conn, error) {
 	raw, err := d.dial(ctx, network, address)
 	if err != nil {

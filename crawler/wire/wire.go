@@ -15,31 +15,31 @@ import (
 //
 // Package net/http hides two things from its caller that a crawler must know.
 //
-// It repeats requests. net/http sends a request again at once if the server refuses it (GOAWAY with
-// a lower last stream, REFUSED_STREAM), or accepts it on a used connection and then closes that
-// connection. With some servers that never ends: they get thousands of requests where the schedule
-// counts one. So an attempt ends when net/http asks for a second connection after bytes went out on
-// the first. [watch] sees that by httptrace before anything is written to the second. The schedule
-// decides whether and when to retry. A connection on which nothing was written may be replaced,
-// because it cost the server no request.
+// First, net/http repeats requests. It sends a request again at once if the server refuses the
+// request (GOAWAY with a lower last stream, REFUSED_STREAM), or accepts it on a used connection and
+// then closes that connection. Some servers always do this, and get thousands of requests where the
+// schedule counts one. So an attempt ends when net/http asks for a second connection after bytes
+// were written to the first. [watch] uses httptrace to notice this before anything is written to
+// the second connection. The schedule decides whether and when to retry. A connection to which
+// nothing was written may be replaced, because it cost the server no request.
 //
-// It reads bytes that it does not deliver. Frames of HTTP/2 may be empty or nearly all padding,
-// pings and settings may never end, and TLS records may be empty. Although bodies and time are
-// bounded, a server could send a gigabyte in five seconds without delivering a byte of a body. So
-// the bytes received on a connection are bounded by the bytes delivered from it. A [wire] counts
-// both, below TLS, and breaks off when far more was received than delivered.
+// Second, net/http reads bytes that it does not deliver. HTTP/2 frames may be empty or nearly all
+// padding, pings and settings may never end, and TLS records may be empty. Although bodies and time
+// are bounded, a server could send a gigabyte in five seconds without delivering a byte of a body.
+// So the bytes received on a connection are bounded by the bytes delivered from it. A [wire] counts
+// both, below TLS, and its Read fails when far more bytes were received than delivered.
 
 const (
-	// streamBuffer is how much of an HTTP/2 answer may wait to be read.
+	// streamBuffer is how many bytes of an HTTP/2 answer may wait to be read.
 	streamBuffer = 1 << 20
 
 	// wireAllowance is how many bytes may arrive for an exchange before any of its body is
-	// delivered. It covers the head, as much again for the frames around it, and the unread part.
+	// delivered. It covers the head, as much again for the frames around it, and streamBuffer.
 	wireAllowance = 2*maxHeaderBytes + streamBuffer
 
 	// wirePerByte is how many bytes may arrive for each byte of a body. Honest servers send little
-	// over one. A server that flushes every ten bytes sends four: a frame of HTTP/2 has 9 bytes of
-	// its own, a record of TLS 22.
+	// more than one. A server that flushes every ten bytes sends four, because each HTTP/2 frame
+	// has 9 bytes of its own, and each TLS record has 22.
 	wirePerByte = 4
 )
 
@@ -77,7 +77,7 @@ func wireOf(conn net.Conn) *wire {
 	return w
 }
 
-// Write counts before it writes, because an answer may come before it returns.
+// Write counts the bytes before it writes them, because the answer may arrive before it returns.
 func (w *wire) Write(p []byte) (int, error) {
 	w.count(len(p))
 	n, err := w.Conn.Write(p)

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestWireReplacesUnused: a connection that closed while it was idle costs no try, for nothing was
-// sent on it.
+// If a connection was closed while it was idle, the request is sent on another one. The first
+// connection does not count, because nothing was sent on it.
 func TestWireReplacesUnused(t *testing.T) {
 	a, r := watch(httptest.NewRequest(http.MethodGet, "/", nil))
 	defer a.end()

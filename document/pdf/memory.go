@@ -2,16 +2,16 @@ package pdf
 
 import "github.com/tetratelabs/wazero/experimental"
 
-// A memory is that of the instances of a sandbox, one after the other. It grows to its bound in one
-// step, because a growing instance leaves its old memory to the garbage collector: in many small
-// steps a bound of 128 MB took 500 MB.
+// A memory holds the memory of a sandbox's instances, which run one after the other. It grows to
+// its limit in one step. A growing instance leaves its old memory to the garbage collector, so in
+// many small steps a limit of 128 MB took 500 MB.
 type memory struct {
 	most int64
-	buf  []byte // all of it; what no instance used is zero
-	used int    // bytes that the instance has used
+	buf  []byte // the allocated memory; zero after the bytes that the instance has used
+	used int    // number of bytes that the instance has used
 }
 
-// small is enough for most files.
+// small is the number of bytes that is enough for most files.
 const small = 32 << 20
 
 // Allocate implements [experimental.MemoryAllocator].
@@ -31,8 +31,8 @@ func (m *memory) Reallocate(size uint64) []byte {
 	return m.buf[:size:size]
 }
 
-// Free implements [experimental.LinearMemory]. The code of a stopped instance may still be running, so
-// its memory is given back by reset.
+// Free implements [experimental.LinearMemory]. The code of a stopped instance may still be running,
+// so reset frees the memory later.
 func (m *memory) Free() {}
 
 // reset makes the memory ready for the next instance. No instance may be running.
@@ -44,7 +44,7 @@ func (m *memory) reset() {
 	m.used = 0
 }
 
-// sizeFor returns how much memory to allocate for an instance that needs size bytes.
+// sizeFor returns the number of bytes to allocate for an instance that needs size bytes.
 func (m *memory) sizeFor(size uint64) int64 {
 	if size <= small {
 		return min(small, m.most)

@@ -1,20 +1,22 @@
-// Package pdf reads the text of PDF files with PDFium, which runs as WebAssembly inside the process.
+// Package pdf reads the text of PDF files with PDFium, which runs as WebAssembly inside the
+// process.
 //
 // # Safety
 //
 // PDF files are hostile input, and PDFium is a large program in C++. Its sandbox has no files, no
 // network, and a bounded memory. Each file gets an instance of its own, which takes some
-// milliseconds to make and is thrown away afterwards. So the text of a file does
-// not depend on the files before it, and a file that breaks its instance costs only itself.
+// milliseconds to create and is discarded afterwards. So the text of a file does not depend on the
+// files before it, and a file that breaks its instance does not affect others.
 //
-// A file that takes too long is stopped: the compiled code checks at each loop whether its context
-// has ended. These checks make PDFium three times slower, but without them a call could not be
-// interrupted. A page takes 7 ms of processor time, and with pdftotext 1.5 ms.
+// Reading a file is stopped if it takes too long. For this purpose, the compiled code checks at
+// each loop whether its context has ended. These checks make PDFium three times slower, but without
+// them a call could not be interrupted. A page takes 7 ms of processor time, compared with 1.5 ms
+// for pdftotext.
 //
 // # Start
 //
-// To compile PDFium takes seconds and some 300 MB of memory. The result is kept in a cache on disk,
-// from which it is loaded in a tenth of a second. A cache that cannot be used is ignored.
+// Compiling PDFium takes seconds and some 300 MB of memory. The result is cached on disk, and
+// loaded from there in a tenth of a second. A cache that cannot be used is ignored.
 package pdf
 
 import (
@@ -36,38 +38,38 @@ import (
 	"github.com/tetratelabs/wazero/experimental"
 )
 
-// Options bound an engine.
+// Options configure an engine.
 type Options struct {
-	Instances int           // files that are read at once, 1 or more
-	Memory    int64         // bytes that an instance may use
-	Timeout   time.Duration // time for one file
-	Cache     string        // folder for the compiled program; "": it is compiled at each start
+	Instances int           // number of files that can be read at the same time, at least 1
+	Memory    int64         // largest memory of an instance in bytes
+	Timeout   time.Duration // largest time for reading one file
+	Cache     string        // folder for the cached compiled program; if "", the program is compiled at each start
 }
 
-// A File holds what was read from a file, as the file has it.
+// A File holds the text and the metadata of a PDF file, with the metadata as written in the file.
 type File struct {
 	Title, Author, Subject string
-	Created, Modified      string // as in D:20260131120000+01'00'
+	Created, Modified      string // dates as in D:20260131120000+01'00'
 	Lang                   string
-	Pages                  []string // text of each page, with its lines; a page that is damaged has none
+	Pages                  []string // text of each page, one line of the page on each line; "" for a damaged page
 }
 
-// Reasons why a file cannot be read.
+// These are the reasons why a file cannot be read.
 var (
-	ErrEncrypted = errors.New("it is encrypted, and needs a password")
-	ErrDamaged   = errors.New("it is damaged")
-	ErrTooSlow   = errors.New("it takes too long to read")
-	ErrTooLarge  = errors.New("its text is too large")
+	ErrEncrypted = errors.New("encrypted, and needs a password")
+	ErrDamaged   = errors.New("damaged")
+	ErrTooSlow   = errors.New("takes too long to read")
+	ErrTooLarge  = errors.New("text too large")
 )
 
-// An Engine reads files. Its methods are safe for concurrent use. Close it.
+// An Engine reads PDF files. Its methods are safe for concurrent use. The caller must close it.
 type Engine struct {
 	opt   Options
-	cache wazero.CompilationCache // the compiled program, which the sandboxes share
-	free  chan *sandbox           // those that read no file
+	cache wazero.CompilationCache // the compiled program, shared by all sandboxes
+	free  chan *sandbox           // the sandboxes that are not reading a file
 }
 
-// New starts an engine.
+// New returns a new engine.
 func New(opt Options) (*Engine, error) {
 	if opt.Cache != "" {
 		if cache, err := wazero.NewCompilationCacheWithDir(opt.Cache); err == nil {
@@ -94,21 +96,21 @@ func newEngine(opt Options, cache wazero.CompilationCache) (*Engine, error) {
 	return e, nil
 }
 
-// A sandbox reads one file after the other, each in an instance of its own.
+// A sandbox reads one file after the other, each in a new instance.
 type sandbox struct {
-	pool   pdfium.Pool // makes instances; nil: it is not started
-	cancel func()      // ends the instance, and the pool
-	memory memory      // of the instance
+	pool   pdfium.Pool // creates instances; nil if the sandbox is not started
+	cancel func()      // stops the instance and the pool
+	memory memory      // memory of the instance
 }
 
 // start starts a sandbox.
 func (e *Engine) start(s *sandbox) (err error) {
-	const page = 64 << 10 // bytes of a page of WebAssembly memory
+	const page = 64 << 10 // size in bytes of a page of WebAssembly memory
 	ctx, cancel := context.WithCancel(experimental.WithMemoryAllocator(context.Background(), &s.memory))
 	s.pool, err = webassembly.Init(webassembly.Config{
 		Context:  ctx,
 		MaxTotal: 1,
-		FSConfig: wazero.NewFSConfig(), // no files: the default is all of them
+		FSConfig: wazero.NewFSConfig(), // give access to no files; the default is access to all files
 		RuntimeConfig: wazero.NewRuntimeConfig().
 			WithCoreFeatures(api.CoreFeaturesV2 | experimental.CoreFeaturesExceptionHandling).
 			WithMemoryLimitPages(uint32(min(e.opt.Memory/page, 1<<16))).
@@ -126,7 +128,7 @@ func (e *Engine) start(s *sandbox) (err error) {
 	return nil
 }
 
-// stop stops a sandbox. No file is being read.
+// stop stops a sandbox, which must not be reading a file.
 func (s *sandbox) stop() (err error) {
 	if s.pool != nil {
 		s.cancel()
@@ -136,7 +138,8 @@ func (s *sandbox) stop() (err error) {
 	return err
 }
 
-// Close stops the engine, when no file is being read. No file may be read later.
+// Close waits until no file is being read, and then stops the engine. Read must not be called
+// later.
 func (e *Engine) Close() error {
 	var all []error
 	for range e.opt.Instances {
@@ -146,8 +149,9 @@ func (e *Engine) Close() error {
 	return errors.Join(append(all, e.cache.Close(context.Background()))...)
 }
 
-// Read reads a file with at most most bytes of text. It waits for a sandbox, and the time for the
-// file begins then. The error is that of ctx, or wraps one of the reasons above.
+// Read reads a file. It fails if the text has more than most bytes. It first waits for a free
+// sandbox, which does not count towards Options.Timeout. The error is that of ctx, or wraps one of
+// the reasons above.
 func (e *Engine) Read(ctx context.Context, body []byte, most int) (*File, error) {
 	var s *sandbox
 	select {
@@ -166,12 +170,12 @@ func (e *Engine) Read(ctx context.Context, body []byte, most int) (*File, error)
 	stop := context.AfterFunc(limited, s.cancel)
 	file, err := e.readIn(limited, s, body, most)
 	if !stop() {
-		return nil, errors.Join(context.Cause(limited), s.stop()) // the next file starts it again
+		return nil, errors.Join(context.Cause(limited), s.stop()) // the next file starts the sandbox again
 	}
 	return file, err
 }
 
-// readIn reads a file in an instance of a sandbox, which ends afterwards.
+// readIn reads a file in a new instance of a sandbox, and then stops the instance.
 func (e *Engine) readIn(ctx context.Context, s *sandbox, body []byte, most int) (*File, error) {
 	defer s.memory.reset()
 	instance, err := s.pool.GetInstanceWithContext(ctx)
@@ -182,7 +186,7 @@ func (e *Engine) readIn(ctx context.Context, s *sandbox, body []byte, most int) 
 	return e.read(ctx, instance, body, most)
 }
 
-// read reads a file in an instance.
+// read reads a file in the given instance.
 func (e *Engine) read(ctx context.Context, p pdfium.Pdfium, body []byte, most int) (*File, error) {
 	opened, err := p.OpenDocument(&requests.OpenDocument{File: &body})
 	switch {
@@ -224,8 +228,8 @@ func (e *Engine) read(ctx context.Context, p pdfium.Pdfium, body []byte, most in
 	return file, nil
 }
 
-// broken returns the error for an instance that failed. PDFium stops when it has no more memory, and
-// does not say so.
+// broken returns the error for an instance that failed. PDFium stops without an explanation when it
+// runs out of memory, so the error mentions both possible reasons.
 func (e *Engine) broken() error {
 	return fmt.Errorf("%w, or needs more than %d MB of memory", ErrDamaged, e.opt.Memory>>20)
 }
@@ -245,7 +249,7 @@ func pageText(p pdfium.Pdfium, doc references.FPDF_DOCUMENT, index int) (string,
 		return "", err
 	}
 	all := ""
-	if count.Count > 0 { // one call for all characters: each call costs a switch of stacks
+	if count.Count > 0 { // a single call for all characters, because each call has to switch stacks
 		got, err := p.FPDFText_GetText(&requests.FPDFText_GetText{TextPage: text.TextPage, Count: count.Count})
 		if err != nil {
 			return "", err
@@ -259,7 +263,7 @@ func pageText(p pdfium.Pdfium, doc references.FPDF_DOCUMENT, index int) (string,
 	return all, err
 }
 
-// describe reads the metadata of a file. Most files lack some, and many have none.
+// describe reads the metadata of a file. Any of it may be missing.
 func (f *File) describe(p pdfium.Pdfium, doc references.FPDF_DOCUMENT) {
 	meta, err := p.GetMetaData(&requests.GetMetaData{Document: doc})
 	if err != nil {

@@ -1,5 +1,4 @@
-// Command crawl crawls sites, and says of each page whether one before it says the
-// same:
+// Command crawl crawls sites, and prints for each page whether it duplicates an earlier page:
 //
 //	go run ./examples/crawl https://example.com/
 package main

@@ -12,7 +12,7 @@ import (
 )
 
 func TestRun(t *testing.T) {
-	// The copy is linked from what it copies alone, so that what it copies is there first.
+	// Only the original page links to the copy, so that the original is fetched first.
 	text := strings.Repeat("The lamp of the harbour was lit in a gale, by a keeper who had rowed out to it. ", 4) + `<a href="/old">Archive</a>`
 	page := func(body string) *fstest.MapFile {
 		return &fstest.MapFile{Data: []byte("<article>" + body + "</article>")}
@@ -30,7 +30,7 @@ func TestRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	lines := strings.Split(strings.TrimSpace(strings.ReplaceAll(out.String(), site.URL, "")), "\n")
-	slices.Sort(lines) // pages are worked on at once, and printed as they are done
+	slices.Sort(lines) // pages are processed in parallel, and printed as they are finished
 	got := strings.Join(lines, "\n")
 	const want = "/ thin \n/lamp.html unique \n/none.html status 404 Not Found\n/old leads to /old/\n/old/ exact /lamp.html"
 	if got != want {

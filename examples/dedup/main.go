@@ -1,4 +1,4 @@
-// Command dedup says of each text file whether one before it says the same:
+// Command dedup prints for each text file whether it duplicates an earlier file:
 //
 //	go run ./examples/dedup *.txt
 package main

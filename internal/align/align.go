@@ -9,10 +9,10 @@
 // # Method
 //
 // First, [dedup.Passages] finds the long runs of words that both texts contain. Among the runs that
-// are in the same order in both texts, the chain with the most words becomes the common part; this
-// is a longest increasing subsequence weighted by words. Between two runs of the chain, words are
-// compared one by one for a longest common subsequence. A run outside the chain has moved, unless
-// its words were matched otherwise.
+// are in the same order in both texts, the chain with the most words becomes the common part. It is
+// a longest increasing subsequence, weighted by words. Between two runs of the chain, words are
+// compared one by one for a longest common subsequence. A run outside the chain counts as moved,
+// unless its words were already matched one by one.
 //
 // Then the blocks (lines) of the two texts are paired. Two blocks are in one row if they share at
 // least a quarter of the words of the shorter one.
@@ -27,7 +27,7 @@ import (
 	"skink/dedup"
 )
 
-// A Side is one of the two texts. Its tokens must know their places in the text, see
+// A Side is one of the two texts. Its tokens must have positions in the text, see
 // [dedup.Text.Locate].
 type Side struct {
 	Text   string
@@ -42,41 +42,42 @@ const (
 	Removed Relation = "removed" // only in the first text
 	Added   Relation = "added"   // only in the second text
 	Moved   Relation = "moved"   // in both texts, but at different places
-	Changed Relation = "changed" // for a row: some of its words are in both texts, and some are not
+	Changed Relation = "changed" // only of a row: some of its words are in both texts, and some in only one
 )
 
-// A Piece is a part of a block whose words all have one relation to the other text.
+// A Piece is a sequence of words in a block that have the same relation to the other text.
 type Piece struct {
 	Text string
 	Kind Relation
-	Move int // number of the move, equal in both texts; 0: the piece has not moved
+	Move int // number of the move, from 1; equal in both texts; 0 if the piece has not moved
 }
 
 // A Block is a line of a text.
 type Block []Piece
 
-// A Row holds blocks of both texts that belong together. A or B may be empty.
+// A Row holds the blocks of both texts that are shown side by side. A or B may be empty.
 type Row struct {
 	Kind Relation
 	A, B []Block
 }
 
-// Counts says how many words of two texts have which relation. MovedA is the number of moved words
-// in the first text, MovedB in the second.
+// Counts is the number of words in two texts by their relation. MovedA counts the moved words of
+// the first text, MovedB those of the second.
 type Counts struct{ Same, Removed, Added, MovedA, MovedB int }
 
-// leastRun is the fewest words of a run that is searched for in the whole other text.
+// leastRun is the least length in words of a run for which the whole other text is searched.
 const leastRun = 5
 
-// These limit the work: mostRuns is how many runs are considered for the chain. mostGap is how many
-// pairs of words are compared between two runs of the chain, and mostPairs in all.
+// These constants limit the work. mostRuns is the number of runs that may become part of the chain.
+// mostGap is the number of pairs of words that are compared between two runs of the chain.
+// mostPairs is the number of pairs of words that are compared in total.
 const (
 	mostRuns  = 2000
 	mostGap   = 1 << 20
 	mostPairs = 16 << 20
 )
 
-// Texts aligns two texts.
+// Texts aligns two texts, and counts their words by relation.
 func Texts(a, b Side) (rows []Row, words Counts) {
 	m := match(a, b)
 	x, y := newBlocks(a), newBlocks(b)
@@ -105,7 +106,7 @@ func Texts(a, b Side) (rows []Row, words Counts) {
 	return rows, words
 }
 
-// A place says what kind of token it is, and which token of the other text is equal to it.
+// A place is the relation of a token to the other text, and the index of the equal token there.
 type place struct {
 	kind  Relation
 	other int
@@ -117,7 +118,7 @@ type matching struct {
 	a, b  []place
 	x, y  []uint64        // hashes of the tokens
 	runs  []dedup.Passage // runs of at least leastRun tokens that are in both texts, longest first
-	pairs int             // how many pairs of tokens may still be compared
+	pairs int             // number of pairs of tokens that may still be compared
 }
 
 // match compares the tokens of two texts.
@@ -142,8 +143,8 @@ func match(a, b Side) *matching {
 	return m
 }
 
-// chain returns the runs with the most words in total, of those that are in the same order in both
-// texts and do not overlap.
+// chain selects runs that are in the same order in both texts and do not overlap. The selected runs
+// have the most words in total.
 func chain(runs []dedup.Passage) []dedup.Passage {
 	sorted := slices.Clone(runs)
 	slices.SortFunc(sorted, func(p, q dedup.Passage) int { return p.A - q.A })
@@ -168,7 +169,8 @@ func chain(runs []dedup.Passage) []dedup.Passage {
 	return kept
 }
 
-// same records that n tokens, from i on in the first text and from j on in the second, are equal.
+// same records that n tokens of both texts are equal, from index i in the first text and from j in
+// the second.
 func (m *matching) same(i, j, n int) {
 	for k := range n {
 		m.a[i+k] = place{kind: Same, other: j + k}
@@ -176,9 +178,8 @@ func (m *matching) same(i, j, n int) {
 	}
 }
 
-// leastShared is the share of the shorter side of a gap that must be in both texts for its words to
-// be marked as equal. With less, the two sides only share words such as "the", as any two sentences
-// do.
+// leastShared is the least share of the shorter side of a gap that must be in both texts. If less
+// is in both, no words of the gap are marked as equal: any two sentences share words such as "the".
 const leastShared = 0.35
 
 // between compares the tokens from i to iEnd of the first text with those from j to jEnd of the
@@ -198,7 +199,7 @@ func (m *matching) between(i, iEnd, j, jEnd int) {
 		return
 	}
 	m.pairs -= rows * cols
-	common := make([]int32, (rows+1)*(cols+1)) // for each pair of tokens: length of the longest common subsequence of what begins there
+	common := make([]int32, (rows+1)*(cols+1)) // for each pair of tokens, the length of the longest common subsequence that begins there or later
 	at := func(r, c int) *int32 { return &common[r*(cols+1)+c] }
 	for r := rows - 1; r >= 0; r-- {
 		for c := cols - 1; c >= 0; c-- {
@@ -226,9 +227,9 @@ func (m *matching) between(i, iEnd, j, jEnd int) {
 }
 
 // slide moves a run that only one text contains to the beginning of a line, if the alignment stays
-// correct. Without that, a paragraph inserted before another one with the same first word would
-// seem to begin at its second word. of are the places of the text with the run, and other those of
-// the text without it.
+// correct. Otherwise a new paragraph before another one with the same first word would seem to
+// begin at its second word. of holds the places of the text with the run, and other those of the
+// text without it.
 func slide(of, other []place, tokens []uint64, starts []bool) {
 	for s := 0; s < len(of); s++ {
 		if of[s].kind == Same {
@@ -243,7 +244,7 @@ func slide(of, other []place, tokens []uint64, starts []bool) {
 			from, to = from-1, to-1
 		}
 		if from < s && starts[from] && (e == len(of) || of[e].other == of[s-1].other+1) {
-			for k := s - 1; k >= from; k-- { // instead of the words before the run, the equal words at its end now match
+			for k := s - 1; k >= from; k-- { // the words before the run become part of the run, and the equal words at its end are matched instead
 				at := k + e - s
 				of[at], of[k] = of[k], of[at]
 				other[of[at].other].other = at
@@ -253,7 +254,7 @@ func slide(of, other []place, tokens []uint64, starts []bool) {
 	}
 }
 
-// moved marks as moved the parts of runs that are in both texts and have not been matched.
+// moved marks as moved the parts of common runs that have not been matched otherwise.
 func (m *matching) moved() {
 	move := 0
 	for _, r := range m.runs {

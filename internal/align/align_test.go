@@ -15,8 +15,7 @@ func sideOf(text string) Side {
 	return Side{text, t}
 }
 
-// shown writes rows so that a person can read them: what is only in one text in brackets, what
-// moved in braces.
+// shown formats rows for people: words of only one text in brackets, moved words in braces.
 func shown(rows []Row) string {
 	var b strings.Builder
 	side := func(blocks []Block) string {
@@ -90,8 +89,8 @@ func TestDifferences(t *testing.T) {
 	}
 }
 
-// Whatever the texts are, nothing of them is lost or made up, and both sides agree on what they
-// share.
+// FuzzTexts checks that the rows contain exactly the words of the two texts, and that the counts of
+// words agree with them.
 func FuzzTexts(f *testing.F) {
 	f.Add(one+"\n"+two, two+"\n"+one)
 	f.Add("a b a b a b a b\n\nc", "b a b a\nb a b")

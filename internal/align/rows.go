@@ -2,11 +2,11 @@ package align
 
 import "strings"
 
-// blocks are the lines of a text, with the tokens of each line.
+// A blocks holds the lines of a text, and the tokens of each line.
 type blocks struct {
 	side  Side
-	lines []span // by line: its bytes in the text
-	first []int  // by line: its first token; one more entry at the end
+	lines []span // byte range of each line in the text
+	first []int  // index of the first token of each line, and the number of tokens at the end
 }
 
 type span struct{ start, end int }
@@ -34,7 +34,7 @@ func newBlocks(s Side) *blocks {
 // size returns the number of tokens of a line.
 func (b *blocks) size(line int) int { return b.first[line+1] - b.first[line] }
 
-// starts returns for each token whether it is the first token of its line.
+// starts reports for each token whether it is the first token of its line.
 func (b *blocks) starts() []bool {
 	starts := make([]bool, b.side.Tokens.Len())
 	for _, t := range b.first {
@@ -56,11 +56,11 @@ func (b *blocks) lineOf() []int {
 	return of
 }
 
-// leastLinked is the share of words of the shorter of two blocks that both blocks must contain to
-// be in one row.
+// leastLinked is the share of the words of the shorter block that both blocks must contain to be
+// put into one row.
 const leastLinked = 0.25
 
-// rows pairs the blocks of two texts into rows.
+// rows arranges the blocks of two texts in rows.
 func (m *matching) rows(x, y *blocks) (rows []Row) {
 	groups := m.group(x, y)
 	i, j := 0, 0
@@ -73,7 +73,7 @@ func (m *matching) rows(x, y *blocks) (rows []Row) {
 			j++
 		case i == len(x.lines):
 			j++
-		case j == len(y.lines) || groups.ofA[i] != groups.ofB[j]: // a block whose link would cross another link is alone in its row
+		case j == len(y.lines) || groups.ofA[i] != groups.ofB[j]: // a block also gets a row of its own if its link would cross another link
 			i++
 		default:
 			g := groups.ofA[i]
@@ -101,15 +101,15 @@ func (m *matching) rows(x, y *blocks) (rows []Row) {
 	return rows
 }
 
-// groups holds the number of the group of each block, by side. Linked blocks are in one group, and
+// groups holds the group number of each block of the two texts. Linked blocks are in one group, and
 // each group becomes a row.
 type groups struct {
 	ofA, ofB         []int
 	linkedA, linkedB []bool
 }
 
-// group links the blocks that share at least leastLinked of their words. Groups are numbered in the
-// order of the texts.
+// group links the blocks of the two texts that share at least leastLinked of their words. It
+// numbers the groups in the order of the texts.
 func (m *matching) group(x, y *blocks) groups {
 	g := groups{make([]int, len(x.lines)), make([]int, len(y.lines)), make([]bool, len(x.lines)), make([]bool, len(y.lines))}
 	shared := map[[2]int]int{}
@@ -143,8 +143,8 @@ func (m *matching) group(x, y *blocks) groups {
 	return g
 }
 
-// pieces cuts a line into pieces whose words have one relation to the other text. Text between two
-// words belongs to the first of them.
+// pieces cuts a line into pieces of words with the same relation to the other text. Text between
+// two words belongs to the first of them.
 func (m *matching) pieces(b *blocks, line int, of []place) (cut Block) {
 	at, last := b.lines[line], b.first[line+1]
 	if b.first[line] == last {
@@ -189,8 +189,8 @@ func kindOf(r Row) Relation {
 	return Added
 }
 
-// A Difference is a run of words of the first text, with the words in its place in the second. One
-// of the two may be empty.
+// A Difference is a run of words in the first text, and the words that replace it in the second.
+// One of the two may be empty.
 type Difference struct{ Removed, Added string }
 
 // Differences returns the first differences of two aligned texts, at most n.
@@ -214,7 +214,7 @@ func Differences(rows []Row, n int) (all []Difference) {
 	return all
 }
 
-// unlike returns the pieces of blocks that the other text lacks.
+// unlike returns the pieces of blocks that are not in the other text.
 func unlike(blocks []Block) (texts []string) {
 	for _, b := range blocks {
 		for _, p := range b {

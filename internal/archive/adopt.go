@@ -20,18 +20,18 @@ import (
 // the store does not have. If the process is started again, it completes that file. Another process
 // may also adopt the file, which means that it truncates and closes it.
 //
-// A process holds a lock on the file that it writes or adopts. So nobody adopts the file of a live
-// process, even of a suspended one, and no file is adopted twice. But after a process has died, the
-// database server may still be working on its last commit. So the caller must not adopt before the
-// process has been silent for a while.
+// A process holds a lock on the file that it writes or adopts. So the file of a live process is
+// never adopted, even if the process is suspended, and no file is adopted twice. But after a
+// process has died, the database server may still be working on its last commit. So the caller must
+// not adopt a file before its process has been silent for a while.
 //
-// Adopting writes to the store only if answers are missing, so even an export can do it. A process
-// that comes back and finds its file closed begins a new file.
+// Adopting writes to the store only if answers are missing, so even an export can adopt files. A
+// process that is started again and finds its file closed begins a new file.
 
 var (
 	// ErrLocked means that another process has locked the archive file, because it is writing or
 	// adopting it.
-	ErrLocked = errors.New("another process is writing it")
+	ErrLocked = errors.New("another process is writing the file")
 	// ErrLacking means that the store has pages whose answers are missing in the archive file, as
 	// after a power cut.
 	ErrLacking = errors.New("the archive file lacks answers of pages")
@@ -60,10 +60,10 @@ func Opened(ctx context.Context, dir string, s metaReader) (all []LeftOpen, err 
 }
 
 // Adopt closes a file in dir that a killed process left open. lost is the number of pages of the
-// store whose answers are missing in the file. Adopt calls again to put the URLs of these pages
-// back into the frontier; if again is nil, it returns [ErrLacking] instead. closed is false if
-// there was nothing to close, because the file was empty or another process has closed it.
-func Adopt(ctx context.Context, dir string, s pages, l LeftOpen, again requeue) (closed bool, lost int, err error) {
+// store whose answers are missing in the file. Adopt passes the URLs of these pages to again, which
+// queues them for another fetch. If again is nil, Adopt returns [ErrLacking] instead. closed is
+// false if there was nothing to close, because the file was empty or another process has closed it.
+func Adopt(ctx context.Context, dir string, s pageReader, l LeftOpen, again requeue) (closed bool, lost int, err error) {
 	defer func() {
 		if err != nil {
 			err = fmt.Errorf("close the file %s in %s: %w", l.Name+opening, dir, err)

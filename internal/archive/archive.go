@@ -27,7 +27,7 @@ import (
 	"skink/warc"
 )
 
-// Options configures how an archive is written. The zero value works.
+// Options configures how an archive is written. The zero value uses the defaults.
 type Options struct {
 	Size   int64       // bytes after which a file is closed and the next one begins; 0: [DefaultSize]
 	Digest warc.Digest // hash algorithm of the digests; "": SHA256
@@ -75,12 +75,12 @@ type Archive struct {
 	failed  error        // guarded by mu: the error after which nothing more is written; nil: none
 }
 
-// A mark is the state of a worker's archive, as the store keeps it. It says which file is open.
+// A mark is the state of a worker's archive, as the store keeps it. It names the open file.
 type mark struct {
 	Dir    string       `json:"dir"`
 	Crawl  string       `json:"crawl"`  // the beginning of the names of all files
 	Serial int          `json:"serial"` // number of the open file, which is part of its name
-	Cursor store.Cursor `json:"cursor"` // position in the store's changes: answers of pages that were committed up to here are in earlier files
+	Cursor store.Cursor `json:"cursor"` // position in the store's changes: the answers of pages that were committed before it are in earlier files
 }
 
 // markName returns the key under which a store keeps the mark of a worker's archive.
@@ -102,7 +102,7 @@ const opening = corpus.Opening
 
 // begin creates the file that the mark names, and writes its first record. It writes the mark to
 // the store before it creates the file, so that a crash cannot leave a file that the store does not
-// know.
+// list.
 func (a *Archive) begin(ctx context.Context) error {
 	if err := a.writeMark(ctx); err != nil {
 		return err
@@ -183,7 +183,7 @@ func finish(f *os.File, name string, end int64, entries []warc.Entry) error {
 }
 
 // writeIndex writes the index of an archive file to the path to. It writes to a temporary name
-// first, so that a file called to is always complete.
+// first, so that a file at the path to is always complete.
 func writeIndex(to string, entries []warc.Entry) error {
 	f, err := os.Create(to + opening)
 	if err != nil {
@@ -224,7 +224,7 @@ func (a *Archive) Keep(raw *wire.Raw) {
 // append writes the records of an answer to the open file, or to the next one if it is full.
 func (a *Archive) append(p packed) error {
 	if a.full() {
-		if err := a.next(context.Background()); err != nil { // not cancelled, because it writes only little to the store
+		if err := a.next(context.Background()); err != nil { // not cancelled, because next writes only little to the store
 			return err
 		}
 	}
@@ -247,7 +247,7 @@ func (a *Archive) wrote(p packed) {
 // fail stores err, if it is not nil, so that nothing more is written to the archive.
 func (a *Archive) fail(err error) {
 	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
-		err = fmt.Errorf("%w: %w; make room and run the command again", store.ErrFull, err)
+		err = fmt.Errorf("%w: %w; free some disk space, and run the command again", store.ErrFull, err)
 	}
 	if err != nil && a.failed == nil {
 		a.failed = fmt.Errorf("write the archive in %s: %w", a.dir, err)

@@ -25,7 +25,7 @@ import (
 	"skink/warc"
 )
 
-// page is an answer that came.
+// page returns page n, with an answer of the server.
 func page(n int) *crawler.Page {
 	url := fmt.Sprintf("https://example.com/%d", n)
 	at := time.Date(2026, 1, 2, 12, 0, n, 5, time.UTC)
@@ -60,14 +60,15 @@ func open(t *testing.T, dir string, s RecordStore, opt Options) *Archive {
 	return a
 }
 
-// abandon leaves an archive as a killed process does.
+// abandon leaves an archive as a killed process would.
 func (a *Archive) abandon() {
 	_ = a.file.Close()
 	a.free()
 }
 
-// listing is what an archive holds, its files in a row: each record's type and the end of its URL.
-// Every page of the store must be where its record says, and no other.
+// listing lists the records of all files of an archive: the type of each and the end of its URL. It
+// fails the test unless the position in the record of each page of the store is that of the page's
+// answer.
 func listing(t *testing.T, dir string, s store.Reader) string {
 	t.Helper()
 	places := map[store.Archived]string{}
@@ -127,7 +128,8 @@ func listing(t *testing.T, dir string, s store.Reader) string {
 	return strings.ReplaceAll(strings.Join(all, ", "), "https://example.com/", "")
 }
 
-// What a page, a repeated page, a URL without an answer and an answer that is no page leave.
+// The archive gets the right records for a page, a repeated page, a URL without an answer, and an
+// answer that is not a page.
 func TestRecords(t *testing.T) {
 	dir, s := t.TempDir(), store.NewMemory()
 	a := open(t, dir, s, Options{Info: warc.Header{{Name: "software", Value: "a test"}}})
@@ -159,7 +161,7 @@ func TestRecords(t *testing.T) {
 	}
 }
 
-// unpacked is all that the first file of an archive holds.
+// unpacked returns the decompressed content of the first file of an archive.
 func unpacked(t *testing.T, dir string) string {
 	t.Helper()
 	names, err := corpus.Archives(dir)
@@ -185,7 +187,7 @@ func unpacked(t *testing.T, dir string) string {
 	return b.String()
 }
 
-// stored is the head of an answer as it is stored.
+// The stored head of an answer has the right Content-Length and no Transfer-Encoding.
 func TestStoredHead(t *testing.T) {
 	for _, test := range []struct{ why, head, body, want string }{
 		{"a length that is right", "HTTP/1.1 200 OK\r\ncontent-length: 4\r\nA: b\r\n\r\n", "body", "HTTP/1.1 200 OK\r\nContent-Length: 4\r\nA: b\r\n\r\n"},
@@ -203,7 +205,8 @@ func TestStoredHead(t *testing.T) {
 	}
 }
 
-// Whatever a process leaves behind when it dies, the next goes on so that archive and store agree.
+// Whatever files a process leaves when it dies, the next process makes the archive and the store
+// consistent.
 func TestResume(t *testing.T) {
 	all := func(t *testing.T, dir, end string) string {
 		t.Helper()
@@ -216,7 +219,7 @@ func TestResume(t *testing.T) {
 	for _, test := range []struct {
 		why   string
 		leave func(t *testing.T, a *Archive, dir string)
-		want  string // what is there after another page
+		want  string // listing after another page was written
 		lost  int
 	}{
 		{"nothing unusual", func(*testing.T, *Archive, string) {}, ", response 1, request 1, response 2, request 2, metadata 2, response 9, request 9", 0},
@@ -292,8 +295,8 @@ func TestResume(t *testing.T) {
 	}
 }
 
-// A power cut can take away answers of pages that the store has. They are counted, and nothing
-// comes to stand in their place.
+// A power cut can destroy answers of pages that the store has. The lost answers are counted, and no
+// other answer is written at their positions.
 func TestPowerCut(t *testing.T) {
 	dir, s := t.TempDir(), store.NewMemory()
 	a := open(t, dir, s, Options{})
@@ -318,8 +321,9 @@ func TestPowerCut(t *testing.T) {
 	}
 }
 
-// What a power cut took is fetched again, and what answers then stands in for it, also where it is
-// the same as what is gone: there is nothing left for a revisit to refer to.
+// A page whose answer was lost in a power cut is fetched again, and the new answer replaces the
+// lost one. It is stored as a whole even if it has the same bytes, because a revisit record would
+// refer to a missing record.
 func TestPowerCutFetchedAgain(t *testing.T) {
 	dir, s := t.TempDir(), store.NewMemory()
 	a := open(t, dir, s, Options{})
@@ -341,7 +345,7 @@ func TestPowerCutFetchedAgain(t *testing.T) {
 	if err != nil || counts.Pending != 2 {
 		t.Errorf("%d URLs are put back, %v; want 2", counts.Pending, err)
 	}
-	for n := range 4 { // the two that are there come back, too, and are revisits
+	for n := range 4 { // all four pages are visited again; the answers of the two that are not lost become revisit records
 		pages, err := s.Pages(t.Context(), []dedup.Hash{recordOf(page(n)).ID}, store.WantRecord)
 		if err != nil {
 			t.Fatal(err)
@@ -362,8 +366,8 @@ func TestPowerCutFetchedAgain(t *testing.T) {
 	}
 }
 
-// If the archive is in another folder, no second one is begun; if its files were moved, it is
-// resumed.
+// If the archive is in another folder, no second archive is begun. If its files were moved, the
+// archive is resumed.
 func TestMoved(t *testing.T) {
 	dir, s := t.TempDir(), store.NewMemory()
 	a := open(t, filepath.Join(dir, "a"), s, Options{})
@@ -388,8 +392,8 @@ func TestMoved(t *testing.T) {
 	}
 }
 
-// Pages that are committed at once, some of them with stale verdicts, all come to stand where their
-// records say, in files of some size.
+// Pages are committed at once, some of them with stale verdicts. The answer of each page is at the
+// position in its record, and the files have about the right size.
 func TestAtOnce(t *testing.T) {
 	const pages = 200
 	dir, s := t.TempDir(), store.NewMemory()
@@ -423,7 +427,7 @@ func TestAtOnce(t *testing.T) {
 	}
 }
 
-// staleNow is a store that finds every third entry stale, once.
+// staleNow is a store that refuses every third entry as stale, once.
 type staleNow struct {
 	*store.Memory
 	mu   *sync.Mutex
@@ -444,8 +448,9 @@ func (s staleNow) Commit(ctx context.Context, entries []*store.Entry) ([]store.O
 	return s.Memory.Commit(ctx, entries)
 }
 
-// A visit that leaves a page what it was leaves its record pointing at its answer, and is a revisit
-// if it brought the same bytes or none. It is in the archive after a crash too.
+// After a visit that finds a page unchanged, the page's record still points to the first answer.
+// The new answer becomes a revisit record if it has the same bytes or no body. It is in the archive
+// even after a crash.
 func TestRevisits(t *testing.T) {
 	dir, s := t.TempDir(), store.NewMemory()
 	a := open(t, dir, s, Options{})
@@ -487,7 +492,7 @@ func TestRevisits(t *testing.T) {
 	}
 }
 
-// known is what a store knows of a page.
+// known returns the stored record of page n.
 func known(t *testing.T, s store.Reader, n int) *store.Record {
 	t.Helper()
 	pages, err := s.Pages(t.Context(), []dedup.Hash{recordOf(page(n)).ID}, store.WantRecord)
@@ -497,7 +502,7 @@ func known(t *testing.T, s store.Reader, n int) *store.Record {
 	return &pages[0].Record
 }
 
-// Workers that share a store have archives of their own, in one folder too.
+// Workers that share a store have separate archives, even in the same folder.
 func TestWorkers(t *testing.T) {
 	dir, s := t.TempDir(), store.NewMemory()
 	one, two := open(t, dir, s, Options{Worker: "a/1"}), open(t, dir, s, Options{Worker: "b"})
@@ -551,7 +556,7 @@ func (s *failingStore) Commit(ctx context.Context, entries []*store.Entry) ([]st
 	return s.Memory.Commit(ctx, entries)
 }
 
-// An archive gives back the pages that were put into it.
+// The pages that were written to an archive can be read from it.
 func TestPages(t *testing.T) {
 	dir, s := t.TempDir(), store.NewMemory()
 	a := open(t, dir, s, Options{})
@@ -603,15 +608,15 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// What a dead process left open is closed by another as it would have closed it, and a worker that
-// comes back begins the next file.
+// Adopting a file that a dead process left open has the same result as if that process had closed
+// it. If the worker is started again, it begins the next file.
 func TestAdopt(t *testing.T) {
 	for _, test := range []struct {
 		why    string
 		leave  func(t *testing.T, a *Archive)
 		closed bool
 		lost   int
-		want   string // what is there after another page of the worker
+		want   string // listing after another page of the worker was written
 	}{
 		{"nothing unusual", func(*testing.T, *Archive) {}, true, 0, ", response 1, request 1, response 2, request 2, , response 9, request 9"},
 		{"an answer that was not committed", func(t *testing.T, a *Archive) {
@@ -694,7 +699,7 @@ func opened(t *testing.T, dir string, s store.Reader) []LeftOpen {
 	return all
 }
 
-// The file of a process that lives is left alone, and of many that would adopt a file one does.
+// The file of a live process is not adopted. If many processes adopt a file at once, one succeeds.
 func TestAdoptOnce(t *testing.T) {
 	dir, s := t.TempDir(), store.NewMemory()
 	a := open(t, dir, s, Options{Worker: "a"})

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"skink/crawler"
+	"skink/frontier"
 	"skink/internal/corpus"
 	"skink/internal/ingest"
 	"skink/store"
@@ -16,16 +17,16 @@ import (
 //
 // The answer of a page is written to the archive before the page is committed to the store, and the
 // page's record in the store has the position of the answer. So each page in the store has its
-// answer in the archive. If the process crashes in between, the archive has an answer of which the
-// store knows nothing, and the page will be fetched again. The answers are written in the order in
-// which their pages are committed. So after a crash, everything behind the answer of the last
-// committed page can be cut off.
+// answer in the archive. If the process crashes in between, the archive has an answer that the
+// store does not know, and the page will be fetched again. The answers are written in the order in
+// which their pages are committed. So after a crash, the archive can be truncated behind the answer
+// of the last committed page.
 //
 // Pages are written and committed in groups, because committing many costs little more than
 // committing one. A page that arrives during a commit waits in a queue. When the commit is done,
 // one of the waiting calls takes the whole queue: it writes all answers, and commits all pages in
-// the same order. If the verdict on a page is stale, the store refuses the page and those behind
-// it. Then the answers from that page on are removed from the file. The later pages are written and
+// the same order. If the verdict on a page is stale, the store refuses the page and all later pages
+// of the group. Then their answers are removed from the file. The later pages are written and
 // committed again, and the stale page is judged again.
 //
 // A crash also loses answers that do not belong to pages, if they are behind the answer of the last
@@ -68,8 +69,12 @@ func (l *line) take() []*call {
 func (a *Archive) Answer(page *crawler.Page) ingest.EntryWriter {
 	var answer packed
 	var failed error
+	kind := corpus.IsPage
+	if page.Item.Kind == frontier.Requisite {
+		kind = corpus.IsRequisite
+	}
 	if page.Raw != nil {
-		answer, failed = a.answer(page.Raw, corpus.IsPage, "")
+		answer, failed = a.answer(page.Raw, kind, "")
 	}
 	return func(ctx context.Context, e *store.Entry) (store.Outcome, error) {
 		all, err := answer, failed
@@ -80,7 +85,7 @@ func (a *Archive) Answer(page *crawler.Page) ingest.EntryWriter {
 			all, err = a.revisit(page.Raw, profile, &e.Record)
 		} else if err == nil {
 			switch r := &e.Record; {
-			case page.Raw == nil || page.Problem != "":
+			case page.Raw == nil || page.Problem != "" || kind == corpus.IsRequisite:
 			case r.Visit == store.Failed: // the server answered, but the visit counts as failed, for example for an error page
 				all, err = a.answer(page.Raw, corpus.NotPage, "")
 			case crawler.Problem(r.Problem).Answered():
@@ -97,12 +102,12 @@ func (a *Archive) Answer(page *crawler.Page) ingest.EntryWriter {
 	}
 }
 
-// isKept reports whether the record e already has the position of an earlier answer, which then
-// stays its answer.
+// isKept reports whether the record e already has the position of an earlier answer. It then keeps
+// that position.
 func isKept(e *store.Record) bool { return e.Archive != store.Archived{} }
 
 // isFound reports whether a visit received the whole unchanged page again, so that its answer can
-// replace the earlier one. A "304 Not Modified" has no page in it.
+// replace the earlier one. An answer with status 304 (Not Modified) does not contain the page.
 func isFound(page *crawler.Page, e *store.Record) bool {
 	return isKept(e) && e.Visit == store.Same && page.Raw != nil && !page.NotModified && page.Problem == ""
 }

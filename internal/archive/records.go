@@ -16,6 +16,7 @@ import (
 
 	"skink/crawler"
 	"skink/crawler/wire"
+	"skink/frontier"
 	"skink/internal/corpus"
 	"skink/store"
 	"skink/warc"
@@ -26,18 +27,19 @@ import (
 // An answer becomes a response record and a request record. For a duplicate page, a metadata record
 // with the verdict is added. The duplicate does not become a revisit record, because a player would
 // then show the other page. A URL without an answer has only a metadata record with the reason. So
-// the archive has a record for each URL of which the store has one.
+// the archive has a record for each URL that has a record in the store.
 //
 // If a visit finds a page unchanged, the page's record in the store still points to the first
 // answer. The new answer becomes a revisit record, which refers to the first answer, if the server
-// said "304 Not Modified" or sent the same bytes. Otherwise it becomes a response record.
+// answered with status 304 (Not Modified) or sent the same bytes. Otherwise it becomes a response
+// record.
 //
 // A response is stored without chunked transfer coding (RFC 9112): the Transfer-Encoding field is
 // removed, and Content-Length is the length of the stored body. The reason is that readers of
 // archives disagree about the payload of a chunked message. All other fields are stored as
 // received.
 
-// A packed holds the records of one answer, compressed and ready to be written.
+// packed has the records of one answer, compressed and ready to be written.
 type packed struct {
 	records []byte
 	index   warc.Entry // index entry of the first record, without its offset and file; URL is "" if the record is not indexed
@@ -49,8 +51,8 @@ type packed struct {
 // blocks is a pool of buffers for record blocks.
 var blocks = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 
-// answer returns the records of an answer: the response and its request. kind says what the answer
-// is, such as [corpus.IsPage], and detail explains the kind or is "".
+// answer returns the records of an answer: the response and its request. kind is the kind of the
+// answer, such as [corpus.IsPage], and detail explains the kind or is "".
 func (a *Archive) answer(raw *wire.Raw, kind, detail string) (p packed, err error) {
 	block := blocks.Get().(*bytes.Buffer)
 	defer blocks.Put(block)
@@ -76,8 +78,8 @@ func (a *Archive) answer(raw *wire.Raw, kind, detail string) (p packed, err erro
 	return a.withRequest(p, response, raw)
 }
 
-// withRequest completes p, which holds only the record first of an answer: it sets the facts about
-// that record, and appends the record of the request.
+// withRequest completes p, which has only the first record of an answer. It sets the fields of p
+// that describe this record, and appends the record of the request.
 func (a *Archive) withRequest(p packed, first *warc.Record, raw *wire.Raw) (packed, error) {
 	p.id, p.length, p.digest = first.ID(), int64(len(p.records)), first.Header.Get("WARC-Payload-Digest")
 	p.index.URL, p.index.Date, p.index.Digest, p.index.Length = raw.URL, raw.At, p.digest, p.length
@@ -88,8 +90,9 @@ func (a *Archive) withRequest(p packed, first *warc.Record, raw *wire.Raw) (pack
 	return p, err
 }
 
-// revisit returns the records of an answer that repeats the answer of before. Its revisit record
-// has the head of the answer, the profile, and a reference to the record with the body.
+// revisit returns the records of an answer that repeats the answer in the record before. The
+// revisit record has the head of the new answer, the profile, and a reference to the record with
+// the body.
 func (a *Archive) revisit(raw *wire.Raw, profile string, before *store.Record) (p packed, err error) {
 	rec := warc.New(warc.Revisit, raw.URL, raw.At, warc.TypeResponse, storedHead(raw))
 	h := &rec.Header
@@ -129,8 +132,8 @@ func (a *Archive) idAt(at store.Archived) string {
 	return rec.ID()
 }
 
-// with appends to p, the records of a page's answer, a metadata record with the verdict on the
-// page, or with the reason why there is no answer.
+// with appends a metadata record to p, which has the records of a page's answer. The metadata
+// record has the verdict on the page, or the reason why there is no answer.
 func (a *Archive) with(p packed, page *crawler.Page, r *store.Record) (packed, error) {
 	var remark corpus.Remark
 	switch {
@@ -148,10 +151,10 @@ func (a *Archive) with(p packed, page *crawler.Page, r *store.Record) (packed, e
 	rec := warc.New(warc.Metadata, page.Item.URL, page.FetchedAt, corpus.TypeRemark, text)
 	if page.Raw != nil {
 		rec.Header.Add("WARC-Concurrent-To", p.id)
-	} else {
+	} else if page.Item.Kind != frontier.Requisite {
 		rec.Header.Add(corpus.PageField, corpus.NoAnswer)
 	}
-	p.records, err = a.pack.Append(slices.Clip(p.records), rec) // Clip makes Append copy, because a second verdict on the same page needs p.records unchanged
+	p.records, err = a.pack.Append(slices.Clip(p.records), rec) // slices.Clip makes Append copy p.records, because a second verdict on the same page needs them unchanged
 	if page.Raw == nil {
 		p.length = int64(len(p.records))
 	}
@@ -188,9 +191,9 @@ func storedHead(raw *wire.Raw) []byte {
 	return stored
 }
 
-// mayBeBodiless reports whether an answer with this head has no body by its status: 1xx, 204, or
-// 304. The Content-Length of such an answer, if any, is kept, because a 304 gives the length of a
-// body that was not sent.
+// mayBeBodiless reports whether an answer with this head has no body because of its status: 1xx,
+// 204, or 304. The Content-Length of such an answer, if any, is kept, because a 304 gives the
+// length of a body that was not sent.
 func mayBeBodiless(head []byte) bool {
 	status, _ := statusAndType(head)
 	return status < 200 || status == 204 || status == 304

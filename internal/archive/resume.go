@@ -23,8 +23,8 @@ var ErrElsewhere = errors.New("the archive of this crawl is in another folder")
 // Open creates the archive of a crawl in the folder dir, or continues it. It creates the folder if
 // needed. If a killed process has left a file open, Open truncates the file behind the answer of
 // the last committed page. lost is the number of committed pages whose answers are missing, because
-// of a power cut or because someone deleted the open file. Open puts their URLs back into the
-// frontier, so that new answers replace the missing ones.
+// of a power cut or because someone deleted the open file. Open queues their URLs again, so that
+// new answers replace the missing ones.
 func Open(ctx context.Context, dir string, s RecordStore, opt Options) (a *Archive, lost int, err error) {
 	if dir, err = filepath.Abs(dir); err != nil {
 		return nil, 0, err
@@ -54,13 +54,14 @@ func Open(ctx context.Context, dir string, s RecordStore, opt Options) (a *Archi
 	return a, lost, nil
 }
 
-// A metaReader reads the named values of a store. One of these values says where the archive is.
+// A metaReader reads the named values of a store. One of these values has the folder of the
+// archive.
 type metaReader interface {
 	Meta(ctx context.Context, name string) ([]byte, error)
 }
 
-// Where finds the folder of the archive that a worker writes for the store s. dir is "" if there is
-// none.
+// Where returns the folder of the archive that the worker writes for the store s. dir is "" if
+// there is none.
 func Where(ctx context.Context, s metaReader, worker string) (dir string, err error) {
 	m, err := readMark(ctx, s, worker)
 	if err != nil || m == nil {
@@ -134,7 +135,7 @@ func (a *Archive) resume(ctx context.Context, m mark) (lost int, err error) {
 		return a.cut(ctx, all)
 	}
 	if _, err := os.Stat(a.path(m.name())); err == nil {
-		return 0, a.following(ctx) // the file is closed: its process did that before it ended, or another process has adopted the file
+		return 0, a.following(ctx) // the file is closed already, by its own process or by one that has adopted it
 	}
 	if len(all) > 0 {
 		if err := fetchAgain(ctx, a.store.Requeue, all); err != nil {
@@ -147,7 +148,7 @@ func (a *Archive) resume(ctx context.Context, m mark) (lost int, err error) {
 
 // cut truncates the open file behind the answer of the last page in all. It returns how many of the
 // pages in all have no answer in the file.
-func (a *Archive) cut(ctx context.Context, all []answered) (lost int, err error) {
+func (a *Archive) cut(ctx context.Context, all []answeredPage) (lost int, err error) {
 	t := &tail{a.store, a.file, a.mark.name()}
 	end, gone, err := t.end(ctx, all)
 	if err != nil {
@@ -173,7 +174,7 @@ func (a *Archive) cut(ctx context.Context, all []answered) (lost int, err error)
 	switch {
 	case err != nil:
 		return lost, err
-	case lost > 0: // records in the store have positions behind the end of this file; a new record there would be taken for theirs
+	case lost > 0: // records in the store have positions behind the end of this file, and new answers must not be written at these positions
 		return lost, a.next(ctx)
 	}
 	return lost, a.writeMark(ctx)
@@ -192,13 +193,13 @@ func Unfinished(ctx context.Context, dir string, s metaReader, worker string) (b
 	return err == nil, err
 }
 
-// A requeue puts URLs back into the frontier.
+// A requeue is a function that queues URLs again.
 type requeue = func(ctx context.Context, items []frontier.Item) (int, error)
 
-// fetchAgain puts the URLs of pages whose answers are missing back into the frontier. It is called
-// before the stored mark moves to the next file. So if the process crashes in between, the missing
-// answers are found again.
-func fetchAgain(ctx context.Context, requeue requeue, gone []answered) error {
+// fetchAgain queues the URLs of pages whose answers are missing, so that they are fetched again. It
+// is called before the stored mark moves to the next file. So if the process crashes in between,
+// the next process finds the missing answers again.
+func fetchAgain(ctx context.Context, requeue requeue, gone []answeredPage) error {
 	var items []frontier.Item
 	for _, g := range gone {
 		items = append(items, g.item)

@@ -21,21 +21,21 @@ import (
 // open file is truncated behind the last answer of a committed page. The store knows the committed
 // pages and the positions of their answers.
 
-// A pages reads from a store the positions of the answers of pages.
-type pages interface {
+// A pageReader is the part of a store that has the positions of pages' answers.
+type pageReader interface {
 	Changes(ctx context.Context, after store.Cursor, want store.Want) iter.Seq2[*store.Change, error]
 	Pages(ctx context.Context, ids []dedup.Hash, want store.Want) ([]*store.Content, error)
 }
 
-// An answered is a committed page whose answer should be in the open file.
-type answered struct {
+// An answeredPage is a committed page whose answer should be in the open file.
+type answeredPage struct {
 	at   store.Archived
-	item frontier.Item // fetches the whole page again; without ETag, so that the server cannot answer "304 Not Modified"
+	item frontier.Item // item that fetches the whole page again; it has no ETag, so that the server cannot answer "304 Not Modified"
 }
 
-// committed returns the pages whose answers, by their records in the store, are in the open file of
-// the mark m. They are in the order of their commits.
-func committed(ctx context.Context, s pages, m *mark) (all []answered, err error) {
+// committed returns the committed pages whose answers should be in the open file that m names,
+// according to their records in the store. They are in the order of their commits.
+func committed(ctx context.Context, s pageReader, m *mark) (all []answeredPage, err error) {
 	name, now := m.name(), time.Now().UTC()
 	for page, err := range s.Changes(ctx, m.Cursor, store.WantRecord) {
 		if err != nil {
@@ -44,7 +44,7 @@ func committed(ctx context.Context, s pages, m *mark) (all []answered, err error
 		for _, at := range []store.Archived{page.Record.Archive, page.Record.Answered} {
 			if at.File == name {
 				r := &page.Record
-				all = append(all, answered{at, frontier.Item{URL: r.URL, Via: r.Via, Depth: r.Depth, Hops: r.Hops, Due: now}})
+				all = append(all, answeredPage{at, frontier.Item{URL: r.URL, Via: r.Via, Depth: r.Depth, Hops: r.Hops, Kind: r.ItemKind(), Due: now}})
 			}
 		}
 	}
@@ -53,7 +53,7 @@ func committed(ctx context.Context, s pages, m *mark) (all []answered, err error
 
 // A tail is an archive file that a killed process left open, and that must be truncated.
 type tail struct {
-	store pages
+	store pageReader
 	file  *os.File
 	name  string // name that the file will have once it is closed
 }
@@ -61,7 +61,7 @@ type tail struct {
 // end returns the offset at which to truncate the file, which is behind the last answer of the
 // pages in all, or 0 if not even the first record is complete. gone are the pages in all whose
 // answers are not in the file.
-func (t *tail) end(ctx context.Context, all []answered) (end int64, gone []answered, err error) {
+func (t *tail) end(ctx context.Context, all []answeredPage) (end int64, gone []answeredPage, err error) {
 	info, err := t.file.Stat()
 	if err != nil {
 		return 0, nil, err
@@ -84,10 +84,11 @@ func (t *tail) index(end int64) ([]warc.Entry, error) {
 	return warc.IndexOf(io.NewSectionReader(t.file, 0, end), t.name, func(*warc.Damage) {}) // damaged records are not in the index
 }
 
-// endOf returns the end of the last record in the file that belongs to a committed page. It starts
-// at last, the last answer whose position the store has. If last is the zero value, no such answer
-// is in the file, and endOf returns the end of the first record. It returns 0 if even that record
-// is incomplete.
+// endOf returns the offset behind the last record that belongs to a committed page. It begins at
+// last, the last answer that end has found, or, if last is the zero value, at the first record of
+// the file, which is always kept. Later answers may belong to pages that a visit found unchanged,
+// so endOf asks the store about each. It stops at the first damaged or incomplete record, and
+// returns 0 if that is the first record of the file.
 func (t *tail) endOf(ctx context.Context, last store.Archived) (int64, error) {
 	r := warc.NewReader(io.NewSectionReader(t.file, last.Offset, 1<<62))
 	end, about := int64(0), ""

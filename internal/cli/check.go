@@ -18,14 +18,14 @@ var checkCommand = command{
 	args:  "[flags]",
 	short: "check a store for damage",
 	long: `
-Reads every file of a store and prints which are damaged, and what is lost. It changes
-nothing. The exit code is 1 if something is damaged. Stop the crawl first; afterwards the
-same command continues it.
+Reads every file of a store, and prints which files are damaged and how much is lost. It
+changes nothing. The exit code is 1 if a file is damaged. Stop a crawl before you check its
+store; afterwards, the same command continues the crawl.
 
-skink report and skink export leave damaged pages out and say so. The next crawl into the
-store fetches them again.
+skink report and skink export leave out damaged pages, with a message. The next crawl into
+the store fetches these pages again.
 
-Example: after a disk has reported errors
+Example: check a store after its disk has reported errors
 
   skink check --store docs`,
 	setup: setupCheck,
@@ -85,9 +85,9 @@ func lossText(l badger.Loss) string {
 	case l.Transactions == 0:
 		return ""
 	case l.Records <= 0:
-		return "The last moments of the store were lost, by a power cut or a damaged log. Earlier data is complete; a crawl continues from there."
+		return "The last changes to the store were lost in a power cut, or through a damaged log. Earlier data is complete, and a crawl continues from it."
 	}
-	return fmt.Sprintf("The last %s of the store were lost, by a power cut or a damaged log. Earlier data is complete; the next crawl fetches them again.", report.Counted(l.Records, "answer"))
+	return fmt.Sprintf("The last %s of the store were lost in a power cut, or through a damaged log. Earlier data is complete, and the next crawl fetches the lost data again.", report.Counted(l.Records, "answer"))
 }
 
 func damageText(l badger.Loss) string {
@@ -104,13 +104,13 @@ func costText(l badger.Loss) string {
 	text := "no page is lost"
 	switch {
 	case l.Missing > l.Pending:
-		text = fmt.Sprintf("%s lost; the next crawl fetches %s again, and others if it finds a link to them", report.Counted(l.Missing, "answer"), report.Counted(l.Pending, "URL"))
+		text = fmt.Sprintf("%s lost; the next crawl fetches %s again, and other lost URLs if it finds links to them", report.Counted(l.Missing, "answer"), report.Counted(l.Pending, "URL"))
 	case l.Missing > 0:
 		text = fmt.Sprintf("%s lost; the next crawl fetches %s again", report.Counted(l.Missing, "answer"), report.Counted(l.Pending, "URL"))
 	case l.Pending > 0:
 		text = fmt.Sprintf("the next crawl fetches %s again", report.Counted(l.Pending, "URL"))
 	case l.Names:
-		text = "it is unknown how much is lost"
+		text = "the amount of lost data is unknown"
 	}
 	if l.Names {
 		text += "; settings, seeds or the position of the feed may be lost, too"

@@ -141,7 +141,7 @@ func noCommand(word string) error {
 		names = append(names, c.name)
 	}
 	if strings.HasPrefix(word, "-") {
-		return usagef("the command is missing before %s: flags follow it, as in skink report --store docs", brief(word))
+		return usagef("the command is missing before %s: write it before its flags, as in skink report --store docs", brief(word))
 	}
 	if nearest(word, names) == "" && frontier.HasScheme(word) {
 		return usagef("no command is called %s: did you mean skink crawl %s?", brief(word), brief(word))

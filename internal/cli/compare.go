@@ -26,17 +26,17 @@ var compareCommand = command{
 	args:  "[flags] A B",
 	short: "compare two pages by every measure",
 	long: `
-Compares the main texts of two files or URLs (- is standard input): every measure, and the
-passages they have in common. The verdict is that of a crawl. A URL is fetched at once,
-without reading robots.txt. With --store, A and B are pages of a store, as the crawl saw
-them.`,
+Compares the main texts of two files or URLs; - is standard input. It prints every measure
+of their similarity, the verdict that a crawl would give, and the passages that both texts
+contain. A URL is fetched without reading robots.txt. With --store, A and B are pages of a
+store, given by URL or id.`,
 	more: `
 Pages with fewer than --min-words words are thin, unless their texts are equal. With --check
-the exit code is 3 if the pages are not duplicates. --profile compares as a published system
-does, and prints only its score.
+the exit code is 3 if the pages are not duplicates. --profile compares by the method of a
+published system, and prints only its score.
 
-With --store the pages are compared by the rule of their crawl, unless a flag changes it.
-This works also when the pages no longer exist, and while a crawl runs.`,
+--store compares the stored texts with the settings of their crawl, unless flags change
+them. It works even while a crawl runs, or when the pages no longer exist.`,
 	setup: setupCompare,
 }
 
@@ -54,15 +54,15 @@ type compareFlags struct {
 
 func setupCompare(flags *pflag.FlagSet) func(context.Context, Console, []string) error {
 	f := &compareFlags{flags: flags, rule: addRuleFlags(flags)}
-	flags.StringVar(&f.store, "store", "", "`STORE` A and B are pages of this store, by URL or id")
+	flags.StringVar(&f.store, "store", "", "`STORE` compare two pages of this store, given by URL or id, instead of two files")
 	f.rule.shingle.mayBeAuto = true
-	flags.Lookup("shingle").Usage += ", or auto: 8 words up to 3,500 characters, 9 up to 7,000, 10 above"
+	flags.Lookup("shingle").Usage += "; auto: 8 words for texts up to 3,500 characters, 9 up to 7,000, 10 for longer texts"
 	_ = flags.MarkHidden("scheme") // the output shows the results of all schemes
-	flags.BoolVar(&f.json, "json", false, "print a JSON object")
-	flags.BoolVar(&f.check, "check", false, "exit with 3 if they are not duplicates")
-	flags.StringVar(&f.html, "html", "", "`FILE` write a page that shows both texts with the common passages marked")
+	flags.BoolVar(&f.json, "json", false, "print the result as a JSON object")
+	flags.BoolVar(&f.check, "check", false, "exit with code 3 if the two pages are not duplicates")
+	flags.StringVar(&f.html, "html", "", "`FILE` write an HTML page to this file that shows both texts with the common passages marked")
 	f.private = addPrivateFlag(flags)
-	flags.StringVar(&f.profile, "profile", "", "`PROFILE` compare as a published system does: "+profileNames())
+	flags.StringVar(&f.profile, "profile", "", "`PROFILE` compare by the method of a published system, and print only its score: "+profileNames())
 	return f.run
 }
 
@@ -209,7 +209,7 @@ func (f *compareFlags) printProfile(w io.Writer, p dedup.Profile, docs [2]*extra
 		fmt.Fprintf(w, "%d of 6 super-shingles, %d of 15 mega-shingles\n", *r.Super, *r.Mega)
 	}
 	if r.Without != "" {
-		fmt.Fprintf(w, "no rules for %s in %s or %s: words are not changed\n", r.Without, languageName(docs[0].Lang), languageName(docs[1].Lang))
+		fmt.Fprintf(w, "form %s has no rules for %s or %s: the words are compared unchanged\n", r.Without, languageName(docs[0].Lang), languageName(docs[1].Lang))
 	}
 	return nil
 }
@@ -391,7 +391,7 @@ func (c *sideBySide) remark() string {
 	const whole = 0.9 // least share of a page's text that the other page has, for the page to count as an excerpt of the other
 	switch {
 	case c.A.Words == 0 && c.B.Words == 0:
-		return "neither has any text"
+		return "neither A nor B has any text"
 	case c.A.Words == 0:
 		return "A has no text"
 	case c.B.Words == 0:

@@ -22,7 +22,7 @@ func (c *sideBySide) printText(w io.Writer) error {
 	}{{"A", &c.A}, {"B", &c.B}} {
 		fmt.Fprintf(t, "%s\t%s\t%s, %s, %s\n", s.letter, harmless.Line(s.Name), report.Counted(s.Words, "word"), report.Counted(s.Characters, "character"), report.Counted(s.Shingles, "shingle"))
 		if s.Without != "" {
-			fmt.Fprintf(t, "\t\tno rules for %s in %s: its words are not changed\n", s.Without, languageName(s.Lang))
+			fmt.Fprintf(t, "\t\tform %s has no rules for %s: the words are compared unchanged\n", s.Without, languageName(s.Lang))
 		}
 	}
 	for _, r := range c.rows() {

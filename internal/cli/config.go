@@ -44,7 +44,7 @@ func (c *configFlag) Set(name string) error {
 }
 
 func addConfigFlag(flags *pflag.FlagSet) {
-	flags.Var(&configFlag{}, "config", "`FILE` read values of flags, and settings of single hosts, from this file (default: skink.toml in the store's folder, if there is one)")
+	flags.Var(&configFlag{}, "config", "`FILE` read values of flags and settings of hosts from this file (default: skink.toml in the store's folder, if it exists)")
 }
 
 // configOf returns the value of --config in flags. For a command without that flag, it returns an
@@ -130,7 +130,7 @@ func (c command) configure(flags *pflag.FlagSet) error {
 func applyFlag(flags *pflag.FlagSet, command string, f config.Flag) error {
 	flag := flags.Lookup(f.Name)
 	if _, repeats := flag.Value.(pflag.SliceValue); f.List && !repeats {
-		return fmt.Errorf("--%s has one value: write no array", f.Name)
+		return fmt.Errorf("--%s takes one value, not an array", f.Name)
 	}
 	for _, v := range f.Values {
 		switch {
@@ -203,7 +203,7 @@ func (c *configFlag) keepIn(dir string) error {
 	}
 	if err != nil {
 		os.Remove(half.Name())
-		return fmt.Errorf("keep the configuration: %w", err)
+		return fmt.Errorf("save the configuration: %w", err)
 	}
 	return nil
 }
@@ -252,19 +252,19 @@ func configCommand() command {
 	return command{
 		name:  "config",
 		args:  "[flags] [COMMAND]",
-		short: "print the settings that a command would have",
+		short: "print the settings that a command would use",
 		long: `
-Prints the settings of a command as TOML, skink crawl by default: its flags, and for
-skink crawl those of hosts. A comment says where each value comes from: the command line, a
-line of the configuration file, or the default. Secrets are printed as ***. Flags of COMMAND
-follow after --.
+Prints the settings of a command as TOML; the default is skink crawl. They are the values of
+its flags and, for skink crawl, the settings of hosts. A comment names the source of each
+value: the command line, a line of the configuration file, or the default. Secrets are
+printed as ***. Write the flags of COMMAND after --.
 
-Examples: the settings of a crawl, and of a report with a flag of its own
+Examples: print the settings of a crawl; print those of a report with a flag
 
   skink config --config skink.toml
   skink config --store docs report -- --top 5`,
 		setup: func(flags *pflag.FlagSet) runFunc {
-			flags.String("store", session.DefaultStore, "`STORE` store whose configuration is read")
+			flags.String("store", session.DefaultStore, "`STORE` read the configuration file in the folder of this store")
 			return func(_ context.Context, con Console, args []string) error { return runConfig(con, flags, args) }
 		},
 	}

@@ -25,12 +25,12 @@ type corpusFlags struct {
 
 func addCorpusFlags(flags *pflag.FlagSet) *corpusFlags {
 	f := &corpusFlags{maxBad: -1}
-	flags.Var(&f.include, "include", "`REGEXP` read only files whose path matches, of any kind (repeatable)")
+	flags.Var(&f.include, "include", "`REGEXP` read only files whose path matches, whatever their kind (repeatable)")
 	flags.Var(&f.exclude, "exclude", "`REGEXP` read no file whose path matches (repeatable)")
 	flags.StringVar(&f.fields.Text, "text-field", "", "`NAME` field of a JSON line that holds the text (default: text, content, body, raw_content, document, html or raw_html)")
-	flags.StringVar(&f.fields.ID, "id-field", "", "`NAME` field that names the line (default: url, uri, id, _id, docid, doc_id or document_id, else FILE:LINE)")
+	flags.StringVar(&f.fields.ID, "id-field", "", "`NAME` field of a JSON line that holds its name (default: url, uri, id, _id, docid, doc_id or document_id; if none exists, FILE:LINE)")
 	flags.BoolVar(&f.strict, "strict", false, "stop at the first record that cannot be read")
-	flags.Var(whole(&f.maxBad, -1, "0 or more, or -1 to stop at no number"), "max-bad", "`N` stop when more than N records cannot be read; -1: no limit")
+	flags.Var(whole(&f.maxBad, -1, "0 or more, or -1 for no limit"), "max-bad", "`N` stop when more than N records cannot be read; -1: no limit")
 	return f
 }
 
@@ -119,7 +119,7 @@ func (r *reading) nothing(withoutText int64) error {
 	case r.unread > 0:
 		return fmt.Errorf("nothing to read: %s files or folders could not be read", report.Grouped(r.unread))
 	}
-	return errors.New("nothing to read: no text in these files and folders, or --include and --exclude leave none")
+	return errors.New("nothing to read: no text in these files and folders, or --include and --exclude leave no file")
 }
 
 // corpusOutFlags are the flags for writing the records of a judged corpus.
@@ -130,8 +130,8 @@ type corpusOutFlags struct {
 
 func addCorpusOutFlags(flags *pflag.FlagSet) *corpusOutFlags {
 	f := &corpusOutFlags{}
-	flags.StringVar(&f.unique, "unique", "", "`FILE` write the kept records, unchanged and in order; compressed by file name (.gz, .zst); -: standard output, no report")
-	flags.StringVar(&f.duplicates, "duplicates", "", "`FILE` write the duplicates, with verdict, leader and resemblance; may be the file of --unique")
+	flags.StringVar(&f.unique, "unique", "", "`FILE` write the kept records to this file, unchanged and in order, compressed if it ends in .gz or .zst; -: to standard output, without a report")
+	flags.StringVar(&f.duplicates, "duplicates", "", "`FILE` write the duplicates to this file, each with its verdict, leader and resemblance; it may be the file of --unique")
 	flags.BoolVar(&f.annotate, "annotate", false, "add verdict, leader and resemblance to the records of --unique, too")
 	return f
 }

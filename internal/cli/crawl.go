@@ -25,36 +25,38 @@ var crawlCommand = command{
 	args:  "[flags] SEED...",
 	short: "crawl sites and find duplicate pages",
 	long: `
-Crawls sites from the seeds, compares each page with the pages before it, and keeps the
-result in a store. A SEED is a URL, a file of URLs (# begins a comment), - for URLs on
-standard input, or a folder of HTML files, which is crawled as http://FOLDER.localhost/.
+Crawls sites from the seeds, compares each page with the pages before it, and stores the
+result. A SEED is a URL, a file of URLs (# begins a comment), - for URLs on standard input,
+or a folder of HTML files, which is crawled as http://FOLDER.localhost/.
 
 If a crawl is interrupted, run the same command again to continue.`,
 	more: `
-Without seeds, the crawl of the store continues. --add adds seeds to a finished crawl,
+Without seeds, skink continues the crawl in the store. --add adds seeds to a finished crawl,
 --recrawl visits its pages again, and --retry tries failed URLs again. The store keeps the
 flags that decide how pages are compared. Give all other flags again; the last line of the
 summary shows the whole command. While a crawl runs, the signal USR1, or Enter at a
 terminal, prints which hosts are slow and which get no requests.
 
-Pages with the same text form a cluster, and one of them is the leader. The first of these
-rules that tells two pages apart decides: the canonical URL that the other's leader names;
-the order of hosts in --prefer, then of seeds; listed in a sitemap; first seen with its
-text; https; text in the declared language; shortest path.
+Pages with the same text form a cluster, and one of them is its leader. These rules choose
+the leader; the first rule that tells two pages apart decides: the other page names it as
+its canonical URL; it comes first by --prefer, then by the order of the seeds; it is in a
+sitemap; it was seen first with its text; its URL begins with https; its text is in the
+declared language; its path is the shortest.
 
---warc keeps the answers as a web archive (WARC 1.1): pages, errors, redirects and
-robots.txt. Each file that is complete has an index (CDXJ) beside it. --from fetches
-nothing: it judges the pages of archives, also of other tools, in their order. It learns
-nothing about their sites. Pages that the first crawl recognised as soft 404 errors are
-errors again.
+--warc stores all answers in a web archive (WARC 1.1): pages, errors, redirects and
+robots.txt. skink writes an index (CDXJ) beside each complete file. --from reads pages from
+web archives instead of fetching them; archives of other tools work, too. It judges the
+pages in the order of the archives, and learns nothing about their sites. A page that the
+first crawl recognised as a soft 404 error is an error again.
 
---markdown keeps each page's main text also as Markdown, for --feed and skink export
---markdown. It takes about a fifth more disk space, and a quarter more time.
+--markdown stores each page's main text as Markdown, too, for --feed and skink export
+--markdown. The store needs about a fifth more disk space, and the crawl takes a quarter
+longer.
 
-URLs of a pattern that keeps returning known texts are postponed, except for samples. Near
-the end, the crawl fetches patterns whose samples had new texts. The summary counts the
-other postponed URLs: fetch them with --budget off. skink status --learned HOST shows the
-evidence.`,
+If URLs of a pattern keep returning known texts, the crawl fetches only samples of the
+pattern and postpones its other URLs. Near the end, it fetches the URLs of patterns whose
+samples had new texts. The summary counts the URLs that remain postponed; --budget off
+fetches them. skink status --learned HOST shows the evidence.`,
 	setup: setupCrawl,
 }
 
@@ -92,7 +94,7 @@ func newCrawlFlags(flags *pflag.FlagSet) *crawlFlags {
 	f := &crawlFlags{opt: session.Defaults(), scope: crawler.ScopeHost, logFormat: "text"}
 	o := &f.opt.Crawl
 	f.store = addStoreFlag(flags)
-	flags.StringVar(&o.Worker, "worker", "", "`NAME` name of this worker; workers that share a store need different names (default: machine and process)")
+	flags.StringVar(&o.Worker, "worker", "", "`NAME` name of this process among the workers that share a store, each of which needs its own (default: machine and process id)")
 	flags.BoolVar(&f.opt.Add, "add", false, "add these seeds to a store that holds a finished crawl")
 	f.again = addBackFlags(flags, &f.opt.GoneAfter)
 	f.rule = addRuleFlags(flags)
@@ -100,58 +102,61 @@ func newCrawlFlags(flags *pflag.FlagSet) *crawlFlags {
 	f.rule.addDocumentsFlag(flags, false)
 	f.learning = addLearnFlags(flags)
 	f.rule.addOnDuplicateFlag(flags)
-	flags.Var(&f.prefer, "prefer", "`REGEXP` pages whose URL matches lead their duplicates (repeatable, best first; default: the order of seeds)")
+	flags.Var(&f.prefer, "prefer", "`REGEXP` make a page whose URL matches the leader of its duplicates (repeatable, most preferred first; default: the order of seeds)")
 	f.rule.addMarkdownFlags()
-	flags.StringVar(&f.opt.Feed, "feed", "", "`FILE` write unique and thin pages as they come: to a file, to - (this run only), or to the URL of an index; or at the end of the run to s3://BUCKET/KEY")
+	flags.StringVar(&f.opt.Feed, "feed", "", "`FILE` write unique and thin pages as they are judged: to this file, to - (this run only), or to an index; at the end: to s3://BUCKET/KEY")
 
 	kept := &f.opt.Archive
 	flags.StringVar(&kept.Dir, "warc", "", "`DIR` keep every answer in WARC files in this folder")
-	flags.Var(size(&kept.Size, 1, trySize), "warc-size", "with --warc: size at which the next file begins")
-	flags.Var(oneOf(&kept.Digest, warc.SHA256, warc.SHA1), "warc-digest", "with --warc: algorithm of the digests")
-	flags.StringArrayVar(&f.from, "from", nil, "`PATH` judge the pages of this web archive, or of a folder of archives, and fetch nothing (repeatable)")
+	flags.Var(size(&kept.Size, 1, trySize), "warc-size", "with --warc: begin a new file when the current one has this size")
+	flags.Var(oneOf(&kept.Digest, warc.SHA256, warc.SHA1), "warc-digest", "with --warc: compute the digests of records with this algorithm")
+	flags.BoolVar(&o.Requisites, "requisites", false, "with --warc: also fetch the style sheets, scripts, pictures and fonts that pages need to look right")
+	o.HostBudget.Requisites = 1 << 30
+	flags.Var(size(&o.HostBudget.Requisites, 0, trySize), "max-host-requisites", "with --requisites: fetch at most this much data for requisites from a host; 0: no limit")
+	flags.StringArrayVar(&f.from, "from", nil, "`PATH` read pages from this web archive, or from a folder of archives, instead of fetching them (repeatable)")
 
-	flags.Var(oneOf(&f.scope, crawler.ScopeHost, crawler.ScopeDomain, crawler.ScopePrefix, crawler.ScopeAny), "scope", "follow links to the same host, the same domain, below the seed's folder, or anywhere")
-	flags.Var(&f.include, "include", "`REGEXP` follow only URLs that match (repeatable)")
+	flags.Var(oneOf(&f.scope, crawler.ScopeHost, crawler.ScopeDomain, crawler.ScopePrefix, crawler.ScopeAny), "scope", "follow links to the seed's host, to its domain, to URLs below its folder, or anywhere")
+	flags.Var(&f.include, "include", "`REGEXP` follow only links whose URL matches (repeatable)")
 	flags.Var(&f.exclude, "exclude", "`REGEXP` do not fetch or check URLs that match (repeatable)")
 	flags.BoolVar(&o.ObeyNoFollow, "obey-nofollow", false, "do not follow links with rel=nofollow")
-	flags.BoolVar(&o.CheckAssets, "check-assets", false, "check with HEAD whether pictures, scripts, style sheets and other files of pages exist")
-	flags.BoolVar(&o.CheckOthers, "check-external", false, "check with HEAD whether linked pages of other sites exist")
-	flags.Var(oneOf(&o.Render, crawler.RenderOff, crawler.RenderAuto, crawler.RenderAlways), "render", "run the scripts of pages in a Chromium of this machine: never, of pages that need it, or of all pages")
-	flags.Var(whole(&o.MaxDepth, 0, noLimit), "max-depth", "follow at most this many links from a seed, 0: no limit")
+	flags.BoolVar(&o.CheckAssets, "check-assets", false, "send HEAD requests to find out whether the pictures, scripts, style sheets and other files of pages exist")
+	flags.BoolVar(&o.CheckOthers, "check-external", false, "send HEAD requests to find out whether linked pages of other sites exist")
+	flags.Var(oneOf(&o.Render, crawler.RenderOff, crawler.RenderAuto, crawler.RenderAlways), "render", "run the scripts of pages in this machine's Chromium or Chrome: never, for pages whose text needs them, or for all pages")
+	flags.Var(whole(&o.MaxDepth, 0, noLimit), "max-depth", "fetch only pages at most this many links away from a seed; 0: no limit")
 
-	flags.Var(whole(&o.MaxPages, 0, noLimit), "max-pages", "stop when the store holds this many pages, 0: no limit")
-	flags.Var(lasting(&f.opt.MaxTime, 0, noLimit), "max-time", "stop this run after this time, 0: no limit")
-	flags.Var(size(&o.MaxBytes, 0, trySize), "max-bytes", "stop this run after fetching this much, 0: no limit")
-	flags.Var(whole(&o.HostBudget.Pages, 0, noLimit), "max-host-pages", "fetch at most this many pages and files from a host, 0: no limit")
-	flags.Var(size(&o.HostBudget.Bytes, 0, trySize), "max-host-bytes", "fetch at most this much from a host, 0: no limit")
+	flags.Var(whole(&o.MaxPages, 0, noLimit), "max-pages", "stop when the store contains this many pages; 0: no limit")
+	flags.Var(lasting(&f.opt.MaxTime, 0, noLimit), "max-time", "stop this run after this time; 0: no limit")
+	flags.Var(size(&o.MaxBytes, 0, trySize), "max-bytes", "stop this run when it has fetched this much data; 0: no limit")
+	flags.Var(whole(&o.HostBudget.Pages, 0, noLimit), "max-host-pages", "fetch at most this many pages and files from a host; 0: no limit")
+	flags.Var(size(&o.HostBudget.Bytes, 0, trySize), "max-host-bytes", "fetch at most this much data from a host; 0: no limit")
 
-	flags.Var(whole(&o.Parallel, 1, "1 or more"), "parallel", "pages processed at once; 128 by default if the store is on a server")
-	flags.Var(whole(&o.Connections, 1, "1 or more"), "connections", "URLs fetched at once, over all hosts")
-	flags.Var(whole(&o.PerHost, 1, "1 or more"), "per-host", "requests at once to one host")
-	flags.Var(whole(&o.PerIP, 0, noLimit), "per-ip", "requests at once to an IP address that several hosts share, 0: no limit")
-	flags.Var(lasting(&o.Delay, 0, "0 or more"), "delay", "shortest time between two requests to one host; longer if it answers slowly")
-	flags.Var(lasting(&o.MaxDelay, 0, noLimit), "max-delay", "longest delay that robots.txt or slow answers can cause, 0: no limit")
-	flags.Var(lasting(&o.Timeout, 1, "30s"), "timeout", "longest time for one request and its answer")
-	flags.Var(whole(&o.Retries, 0, "0 for none"), "retries", "further tries after a temporary error")
-	flags.Var(lasting(&o.Grace, 0, "0 for none"), "grace", "when the crawl is stopped: time to finish requests, and to send the rest to an index")
-	flags.Var(size(&o.MaxSize, 1, trySize), "max-size", "largest page that is judged")
+	flags.Var(whole(&o.Parallel, 1, "1 or more"), "parallel", "process this many pages at once; 128 by default if the store is on a server")
+	flags.Var(whole(&o.Connections, 1, "1 or more"), "connections", "fetch at most this many URLs at once, from all hosts together")
+	flags.Var(whole(&o.PerHost, 1, "1 or more"), "per-host", "send at most this many requests to a host at once")
+	flags.Var(whole(&o.PerIP, 0, noLimit), "per-ip", "send at most this many requests at once to an IP address that several hosts share; 0: no limit")
+	flags.Var(lasting(&o.Delay, 0, "0 or more"), "delay", "wait at least this long between two requests to a host, and longer if the host answers slowly")
+	flags.Var(lasting(&o.MaxDelay, 0, noLimit), "max-delay", "wait at most this long between two requests to a host, even if robots.txt or slow answers require more; 0: no limit")
+	flags.Var(lasting(&o.Timeout, 1, "30s"), "timeout", "cancel a request if its answer is not complete after this time")
+	flags.Var(whole(&o.Retries, 0, "0 for none"), "retries", "repeat a request this many times after a temporary error")
+	flags.Var(lasting(&o.Grace, 0, "0 for none"), "grace", "when the crawl is stopped, wait at most this long for requests in flight, and for an index to accept the last pages")
+	flags.Var(size(&o.MaxSize, 1, trySize), "max-size", "largest size of a page or file; larger ones count as failed")
 	f.memory = addMemoryFlag(flags)
-	flags.StringVar(&o.UserAgent, "user-agent", o.UserAgent, "`TEXT` User-Agent header")
+	flags.StringVar(&o.UserAgent, "user-agent", o.UserAgent, "`TEXT` send this User-Agent header")
 	f.sign = addSignFlags(flags)
 	f.proxy = addProxyFlags(flags)
 	f.cookies = "off"
-	flags.Var(oneOf(&f.cookies, "off", "run", "store"), "cookies", "keep cookies during the run, or in the store, for sites that show no page without them")
-	flags.StringVar(&f.contact, "contact", "", "`CONTACT` URL or email address where site owners can reach you, sent with --user-agent")
-	flags.BoolVar(&o.IgnoreNoFollow, "ignore-nofollow", false, "follow links of pages whose robots meta tag says nofollow; for your own sites")
+	flags.Var(oneOf(&f.cookies, "off", "run", "store"), "cookies", "accept cookies, for sites that show no page without them: never, until the run ends, or also in later runs (store)")
+	flags.StringVar(&f.contact, "contact", "", "`CONTACT` URL or email address at which site owners can reach you; it is added to the User-Agent header")
+	flags.BoolVar(&o.IgnoreNoFollow, "ignore-nofollow", false, "follow the links of a page even if its robots meta tag contains nofollow; for your own sites")
 	flags.BoolVar(&o.IgnoreRobots, "ignore-robots", false, "do not read robots.txt; for your own sites")
 	f.private = addPrivateFlag(flags)
 
-	flags.Var(&f.metrics, "metrics", "`ADDR` serve Prometheus metrics and profiles at this address; a port alone is on loopback")
-	flags.Var(&f.view, "view", "`ADDR` show the crawl in a browser, as skink view does")
+	flags.Var(&f.metrics, "metrics", "`ADDR` serve Prometheus metrics and profiles at this address; a port alone means 127.0.0.1")
+	flags.Var(&f.view, "view", "`ADDR` serve the crawl to a browser at this address, as skink view does")
 	flags.Lookup("view").NoOptDefVal = viewAddress
 	flags.Lookup("max-time").DefValue = "0" // help shows 0, as for the other limits without a default, instead of "0s"
-	flags.Var(oneOf(&f.logFormat, "text", "json"), "log-format", "format of progress and summary")
-	flags.BoolVar(&f.opt.LogURLs, "log-urls", false, "with --log-format json: one line per URL, with answer and verdict")
+	flags.Var(oneOf(&f.logFormat, "text", "json"), "log-format", "write the progress and the summary in this format")
+	flags.BoolVar(&f.opt.LogURLs, "log-urls", false, "with --log-format json: write a line for each URL, with its answer and verdict")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "print errors only")
 	return f
 }
@@ -238,7 +243,7 @@ func (f *crawlFlags) replay(ctx context.Context, out session.Output, opt session
 	case opt.Archive.Dir != "":
 		return usagef("--from reads an archive and writes none: omit --warc")
 	case opt.Feed != "":
-		return usagef("--from and --feed exclude each other: when the run has ended, skink export writes the pages")
+		return usagef("--from and --feed exclude each other: after the run, write the pages with skink export")
 	}
 	var files []corpus.Archive
 	for _, path := range f.from {
@@ -279,6 +284,9 @@ func (f *crawlFlags) settle(args []string) (opt session.Options, seeds []string,
 	if isShared(*f.store) && !f.rule.flags.Changed("parallel") {
 		o.Parallel = parallelShared
 	}
+	if !o.Requisites {
+		o.HostBudget.Requisites = 0
+	}
 	f.private.allow(o)
 	o.Hosts = configOf(f.rule.flags).hosts()
 	opt.Memory, opt.Wanted, opt.Prefer = *f.memory, f.rule.wanted(), f.prefer.list
@@ -290,6 +298,8 @@ func (f *crawlFlags) settle(args []string) (opt session.Options, seeds []string,
 	switch {
 	case opt.LogURLs && (f.logFormat != "json" || f.quiet):
 		return opt, args, usagef("--log-urls needs --log-format json, without --quiet")
+	case o.Requisites && (opt.Archive.Dir == "" || len(f.from) > 0):
+		return opt, args, usagef("--requisites fetches files for a web archive: give --warc DIR, without --from")
 	case f.rule.pictures && !f.rule.markdown:
 		return opt, args, usagef("--pictures needs --markdown: give both")
 	}

@@ -30,20 +30,21 @@ var dedupCommand = command{
 	args:  "[flags] PATH...",
 	short: "find duplicates among files",
 	long: `
-Compares the texts of files and folders as a crawl compares pages, and prints a report. It
-reads HTML, PDF, DOCX, ODT, EPUB, Markdown, JSON Lines, Parquet, web archives and plain
-text in UTF-8, also compressed with gzip or zstd; - is standard input. --unique and --duplicates write the
-records to files instead.`,
+Compares the texts of files and folders as a crawl compares pages, and prints a report. The
+command reads HTML, PDF, DOCX, ODT, EPUB, Markdown, JSON Lines, Parquet, web archives and
+plain text in UTF-8, also compressed with gzip or zstd; - is standard input. --unique and
+--duplicates write the records to files instead.`,
 	more: `
 A file is JSON Lines if its name ends in .jsonl or .ndjson, or if its first line is an
-object with a text. The fields of the text and of the name are found by their usual names,
-or given by --text-field and --id-field.
+object with a text. skink finds the fields of the text and of the name by their usual names;
+--text-field and --id-field name other fields.
 
-In a folder, only HTML, documents such as PDF, Markdown, JSON Lines and text files are
-read, such as *.txt and README. Hidden files are skipped. Other files are counted by kind; --include reads them.
-Files and records that cannot be read are counted, and the files are named. If two lines
-have one name, the second is called "NAME (FILE:LINE)". With --store, a text that the store
-has under its name counts as known; a different text is a new visit.
+In a folder, skink reads HTML, documents such as PDF, Markdown, JSON Lines, and text files
+such as *.txt and README. It skips hidden files, and counts other files by kind; --include
+reads them, too. Files and records that cannot be read are counted, and the files are named.
+If two lines have the same name, the second is called "NAME (FILE:LINE)". With --store, a
+text that the store already contains under its name counts as known; a different text with
+that name is a new visit.
 
   skink dedup --pairs --similarity 0.9 testdata/site`,
 	setup: setupDedup,
@@ -66,13 +67,13 @@ type dedupFlags struct {
 
 func setupDedup(flags *pflag.FlagSet) func(context.Context, Console, []string) error {
 	f := &dedupFlags{}
-	flags.StringVar(&f.store, "store", "", "`STORE` store for the result, a folder or a postgres:// address (default: a temporary one)")
+	flags.StringVar(&f.store, "store", "", "`STORE` keep the result in this store, a folder or a postgres:// address (default: a temporary store)")
 	f.rule = addRuleFlags(flags)
 	f.rule.addDocumentsFlag(flags, true)
 	f.corpus = addCorpusFlags(flags)
 	f.records = addCorpusOutFlags(flags)
 	f.keep = addKeepFlags(flags)
-	flags.BoolVar(&f.pairs, "pairs", false, "print every similar pair instead, as {\"a\",\"b\",\"resemblance\"} lines")
+	flags.BoolVar(&f.pairs, "pairs", false, "print the pairs of similar texts instead of the report, one JSON object per line: {\"a\",\"b\",\"resemblance\"}")
 	f.memory = addMemoryFlag(flags)
 	f.form = addFormFlags(flags)
 	f.out = addOutFlags(flags)

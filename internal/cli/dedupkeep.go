@@ -42,10 +42,10 @@ const (
 
 func addKeepFlags(flags *pflag.FlagSet) *keepFlags {
 	f := &keepFlags{flags: flags, keep: keepFirstText, rule: byResemblance, containment: defaultContainment}
-	flags.Var(oneOf(&f.keep, keepFirstText, keepLongestText), "keep", "text of a cluster that is kept; longest compares all texts with all others")
-	flags.Var(oneOf(&f.rule, byResemblance, byContainment), "rule", "containment: drop a text only if the kept text contains nearly all of it")
+	flags.Var(oneOf(&f.keep, keepFirstText, keepLongestText), "keep", "keep the first or the longest text of each cluster; longest compares all texts with all others")
+	flags.Var(oneOf(&f.rule, byResemblance, byContainment), "rule", "drop texts that resemble the kept text (resemblance), or only texts that the kept text nearly contains (containment)")
 	flags.Var(ratio(&f.containment, math.SmallestNonzeroFloat64, trying[float64]("a share above 0, up to 1")), "containment", "with --rule containment: share of the text's three-word runs that the kept text must contain, up to 1")
-	flags.StringVar(&f.against, "against", "", "`DIR` also drop texts that are duplicates of a text in this store; the store is only read")
+	flags.StringVar(&f.against, "against", "", "`DIR` drop texts that duplicate a text in this store, too; the store is not changed")
 	return f
 }
 
@@ -66,7 +66,7 @@ func (f *keepFlags) check(d *dedupFlags) error {
 	case f.against != "" && d.store != "":
 		return usagef("--against and --store exclude each other: --against does not change a store, --store adds to one")
 	case f.against != "" && (d.pairs || f.longest()):
-		return usagef("--against compares texts in their order: omit --pairs and --keep longest")
+		return usagef("--against compares texts in the order of the input: omit --pairs and --keep longest")
 	}
 	return nil
 }

@@ -30,28 +30,28 @@ var exportCommand = command{
 	short: "write the pages of a store, for a search index",
 	long: `
 Writes the pages of a store as JSON Lines, Parquet or WET, or sends them to an index of
-Elasticsearch or OpenSearch. It writes unique and thin pages without noindex, or with
---include all every judged page with its verdict. feed/SCHEMA.md describes the fields. With
---cursor it writes only what changed since the last export.`,
+Elasticsearch or OpenSearch. It writes unique and thin pages without noindex; with --include
+all, it writes every page that has a verdict. feed/SCHEMA.md describes the fields. With
+--cursor, it writes only the changes since the last export.`,
 	more: `
-While a crawl runs, the export shows one moment of it. If there is nothing to write, an
+An export during a crawl shows its state at one moment. If there is nothing to write, an
 existing file stays as it is.
 
-With --complete the verdicts are those of skink report --complete. --strip-repeated removes
+With --complete, the verdicts are those of skink report --complete. --strip-repeated removes
 the text that a host repeats on many pages from the beginning and end of each text, and
-counts the removed blocks and words. A page that would keep fewer words than --min-words of
-its crawl keeps its whole text.
+counts the removed blocks and words. A page that would keep fewer words than the crawl's
+--min-words keeps its whole text.
 
-With --since or --cursor each line has a "change": new, changed or gone. Applied in order,
-by id, the lines turn the earlier export into the present one. A page that became a
-duplicate is gone from an export of unique pages; one whose leader disappeared is new.
+With --since or --cursor, each line has a "change": new, changed or gone. To update an
+earlier export, apply the lines in order, by id. A page that became a duplicate is gone from
+an export of unique pages; a page whose leader disappeared is new.
 
 --format wacz writes the web archive of crawl --warc as one file for replay tools: the
 archive files, their index, and the list of pages.
 
 --to sends pages to an index and deletes pages that are gone. The id of a page is the id of
-its document, so a page that is sent twice is there once. The environment holds the
-credentials: SKINK_INDEX_USER and SKINK_INDEX_PASSWORD, or SKINK_INDEX_API_KEY.
+its document, so sending a page twice does not duplicate it. Set the credentials in the
+environment: SKINK_INDEX_USER and SKINK_INDEX_PASSWORD, or SKINK_INDEX_API_KEY.
 --print-mapping prints the request body that creates such an index.
 
 --chunks divides each text at its headings, and long sections between paragraphs. A passage
@@ -94,23 +94,23 @@ type exportFlags struct {
 
 func setupExport(flags *pflag.FlagSet) func(context.Context, Console, []string) error {
 	f := &exportFlags{flags: flags, store: addStoreFlag(flags), format: feed.JSONLines, include: feed.Unique, links: extract.LinksWhole, most: feed.PassageWords}
-	flags.Var(oneOf(&f.format, feed.JSONLines, feed.Parquet, feed.WET, formatWACZ, formatLinks), "format", "lines of JSON, a table, a web archive of texts, the archive of crawl --warc as one file, or the links between pages")
+	flags.Var(oneOf(&f.format, feed.JSONLines, feed.Parquet, feed.WET, formatWACZ, formatLinks), "format", "write JSON Lines, Parquet, a web archive of texts (WET), the archive of crawl --warc (WACZ), or the links between pages")
 	flags.StringVar(&f.archive, "warc", "", "`DIR` with --format wacz: folder of the web archive (default: where the crawl keeps it)")
-	flags.Var(oneOf(&f.include, feed.Unique, feed.All), "include", "unique and thin pages, or all judged pages")
-	flags.BoolVar(&f.markdown, "markdown", false, "write the main text also as Markdown, if the crawl had --markdown")
-	flags.Var(oneOf(&f.links, extract.LinksNone, extract.LinksText, extract.LinksWhole), "links", "with --markdown: remove links (none), keep their words (text), or keep their URLs too (absolute)")
-	flags.StringSliceVar(&f.fields, "fields", nil, "`FIELDS` add these fields: depth (links from a seed to the page), inlinks (pages that link to it), outlinks (URLs that it links to), headings")
-	flags.BoolVar(&f.chunks, "chunks", false, "write passages of pages instead of pages, as JSON Lines; each passage once")
-	flags.Var(whole(&f.most, feed.LeastPassageWords, fmt.Sprintf("%d or more", feed.LeastPassageWords)), "chunk-words", "with --chunks: most words of a passage")
+	flags.Var(oneOf(&f.include, feed.Unique, feed.All), "include", "write unique and thin pages, or all pages that have a verdict")
+	flags.BoolVar(&f.markdown, "markdown", false, "also write the main text as Markdown; needs a store made with crawl --markdown")
+	flags.Var(oneOf(&f.links, extract.LinksNone, extract.LinksText, extract.LinksWhole), "links", "with --markdown: remove links (none), keep only their words (text), or keep their URLs too (absolute)")
+	flags.StringSliceVar(&f.fields, "fields", nil, "`FIELDS` also write some of: depth (links from a seed), inlinks (number of linking pages), outlinks (linked URLs), headings")
+	flags.BoolVar(&f.chunks, "chunks", false, "write passages instead of pages, as JSON Lines; a passage that repeats is written once")
+	flags.Var(whole(&f.most, feed.LeastPassageWords, fmt.Sprintf("%d or more", feed.LeastPassageWords)), "chunk-words", "with --chunks: write passages of at most this many words")
 	flags.Var(whole(&f.minWords, 0, "0 or more"), "min-words", "leave out pages with fewer words")
-	flags.BoolVar(&f.private, "with-private", false, "write also pages that were requested with a password, cookies or headers of yours")
+	flags.BoolVar(&f.private, "with-private", false, "also write pages that were fetched with your password, cookies or headers")
 	flags.StringSliceVar(&f.without, "without", nil, "`WHAT` leave out thin pages (thin), or pages whose robots.txt has this content signal (such as ai-train=no)")
 	f.since = addSinceFlags(flags)
 	f.complete = addCompleteFlags(flags)
 	flags.BoolVar(&f.strip, "strip-repeated", false, "with --complete: remove text that a host repeats on many pages")
 	f.out = addOutFlags(flags)
 	flags.StringVar(&f.to, "to", "", "`URL` send pages to this index of Elasticsearch or OpenSearch: https://HOST:9200/INDEX")
-	flags.BoolVar(&f.mapping, "print-mapping", false, "print a mapping for such an index, and do nothing else")
+	flags.BoolVar(&f.mapping, "print-mapping", false, "print the request body that creates an index for --to, and do nothing else")
 	return f.run
 }
 
@@ -284,6 +284,6 @@ func (f *exportFlags) toWACZ(ctx context.Context, con Console, s store.Reader, o
 	case lost > 0:
 		return fmt.Errorf("%s of the archive could not be indexed", report.Counted(lost, "record"))
 	}
-	fmt.Fprintf(con.Err, "%s and the answers in %s are in %s\n", report.Counted(pages, "page"), dir, f.out.out)
+	fmt.Fprintf(con.Err, "wrote %s, and the answers in %s, to %s\n", report.Counted(pages, "page"), dir, f.out.out)
 	return nil
 }

@@ -27,17 +27,17 @@ var extractCommand = command{
 	args:  "[flags] PAGE...",
 	short: "print the main text of pages",
 	long: `
-Prints the main text of pages and documents (PDF, DOCX, ODT, EPUB) in files, URLs or
-standard input (-), as a crawl would extract it. Of a
-web archive (WARC or WET, compressed or not) it prints the main text of every page. Input
-without text is named on standard error, and the exit code is then 1. A URL is fetched at
-once, without reading robots.txt.
+Prints the main text of pages and documents (PDF, DOCX, ODT, EPUB), as a crawl would extract
+it. A PAGE is a file, a URL or - for standard input. For a web archive (WARC or WET,
+compressed or not), the command prints the main text of every page. It names input without
+text on standard error, and exits with code 1 if there is any. A URL is fetched without
+reading robots.txt.
 
---html prints the page without its styles: extracted text is green, a box that a rule left
-out has a red bar. The output is safe to open. --markdown prints headings, lists, tables,
-code, links and emphasis as Markdown, with URLs as the page wrote them.
+--html prints the page without its styles: extracted text is green, and a box that a rule
+left out has a red bar. The output is safe to open. --markdown prints headings, lists,
+tables, code, links and emphasis as Markdown, with the URLs as the page contains them.
 
-Examples: a line of JSON; a page to look at; the text as Markdown
+Examples: print a JSON object; mark the extracted text of a page; print the text as Markdown
 
   skink extract --json testdata/site/index.html
   skink extract --html testdata/site/index.html > marked.html
@@ -81,10 +81,10 @@ type extractFlags struct {
 func setupExtract(flags *pflag.FlagSet) func(context.Context, Console, []string) error {
 	f := &extractFlags{}
 	flags.BoolVar(&f.json, "json", false, "print one JSON object per page: {\"path\",\"title\",\"lang\",\"text\",\"words\",...}")
-	flags.BoolVar(&f.html, "html", false, "print the page with the extracted text marked; for one page, safe to open")
+	flags.BoolVar(&f.html, "html", false, "print one page as HTML with the extracted text marked; the output is safe to open")
 	flags.BoolVar(&f.markdown, "markdown", false, "print the main text as Markdown; with --json, add it to the object")
-	flags.BoolVar(&f.pictures, "pictures", false, "with --markdown: keep pictures")
-	flags.Var(oneOf(&f.links, extract.LinksNone, extract.LinksText, extract.LinksWhole), "links", "with --markdown: remove links (none), keep their words (text), or write whole URLs (absolute); default: as the page wrote them")
+	flags.BoolVar(&f.pictures, "pictures", false, "with --markdown: keep the pictures of the text")
+	flags.Var(oneOf(&f.links, extract.LinksNone, extract.LinksText, extract.LinksWhole), "links", "with --markdown: remove links (none), keep only their words (text), or write absolute URLs (absolute); default: URLs as in the page")
 	flags.BoolVar(&f.alt, "alt", false, "with --json: add the alternative texts of pictures")
 	f.private = addPrivateFlag(flags)
 	return f.run

@@ -93,9 +93,9 @@ func countFlags(flags *pflag.FlagSet) (n int) {
 // shown returns the flags of the section that help prints: all of them, or only the most used ones
 // if all is false.
 func (g flagGroup) shown(flags *pflag.FlagSet, all bool) (shown []*pflag.Flag) {
-	names := strings.Fields(g.common)
+	names := g.common
 	if all {
-		names = append(names, strings.Fields(g.rare)...)
+		names = slices.Concat(g.common, g.rare)
 	}
 	for _, name := range names {
 		if f := flags.Lookup(name); f != nil && !f.Hidden {
@@ -165,7 +165,7 @@ func printManual(w io.Writer) {
 	for _, e := range exitCodes {
 		fmt.Fprintf(w, "  %3d  %s\n", e.code, e.meaning)
 	}
-	fmt.Fprint(w, "\nThe first interrupt (Ctrl-C) ends a crawl after the pages in flight, the second one at once. In both\ncases the same command continues it. A first crawl, of a folder of HTML files, needs no network:\n\n  skink crawl testdata/site\n")
+	fmt.Fprint(w, "\nThe first Ctrl-C ends a crawl when the pages in flight are finished, and the second ends it at once.\nIn both cases, the same command continues the crawl. To try skink without a network, crawl a folder\nof HTML files:\n\n  skink crawl testdata/site\n")
 }
 
 // exitCodes lists the exit codes of skink with their meanings, for the manual.
@@ -178,7 +178,7 @@ var exitCodes = []struct {
 	{exitUsage, "wrong usage"},
 	{exitDiffers, "compare --check: no duplicates"},
 	{exitFound, "report --fail-on: a limit was exceeded"},
-	{exitUnheard, "the reader of the output is gone"},
+	{exitUnheard, "the program that reads the output has ended"},
 }
 
 // A topic is a page of the manual that skink help NAME prints.

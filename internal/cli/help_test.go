@@ -25,8 +25,8 @@ func TestFlagGroups(t *testing.T) {
 		under := map[string]int{}
 		common := 0
 		for _, g := range c.groups(flags) {
-			common += len(strings.Fields(g.common))
-			for _, name := range strings.Fields(g.common + " " + g.rare) {
+			common += len(g.common)
+			for _, name := range slices.Concat(g.common, g.rare) {
 				under[name]++
 				if flags.Lookup(name) == nil {
 					t.Errorf("flagGroups: skink %s has no flag --%s", c.name, name)
@@ -109,7 +109,7 @@ func TestGlossaryPage(t *testing.T) {
 	if !found {
 		t.Fatalf("%s has no heading %q", file, begin)
 	}
-	want := head + begin + "\n`skink help glossary` prints these, too.\n"
+	want := head + begin + "\n`skink help glossary` prints these tables, too.\n"
 	for _, part := range glossaryParts() {
 		want += "\n| " + part.heading + " | meaning |\n|---|---|\n"
 		for _, term := range part.terms {

@@ -18,9 +18,8 @@ var keyCommand = command{
 	args:  "new|show FILE...",
 	short: "make a key that signs requests",
 	long: `
-Makes a private key for skink crawl --sign-key, or prints the public part of keys. Sites
-that know the public part can tell your crawler from others that use its name (Web Bot
-Auth).
+Makes a private key for skink crawl --sign-key, or prints the public part of keys. With the
+public part, a site can tell your crawler from others that use its name (Web Bot Auth).
 
 skink key new FILE writes a new key to FILE, readable only by you, and prints the key
 directory: a JSON Web Key Set with its public part. Publish the directory at
@@ -63,9 +62,9 @@ func runKey(_ context.Context, con Console, args []string) error {
 		_, err := con.Out.Write(signature.Directory(keys...))
 		return err
 	case len(args) > 0:
-		return usagef("skink key cannot %s: try skink key new FILE, or skink key show FILE", brief(args[0]))
+		return usagef("unknown action %s: try skink key new FILE, or skink key show FILE", brief(args[0]))
 	}
-	return usagef("what to do is missing: try skink key new FILE, or skink key show FILE")
+	return usagef("the action is missing: try skink key new FILE, or skink key show FILE")
 }
 
 // newKeyFile makes a key and writes it to a new file that only its owner may read.

@@ -23,14 +23,14 @@ import (
 // stored text if the extractor has changed since the crawl.
 func inArchive(ctx context.Context, s store.Reader, r *store.Record, w io.Writer) error {
 	if r.Archive.File == "" {
-		return errors.New("the store has only its text: crawl with --warc to keep pages")
+		return errors.New("the store has only the text of the page: crawl with --warc to keep whole pages")
 	}
 	dirs, err := archive.Folders(ctx, s)
 	switch {
 	case err != nil:
 		return err
 	case len(dirs) == 0:
-		return fmt.Errorf("its page is in the archive file %s, and the store does not know the folder of the archive", r.Archive.File)
+		return fmt.Errorf("the page is in the archive file %s, but the store does not know the folder of that file", r.Archive.File)
 	}
 	f, err := openArchived(dirs, filepath.Base(r.Archive.File))
 	if err != nil {
@@ -49,7 +49,7 @@ func inArchive(ctx context.Context, s store.Reader, r *store.Record, w io.Writer
 	case err != nil:
 		return fmt.Errorf("read the page in the archive file %s: %w", r.Archive.File, err)
 	case page == nil || page.Item.URL != r.URL || len(page.Body) == 0:
-		return fmt.Errorf("the archive file %s does not contain it", r.Archive.File)
+		return fmt.Errorf("the archive file %s does not contain the page", r.Archive.File)
 	}
 	documents := document.NewReader(document.Options{})
 	defer documents.Close()

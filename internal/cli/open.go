@@ -177,7 +177,7 @@ func openError(dir string, err error, toRead bool) error {
 	case errors.Is(err, store.ErrNotExist):
 		return fmt.Errorf("%s: %w: create one with skink crawl or skink dedup, or name another with --store", dir, store.ErrNotExist)
 	case errors.Is(err, store.ErrInUse):
-		return fmt.Errorf("%s: %w: wait until it ends, or choose another --store", dir, store.ErrInUse)
+		return fmt.Errorf("%s: %w: wait until that process ends, or choose another --store", dir, store.ErrInUse)
 	case errors.Is(err, store.ErrCorrupt):
 		return fmt.Errorf("%w: choose another --store, or restore a copy", err)
 	case errors.Is(err, fs.ErrPermission) && toRead:
@@ -231,7 +231,7 @@ func openToRead(ctx context.Context, dir string, say io.Writer) (*readStore, err
 	for until := time.Now().Add(waitForAnswer); ; {
 		r, askErr := remote.Open(ctx, dir)
 		if askErr == nil {
-			fmt.Fprintf(say, "skink: %s: in use by %s; this is its state at %s\n", dir, r.By(), r.Moment().UTC().Format(time.RFC3339))
+			fmt.Fprintf(say, "skink: %s: in use by %s; showing the state at %s\n", dir, r.By(), r.Moment().UTC().Format(time.RFC3339))
 			return &readStore{Reader: r, close: r.Close}, nil
 		}
 		s, err := open(dir, badger.Options{ReadOnly: true})

@@ -19,8 +19,8 @@ type proxyFlags struct {
 
 func addProxyFlags(flags *pflag.FlagSet) *proxyFlags {
 	f := &proxyFlags{}
-	flags.StringArrayVar(&f.proxies, "proxy", nil, "`URL` reach hosts through this proxy, http, https or socks5; env: as the environment says (repeatable)")
-	flags.StringVar(&f.ca, "ca-file", "", "`FILE` accept also certificates signed by the authorities in this PEM file")
+	flags.StringArrayVar(&f.proxies, "proxy", nil, "`URL` connect to hosts through this http, https or socks5 proxy; env: the proxy in HTTP_PROXY and HTTPS_PROXY (repeatable)")
+	flags.StringVar(&f.ca, "ca-file", "", "`FILE` trust the certificate authorities in this PEM file, too")
 	return f
 }
 

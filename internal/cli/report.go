@@ -22,16 +22,17 @@ var reportCommand = command{
 	args:  "[flags]",
 	short: "print the duplicates of a store, or the audit of its sites",
 	long: `
-Prints which pages are duplicates of which: totals, the share of duplicates of each host,
-and the clusters with their leaders. --about audit prints what to fix on the sites: broken
-links, redirects, canonical URLs, titles and more. --changes prints what changed between
-visits. While a crawl runs, the report shows one moment of it.
+Prints a report on duplicate pages: totals, the share of duplicates of each host, and the
+clusters with their leaders. --about audit prints the problems of the sites instead: broken
+links, redirects, canonical URLs, titles and more. --changes prints the pages that changed
+between visits. A report that is printed during a crawl shows its state at one moment.
 
 --complete compares all pages with all others after the crawl, so that the clusters do not
 depend on the order of the crawl. It leaves out text that a host repeats on many pages, and
-lists it; --whole-text compares it, too.
+lists this text; --whole-text compares all text.
 
-Examples: a page for a browser, another similarity, a table, a check for CI
+Examples: write a page for a browser; use another similarity; write a table; check limits in
+CI
 
   skink report --format html --out report.html
   skink report --complete --similarity 0.5
@@ -53,9 +54,9 @@ type reportFlags struct {
 
 func setupReport(flags *pflag.FlagSet) func(context.Context, Console, []string) error {
 	f := &reportFlags{store: addStoreFlag(flags), form: addFormFlags(flags), complete: addCompleteFlags(flags), out: addOutFlags(flags)}
-	flags.BoolVar(&f.changes, "changes", false, "print what changed between visits, most changed pages first")
-	flags.StringVar(&f.about, "about", "", "`PART` print the site audit (audit), one of its lists (broken) or findings (titles.missing), or every URL (pages)")
-	flags.StringVar(&f.failOn, "fail-on", "", "`LIMITS` exit with 4 if a limit is exceeded: NAME>NUMBER or NAME>SHARE%, such as 'duplicates>5%,broken>0'")
+	flags.BoolVar(&f.changes, "changes", false, "print the pages that changed between visits, those with most changes first")
+	flags.StringVar(&f.about, "about", "", "`PART` print the whole site audit (audit), one of its lists (such as broken) or findings (such as titles.missing), or all URLs (pages)")
+	flags.StringVar(&f.failOn, "fail-on", "", "`LIMITS` exit with code 4 if a limit is exceeded: NAME>NUMBER or NAME>SHARE%, such as 'duplicates>5%,broken>0'")
 	return f.run
 }
 
@@ -225,7 +226,7 @@ type formFlags struct {
 func addFormFlags(flags *pflag.FlagSet) *formFlags {
 	f := &formFlags{flags: flags, format: report.Text}
 	flags.Var(oneOf(&f.format, report.Text, report.JSON, report.CSV, report.HTML), "format", "format of the report")
-	flags.Var(whole(&f.top, 1, "1 or more"), "top", "clusters, or rows of each finding, to show (default: all in json and csv)")
+	flags.Var(whole(&f.top, 1, "1 or more"), "top", "show at most this many clusters, or rows of each finding (default: all in json and csv)")
 	return f
 }
 
@@ -245,8 +246,8 @@ type completeFlags struct {
 func addCompleteFlags(flags *pflag.FlagSet) *completeFlags {
 	c := &completeFlags{flags: flags}
 	flags.BoolVar(&c.complete, "complete", false, "compare all pages with all others, so that the order of the crawl does not matter")
-	flags.BoolVar(&c.wholeText, "whole-text", false, "with --complete: compare also text that a host repeats on many pages")
-	flags.Var(similarity(&c.similarity), "similarity", "with --complete: least resemblance of a near-duplicate (default: that of the crawl)")
+	flags.BoolVar(&c.wholeText, "whole-text", false, "with --complete: also compare text that a host repeats on many pages")
+	flags.Var(similarity(&c.similarity), "similarity", "with --complete: smallest resemblance of a near-duplicate (default: that of the crawl)")
 	return c
 }
 

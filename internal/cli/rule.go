@@ -35,7 +35,7 @@ func (r *ruleFlags) addOnDuplicateFlag(flags *pflag.FlagSet) {
 // addLinksFlag adds --links. The flag does not change verdicts, but the store keeps its value for
 // later runs.
 func (r *ruleFlags) addLinksFlag(flags *pflag.FlagSet) {
-	flags.Var(&r.links, "links", "store the links of pages, so that a report can say what links to a URL")
+	flags.Var(&r.links, "links", "store the links of pages, so that reports can list the pages that link to a URL")
 }
 
 // addDocumentsFlag adds --documents, whose value the store keeps for later runs. on is the default.
@@ -53,19 +53,19 @@ func addRuleFlags(flags *pflag.FlagSet) *ruleFlags {
 	set := &r.set
 	r.shingle.units = set.Shingle
 	flags.Var(similarity(&set.Similarity), "similarity",
-		fmt.Sprintf("least resemblance of a near-duplicate, %.2f to 1", dedup.LeastSimilarity()))
-	flags.Var(&r.shingle, "shingle", "words (or --unit) in a shingle")
-	flags.Var(oneOf(&set.Unit, string(dedup.Words), string(dedup.Chars)), "unit", "unit of a shingle")
-	flags.StringVar(&set.Form, "form", set.Form, "`FORM` words to compare: plain, or some of nofunction, noadjectives, singular, stem, joined by commas")
-	flags.Var(oneOf(&set.Scheme, "bands", "super", "mega"), "scheme", "how candidates are found")
-	flags.Var(whole(&set.MinWords, 0, "0 to compare every page that has a word"), "min-words", "pages with fewer words are thin and are not compared")
+		fmt.Sprintf("smallest resemblance of a near-duplicate, from %.2f to 1", dedup.LeastSimilarity()))
+	flags.Var(&r.shingle, "shingle", "length of a shingle in the unit of --unit")
+	flags.Var(oneOf(&set.Unit, string(dedup.Words), string(dedup.Chars)), "unit", "make shingles of words or of characters")
+	flags.StringVar(&set.Form, "form", set.Form, "`FORM` compare the words in this form: plain (unchanged), or some of nofunction, noadjectives, singular and stem, joined by commas")
+	flags.Var(oneOf(&set.Scheme, "bands", "super", "mega"), "scheme", "scheme that finds the pages with which a page is compared")
+	flags.Var(whole(&set.MinWords, 0, "0 to compare every page that has a word"), "min-words", "do not compare pages with fewer words; their verdict is thin")
 	return r
 }
 
 // addMarkdownFlags adds the flags for keeping Markdown with each text.
 func (r *ruleFlags) addMarkdownFlags() {
-	r.flags.BoolVar(&r.markdown, "markdown", false, "store the main text also as Markdown; can only be set when the store is created")
-	r.flags.BoolVar(&r.pictures, "pictures", false, "with --markdown: keep pictures")
+	r.flags.BoolVar(&r.markdown, "markdown", false, "store the main text as Markdown, too; only possible when the store is created")
+	r.flags.BoolVar(&r.pictures, "pictures", false, "with --markdown: keep the pictures of the text")
 }
 
 // keeps returns whether the store keeps each text also as Markdown, with or without pictures.

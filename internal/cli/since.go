@@ -29,8 +29,8 @@ type sinceFlags struct {
 
 func addSinceFlags(flags *pflag.FlagSet) *sinceFlags {
 	f := &sinceFlags{}
-	flags.StringVar(&f.since, "since", "", "`TIME` write what changed since TIME (2026-11-24, 2026-11-24T09:30:00Z), an age (36h, 7d), a cursor that an export printed, or start")
-	flags.StringVar(&f.cursor, "cursor", "", "`FILE` write what changed since the cursor in FILE (everything, if FILE does not exist yet), and save the new cursor")
+	flags.StringVar(&f.since, "since", "", "`TIME` write only changes since this time (2026-11-24, 2026-11-24T09:30:00Z), age (36h, 7d) or cursor that an export printed; start: all changes")
+	flags.StringVar(&f.cursor, "cursor", "", "`FILE` write only changes since the cursor in FILE (all pages if FILE does not exist yet), and save the new cursor there")
 	return f
 }
 

@@ -26,14 +26,11 @@ var statusCommand = command{
 	args:  "[flags]",
 	short: "print the progress of a crawl",
 	long: `
-Counts the URLs of a store by state, or lists the URLs of some states with the reasons:
+Counts the URLs of a store by state, or lists the URLs of some states with the reasons:` + termLines(store.URLStates()) + `
 
-` + termLines(store.URLStates()) + `
+During a crawl, the status shows its state at one moment. For a store that several workers share, it also lists the hosts and the speed of each worker.
 
-While a crawl runs, the status shows one moment of it. Of a store that several workers
-share, it also lists the workers: their hosts and their speed.
-
-Example: what could not be fetched, and why
+Example: list the URLs that could not be fetched, with the reasons
 
   skink status --urls failed,given-up,blocked,postponed`,
 	setup: setupStatus,
@@ -51,10 +48,10 @@ type statusFlags struct {
 func setupStatus(flags *pflag.FlagSet) func(context.Context, Console, []string) error {
 	f := &statusFlags{store: addStoreFlag(flags)}
 	flags.StringVar(&f.urls, "urls", "", "`STATE` list the URLs of these states: pending, fetched, redirected, blocked, postponed, failed, given-up, outside or all")
-	flags.StringVar(&f.learned, "learned", "", "`HOST` print what the crawl learned about the URLs of a host, with the evidence")
-	flags.StringVar(&f.forget, "forget", "", "`HOST` forget what the crawl learned about a host; a later run fetches what was postponed")
+	flags.StringVar(&f.learned, "learned", "", "`HOST` print the URL patterns and soft 404 errors that the crawl found on a host, with the evidence")
+	flags.StringVar(&f.forget, "forget", "", "`HOST` delete the patterns that the crawl learned about a host; the next run fetches its postponed URLs")
 	f.format = "text"
-	flags.Var(oneOf(&f.format, "text", "json"), "format", "format; json with --urls is one object per line")
+	flags.Var(oneOf(&f.format, "text", "json"), "format", "format of the output; json with --urls is one object per line")
 	return f.run
 }
 
@@ -142,13 +139,13 @@ func printStatus(ctx context.Context, out io.Writer, s *readStore, asJSON bool) 
 func (h hostStatus) note() string {
 	var notes []string
 	if h.Alone != "" {
-		notes = append(notes, "suspended by the last run: "+harmless.Line(h.Alone))
+		notes = append(notes, "the last run suspended the host: "+harmless.Line(h.Alone))
 	}
 	if h.Until != nil {
-		notes = append(notes, "asked for no requests until "+h.Until.Format(time.RFC3339))
+		notes = append(notes, "the host asked for no requests until "+h.Until.Format(time.RFC3339))
 	}
 	if h.Delay > 0 {
-		notes = append(notes, fmt.Sprintf("asked for a delay of %v", time.Duration(h.Delay*float64(time.Second))))
+		notes = append(notes, fmt.Sprintf("the host asked for a delay of %v", time.Duration(h.Delay*float64(time.Second))))
 	}
 	return strings.Join(notes, ", ")
 }
@@ -326,9 +323,9 @@ func printWorkers(out io.Writer, list []session.WorkerStatus, now time.Time) err
 	for _, s := range list {
 		note := ""
 		if s.Dead {
-			note = fmt.Sprintf("no heartbeat for %v; its hosts are released %v after the last one", now.Sub(s.Seen).Round(time.Second), session.ClaimsLast)
+			note = fmt.Sprintf("no heartbeat for %v; its hosts are released %v after the last heartbeat", now.Sub(s.Seen).Round(time.Second), session.ClaimsLast)
 		}
-		fmt.Fprintf(w, "  %s\tholds %s\t%d in flight\t%s, %.1f a second\t%s\n", harmless.Line(s.Name), report.Counted(s.Hosts, "host"), s.InFlight, report.Counted(s.Pages, "page"), s.PerSecond, note)
+		fmt.Fprintf(w, "  %s\tclaims %s\t%d in flight\t%s, %.1f a second\t%s\n", harmless.Line(s.Name), report.Counted(s.Hosts, "host"), s.InFlight, report.Counted(s.Pages, "page"), s.PerSecond, note)
 	}
 	return w.Flush()
 }

@@ -32,11 +32,12 @@ var tuneCommand = command{
 Reads labelled pairs, one JSON object per line: {"a_path" or "a_text", "b_path" or "b_text",
 "duplicate": true or false}, with paths relative to the file. It tries every combination of
 form, unit, shingle length, measure and threshold, and recommends one by ten-fold
-cross-validation. containment is the greater of the two directions, containment-lesser the
-lesser; super and mega are the shares of equal super-shingles and mega-shingles. --curve
-prints instead how probably each scheme finds two pages of a given resemblance.
+cross-validation. The measure containment is the share of one text that the other contains,
+in the direction with the greater share; containment-lesser takes the smaller share. The
+measures super and mega are the shares of equal super-shingles and mega-shingles. Instead,
+--curve prints how likely each scheme is to find two pages of a given resemblance.
 
-Example: the curve of the bands for a similarity of 0.9
+Example: print the curve of the bands for a similarity of 0.9
 
   skink tune --curve --similarity 0.9`,
 	setup: setupTune,
@@ -68,14 +69,14 @@ var (
 
 func setupTune(flags *pflag.FlagSet) func(context.Context, Console, []string) error {
 	f := &tuneFlags{flags: flags, similarity: dedup.DefaultSimilarity}
-	flags.StringArrayVar(&f.forms, "form", triedForms, "`FORM` form to try (repeatable)")
-	flags.StringSliceVar(&f.units, "unit", []string{string(dedup.Words), string(dedup.Chars)}, "`word|char` unit of shingles to try")
-	flags.IntSliceVar(&f.shingles, "shingle", nil, "shingle lengths to try, in units (default: 1 to 12 words, 4 to 50 characters)")
-	flags.StringSliceVar(&f.measures, "measure", measureNames(), "`MEASURE` measure to try")
+	flags.StringArrayVar(&f.forms, "form", triedForms, "`FORM` try this form of the words (repeatable)")
+	flags.StringSliceVar(&f.units, "unit", []string{string(dedup.Words), string(dedup.Chars)}, "`word|char` try shingles of this unit (repeatable)")
+	flags.IntSliceVar(&f.shingles, "shingle", nil, "try shingles of these lengths (default: 1 to 12 words, 4 to 50 characters)")
+	flags.StringSliceVar(&f.measures, "measure", measureNames(), "`MEASURE` try this similarity measure (repeatable)")
 	flags.BoolVar(&f.all, "all", false, "print every combination with every threshold, not only the best")
-	flags.BoolVar(&f.json, "json", false, "print JSON")
-	flags.BoolVar(&f.curve, "curve", false, "print the probability curves of the schemes")
-	flags.Var(similarity(&f.similarity), "similarity", "with --curve: similarity whose bands are shown")
+	flags.BoolVar(&f.json, "json", false, "print the result as JSON")
+	flags.BoolVar(&f.curve, "curve", false, "print how likely each scheme is to find a pair of a given resemblance")
+	flags.Var(similarity(&f.similarity), "similarity", "with --curve: show the bands of this similarity")
 	return f.run
 }
 
@@ -385,7 +386,7 @@ func (t *tuning) print(w io.Writer) error {
 		return err
 	}
 	if n := len(t.Tried) - shownWays; n > 0 && t.Combinations == nil {
-		fmt.Fprintf(w, "and %d more ways: --all prints them, with every threshold\n", n)
+		fmt.Fprintf(w, "and %d more combinations: --all prints them, with every threshold\n", n)
 	}
 	return nil
 }

@@ -90,7 +90,7 @@ func similarity(to *float64) *number[float64] {
 		if share := v / 100; v > 1 && share >= least && share <= 1 {
 			better = share
 		}
-		return fmt.Sprintf("it is between %.2f and 1: try %v", least, better)
+		return fmt.Sprintf("must be between %.2f and 1: try %v", least, better)
 	})
 }
 
@@ -261,7 +261,7 @@ type expressions struct {
 func (e *expressions) Set(text string) error {
 	compiled, err := regexp.Compile(text)
 	if err != nil {
-		return fmt.Errorf("it is not a regular expression: %w; for the syntax see https://go.dev/s/re2syntax", err)
+		return fmt.Errorf("not a regular expression: %w; for the syntax see https://go.dev/s/re2syntax", err)
 	}
 	e.compiled = append(e.compiled, compiled)
 	return e.Append(text)
@@ -290,7 +290,7 @@ func (p *privateHosts) Set(text string) error {
 
 func addPrivateFlag(flags *pflag.FlagSet) *privateHosts {
 	p := &privateHosts{}
-	flags.Var(p, "allow-private", "`HOST` connect to this private host or CIDR range (repeatable)")
+	flags.Var(p, "allow-private", "`HOST` allow connections to this private host or CIDR range (repeatable)")
 	return p
 }
 

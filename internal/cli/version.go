@@ -22,9 +22,10 @@ var versionCommand = command{
 	name:  "version",
 	short: "print the version",
 	long: `
-Prints the version, the revision of the source, and what it was built with.
+Prints the version, the revision of the source, and the Go version and platform of the
+build.
 
-Example: what to say when you report a problem
+Example: print the version for a bug report
 
   skink version`,
 	setup: func(*pflag.FlagSet) func(context.Context, Console, []string) error {

@@ -28,13 +28,13 @@ two pages; read the clusters and the audit; and follow a running crawl. If the c
 web archive (--warc), a page is shown as the server sent it, with the extracted text marked.
 
 skink view changes nothing, and works while a crawl runs. After a minute without requests it
-closes the store, so that a crawl can start. Lists hold the first 4 million records of a
-store. skink crawl --view shows a crawl and can pause and stop it.
+closes the store, so that a crawl can start. Lists show the first 4 million records of a
+store. skink crawl --view shows its own crawl, and can pause and stop it.
 
-It listens on loopback. With another address, other machines can reach it; the address that
-it prints then contains a token that is required.
+By default, only this machine can open the view. If --listen names another address, other
+machines can open it, too; they need the printed address, which contains a secret token.
 
-Example: another store, another port
+Example: choose the store and the port
 
   skink view --store docs --listen 8466`,
 	setup: setupView,
@@ -49,7 +49,7 @@ type viewFlags struct {
 func setupView(flags *pflag.FlagSet) func(context.Context, Console, []string) error {
 	f := &viewFlags{store: addStoreFlag(flags)}
 	f.listen = address{viewAddress, viewAddress}
-	flags.Var(&f.listen, "listen", "`ADDR` address to listen on; a port alone is on loopback")
+	flags.Var(&f.listen, "listen", "`ADDR` listen on this address; a port alone means 127.0.0.1")
 	return f.run
 }
 
@@ -78,7 +78,7 @@ func (f *viewFlags) run(ctx context.Context, con Console, args []string) error {
 	if err != nil {
 		return fmt.Errorf("--listen %w", err)
 	}
-	fmt.Fprintf(con.Err, "%s is shown at %s\nCtrl-C ends it\n", opt.Name, server.URL())
+	fmt.Fprintf(con.Err, "%s is shown at %s\nPress Ctrl-C to stop.\n", opt.Name, server.URL())
 	<-ctx.Done()
 	return server.Close()
 }

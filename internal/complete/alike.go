@@ -13,32 +13,33 @@ import (
 
 // # Clusters at several similarities
 //
-// The similarity from which two pages count as duplicates is chosen before a crawl. Only the crawl
-// shows if the choice was right. An Alike holds the clusters of duplicates at several
-// similarities, computed in one pass. At each similarity they equal the result of [Judge].
+// The similarity from which two pages count as duplicates is chosen before a crawl. The pages of
+// the crawl then show whether it was a good choice. An Alike holds the clusters of duplicates at
+// several similarities, computed in one pass. At each similarity they equal the result of [Judge].
 // [Alike.Curve] returns the number of clusters and pages at each similarity. [Alike.Near] returns
 // pairs of pages just above and just below one similarity.
 //
-// The pass reads the texts once, at the lowest similarity. The join of [dedup.Clusters] proposes
-// pairs of pages that may be similar enough. A pair is compared if at some similarity the first
-// page is the head of a cluster, and the second is not yet in a cluster. Example: n pages of one
-// template resemble each other equally. At and below that resemblance, the first page is the head
-// of all others, so n-1 pairs are compared. Above it, the join excludes the pairs without reading
-// the texts. A page joins at most one cluster at each similarity. So each similarity adds at most
-// one pair for each page, of 16 bytes.
+// One pass at the lowest similarity suffices. The join of [dedup.Clusters] proposes pairs of pages
+// that may be similar enough. A pair is compared if at some similarity the first page leads a
+// cluster, and the second is not yet in a cluster. For example, n pages of one template may
+// resemble each other equally. At and below that resemblance, the first page leads all others, so
+// n-1 pairs are compared. Above it, the join excludes the pairs without reading the texts. A page
+// joins at most one cluster at each similarity, so each similarity adds at most one pair of 16
+// bytes for each page.
 //
 // The resemblance of a pair is exact: the texts are compared, not sketches of them.
 //
-// Cost: most of the work is reading the texts about six times, half a millisecond of CPU for a page
-// of 40 to 700 words. A store of 100,000 such pages, of which four in ten resemble another, took 57
-// seconds of CPU and 1.4 GB. A store of 1,000,000 pages at one similarity took 760 seconds and 4.6
-// GB. 20,000 pages in one template of 181 words took 7 seconds. All ran on two busy cores.
+// Cost: most of the work is reading the texts about six times. That takes half a millisecond of CPU
+// for a page of 40 to 700 words. A store of 100,000 such pages, of which four in ten resemble
+// another, took 57 seconds of CPU and 1.4 GB. A store of 1,000,000 pages at one similarity took 760
+// seconds and 4.6 GB. 20,000 pages in one template of 181 words took 7 seconds. All ran on two busy
+// cores.
 //
 // Weakness: some stores are slow. If each page consists of a few paragraphs from a common pool, the
 // resemblances have all values between two similarities, and the pages are compared pair by pair.
 
-// LeastAlike is the resemblance from which pairs are looked for, unless the crawl's similarity is
-// lower. Pages in one template that differ in a few names resemble each other by about that much.
+// LeastAlike is the lowest resemblance at which pairs are found, unless the crawl's similarity is
+// lower. Pages in one template that differ only in a few names have about this resemblance.
 const LeastAlike = 0.3
 
 // EachTwentieth returns the similarities from the lesser of [LeastAlike] and least to 1, in steps
@@ -57,21 +58,21 @@ type Alike struct {
 	similarities []float64
 	texts        []likeText
 	taken        *dedup.Taken
-	order        []int32 // places in the pairs of taken, by resemblance
+	order        []int32 // indexes of taken.Pairs(), in ascending order of resemblance
 }
 
-// A likeText holds what is kept of a text.
+// A likeText is a text with the pages that have it.
 type likeText struct {
-	id    dedup.Hash // of the page with the text that is ranked first
-	url   string     // of that page
-	pages int        // number of pages that have the text
+	id    dedup.Hash // id of the first page by rank that has the text
+	url   string     // URL of the page with this id
+	pages int        // number of pages that have the text, at least 1
 }
 
 // FindAlike finds the clusters of the pages of s at some similarities, in ascending order. It
 // ignores opt.Similarity.
 func FindAlike(ctx context.Context, s store.Reader, opt Options, similarities ...float64) (*Alike, error) {
 	if len(similarities) == 0 {
-		return nil, fmt.Errorf("pages that are alike: no similarity was asked for")
+		return nil, fmt.Errorf("find similar pages: no similarity given")
 	}
 	w, found, err := compareTexts(ctx, s, opt, similarities...)
 	if err != nil {
@@ -127,14 +128,15 @@ func (a *Alike) count(similarity float64) Step {
 
 // A LikePair is a pair of pages with their exact resemblance, from 0 to 1.
 type LikePair struct {
-	A, B        dedup.Hash // ids
-	URLs        [2]string  // of A and B
+	A, B        dedup.Hash // ids of the two pages
+	URLs        [2]string  // URLs of A and B, in this order
 	Resemblance float64
 }
 
 // Near returns at most n pairs whose resemblance is at or just above a similarity, and at most n
-// whose resemblance is just below it, the highest resemblance first. It chooses among the pairs in
-// which one page takes the other at some of the similarities. No page is in two pairs of one list.
+// whose resemblance is just below it. The pairs closest to the similarity come first. Near chooses
+// among the pairs that FindAlike found: in each, one page leads a cluster with the other at some
+// similarity. No page is in two pairs of one list.
 func (a *Alike) Near(similarity float64, n int) (above, below []LikePair) {
 	pairs := a.taken.Pairs()
 	at := sort.Search(len(a.order), func(i int) bool { return pairs[a.order[i]].Resemblance >= similarity })
@@ -145,8 +147,8 @@ func (a *Alike) Near(similarity float64, n int) (above, below []LikePair) {
 	return above, a.sample(down, n)
 }
 
-// sampled is how many pairs on one side of a similarity Near looks at, so that its cost stays
-// bounded.
+// sampled is the largest number of pairs above the similarity, and of pairs below it, that Near
+// examines. It bounds the cost of a call.
 const sampled = 10_000
 
 func (a *Alike) sample(order []int32, n int) (pairs []LikePair) {
@@ -166,8 +168,7 @@ func (a *Alike) sample(order []int32, n int) (pairs []LikePair) {
 	return pairs
 }
 
-// A LikeGroup is a page and the pages that resemble it, but less than the similarity that would
-// make them near-duplicates.
+// A LikeGroup is a page and the pages that resemble it, but too little to be near-duplicates of it.
 type LikeGroup struct {
 	Leader  dedup.Hash // id of the page
 	Members []LikeMember
@@ -176,14 +177,14 @@ type LikeGroup struct {
 // A LikeMember is a page of a group.
 type LikeMember struct {
 	ID          dedup.Hash
-	Resemblance float64 // exact, to the leader
+	Resemblance float64 // exact resemblance to the leader, 0 to 1
 }
 
 // Below groups the pages that are leaders at the given similarity by how much they resemble each
 // other. A group is a cluster at the lowest similarity that splits into several clusters at the
-// given one. The largest group comes first, and in each group the member with the highest
-// resemblance to the leader. If several pages have the same text, only the one that is ranked first
-// is returned. A page that resembles no other leader is in no group.
+// given one. The largest group comes first. In each group, the member with the highest resemblance
+// to the leader comes first. If several pages have the same text, Below returns only the first of
+// them by rank. A page that resembles no other leader is in no group.
 func (a *Alike) Below(similarity float64) (groups []LikeGroup) {
 	at, places := a.taken.At(similarity), a.taken.At(a.Least())
 	for leader, led := range ledBy(places) {

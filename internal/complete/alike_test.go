@@ -12,8 +12,8 @@ import (
 	"skink/dedup"
 )
 
-// doorways are pages of 181 words that differ in nothing but the name of a city, which stands in
-// each of their sentences.
+// doorways returns pages of 181 words that differ only in the name of a city. Each sentence except
+// the last contains the name.
 func doorways(cities ...string) (pages []page) {
 	const sentence = "our team of trained workers comes to your house or office in %s within one hour and cleans all rooms "
 	for i, city := range cities {
@@ -36,8 +36,8 @@ func alike(t testing.TB, opt Options, pages ...page) *Alike {
 	return a
 }
 
-// Whatever the similarity, the clusters are those of a judgement with it, and those of every pair
-// compared.
+// TestAlikeIsAJudgement checks the clusters at each similarity. They must equal the result of Judge
+// at that similarity, and the result of comparing every pair of pages.
 func TestAlikeIsAJudgement(t *testing.T) {
 	for _, rule := range []dedup.Rule{ruleFor(t, 0.8, 10), keeping(ruleFor(t, 0.8, 10))} {
 		rapid.Check(t, func(r *rapid.T) {
@@ -74,7 +74,7 @@ func TestAlikeIsAJudgement(t *testing.T) {
 	}
 }
 
-// everyPair is what the clusters of the same texts are if each is compared with each.
+// everyPair returns the clusters that result if each of the texts is compared with each other.
 func everyPair(t *rapid.T, rule dedup.Rule, pages []page, a *Alike, similarities []float64) *dedup.Taken {
 	texts, sets := make([]string, len(a.texts)), make([]dedup.Set, len(a.texts))
 	for i, like := range a.texts {
@@ -96,13 +96,14 @@ func everyPair(t *rapid.T, rule dedup.Rule, pages []page, a *Alike, similarities
 	return taken
 }
 
-// keeping is a rule by which a page takes another only if that has hardly a word of its own.
+// keeping returns a rule that puts a page in another page's cluster only if the page has hardly any
+// words of its own.
 func keeping(rule dedup.Rule) dedup.Rule {
 	rule.Contained = 0.95
 	return rule
 }
 
-// Doorway pages are no duplicates of each other by the usual similarity, and are found below it.
+// Doorway pages are not near-duplicates at the usual similarity, but Below finds them.
 func TestAlikeFindsDoorways(t *testing.T) {
 	rule := defaultRule(t)
 	pages := append(doorways("Berlin", "Hamburg", "Munich", "Cologne", "Frankfurt", "Stuttgart", "Leipzig", "Bremen"),
@@ -120,7 +121,7 @@ func TestAlikeFindsDoorways(t *testing.T) {
 		t.Errorf("below %v there are %+v", rule.Similarity, groups)
 	}
 	above, below := a.Near(0.35, 10)
-	if len(above)+len(below) != 1 { // seven pairs matter, and all have the same page
+	if len(above)+len(below) != 1 { // all seven pairs contain the leading page, and Near returns only one pair with a page
 		t.Errorf("%d pairs above and %d below, of eight pages", len(above), len(below))
 	}
 	for _, p := range slices.Concat(above, below) {
@@ -137,7 +138,8 @@ func shinglesOf(rule dedup.Rule, pages []page, url string) dedup.Set {
 	return rule.Set(&text)
 }
 
-// A pair at the edge is above it, and the nearest come first to whoever asks for few.
+// A pair with exactly the given similarity is above it. If Near may return only one pair on each
+// side, it returns the closest one.
 func TestNear(t *testing.T) {
 	text := words(1, 200)
 	var pages []page
@@ -161,13 +163,13 @@ func TestNear(t *testing.T) {
 	}
 }
 
-// Pages that are near each other stand in no group below, nor does one that is like nobody.
+// Below must omit a near-duplicate of another page, and a page that resembles no other.
 func TestBelow(t *testing.T) {
 	text := words(1, 200)
 	half := strings.Join(strings.Fields(text)[:150], " ")
 	rule := defaultRule(t)
 	a := alike(t, Options{Rule: rule},
-		article("http://a.test/1", text), article("http://a.test/22", but(text, "x")), // near each other
+		article("http://a.test/1", text), article("http://a.test/22", but(text, "x")), // near-duplicates of each other
 		article("http://a.test/333", half+" "+words(2, 50)), article("http://a.test/4444", half+" "+words(3, 50)),
 		article("http://b.test/", words(9, 200)))
 	groups := a.Below(rule.Similarity)
@@ -182,8 +184,8 @@ func TestBelow(t *testing.T) {
 	}
 }
 
-// A site of doorways is one group. Its pages are compared with the first of them, and hardly with
-// each other, however many they are.
+// All doorway pages of a site form one group. The number of comparisons must grow with the number
+// of pages, and not with the number of pairs.
 func TestBelowOfManyAlike(t *testing.T) {
 	for _, n := range []int{60, 120, 240} {
 		var cities []string

@@ -14,16 +14,17 @@ import (
 	"skink/store"
 )
 
-// BenchmarkFindAlike finds the clusters of a store at each twentieth from LeastAlike on.
+// BenchmarkFindAlike finds the clusters of a store at each twentieth from LeastAlike to 1. There
+// are two kinds of stores:
 //
-//   - mixed: a hundred pages are of one host, have the host's menu, and 40 to 700 words out of 20,000
-//     in the frequencies of a language. A fifth of them are made of a template of the host and of 10
-//     to 60 % of their own.
-//   - template: all pages are one text of 181 words in which the name of a city stands nine times, as
-//     doorway pages are. Each resembles each other, by less than makes them near.
+//   - mixed: each host has a hundred pages with a common menu. A page has 40 to 700 words out of a
+//     vocabulary of 20,000, with the frequencies of a natural language. A fifth of the pages
+//     consist of a template of the host, in which 10 to 60 % of the words are replaced by their own.
+//   - template: all pages have one text of 181 words, in which only the name of a city differs,
+//     like doorway pages. All pages resemble each other, but not enough to be near-duplicates.
 //
-// SKINK_PAGES says how many pages there are: 2,000 unless it is set. Their time should grow little
-// faster than that.
+// SKINK_PAGES is the number of pages, 2,000 by default. The time should grow little faster than
+// this number.
 func BenchmarkFindAlike(b *testing.B) {
 	pages := 2000
 	if n, err := strconv.Atoi(os.Getenv("SKINK_PAGES")); err == nil {
@@ -64,7 +65,7 @@ func doorwaysOf(n int) iter.Seq[page] {
 	return slices.Values(doorways(cities...))
 }
 
-// generated are the pages of the mixed store.
+// generated returns the n pages of the mixed store.
 func generated(n int) iter.Seq[page] {
 	const hosts = 100
 	return func(yield func(page) bool) {

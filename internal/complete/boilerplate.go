@@ -13,42 +13,44 @@ import (
 
 // # Boilerplate of a host
 //
-// A block is a line of a stored text. A block that recurs on many pages of its host is taken for a
+// A block is a line of a stored text. A block that recurs on many pages of a host is probably a
 // part of the host's template that the extractor did not recognise. It is left out of the
 // comparison.
 //
 // Only different pages count, see different.go. [dedup.Recurring] defines how many are enough.
 //
-// A block that one host repeats is left out on all hosts, so that the same blocks are missing on
-// both sides of a comparison. Otherwise a block that recurs just often enough on a host, and just
-// not on its mirror, would separate a page from its copy. So would a footer that was copied to
-// another host together with a page. The cost: if such a block is the real text of a page, it is
-// missing there as well, but never on one side alone.
+// A block that one host repeats is left out on all hosts, so that the same blocks are missing from
+// both pages of a pair. Otherwise a block that recurs just often enough on a host, but not on its
+// mirror, would separate a page from its copy. A footer that was copied to another host together
+// with a page would do so too. The cost is that such a block is missing even where it is the real
+// text of a page.
 //
-// A page that would be left with fewer than --min-words words keeps all its text. For example, the
-// content of a contract made of shared clauses is its clauses, not its title. So there are two
-// kinds of pairs:
+// A page that would have fewer than --min-words words left keeps all its text. For example, the
+// content of a contract made of shared clauses is its clauses, not its title. There are two kinds
+// of pairs:
 //
-// - Both pages have enough words left: their remaining texts are compared. So copies in two
-// different templates are found. - One of the pages has too few words left: the whole texts of both
-// are compared. So a copy and its original are found even if one of them has just enough words left
-// and the other just too few.
+//   - Both pages have enough words left. Their remaining texts are compared, so that copies in two
+//     different templates are found.
+//   - One of the pages has too few words left. The whole texts of both are compared. Then a copy
+//     and its original are found even if one of them has just enough words left and the other just
+//     too few.
 //
-// A page that is thin by its whole text stays thin, and equal whole texts stay exact copies.
+// A page whose whole text is thin stays thin, and pages with equal whole texts stay exact copies.
 
 // A boilerplate describes the blocks that one host repeats on many pages.
 type boilerplate struct {
 	Host      string         `json:"host"`
-	Pages     int            `json:"pages"`     // different pages on which blocks were counted; 0: the host has too few
-	Blocks    map[uint64]int `json:"blocks"`    // hash of a block → on how many of those pages it is
-	Top       []Block        `json:"top"`       // the blocks on the most pages, most pages first
-	Shortened int            `json:"shortened"` // pages of this host that were compared without some block, which this or another host repeats
+	Pages     int            `json:"pages"`     // number of different pages on which blocks were counted; 0 if the host has too few pages
+	Blocks    map[uint64]int `json:"blocks"`    // maps the hash of a block to the number of counted pages that have the block
+	Top       []Block        `json:"top"`       // the blocks on the most pages, most frequent first
+	Shortened int            `json:"shortened"` // number of pages of this host that were compared without some blocks, which this or another host repeats
 }
 
-// topBlocks is how many blocks of a host are reported with their text.
+// topBlocks is the largest number of blocks of a host that are reported with their text.
 const topBlocks = 20
 
-// learn finds the blocks that each host repeats, by the clusters of the whole texts.
+// learn finds the blocks that each host repeats. It clusters the whole texts to tell different
+// pages from copies.
 func (w *Whole) learn(ctx context.Context) error {
 	different, err := w.different(ctx)
 	if err != nil {
@@ -73,7 +75,7 @@ func (w *Whole) learn(ctx context.Context) error {
 	return nil
 }
 
-// repeat stores the boilerplate of all hosts, and collects the hashes of their blocks in
+// repeat stores the boilerplate of all hosts in w.hosts, and the hashes of their blocks in
 // w.repeated.
 func (w *Whole) repeat(hosts []*boilerplate) {
 	w.hosts, w.repeated = hosts, map[uint64]bool{}
@@ -87,7 +89,7 @@ func (w *Whole) repeat(hosts []*boilerplate) {
 // learnHost finds the blocks that a host repeats.
 func (w *Whole) learnHost(ctx context.Context, host string, pages []*ranked) (*boilerplate, error) {
 	returning := dedup.NewRecurring(len(pages))
-	held, weight := make([][]uint64, len(pages)), 0 // hashes of the blocks of each page; held so that the pages of most hosts are read only once
+	held, weight := make([][]uint64, len(pages)), 0 // the hashes of each page's blocks, kept so that most hosts are read only once; weight counts the hashes
 	for _, take := range []func([]uint64){returning.Read, returning.Count} {
 		for i, p := range pages {
 			numbers := held[i]
@@ -108,7 +110,8 @@ func (w *Whole) learnHost(ctx context.Context, host string, pages []*ranked) (*b
 	return b, w.showTop(ctx, b, pages)
 }
 
-// mostHeld is how many hashes of blocks, of 8 bytes each, are held in memory: 16 MiB.
+// mostHeld is how many block hashes learnHost keeps in memory. A hash has 8 bytes, so the limit is
+// 16 MiB.
 const mostHeld = 2 << 20
 
 // blocksOf returns the blocks of a page as a map from their hashes to their texts.
@@ -161,10 +164,10 @@ func (w *Whole) showTop(ctx context.Context, b *boilerplate, pages []*ranked) er
 	return nil
 }
 
-// shorten makes the join again without the blocks that hosts repeat. Each text is then indexed by
-// the rest of its blocks, or by all of them if the rest is too short to compare.
+// shorten makes the join again without the blocks that hosts repeat. A text is then indexed by its
+// remaining blocks, or by all its blocks if too few words remain to compare.
 func (c *matcher) shorten(ctx context.Context, least float64) error {
-	c.join = nil // make room for the new one
+	c.join = nil // free the old join first, to save memory
 	order := c.count(c.short())
 	err := c.w.readAll(ctx, c.short(), c.w.shortenText, c.w.counted(func(i int, s dedup.Set) {
 		c.sets.Put(c.w.texts[i].likely(), s)
@@ -181,7 +184,7 @@ func (c *matcher) shorten(ctx context.Context, least float64) error {
 }
 
 // shortenText returns the shingles of a text without the blocks that hosts repeat, or of the whole
-// text if the rest would be too short to compare. It sets t.shorter and t.bare accordingly.
+// text if too few words would remain to compare. It sets t.shorter and t.bare accordingly.
 func (w *Whole) shortenText(canon *dedup.Text, t *text, words string) dedup.Set {
 	page := &t.pages[0]
 	t.shorter, t.bare = false, false
@@ -196,9 +199,9 @@ func (w *Whole) shortenText(canon *dedup.Text, t *text, words string) dedup.Set 
 	return w.shinglesOf(canon, t, words, false)
 }
 
-// joinMixed makes the join for pairs of texts of which one was shortened and the other was not,
-// because too little of it would be left. Such a pair is compared by the whole texts, so this join
-// indexes the whole of each shortened text and of each text with too little left.
+// joinMixed makes the join for pairs in which one text was shortened and the other has too few
+// words left without its repeated blocks. Such a pair is compared by the whole texts, so this join
+// indexes the whole texts of both kinds.
 func (c *matcher) joinMixed(ctx context.Context, least float64) error {
 	c.mixed = nil
 	skip, shorter, bare := c.short(), false, false
@@ -219,7 +222,7 @@ func (c *matcher) joinMixed(ctx context.Context, least float64) error {
 	return c.take(ctx, skip, (*text).all, c.mixed.Add)
 }
 
-// countShortened counts, for each host, the pages that were compared without some block.
+// countShortened counts, for each host, the pages that were compared without some of their blocks.
 func (w *Whole) countShortened() {
 	pages := map[string]int{}
 	for i := range w.texts {
@@ -241,9 +244,9 @@ func (w *Whole) countShortened() {
 // A LeftOut describes the blocks of a host that the comparison of pages ignored.
 type LeftOut struct {
 	Host      string
-	Pages     int     // different pages on which blocks were counted; 0: the host has too few
+	Pages     int     // number of different pages on which blocks were counted; 0 if the host has too few pages
 	Blocks    int     // number of different blocks that were ignored
-	Shortened int     // pages of this host that were compared without some block, which this or another host repeats
+	Shortened int     // number of pages of this host that were compared without some blocks, which this or another host repeats
 	Top       []Block // some of the blocks, those on the most pages first
 }
 
@@ -253,8 +256,9 @@ type Block struct {
 	Pages int // number of different pages that have it
 }
 
-// LeftOut returns, sorted by host, which repeated blocks the comparison ignored. It omits hosts of
-// which every page was compared with its whole text. It returns nil if [Options].WholeText is set.
+// LeftOut returns, sorted by host, the repeated blocks that the comparison ignored. A host is
+// omitted if all its pages were compared with their whole texts. The result is nil if
+// [Options].WholeText is set.
 func (w *Whole) LeftOut() []LeftOut {
 	if w.wholeText {
 		return nil
@@ -270,10 +274,10 @@ func (w *Whole) LeftOut() []LeftOut {
 }
 
 // Own returns a page's text without the leading and trailing blocks that recur on many pages of a
-// host. It also returns how many blocks and words it left out. Such a block in the middle of a page
-// stays. It may be a common heading ("Parameters") of the text that follows, and a text with holes
-// is worse than a text with a line too many. A page with too little text of its own to be compared
-// keeps all of its text, as in the comparison.
+// host. It also returns how many blocks and words it left out. A recurring block in the middle of a
+// page stays. It may be a common heading ("Parameters") of the text that follows, and a gap there
+// would do more harm than a superfluous line. A page that has too little text of its own to be
+// compared keeps all of its text, as in the comparison.
 func (w *Whole) Own(page *store.Content) (text string, blocks, words int) {
 	if len(w.repeated) == 0 || page.Text == "" {
 		return page.Text, 0, 0

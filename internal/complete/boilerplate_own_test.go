@@ -9,7 +9,7 @@ import (
 	"skink/store"
 )
 
-// What a host repeats is left out at both ends of a text, and nowhere else.
+// Own removes repeated blocks only at the beginning and the end of a text.
 func TestOwn(t *testing.T) {
 	rule, err := dedup.NewRule(dedup.DefaultSimilarity, "bands", 2)
 	if err != nil {
@@ -27,7 +27,7 @@ func TestOwn(t *testing.T) {
 		"Own words\nYou are here":          "Own words",
 		"You are here\n\nOwn words\n* * *": "Own words",
 		"You are here\nParameters":         "You are here|Parameters",
-		"Alone\nYou are here":              "Alone|You are here", // too little is left
+		"Alone\nYou are here":              "Alone|You are here", // with too few words left, nothing is removed
 		"":                                 "",
 	} {
 		got, left, words := w.Own(&store.Content{Text: text, Record: store.Record{Lang: "en"}})
@@ -43,7 +43,7 @@ func TestOwn(t *testing.T) {
 	}
 }
 
-// letters are the words of a text that have letters.
+// letters returns the words of a text, which it splits at everything that is not a letter.
 func letters(text string) []string {
 	return strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) })
 }

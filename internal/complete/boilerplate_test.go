@@ -15,10 +15,10 @@ import (
 
 // # A site with a template
 //
-// Every page of a host ends in its template: eight lines, 240 words. Before that come the page's
-// own paragraphs.
+// The tests below use hosts whose pages all end in a template of eight lines with 240 words. A
+// page's own paragraphs come before the template.
 
-// lines are n different paragraphs of so many words.
+// lines returns n different paragraphs of length words each.
 func lines(seed uint64, n, length int) (all []string) {
 	for i := range n {
 		all = append(all, words(seed*1000+uint64(i), length))
@@ -28,12 +28,12 @@ func lines(seed uint64, n, length int) (all []string) {
 
 func templateOf(host string) []string { return lines(900+uint64(host[0]), 8, 30) }
 
-// onHost is a page of a host, in its template.
+// onHost returns a page of a host that ends in the template of the host.
 func onHost(host, path, title string, own ...string) page {
 	return page{url: "http://" + host + path, title: title, text: strings.Join(append(own, templateOf(host)...), "\n")}
 }
 
-// articles are 25 pages of 200 words of their own each.
+// articles returns 25 pages of a host, each with 200 words of its own before the template.
 func articles(host string) (pages []page) {
 	for i := range 25 {
 		pages = append(pages, onHost(host, fmt.Sprintf("/article/%d", i), fmt.Sprintf("Article %d", i), lines(uint64(i), 4, 50)...))
@@ -41,7 +41,8 @@ func articles(host string) (pages []page) {
 	return pages
 }
 
-// leaflets are 30 pages of 60 words of their own each, under 300 words of terms that they share.
+// leaflets returns 30 pages of a host, each with 60 words of its own. They share 300 words of terms
+// and conditions before the template.
 func leaflets(host string) (pages []page) {
 	for i := range 30 {
 		own := append([]string{words(700+uint64(i), 60)}, termsOf(host)...)
@@ -52,8 +53,9 @@ func leaflets(host string) (pages []page) {
 
 func termsOf(host string) []string { return lines(800+uint64(host[0]), 10, 30) }
 
-// A page on which less is left than can be compared is compared and shown whole. Contracts are made
-// of shared clauses, and only their titles are their own.
+// If too few words of a page remain without repeated blocks, the whole page is compared and shown.
+// Contracts that are made of shared clauses are an example, because only the title of each is its
+// own.
 func TestTooLittleOfItsOwn(t *testing.T) {
 	stock := lines(60, 40, 40)
 	var contracts []page
@@ -87,8 +89,9 @@ func TestTooLittleOfItsOwn(t *testing.T) {
 	}
 }
 
-// A page with enough of its own and one with too little are compared whole, both of them: a copy
-// finds its original whether a word more or less is its own.
+// If only one of two pages has enough words left without repeated blocks, both are compared whole.
+// So a copy finds its original even if the two numbers of words are just above and just below the
+// limit.
 func TestOneHasTooLittleOfItsOwn(t *testing.T) {
 	own := words(7, 52)
 	pages := []page{
@@ -101,7 +104,7 @@ func TestOneHasTooLittleOfItsOwn(t *testing.T) {
 	}
 }
 
-// sessions are copies of an article that differ in a line of four words.
+// sessions returns n copies of an article that differ in one line of four words.
 func sessions(host string, n int, title func(i int) string) (pages []page) {
 	for i := range n {
 		own := append(lines(77, 4, 50), fmt.Sprintf("You are visitor n%d", i))
@@ -112,8 +115,8 @@ func sessions(host string, n int, title func(i int) string) (pages []page) {
 
 func plainTitle(int) string { return "An article" }
 
-// found are the clusters of pages by their leaders: how many members of each verdict, and the least
-// resemblance.
+// found describes the clusters by the URLs of their leaders: the numbers of exact and near members,
+// and the least resemblance.
 func found(t testing.TB, w *Whole) map[string]string {
 	t.Helper()
 	all := map[string]string{}
@@ -132,7 +135,7 @@ func found(t testing.TB, w *Whole) map[string]string {
 	return all
 }
 
-// judgeBoth judges pages by their whole texts, and without what hosts repeat.
+// judgeBoth judges pages twice: by their whole texts, and without the blocks that hosts repeat.
 func judgeBoth(t testing.TB, pages ...[]page) (whole, without *Whole) {
 	t.Helper()
 	rule := defaultRule(t)
@@ -140,7 +143,8 @@ func judgeBoth(t testing.TB, pages ...[]page) (whole, without *Whole) {
 	return judge(t, s, Options{Rule: rule, WholeText: true}), judge(t, s, Options{Rule: rule})
 }
 
-// wantFound checks some clusters; "" stands for no cluster.
+// wantFound checks the number of clusters, and the descriptions of some. An empty description means
+// that the page leads no cluster.
 func wantFound(t *testing.T, w *Whole, clusters int, want map[string]string) {
 	t.Helper()
 	got := found(t, w)
@@ -154,8 +158,8 @@ func wantFound(t *testing.T, w *Whole, clusters int, want map[string]string) {
 	}
 }
 
-// Short pages in one template are all copies of one another, until the template is left out of what
-// is compared. What was left out is reported, with its pages.
+// Short pages in one template are near-duplicates of each other only as long as the template is
+// compared. LeftOut reports the ignored blocks with the number of pages.
 func TestLeafletsDifferWithoutTemplate(t *testing.T) {
 	whole, without := judgeBoth(t, articles("a.test"), leaflets("a.test"))
 	wantFound(t, whole, 1, map[string]string{"a.test/leaflet/0": "0 exact, 29 near from 0.82"})
@@ -179,8 +183,8 @@ func TestLeafletsDifferWithoutTemplate(t *testing.T) {
 	}
 }
 
-// Copies of an article on one host find each other: those with its very text, and those with a
-// session in it. They are not taken for a template.
+// Copies of an article on one host are found, both exact copies and copies with a session number in
+// the text. Their common blocks are not mistaken for a template.
 func TestCopiesOnOneHost(t *testing.T) {
 	var exact []page
 	for i := range 100 {
@@ -200,20 +204,20 @@ func TestCopiesOnOneHost(t *testing.T) {
 				"a.test/same?sid=0": "99 exact, 0 near from 1.00",
 			}
 			wantFound(t, whole, 2, want)
-			want["a.test/read?sid=0"] = "0 exact, 99 near from 0.99" // only the last line differs now
+			want["a.test/read?sid=0"] = "0 exact, 99 near from 0.99" // without the template, only the last line differs
 			wantFound(t, without, 2, want)
 		})
 	}
 }
 
-// Without any other page on the host, all its pages are copies of one.
+// If a host has nothing but copies of one article, all its pages form one cluster.
 func TestNothingButCopies(t *testing.T) {
 	_, without := judgeBoth(t, sessions("a.test", 100, plainTitle))
 	wantFound(t, without, 1, map[string]string{"a.test/read?sid=0": "0 exact, 99 near from 0.96"})
 }
 
-// Copies on other hosts find each other: on a mirror, also those with few words of their own, and
-// in another template, where they did not while that was compared.
+// Copies on other hosts are found. On a mirror, that includes pages with few words of their own. A
+// copy in another template is found only if the templates are left out.
 func TestCopiesAcrossHosts(t *testing.T) {
 	var mirror []page
 	for _, p := range append(articles("a.test"), leaflets("a.test")...) {
@@ -231,10 +235,10 @@ func TestCopiesAcrossHosts(t *testing.T) {
 	})
 }
 
-// What a host repeats is left out on others, too: a copy that brought the footer along finds its
-// original, and the report says where that was left out.
+// A block that one host repeats is left out on other hosts too. So a copy with the footer of its
+// original finds the original, and LeftOut reports the shortened page of the other host.
 func TestFooterThatTravels(t *testing.T) {
-	own := lines(3, 4, 50) // of the article numbered 3
+	own := lines(3, 4, 50) // the paragraphs of /article/3
 	copied := page{url: "http://c.test/copied", title: "Copied", text: strings.Join(append(own, templateOf("a.test")[:4]...), "\n")}
 	whole, without := judgeBoth(t, articles("a.test"), []page{copied})
 	wantFound(t, whole, 0, nil)
@@ -245,8 +249,8 @@ func TestFooterThatTravels(t *testing.T) {
 	}
 }
 
-// A page on which everything returns is like other such pages, and like no page that has much of
-// its own.
+// Pages that consist of repeated blocks resemble each other, but not pages with enough words of
+// their own.
 func TestNothingOfItsOwn(t *testing.T) {
 	template := templateOf("a.test")
 	turned := append(template[1:], template[0])
@@ -258,7 +262,7 @@ func TestNothingOfItsOwn(t *testing.T) {
 	wantFound(t, without, 1, map[string]string{"a.test/empty/1": "0 exact, 1 near from 0.93"})
 }
 
-// Titles that many different pages share do not make copies of them.
+// A title that many different pages share must not make them copies of each other.
 func TestOneTitleForAll(t *testing.T) {
 	pages := articles("a.test")
 	for i := range 30 {
@@ -269,7 +273,7 @@ func TestOneTitleForAll(t *testing.T) {
 	wantFound(t, without, 0, nil)
 }
 
-// What is left out, and the clusters, do not depend on the order of the crawl.
+// The ignored blocks and the clusters must not depend on the order of the crawl.
 func TestLeftOutKnowsNoOrder(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		pages := mixedSite(rt)
@@ -286,7 +290,8 @@ func TestLeftOutKnowsNoOrder(t *testing.T) {
 	})
 }
 
-// mixedSite is pages of two hosts: with own paragraphs, shared ones, copies and the template.
+// mixedSite returns pages of two hosts, which consist of own and shared paragraphs and the template
+// of the host. Some pages are copies.
 func mixedSite(t *rapid.T) (pages []page) {
 	for i := range rapid.IntRange(20, 60).Draw(t, "pages") {
 		host := rapid.SampledFrom([]string{"a.test", "a.test", "b.test"}).Draw(t, "host")
@@ -304,7 +309,7 @@ func mixedSite(t *rapid.T) (pages []page) {
 	return pages
 }
 
-// A thin page stays thin, and copies whose texts were not kept stay what they were.
+// A thin page stays thin, and a copy whose text was not stored keeps its verdict.
 func TestLeftOutKeepsVerdicts(t *testing.T) {
 	rule := defaultRule(t)
 	copied := onHost("a.test", "/article/copy", "A copy", lines(3, 4, 50)...)

@@ -11,12 +11,11 @@ import (
 	"skink/store"
 )
 
-// ledBy returns, for each text, the texts in its cluster if it is a leader: the leader itself
-// first, then the others by falling resemblance, ties by rank. For a text that is not a leader the
-// list is empty.
+// ledBy returns, for each text, the texts in its cluster if it is a leader: first the leader, then
+// the others by falling resemblance, ties by rank. The list of any other text is empty.
 func ledBy(places []dedup.Place) [][]int {
 	led := make([][]int, len(places))
-	for i, p := range places { // a leader comes before those it leads
+	for i, p := range places { // a leader comes before the members of its cluster
 		led[p.Leader] = append(led[p.Leader], i)
 	}
 	for _, texts := range led {
@@ -27,8 +26,8 @@ func ledBy(places []dedup.Place) [][]int {
 	return led
 }
 
-// members returns how many pages a cluster has besides its leading page. The cluster is that of a
-// leading text; for another text the result is 0 or less.
+// members returns how many pages a cluster has besides its leading page. text is the text of the
+// leader; for any other text the result is 0 or less.
 func (w *Whole) members(text int) (n int) {
 	for _, t := range w.led[text] {
 		n += len(w.texts[t].pages)
@@ -36,8 +35,8 @@ func (w *Whole) members(text int) (n int) {
 	return n - 1
 }
 
-// leaders returns the texts that lead a cluster of at least two pages, largest cluster first, ties
-// by rank.
+// leaders returns the texts that lead a cluster of at least two pages, the largest cluster first,
+// ties by rank.
 func (w *Whole) leaders() (texts []int) {
 	for i := range w.led {
 		if w.members(i) > 0 {
@@ -48,7 +47,7 @@ func (w *Whole) leaders() (texts []int) {
 	return texts
 }
 
-// followers yields the pages of the cluster that a text leads, except the leading page itself.
+// followers yields the pages of the cluster that a text leads, without the leading page.
 func (w *Whole) followers(text int) iter.Seq[*ranked] {
 	return func(yield func(*ranked) bool) {
 		for _, t := range w.led[text] {
@@ -77,9 +76,9 @@ func (w *Whole) Clusters(ctx context.Context) iter.Seq2[store.Cluster, error] {
 	}
 }
 
-// Members yields, for each of the leaders in turn, the other pages of its cluster: highest
-// resemblance to the leader first, ties by rank. It reads many pages of the store at once, because
-// that is faster.
+// Members yields the members of several clusters, given by their leaders. It goes through the
+// leaders in order. For each it yields the other pages of its cluster, highest resemblance to the
+// leader first, ties by rank. It reads many pages of the store at once, because that is faster.
 func (w *Whole) Members(ctx context.Context, leaders []dedup.Hash) iter.Seq2[*store.Record, error] {
 	return func(yield func(*store.Record, error) bool) {
 		ids := make([]dedup.Hash, 0, pagesAtOnce)
@@ -95,10 +94,11 @@ func (w *Whole) Members(ctx context.Context, leaders []dedup.Hash) iter.Seq2[*st
 	}
 }
 
-// pagesAtOnce is how many pages are read from the store at once.
+// pagesAtOnce is how many pages one call to the store reads.
 const pagesAtOnce = 256
 
-// ledByThese yields, for each of the leaders in turn, the other pages of its cluster.
+// ledByThese goes through the leaders in order, and yields the other pages of each leader's
+// cluster.
 func (w *Whole) ledByThese(leaders []dedup.Hash) iter.Seq[*ranked] {
 	return func(yield func(*ranked) bool) {
 		for _, leader := range leaders {
@@ -115,8 +115,9 @@ func (w *Whole) ledByThese(leaders []dedup.Hash) iter.Seq[*ranked] {
 	}
 }
 
-// yieldRecords passes the records of the pages with these ids to yield. All pages were in the store
-// at the comparison, so a missing record is an error. It returns false if yield did.
+// yieldRecords passes the records of the pages with these ids to yield. All the pages were in the
+// store when its pages were compared, so a missing record is an error. yieldRecords returns false
+// if yield did.
 func (w *Whole) yieldRecords(ctx context.Context, ids []dedup.Hash, yield func(*store.Record, error) bool) bool {
 	pages, err := w.Pages(ctx, ids, store.WantRecord)
 	if err != nil {
@@ -135,16 +136,16 @@ func (w *Whole) yieldRecords(ctx context.Context, ids []dedup.Hash, yield func(*
 	return true
 }
 
-// ledFrom returns the place in w.texts of the text of a leading page. leads is false if the page
-// leads no other page.
+// ledFrom returns the index in w.texts of a leading page's text. leads is false if the page leads
+// no other page.
 func (w *Whole) ledFrom(leader dedup.Hash) (text int, leads bool) {
 	i, known := w.of[leader]
 	text = int(i)
 	return text, known && w.texts[text].pages[0].id == leader && w.members(text) > 0
 }
 
-// WhyLeads returns the criterion that ranks a leader before the first of its cluster's other pages,
-// such as "https". It returns "" for a page that leads no other.
+// WhyLeads returns the criterion by which a leader ranks before the first of the other pages in its
+// cluster, such as "https". It returns "" for a page that leads no other.
 func (w *Whole) WhyLeads(leader *store.Record) string {
 	text, leads := w.ledFrom(leader.ID)
 	if !leads {

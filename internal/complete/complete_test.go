@@ -17,11 +17,11 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	flag.Set("rapid.checks", "40") // unless the command line says more
+	flag.Set("rapid.checks", "40") // before the flags of the command line, which may override it
 	goleak.VerifyTestMain(m)
 }
 
-// words makes a text of n words, the same for the same seed.
+// words returns a text of n words, the same for the same seed.
 func words(seed uint64, n int) string {
 	rng := rand.New(rand.NewPCG(seed, 7))
 	var b strings.Builder
@@ -31,14 +31,14 @@ func words(seed uint64, n int) string {
 	return b.String()
 }
 
-// but replaces the first word of a text: of 100 words that leaves 90 of 91 shingles, a resemblance
-// of 90/92.
+// but replaces the first word of a text. In a text of 100 words, 90 of 91 shingles stay, so the
+// resemblance is 90/92.
 func but(text, word string) string {
 	_, rest, _ := strings.Cut(text, " ")
 	return word + " " + rest
 }
 
-// similarTexts draws texts that share paragraphs, some of them wholly.
+// similarTexts draws random texts that share paragraphs. Some of the texts are equal.
 func similarTexts(t *rapid.T) (texts []string) {
 	parts := rapid.IntRange(4, 10).Draw(t, "parts")
 	for i := range rapid.IntRange(2, 40).Draw(t, "texts") {
@@ -50,7 +50,7 @@ func similarTexts(t *rapid.T) (texts []string) {
 			}
 			paragraphs = append(paragraphs, words(part, 8))
 		}
-		texts = append(texts, strings.Join(paragraphs, " ")) // one block, which does not return
+		texts = append(texts, strings.Join(paragraphs, " ")) // a single block, which cannot be a repeated block
 	}
 	return texts
 }
@@ -68,13 +68,13 @@ func defaultRule(t testing.TB) dedup.Rule {
 	return ruleFor(t, dedup.DefaultSimilarity, dedup.DefaultMinWords)
 }
 
-// A page is what a crawl would have kept of one.
+// A page holds the properties of a stored page that matter to these tests.
 type page struct {
 	url, title, text string
 	canonical        string // URL
 	noindex          bool
-	verdict          dedup.VerdictKind // of the crawl
-	noText           bool              // whether its text was not kept
+	verdict          dedup.VerdictKind // verdict of the crawl
+	noText           bool              // the text was not stored
 }
 
 func article(url, text string) page { return page{url: url, title: "T", text: text} }
@@ -89,7 +89,7 @@ func canonical(p page, to string) page {
 	return p
 }
 
-// entry is what a commit of the page writes.
+// entry returns the store entry of a page.
 func (p page) entry(rule dedup.Rule) *store.Entry {
 	var canon dedup.Text
 	rule.Read(&canon, p.text, "en")
@@ -111,7 +111,7 @@ func (p page) entry(rule dedup.Rule) *store.Entry {
 	return e
 }
 
-// storeOf is a store of pages that came in their order.
+// storeOf returns a store with the given pages, committed in this order.
 func storeOf(t testing.TB, rule dedup.Rule, pages ...page) *store.Memory {
 	t.Helper()
 	s := store.NewMemory()
@@ -132,7 +132,7 @@ func judge(t testing.TB, s store.Reader, opt Options) *Whole {
 	return w
 }
 
-// pageOf is what a reader says of a page, which must be there.
+// pageOf reads a page from a store. It fails the test if the page is missing.
 func pageOf(t interface{ Fatalf(string, ...any) }, s store.Reader, id dedup.Hash) *store.Content {
 	pages, err := s.Pages(context.Background(), []dedup.Hash{id}, store.WantText)
 	if err != nil || pages[0] == nil {
@@ -141,7 +141,7 @@ func pageOf(t interface{ Fatalf(string, ...any) }, s store.Reader, id dedup.Hash
 	return pages[0]
 }
 
-// A cluster is a leader and its members, best first.
+// A cluster is a leader and its members, the member with the highest resemblance first.
 type cluster struct {
 	leader  *store.Record
 	members []*store.Record
@@ -174,7 +174,7 @@ func collect[T any](t testing.TB, records iter.Seq2[T, error]) (all []T) {
 	return all
 }
 
-// clustersOf are the clusters of a whole, a line each.
+// clustersOf describes the clusters of a whole comparison, one on each line.
 func clustersOf(t testing.TB, w *Whole) string {
 	t.Helper()
 	var b strings.Builder

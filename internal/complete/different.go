@@ -11,30 +11,34 @@ import (
 
 // # Different pages
 //
-// Boilerplate is counted on the different pages of a host. A hundred addresses of one article may
-// each have another session in the query, or another number of visits in the text. They repeat all
-// of it, but that is their text and not a template. A hundred short pages in one template resemble
-// each other as much. Resemblance cannot distinguish the two cases, but the differences can: a copy
-// keeps the title of its original, and has only a few words of its own.
+// Boilerplate is counted on the different pages of a host. An article may have a hundred URLs, each
+// with another session in the query, or another number of visits in the text. All these pages
+// repeat the text of the article, which is not a template. A hundred short pages in one template
+// resemble each other as much. Resemblance cannot distinguish the two cases, but the differences
+// can: a copy keeps the title of its original, and has only a few words of its own. There are three
+// rules:
 //
-//   - Pages with the same canonical text are one page.
-//   - Pages that are in one cluster by their whole texts and have the same title are one page, such
-//     as old revisions of an article. A title does not count as the same if it is empty or is used
+//   - Pages with the same canonical text count as one page.
+//   - Pages that are in one cluster by their whole texts and have the same title count as one page.
+//     Old revisions of an article are an example. This rule ignores titles that are empty or used
 //     in several clusters.
-//   - Under such a title, a page is the same as a counted page of its cluster if it has fewer than
-//     ten words that the other lacks. At most fifty different pages of one cluster and title are
-//     counted, because their common blocks are known by then.
+//   - Pages in one cluster whose title is empty or used in several clusters are compared by their
+//     words. A page counts as different if it has at least ten words that each counted page of its
+//     cluster and title lacks. At most fifty pages of one cluster and title are counted, because
+//     their common blocks are known by then.
 //
-// Known weaknesses: suppose a host's pages all have one title, and are nearly all template, so that
-// they form one cluster. Then they count as one page, and no boilerplate is found. And copies under
-// many titles count as different pages: blocks that dozens of them share are taken for a template.
+// Known weaknesses: suppose the pages of a host all have one title and consist mainly of the
+// template, so that they form one cluster. Then they count as one page, and no boilerplate is
+// found. Copies under many titles count as different pages, and blocks that dozens of them share
+// are mistaken for a template.
 
 const (
-	ownWords     = dedup.DefaultShingle  // a page counts as different if it has this many words that the other page lacks
+	ownWords     = dedup.DefaultShingle  // a page counts as different if it has at least this many words that the other page lacks
 	mostOneTitle = dedup.RecurringAlways // at most this many pages of one cluster and title are counted
 )
 
-// A kind is a set of pages of a host that may be copies of each other.
+// A kind is the key of a set of pages that may be copies of each other: pages of one host with one
+// title, in one cluster.
 type kind struct {
 	titled
 	leader int
@@ -46,8 +50,8 @@ type titled struct {
 	title dedup.Hash
 }
 
-// different returns the pages of each host on which boilerplate is counted, by rank. Pages that are
-// copies of each other are represented by one of them, see the essay above.
+// different returns, for each host, the pages whose blocks are counted, by rank. One page
+// represents all its copies, see the essay above.
 func (w *Whole) different(ctx context.Context) (map[string][]*ranked, error) {
 	telling := w.tellingTitles()
 	vocabulary := lru.New[dedup.Hash](cacheBytes/8, func(s dedup.Set) int { return 8 * len(s) })
@@ -70,8 +74,8 @@ func (w *Whole) different(ctx context.Context) (map[string][]*ranked, error) {
 	return pages, nil
 }
 
-// kinds goes through the texts by rank. For each text it yields the first page on each host that
-// has the text.
+// kinds yields the pages by rank, each with its kind. If pages of one host have the same text,
+// kinds yields only the first of them.
 func (w *Whole) kinds() iter.Seq2[kind, *ranked] {
 	return func(yield func(kind, *ranked) bool) {
 		for i := range w.texts {
@@ -108,7 +112,8 @@ func (w *Whole) tellingTitles() map[titled]bool {
 	return telling
 }
 
-// another reports whether a page has words of its own compared with each page in before.
+// another reports whether p is different from all pages in before: it has enough words that each of
+// them lacks.
 func (w *Whole) another(ctx context.Context, vocabulary *lru.Cache[dedup.Hash, dedup.Set], p *ranked, before []*ranked) (bool, error) {
 	if len(before) == 0 {
 		return true, nil
@@ -129,7 +134,7 @@ func (w *Whole) another(ctx context.Context, vocabulary *lru.Cache[dedup.Hash, d
 	return true, nil
 }
 
-// wordsOf returns the different words of a page.
+// wordsOf returns the set of the words of a page.
 func (w *Whole) wordsOf(ctx context.Context, vocabulary *lru.Cache[dedup.Hash, dedup.Set], p *ranked) (dedup.Set, error) {
 	if words, ok := vocabulary.Get(p.id); ok {
 		return words, nil

@@ -8,8 +8,8 @@ import (
 	"skink/store"
 )
 
-// floodOf is pages that are one template and own words of their own each, in one block, so that the
-// template is no block that returns.
+// floodOf returns a store of n pages. Each page is a template followed by own words that differ,
+// all in one block, so that the template is not a repeated block.
 func floodOf(t testing.TB, n, own int) *store.Memory {
 	template := words(1, 421)
 	pages := make([]page, n)
@@ -19,12 +19,13 @@ func floodOf(t testing.TB, n, own int) *store.Memory {
 	return storeOf(t, defaultRule(t), pages...)
 }
 
-// A flood of pages that all resemble each other by .7 is judged at .8 without comparing them: what
-// is compared grows with the pages at most. In a flood of copies each is compared with its leader.
+// All pages resemble each other by 0.7 if they have 88 words of their own. At a similarity of 0.8
+// they must be judged without comparing pairs. With 10 such words the pages are near-duplicates,
+// and each should be compared only with the leader.
 func TestFlood(t *testing.T) {
 	for _, c := range []struct {
 		own, clusters int
-		compared      int // for each page, at most
+		compared      int // largest number of comparisons for each page
 	}{{88, 0, 0}, {10, 1, 1}} {
 		for _, n := range []int{100, 200, 400, 800} {
 			w := judge(t, floodOf(t, n, c.own), Options{Rule: defaultRule(t), WholeText: true})

@@ -16,23 +16,24 @@ import (
 
 // # Cached comparisons
 //
-// The result of a comparison is cached beside the store, see [store.Keeper]. It is valid until the
-// store's pages change. It holds the clusters at each of [EachTwentieth], and at the similarity of
-// the crawl. So one comparison serves the report on the whole, the list of almost duplicates, and
-// the similarities of a view. It takes a third more time than a comparison at the similarity of the
-// crawl alone.
+// The result of a comparison is cached beside the store, see [store.Keeper]. It is valid until a
+// page of the store changes. It holds the clusters at each of [EachTwentieth], and at the
+// similarity of the crawl. So one comparison serves the report with --complete, the list of almost
+// duplicates, and the similarities that the viewer offers. It takes a third more time than a
+// comparison at the similarity of the crawl alone.
 //
-// A state identifies the comparison's input. It is the hash of the rule, of everything that a
-// comparison reads of each page except its text, and of the place of the page's last visit in the
-// order of the store. A text does not change without a visit. The state is computed while the pages
-// are collected, which is done before every comparison. So a page that was added, removed or
-// visited since makes the cache stale, and all pages are compared again. Comparing only the changed
-// pages would be wrong: the ranking and the boilerplate of a host depend on all pages.
+// A state identifies the input of a comparison. It is a hash of the rule and of everything that a
+// comparison reads of each page except its text. Instead of the text, it includes the position of
+// the page's last visit in the order of the store, because a text changes only with a visit. The
+// state is computed while the pages are collected, which precedes every comparison. After a page
+// was added, removed or visited, the cache is stale, and all pages are compared again. Comparing
+// only the changed pages would be wrong: the ranking and the boilerplate of a host depend on all
+// pages.
 //
-// A comparison that cannot be stored or read is repeated the next time.
+// If a comparison cannot be stored or read, the next run compares again.
 
-// keptVersion is the version of the cached form. Increase it with each change of what a comparison
-// finds on the same pages.
+// keptVersion is the version of the cached form. Increase it with each change that makes a
+// comparison of the same pages give another result.
 const keptVersion = 3
 
 // A keptMatches is the cached form of a comparison. It is stored as JSON that is compressed in the
@@ -41,12 +42,12 @@ type keptMatches struct {
 	State        string         `json:"state"`
 	Similarities []float64      `json:"similarities"`
 	Hosts        []*boilerplate `json:"hosts"`
-	Leaders      []int32        `json:"leaders"` // by rank: the leaders of the pairs in which one text is in the cluster of another
-	Texts        []int32        `json:"texts"`   // by rank: the other text of each pair in Leaders
+	Leaders      []int32        `json:"leaders"` // for each pair of a leader and a text in its cluster, the leader's index in Whole.texts
+	Texts        []int32        `json:"texts"`   // for each pair in Leaders, the other text's index in Whole.texts
 	Resemblances []float64      `json:"resemblances"`
 }
 
-// keptName returns the name under which a comparison is cached.
+// keptName returns the name under which a comparison with these options is cached.
 func (w *Whole) keptName() string {
 	if w.wholeText {
 		return "alike-whole"
@@ -63,7 +64,7 @@ func newState(opt Options) stateHash {
 	return h
 }
 
-// add adds to the hash what the comparison uses of a page, except its text.
+// add adds to the hash everything that the comparison uses of a page, except its text.
 func (h stateHash) add(page *store.Change, order *precedence.Order) {
 	r := &page.Record
 	fmt.Fprintf(h, "%s %s %s %s %t %t %d %q %q %+v\n",
@@ -75,9 +76,8 @@ func (h stateHash) add(page *store.Change, order *precedence.Order) {
 
 func (h stateHash) String() string { return hex.EncodeToString(h.Sum(nil)) }
 
-// keptWith returns the similarities at which clusters are found if the result is to be cached:
-// those that were asked for, those of EachTwentieth, and that of the rule. They are sorted, without
-// repetitions.
+// keptWith returns the similarities at which clusters are found for the cache: the requested ones,
+// those of EachTwentieth, and that of the rule. They are sorted, without repetitions.
 func keptWith(rule dedup.Rule, asked []float64) []float64 {
 	all := append(EachTwentieth(asked[0]), rule.Similarity)
 	all = append(all, asked...)
@@ -98,9 +98,8 @@ func (w *Whole) remember(ctx context.Context, found *dedup.Taken) error {
 	return w.Keep(ctx, w.keptName(), store.Pack(b))
 }
 
-// recall returns the cached comparison if the pages of the store did not change since and it holds
-// all of the given similarities. Otherwise it returns nil. The comparison may hold other
-// similarities too.
+// recall returns the cached comparison, which may hold other similarities too. It returns nil if
+// the pages of the store have changed since, or if one of the given similarities is missing.
 func (w *Whole) recall(ctx context.Context, similarities []float64) *dedup.Taken {
 	packed, err := w.Kept(ctx, w.keptName())
 	if err != nil || packed == nil {

@@ -15,12 +15,12 @@ import (
 	"skink/store"
 )
 
-// A watched store counts the texts that are read from it.
+// A watched is a store that counts how many texts are read from it.
 type watched struct {
 	*store.Memory
 	texts   int
-	refuses error  // to keep anything
-	during  func() // called once, when the first text is read
+	refuses error  // error that Keep and Kept return, if not nil
+	during  func() // called once, before the first text is read
 }
 
 func (w *watched) reads() {
@@ -65,14 +65,15 @@ func (w *watched) Kept(ctx context.Context, name string) ([]byte, error) {
 	return w.Memory.Kept(ctx, name)
 }
 
-// read says how many texts fn reads.
+// read returns how many texts fn reads.
 func (w *watched) read(fn func()) int {
 	before := w.texts
 	fn()
 	return w.texts - before
 }
 
-// watchedSite is a site whose pages have a menu, some of which resemble each other.
+// watchedSite returns a site with doorway pages, and with pages that share a menu. Each of the
+// latter resembles one other page.
 func watchedSite(t testing.TB, rule dedup.Rule) *watched {
 	pages := doorways("Berlin", "Hamburg", "Munich", "Cologne", "Frankfurt", "Stuttgart")
 	for i := range 24 {
@@ -81,8 +82,8 @@ func watchedSite(t testing.TB, rule dedup.Rule) *watched {
 	return &watched{Memory: storeOf(t, rule, pages...)}
 }
 
-// What is asked of a store that does not change is found once, whatever is asked first, and the
-// answers are those of a comparison for that question alone.
+// As long as a store does not change, its pages are compared once, whichever question comes first.
+// Each answer must equal that of an uncached comparison.
 func TestComparedOnce(t *testing.T) {
 	rule := defaultRule(t)
 	ctx := context.Background()
@@ -131,7 +132,7 @@ func TestComparedOnce(t *testing.T) {
 	}
 }
 
-// shown is all that a whole says.
+// shown describes the whole result of a comparison.
 func shown(t testing.TB, w *Whole) string {
 	out := clustersOf(t, w) + fmt.Sprintf("%+v\n", w.LeftOut())
 	for change, err := range w.Changes(context.Background(), "", store.WantText) {
@@ -144,7 +145,7 @@ func shown(t testing.TB, w *Whole) string {
 	return out
 }
 
-// A comparison is made anew after any change of a page, and only then.
+// Only a change of a page makes the cached comparison stale.
 func TestComparedAgain(t *testing.T) {
 	rule := defaultRule(t)
 	entry := func(p page, change func(*store.Entry)) *store.Entry {
@@ -191,7 +192,7 @@ func TestComparedAgain(t *testing.T) {
 	}
 }
 
-// Each question that finds other pairs has a comparison of its own.
+// Options that lead to another result must not share a cached comparison.
 func TestComparedForAnotherQuestion(t *testing.T) {
 	rule := defaultRule(t)
 	other := rule
@@ -216,7 +217,7 @@ func TestComparedForAnotherQuestion(t *testing.T) {
 	}
 }
 
-// One goroutine alone finds what several find.
+// A comparison with one goroutine has the same result as one with several.
 func TestSparing(t *testing.T) {
 	rule := defaultRule(t)
 	s := watchedSite(t, rule)
@@ -226,8 +227,8 @@ func TestSparing(t *testing.T) {
 	}
 }
 
-// A page that changes while the texts are read may be in the comparison as it is now, and in its
-// state as it was.
+// If a page changes while the texts are read, the comparison may mix its old and new state. Such a
+// comparison must not be cached.
 func TestNothingKeptOfAChange(t *testing.T) {
 	rule := defaultRule(t)
 	s := watchedSite(t, rule)
@@ -242,7 +243,8 @@ func TestNothingKeptOfAChange(t *testing.T) {
 	}
 }
 
-// A page that is visited again while the texts are read, and has none now, resembles nothing.
+// A page may lose its text while the texts are read, because it is visited again and fails. The
+// comparison must succeed nevertheless.
 func TestGoneMeanwhile(t *testing.T) {
 	rule := defaultRule(t)
 	s := watchedSite(t, rule)
@@ -262,7 +264,7 @@ func TestGoneMeanwhile(t *testing.T) {
 	judge(t, s, Options{Rule: rule})
 }
 
-// Who cannot keep or read what was kept gets the same answers, without an error.
+// If the cache can be neither read nor written, the results are the same, without an error.
 func TestNothingCanBeKept(t *testing.T) {
 	rule := defaultRule(t)
 	s := watchedSite(t, rule)
@@ -275,7 +277,7 @@ func TestNothingCanBeKept(t *testing.T) {
 	}
 }
 
-// What was kept and is damaged, or was never a comparison, is made anew.
+// If the cached comparison is damaged, the pages are compared again.
 func TestKeptDamaged(t *testing.T) {
 	rule := defaultRule(t)
 	s := watchedSite(t, rule)

@@ -11,40 +11,41 @@ import (
 	"skink/store"
 )
 
-// cacheBytes bounds the shingles held in memory: 64 MiB are some 8,000 pages of a thousand words.
+// cacheBytes bounds the memory for shingles. 64 MiB hold the shingles of some 8,000 pages of a
+// thousand words.
 const cacheBytes = 64 << 20
 
 // A matcher finds the texts of a store that resemble each other. A join of their shingles finds
 // candidates, and each candidate pair is compared exactly. Only one goroutine may use a matcher.
 type matcher struct {
 	w     *Whole
-	join  *dedup.Join // of each text without repeated blocks, or of the whole text if it was not shortened
-	mixed *dedup.Join // of whole texts, see joinMixed; nil: no pair needs them
+	join  *dedup.Join // join of the texts without repeated blocks, or of the whole text if a text was not shortened
+	mixed *dedup.Join // join of whole texts, see joinMixed; nil if no pair needs it
 	sets  *lru.Cache[part, dedup.Set]
 	canon dedup.Text
 
-	kept     int       // the text whose runs of words are in keptRuns, see loses
-	keptRuns dedup.Set // nil: none
+	kept     int       // index of the text whose word runs are in keptRuns, see loses
+	keptRuns dedup.Set // nil if no runs are cached
 }
 
-// A part identifies what of a text is compared: all of it, or the text without the blocks that
-// hosts repeat.
+// A part is the key of cached shingles: a text, either whole or without the blocks that hosts
+// repeat.
 type part struct {
 	page dedup.Hash // id of a page with the text
-	left bool       // without the blocks that hosts repeat
+	left bool       // whether the blocks that hosts repeat are left out
 }
 
-// newMatcher makes a matcher that compares whole texts. It finds the pairs whose resemblance is at
-// least least.
+// newMatcher makes a matcher that compares whole texts and finds the pairs whose resemblance is
+// least or more.
 func newMatcher(ctx context.Context, w *Whole, least float64) (*matcher, error) {
 	c := &matcher{w: w, sets: lru.New[part](cacheBytes, func(s dedup.Set) int { return 8 * len(s) })}
 	return c, c.index(ctx, least)
 }
 
-// index makes the join. It reads each text twice: first to count how rare its shingles are, and
-// then to post it under the rarest.
+// index makes the join. It reads each text twice, first to count how rare its shingles are, and
+// then to index it under the rarest.
 func (c *matcher) index(ctx context.Context, least float64) error {
-	c.join = nil // make room for the new one
+	c.join = nil // free the old join first, to save memory
 	order := c.count(c.short())
 	if err := c.long(ctx, func(_ int, s dedup.Set) { order.Count(s) }); err != nil {
 		return err
@@ -52,8 +53,8 @@ func (c *matcher) index(ctx context.Context, least float64) error {
 	return c.post(ctx, order, least)
 }
 
-// count returns an empty table for counting shingles. Its size is chosen by the number of words in
-// the texts that are not skipped.
+// count returns an empty table for counting shingles. The number of words in the texts that are not
+// skipped determines its size.
 func (c *matcher) count(skip []bool) *dedup.Occurrences {
 	words := 0
 	for i := range c.w.texts {
@@ -64,22 +65,22 @@ func (c *matcher) count(skip []bool) *dedup.Occurrences {
 	return dedup.NewOccurrences(words)
 }
 
-// post makes the join of all texts that are long enough to compare. order says how often their
-// shingles occur.
+// post makes the join of all texts that are long enough to compare. order holds the frequencies of
+// their shingles.
 func (c *matcher) post(ctx context.Context, order *dedup.Occurrences, least float64) error {
 	c.join = dedup.NewJoin(least, len(c.w.texts), order)
 	return c.long(ctx, c.join.Add)
 }
 
-// long calls take with each text that is long enough to compare, and with its shingles. These are
-// the shingles of the shortened text, or of the whole text if it was not shortened. The order of
-// the texts is arbitrary.
+// long calls take with the index and the shingles of each text that is long enough to compare. The
+// shingles are those of the shortened text, or of the whole text if it was not shortened. The order
+// of the texts is arbitrary.
 func (c *matcher) long(ctx context.Context, take func(int, dedup.Set)) error {
 	return c.take(ctx, c.short(), (*text).likely, c.w.counted(take))
 }
 
-// take calls its argument take with the shingles of each text for which done is false, and then
-// sets done to true for all texts. partOf chooses whether they are those of the whole or the
+// take passes the index and the shingles of each text for which done is false to the function take,
+// and sets done to true for all texts. partOf chooses between the shingles of the whole and of the
 // shortened text. The order is arbitrary: shingles that are in memory come first.
 func (c *matcher) take(ctx context.Context, done []bool, partOf func(*text) part, take func(int, dedup.Set)) error {
 	for i := range c.w.texts {
@@ -103,7 +104,7 @@ func (c *matcher) take(ctx context.Context, done []bool, partOf func(*text) part
 	})
 }
 
-// short returns for each text whether it is too short to be compared.
+// short reports for each text whether it is too short to be compared.
 func (c *matcher) short() []bool {
 	short := make([]bool, len(c.w.texts))
 	for i := range short {
@@ -112,11 +113,11 @@ func (c *matcher) short() []bool {
 	return short
 }
 
-// likely returns the part of a text by which most similar texts are found: without repeated blocks
-// if it was shortened, else the whole text.
+// likely returns the key of the shingles by which most similar texts are found. They are those of
+// the shortened text, or of the whole text if it was not shortened.
 func (t *text) likely() part { return part{t.pages[0].id, t.shorter} }
 
-// all returns the whole text.
+// all returns the key of the whole text's shingles.
 func (t *text) all() part { return part{t.pages[0].id, false} }
 
 // shinglesOf returns the shingles of a text. If left is true, it first removes the blocks that
@@ -130,8 +131,8 @@ func (w *Whole) shinglesOf(canon *dedup.Text, t *text, words string, left bool) 
 	return w.rule.Set(canon)
 }
 
-// alike yields the texts after i that resemble text i enough: by at least from[i] and from[other].
-// It is the function alike that [dedup.Clusters] calls.
+// alike yields the texts after text i that resemble it enough. The resemblance must be at least
+// from[i] and at least from[other]. alike is the function that [dedup.Clusters] calls.
 func (c *matcher) alike(ctx context.Context, i int, from []float64, yield func(other int, resemblance float64)) (err error) {
 	try := func(other int) bool {
 		got, ok, failed := c.resembles(ctx, i, other, max(from[i], from[other]))
@@ -150,16 +151,16 @@ func (c *matcher) alike(ctx context.Context, i int, from []float64, yield func(o
 	return ctx.Err()
 }
 
-// isMixed reports whether one of two texts was shortened, and the other was not because too little
-// would be left.
+// isMixed reports whether one of two texts was shortened, and the other has too few words left
+// without its repeated blocks.
 func (c *matcher) isMixed(a, b int) bool {
 	x, y := &c.w.texts[a], &c.w.texts[b]
 	return x.shorter && y.bare || x.bare && y.shorter
 }
 
 // resembles returns the exact resemblance of the texts a and b without the blocks that hosts
-// repeat. If only one of them could be shortened, it compares the whole texts, see boilerplate.go.
-// ok is false if the resemblance is less than t.
+// repeat. If only one of them can be shortened, it compares the whole texts, see boilerplate.go. ok
+// is false if the resemblance is less than t.
 func (c *matcher) resembles(ctx context.Context, a, b int, t float64) (resemblance float64, ok bool, err error) {
 	c.w.compared++
 	left := !c.isMixed(a, b)
@@ -175,8 +176,8 @@ func (c *matcher) resembles(ctx context.Context, a, b int, t float64) (resemblan
 	return resemblance, ok, nil
 }
 
-// loses reports whether text has too many words that the text kept lacks, so that keeping only the
-// latter would lose content. It returns false if the rule does not ask for this check.
+// loses reports whether text has too many words that the text kept lacks. Then keeping only kept
+// would lose content. The result is false if the rule does not ask for this check.
 func (c *matcher) loses(ctx context.Context, text, kept int) (bool, error) {
 	if c.w.rule.Contained == 0 {
 		return false, nil
@@ -208,8 +209,8 @@ func (c *matcher) set(ctx context.Context, t *text, left bool) (dedup.Set, error
 	return s, nil
 }
 
-// textOf returns the text of a page that the comparison includes. It returns "" if the page has no
-// text now, because it was visited or judged again since the comparison began.
+// textOf returns the text of a page. It returns "" if that text is no longer stored, because the
+// page was visited or judged again since the comparison began.
 func (w *Whole) textOf(ctx context.Context, page *ranked) (string, error) {
 	pages, err := w.Reader.Pages(ctx, []dedup.Hash{page.id}, store.WantText)
 	if err != nil {
@@ -224,7 +225,7 @@ func (w *Whole) textOf(ctx context.Context, page *ranked) (string, error) {
 	return "", fmt.Errorf("read the text of %s: %w", page.URL, store.ErrCorrupt)
 }
 
-// without returns a text without the blocks that hosts repeat, and whether it lost any.
+// without returns a text without the blocks that hosts repeat. shorter is true if there were any.
 func (w *Whole) without(canon *dedup.Text, text, lang string) (left string, shorter bool) {
 	var b strings.Builder
 	for line := range strings.Lines(text) {

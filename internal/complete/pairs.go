@@ -9,7 +9,7 @@ import (
 	"skink/store"
 )
 
-// A Pair is two pages with their exact resemblance, from 0 to 1.
+// A Pair is two similar pages.
 type Pair struct {
 	A           string  `json:"a"` // URL
 	B           string  `json:"b"` // URL, greater than A
@@ -40,7 +40,7 @@ func Pairs(ctx context.Context, s store.Reader, rule dedup.Rule) ([]Pair, error)
 	return pairs, nil
 }
 
-// A textPair is two texts, by their places in [Whole].texts, with their exact resemblance.
+// A textPair is two texts, given by their indexes in [Whole].texts, with their exact resemblance.
 type textPair struct {
 	A, B        int
 	Resemblance float64
@@ -65,7 +65,7 @@ func (w *Whole) similar(ctx context.Context) (pairs []textPair, err error) {
 	return pairs, nil
 }
 
-// copies returns the pairs of pages that have the same text, except texts that are too short to
+// copies returns the pairs of pages that have the same text. It omits texts that are too short to
 // compare.
 func (w *Whole) copies() (pairs []Pair) {
 	for _, t := range w.texts {

@@ -7,7 +7,7 @@ import (
 	"skink/store"
 )
 
-// What is told of the work never goes back, and ends near its end.
+// The reported share must never decrease, and must be near 1 at the end.
 func TestProgress(t *testing.T) {
 	rule := defaultRule(t)
 	s := store.NewMemory()

@@ -9,19 +9,19 @@ import (
 	"skink/store"
 )
 
-// A ranked is what the comparison keeps in memory of a page: its id and the fields of its record
-// that decide its rank.
+// A ranked is a page as the comparison keeps it in memory: its id and the fields of its record that
+// decide its rank.
 type ranked struct {
 	precedence.Standing
 	id    dedup.Hash
 	place int // position in the order in which pages were stored, from 0
 	words int
-	hash  dedup.Hash // of the text
+	hash  dedup.Hash // hash of the page's text
 	title dedup.Hash
 	lang  string
 
-	// yielding is set if another page is ranked first among the copies and names this page as its
-	// canonical URL. It is that other page, and this page is ranked just before it. nil: there is
+	// yielding is another page that would rank first among the copies, but names this page as its
+	// canonical URL. This page is therefore ranked just before that page. yielding is nil if there is
 	// no such page.
 	yielding *precedence.Standing
 }
@@ -30,20 +30,20 @@ func rankedOf(r *store.Record, place int, order *precedence.Order) ranked {
 	return ranked{
 		Standing: precedence.Of(r, order), place: place, id: r.ID, words: r.Words,
 		hash: r.Hash, title: dedup.HashOf([]byte(r.Title)),
-		lang: unique.Make(r.Lang).Value(), // few are held by many
+		lang: unique.Make(r.Lang).Value(), // pages share the few different strings
 	}
 }
 
-// elect finds the pages that lead their copies because the page that is ranked first names them as
-// its canonical URL. That counts only if both pages have the same words, or were in one cluster
-// during the crawl. Otherwise it is ignored, because some sites name their home page on every page.
-// clusters[i] is the cluster of pages[i] in the crawl.
+// elect finds the pages that lead their copies because the page that would lead them names them as
+// its canonical URL. The canonical URL counts only if both pages have the same words, or were in
+// one cluster during the crawl. Otherwise it is ignored, because some sites name their home page on
+// every page. clusters[i] is the cluster of pages[i] in the crawl.
 func elect(pages []ranked, clusters []dedup.Hash) {
 	groups := joined{}
 	for i := range pages {
 		groups.join(clusters[i], pages[i].hash)
 	}
-	best := map[dedup.Hash]int{} // by group, the page that would lead it
+	best := map[dedup.Hash]int{} // for each group, the index of the page that would lead it
 	for i := range pages {
 		group := groups.of(pages[i].hash)
 		if first, ok := best[group]; ok {
@@ -56,7 +56,7 @@ func elect(pages []ranked, clusters []dedup.Hash) {
 	for i := range pages {
 		p := &pages[i]
 		if would := &pages[best[groups.of(p.hash)]]; precedence.Yields(&would.Standing, &p.Standing) {
-			standing := would.Standing // the pages are still to be sorted
+			standing := would.Standing // a copy, because sorting will move the elements of pages
 			p.yielding = &standing
 		}
 	}
@@ -73,7 +73,7 @@ func (j joined) of(h dedup.Hash) dedup.Hash {
 			return h
 		}
 		if over, ok := j[next]; ok {
-			j[h] = over // the way is half as long the next time
+			j[h] = over // halve the path for the next call
 		}
 		h = next
 	}
@@ -85,11 +85,12 @@ func (j joined) join(a, b dedup.Hash) {
 	}
 }
 
-// A ranking says how pages are ranked: by precedence, or by length with the longest text first. The
+// A ranking is an order of pages: by precedence, or by length with the longest text first. The
 // latter is for a corpus that should keep as much text as possible.
 type ranking struct{ longest bool }
 
-// compare returns less than 0 if a is ranked before b.
+// compare returns a negative number if a is ranked before b, and a positive number if it is ranked
+// after b.
 func (r ranking) compare(a, b *ranked) int {
 	switch {
 	case !r.longest:
@@ -101,7 +102,7 @@ func (r ranking) compare(a, b *ranked) int {
 	return cmp.Or(cmp.Compare(b.words, a.words), cmp.Compare(a.place, b.place))
 }
 
-// why returns the name of the criterion by which a is ranked before b.
+// why returns the name of the criterion by which a ranks before b.
 func (r ranking) why(a, b *ranked) string {
 	switch {
 	case !r.longest || a.NoIndex != b.NoIndex:
@@ -112,8 +113,8 @@ func (r ranking) why(a, b *ranked) string {
 	return string(precedence.FirstSeen)
 }
 
-// compare compares two pages by precedence. An elected page comes before the page that yields to
-// it.
+// compare compares two pages by precedence. A page with the field yielding ranks as the page in
+// that field does, and just before that page.
 func (p *ranked) compare(q *ranked) int {
 	d, _ := precedence.Compare(p.stands(), q.stands())
 	switch {

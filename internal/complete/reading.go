@@ -13,14 +13,14 @@ import (
 
 // # Reading all texts
 //
-// Judging a whole store reads its texts several times. Looking up a page by its id costs some ten
-// times as much as reading it in the order of the store. So a step that needs all texts, in any
-// order, reads the changes of the store from the first on. Several goroutines process the texts.
-// With [Options].Sparing one goroutine does all of it, so that the rest of the process need not
-// wait.
+// Judging a whole store reads its texts several times. Looking up a page by its id costs about ten
+// times as much as reading it in the order of the store. For this reason, a step that needs all
+// texts, in any order, reads all changes of the store from the beginning. Several goroutines
+// process the texts. If [Options].Sparing is set, one goroutine does all the work, so that the rest
+// of the process is not slowed down.
 
 // counted returns a function that calls take and reports the progress. It begins a new step of the
-// progress with one part for each text.
+// progress, in which each text is one part.
 func (w *Whole) counted(take func(int, dedup.Set)) func(int, dedup.Set) {
 	step, done := w.progress.next(len(w.texts)), 0
 	return func(i int, s dedup.Set) {
@@ -30,9 +30,9 @@ func (w *Whole) counted(take func(int, dedup.Set)) func(int, dedup.Set) {
 	}
 }
 
-// readAll reads each text for which done is false, calls shingle to make its shingles, and calls
-// take with them. The order of texts is arbitrary, and calls of take do not overlap. When it
-// returns, done is true for all texts.
+// readAll calls shingle for each text for which done is false, and passes the resulting shingles to
+// take. The order of texts is arbitrary, and calls of take do not overlap. When readAll returns,
+// done is true for all texts.
 func (w *Whole) readAll(ctx context.Context, done []bool, shingle func(canon *dedup.Text, t *text, words string) dedup.Set, take func(i int, s dedup.Set)) error {
 	if w.sparing {
 		var canon dedup.Text
@@ -59,7 +59,7 @@ func (w *Whole) readAll(ctx context.Context, done []bool, shingle func(canon *de
 		})
 	})
 	var taking sync.Mutex                       // guards calls of take
-	for range max(1, runtime.GOMAXPROCS(0)/2) { // the other processors read texts and run take
+	for range max(1, runtime.GOMAXPROCS(0)/2) { // half of the processors, because others read texts and run take
 		workers.Go(func() error {
 			var canon dedup.Text
 			for r := range read {
@@ -75,8 +75,8 @@ func (w *Whole) readAll(ctx context.Context, done []bool, shingle func(canon *de
 }
 
 // passOver yields the texts for which done is false, in the order of the store, which is the
-// fastest way to read them. A text comes at the end if its page changed its position in the store
-// meanwhile.
+// fastest way to read them. If a page changed its position in the store meanwhile, its text comes
+// at the end.
 func (w *Whole) passOver(ctx context.Context, done []bool, yield func(i int, text string) error) error {
 	for page, err := range w.Reader.Changes(ctx, "", store.WantText) {
 		if err == nil {

@@ -1,9 +1,9 @@
-// Package complete judges all pages of a store against all others. So the leader of a cluster no
-// longer depends on which page came first. [Judge] returns a store's records with other verdicts,
-// and [Pairs] lists the pairs of pages that resemble each other. Blocks that hosts repeat on many
-// pages are found in the process, and left out of the comparison.
+// Package complete judges all pages of a store against all others. The result does not depend on
+// which page was fetched first. [Judge] returns a store's records with other verdicts, and [Pairs]
+// lists the pairs of pages that resemble each other. The comparison ignores blocks that a host
+// repeats on many pages.
 //
-// It reads a store, and does not change it.
+// The package does not change the pages of a store.
 package complete
 
 import (
@@ -20,16 +20,16 @@ import (
 // # All pages against all
 //
 // During a crawl a page is compared with earlier leaders, so the leaders depend on the order of the
-// crawl. A Whole judges again after the crawl. It finds every pair of texts at or above the
-// similarity, verified exactly, and builds clusters in an order that depends only on the pages. The
-// same pages give the same clusters, whatever the order of the crawl.
+// crawl. A Whole holds new verdicts that are made after the crawl. Every pair of texts at or above
+// the similarity is found and verified exactly, and clusters are built in an order that depends
+// only on the pages. The same pages give the same clusters, whatever the order of the crawl.
 //
 // Pages are ranked in the order of package precedence, as in the crawl. In that order, each page
-// that is in no cluster yet leads one, and takes every page that is in no cluster yet and resembles
-// it enough.
+// that is in no cluster yet leads a new one. The cluster consists of all pages that resemble the
+// leader enough and are in no cluster yet.
 //
 // The comparison leaves out blocks that a host repeats on many pages, unless the options ask for
-// whole texts. A page that would have too little left is compared whole. See boilerplate.go.
+// whole texts. A page that would have too few words left is compared whole. See boilerplate.go.
 //
 // Pages stored without their text cannot be compared. They keep the verdict of the crawl, and are
 // in no cluster here.
@@ -38,58 +38,57 @@ import (
 // during a crawl. The work does not grow with the pairs below the requested similarity, of which a
 // template makes millions.
 //
-// Memory grows with the pages and not with the pairs. It is some hundred bytes to four kilobytes a
-// page, the most at a low similarity on a store of many copies. A leader is compared one after
-// another with the pages not yet in a cluster, and only the pages that it takes are kept. Texts are
-// read from the store when they are indexed and when they are compared, and only a bounded number
-// of their shingles is held.
+// Memory grows with the pages and not with the pairs. A page takes between a few hundred bytes and
+// four kilobytes, the most at a low similarity on a store of many copies. Each leader is compared
+// with the pages that are not yet in a cluster, and only the pairs of a leader and a new member are
+// kept. Texts are read from the store when they are indexed and when they are compared, and the
+// number of shingles in memory is bounded.
 
-// A Whole holds the pages of a store after each was compared with all others. It implements the
-// reading methods of its store, and replaces the verdicts of the crawl by its own.
+// A Whole holds the pages of a store after they were all compared with each other. It implements
+// the reading methods of its store, and replaces the verdicts of the crawl by its own.
 type Whole struct {
 	store.Reader
 	rule      dedup.Rule
 	by        ranking
 	wholeText bool
-	sparing   bool                 // see Options
-	state     string               // hash of the input of the comparison, see kept.go
-	texts     []text               // distinct, by rank
-	of        map[dedup.Hash]int32 // id of a page → index of its text in texts
-	hosts     []*boilerplate       // sorted by name, with the blocks that each repeats
+	sparing   bool                 // see Options.Sparing
+	state     string               // hash that identifies the input of the comparison, see kept.go
+	texts     []text               // the different texts, by rank
+	of        map[dedup.Hash]int32 // maps the id of a page to the index of its text in texts
+	hosts     []*boilerplate       // the blocks that each host repeats, sorted by host name
 	repeated  map[uint64]bool      // hashes of the blocks that any host repeats
-	places    []dedup.Place        // parallel to texts: the cluster of each text
+	places    []dedup.Place        // the cluster of each text, parallel to texts
 	compared  int                  // number of pairs of texts that were compared exactly
-	led       [][]int              // parallel to texts: the texts of the cluster that a text leads, see ledBy
+	led       [][]int              // the members of the cluster that each text leads, parallel to texts, see ledBy
 	progress  progress
 }
 
-// A text is the text that one or more pages share, with those pages. Texts are the same if their
-// words are.
+// A text is a text together with the pages that have it. Two pages have the same text if their
+// words are the same.
 type text struct {
-	pages   []ranked // by rank
-	short   bool     // it is too short to be compared, by the rule
-	shorter bool     // it is compared without the blocks that hosts repeat
-	bare    bool     // it has blocks that hosts repeat, but is compared whole, because too little would be left without them
+	pages   []ranked // the pages that have the text, by rank
+	short   bool     // the rule says that the text is too short to be compared
+	shorter bool     // the text is compared without the blocks that hosts repeat
+	bare    bool     // the text has blocks that hosts repeat, but is compared whole, because too few words would be left
 }
 
-// Options say how the pages of a store are compared with each other, and which page leads a
-// cluster.
+// Options control how the pages of a store are compared, and which page leads a cluster.
 type Options struct {
 	Rule      dedup.Rule
-	WholeText bool // compare whole texts; false: ignore the blocks that a host repeats on many pages
-	Longest   bool // the longest text leads a cluster, ties by the order in which pages were stored; false: by package precedence
+	WholeText bool // compare whole texts; otherwise blocks that a host repeats on many pages are ignored
+	Longest   bool // the longest text leads a cluster, ties by the order in which pages were stored; otherwise package precedence decides
 
-	// Keep caches the result of the comparison beside the store, and uses a cached result.
+	// Keep enables the cache: a cached result is used, and a new one is cached beside the store.
 	Keep bool
-	// Sparing makes one goroutine do all the work. Then a crawl that runs in the same process is
-	// slowed down less.
+	// Sparing limits the comparison to one goroutine, so that a crawl in the same process is slowed
+	// down less.
 	Sparing bool
 	// Similarity is the resemblance, above 0 and up to 1, from which pages are near-duplicates. 0
-	// means that of Rule. The repeated blocks of hosts are always found with the similarity of
-	// Rule, so that they do not depend on this field.
+	// means the similarity of Rule. The repeated blocks of hosts are always found with the similarity
+	// of Rule, so they do not depend on this field.
 	Similarity float64
 	// Progress is called from time to time with the share of the work that is done, from 0 to 1. It
-	// must return at once. nil: no reports.
+	// must return at once. If it is nil, the progress is not reported.
 	Progress func(share float64)
 }
 
@@ -105,9 +104,9 @@ func Judge(ctx context.Context, s store.Reader, opt Options) (*Whole, error) {
 	return w, nil
 }
 
-// compareTexts compares the pages of a store at some similarities, which must be in ascending order. It
-// returns for each similarity which texts are in the cluster of which leader. The result may hold
-// other similarities too, because a cached comparison has more.
+// compareTexts compares the pages of a store at some similarities, which must be in ascending
+// order. The result holds, for each similarity, the cluster of each text. It may hold other
+// similarities too, because a cached comparison has more.
 func compareTexts(ctx context.Context, s store.Reader, opt Options, similarities ...float64) (*Whole, *dedup.Taken, error) {
 	end, err := s.End(ctx)
 	if err != nil {
@@ -128,14 +127,14 @@ func compareTexts(ctx context.Context, s store.Reader, opt Options, similarities
 	if err != nil {
 		return nil, nil, err
 	}
-	if now, err := s.End(ctx); err == nil && now == end { // otherwise a text may be from a later visit than its record
+	if now, err := s.End(ctx); err == nil && now == end { // otherwise a text may be from a later visit than its record, and the result must not be cached
 		_ = w.remember(ctx, found) // an error is ignored: without the cache, the next run compares again
 	}
 	return w, found, nil
 }
 
-// find compares the texts with each other. Unless whole texts are asked for, it first finds the
-// blocks that hosts repeat, and then compares the texts without them.
+// find compares the texts with each other. It first finds the blocks that hosts repeat, and then
+// compares the texts without them, unless Options.WholeText is set.
 func (w *Whole) find(ctx context.Context, similarities []float64) (*dedup.Taken, error) {
 	least := similarities[0]
 	if w.wholeText {
@@ -183,7 +182,7 @@ func readWhole(ctx context.Context, s store.Reader, opt Options) (*Whole, error)
 	}
 	state := newState(opt)
 	var pages []ranked
-	var clusters []dedup.Hash // of the pages, in the crawl
+	var clusters []dedup.Hash // clusters of the crawl, parallel to pages
 	for page, err := range s.Changes(ctx, "", store.WantRecord) {
 		if err == nil {
 			err = ctx.Err()
@@ -214,7 +213,7 @@ func clusterOf(r *store.Record) dedup.Hash {
 	return r.ID
 }
 
-// group makes one text of all pages with the same hash of their words.
+// group sets w.texts: pages whose words have the same hash become one text.
 func (w *Whole) group(pages []ranked) {
 	at := map[dedup.Hash]int32{}
 	for _, p := range pages {
@@ -229,8 +228,8 @@ func (w *Whole) group(pages []ranked) {
 	}
 }
 
-// cluster finds the clusters at some similarities. None may be below the lowest similarity for
-// which the join of c was made.
+// cluster finds the clusters at some similarities. None of them may be lower than the similarity
+// for which the join of c was made.
 func (w *Whole) cluster(ctx context.Context, c *matcher, similarities []float64) (*dedup.Taken, error) {
 	step := w.progress.next(len(w.texts))
 	return dedup.Clusters(len(w.texts), similarities, func(leader int, from []float64, take func(int, float64)) (err error) {
@@ -245,8 +244,8 @@ func (w *Whole) cluster(ctx context.Context, c *matcher, similarities []float64)
 	})
 }
 
-// apply replaces the crawl's verdict in a record by that of the whole comparison. It leaves a page
-// unchanged that was not compared.
+// apply replaces the crawl's verdict in a record by that of the whole comparison. A page that was
+// not compared stays unchanged.
 func (w *Whole) apply(r *store.Record) {
 	i, ok := w.of[r.ID]
 	if !ok {

@@ -15,7 +15,7 @@ import (
 	"skink/store"
 )
 
-// Who leads a cluster, and what is said of it.
+// TestWholeRanks checks which page leads a cluster and why, and the verdicts of the members.
 func TestWholeRanks(t *testing.T) {
 	a := words(1, 100)
 	long := a + "and some words more"
@@ -28,12 +28,12 @@ func TestWholeRanks(t *testing.T) {
 			"http://a.test/longer (may be indexed), 1: https://a.test/ exact 1.000;\n"},
 		{[]page{canonical(article("https://a.test/1", a), "http://a.test/333"), article("http://a.test/22", a), article("http://a.test/333", a)},
 			"http://a.test/333 (canonical link), 2: https://a.test/1 exact 1.000; http://a.test/22 exact 1.000;\n"},
-		// The word of a page that would not lead counts for nothing.
+		// The canonical URL of a page that would not lead is ignored.
 		{[]page{article("https://a.test/1", a), canonical(article("http://b.test/22", a), "http://b.test/333"), article("http://b.test/333", a)},
 			"https://a.test/1 (https), 2: http://b.test/22 exact 1.000; http://b.test/333 exact 1.000;\n"},
-		{[]page{canonical(article("http://a.test/22", a), "http://a.test/22"), article("http://a.test/1", a)}, // its own word counts nothing
+		{[]page{canonical(article("http://a.test/22", a), "http://a.test/22"), article("http://a.test/1", a)}, // naming itself as canonical has no effect
 			"http://a.test/1 (shortest path), 1: http://a.test/22 exact 1.000;\n"},
-		// Nor does that of a page that says something else.
+		// The canonical URL of a page with another text is ignored too.
 		{[]page{article("http://a.test/22", a), article("http://a.test/1", a), canonical(article("http://a.test/3", words(3, 100)), "http://a.test/22")},
 			"http://a.test/1 (shortest path), 1: http://a.test/22 exact 1.000;\n"},
 		{[]page{article("http://a.test/1", a), article("https://a.test/long", a)},
@@ -44,18 +44,19 @@ func TestWholeRanks(t *testing.T) {
 			"http://a.test/1 (smallest URL), 1: http://a.test/2 near 0.958;\n"},
 		{[]page{article("http://b.test/1", a), article("http://a.test/1", a)},
 			"http://a.test/1 (smallest URL), 1: http://b.test/1 exact 1.000;\n"},
-		// Only exact copies of a short text are a cluster, and the largest cluster is first.
+		// A short text has only exact copies in its cluster, and the largest cluster comes first.
 		{[]page{article("http://a.test/1", "a short text"), article("http://a.test/2", "a short text"), article("http://a.test/3", "a short text too"),
 			article("http://b.test/1", a), article("http://b.test/2", a), article("http://b.test/3", but(a, "x")), article("http://c.test/1", ""), article("http://c.test/2", "")},
 			"http://b.test/1 (smallest URL), 2: http://b.test/2 exact 1.000; http://b.test/3 near 0.978;\n" +
 				"http://a.test/1 (smallest URL), 1: http://a.test/2 exact 1.000;\n"},
-		// A copy of a member has the member's verdict.
+		// An exact copy of a near-duplicate is a near-duplicate of the leader.
 		{[]page{article("http://a.test/1", long), article("http://a.test/2", a), article("http://a.test/3", a)},
 			"http://a.test/1 (smallest URL), 2: http://a.test/2 near 0.958; http://a.test/3 near 0.958;\n"},
-		// The most similar member is first, though another is ranked before it.
+		// The member with the highest resemblance comes first, even if another member is ranked before
+		// it.
 		{[]page{article("http://a.test/1", a), article("http://a.test/2", but(a, "x")+"y z"), article("http://a.test/3", but(a, "x"))},
 			"http://a.test/1 (smallest URL), 2: http://a.test/3 near 0.978; http://a.test/2 near 0.957;\n"},
-		// noindex pages lead each other.
+		// Pages with noindex can lead each other.
 		{[]page{noindex(article("http://a.test/1", a)), noindex(article("http://a.test/2", a))},
 			"http://a.test/1 (smallest URL), 1: http://a.test/2 exact 1.000;\n"},
 	} {
@@ -64,8 +65,8 @@ func TestWholeRanks(t *testing.T) {
 	}
 }
 
-// The same pages give the same clusters, whatever the order of the crawl was; and each member is as
-// near to its leader as its text says.
+// The clusters must not depend on the order of the crawl, and the resemblance of each member must
+// be the exact one.
 func TestWholeKnowsNoOrder(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		texts := similarTexts(rt)
@@ -90,8 +91,8 @@ func TestWholeKnowsNoOrder(t *testing.T) {
 	})
 }
 
-// soundWhole checks a whole against its texts, and what it says as a store against what it says as
-// a report.
+// soundWhole checks the result of a comparison: the verdicts against the texts, and the results of
+// Changes, Pages, Tally, Clusters and Members against each other.
 func soundWhole(t *rapid.T, s store.Reader, w *Whole, rule dedup.Rule) {
 	ctx := context.Background()
 	set := func(id dedup.Hash) dedup.Set {
@@ -149,7 +150,7 @@ func soundWhole(t *rapid.T, s store.Reader, w *Whole, rule dedup.Rule) {
 	}
 }
 
-// Pairs are those that comparing every text with every other finds, all of them.
+// Pairs must find the same pairs as comparing every text with every other.
 func TestPairs(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		rule := ruleFor(t, rapid.SampledFrom([]float64{.1, .3, .5, .8, 1}).Draw(rt, "similarity"), 10)
@@ -191,7 +192,7 @@ func bruteForce(pages []page, rule dedup.Rule) (pairs []Pair) {
 	return pairs
 }
 
-// Pages kept without their text keep the verdict of the crawl, and stand in no cluster.
+// Pages whose text was not stored keep the verdict of the crawl, and are in no cluster.
 func TestWholeSkipped(t *testing.T) {
 	rule := defaultRule(t)
 	a := words(1, 100)
@@ -204,7 +205,7 @@ func TestWholeSkipped(t *testing.T) {
 	same(t, "verdicts", verdicts(t, w), verdicts(t, s))
 }
 
-// verdicts are the records of a store, a line each.
+// verdicts describes the verdicts of the pages in a store, one page on each line.
 func verdicts(t testing.TB, s store.Reader) string {
 	t.Helper()
 	var b strings.Builder

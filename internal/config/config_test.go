@@ -165,7 +165,7 @@ func TestErrors(t *testing.T) {
 		{"delay = 2020-01-01", ":1: delay: try a string"},
 		{"delay = \"${NO}\"", ":1: the environment variable NO is not set"},
 		{"delay = \"${A-B}\"", ":1: this is not the name of a variable"},
-		{"delay = \"${A\"", ":1: a ${ has no }"},
+		{"delay = \"${A\"", ":1: missing } after ${"},
 		{"delay = \"${file:none}\"", ":1: read none: no such file"},
 		{"host = 1", ":1: host: write a section"},
 		{"host.a = 1", `:1: host "a": write a section with a name`},
@@ -174,7 +174,7 @@ func TestErrors(t *testing.T) {
 		{"[host.a]\n\ndely = 1", `:3: unknown key "dely"`},
 		{"[host.a]\ndelay = \"x\"", `:2: delay "x": not valid`},
 		{"[host.a]\ndelay = \"${TOKEN}\"", ":2: delay: the value of the variable is not valid"},
-		{"[host.a]\ndelay = [\"1s\"]", ":2: delay: it has one value"},
+		{"[host.a]\ndelay = [\"1s\"]", ":2: delay: takes one value, not an array"},
 		{"[host.a]\nheaders = 1", ":2: headers: try {"},
 		{"[host.a.headers]\nA = 1", ":2: A: try a string"},
 		{"[host.a.headers]\nA = \"b\\nc\"", `:2: header "A": its name or value`},
@@ -182,7 +182,7 @@ func TestErrors(t *testing.T) {
 		{"[host.a.headers]\nuser-agent = \"b\"", ":2: header User-Agent: use user-agent"},
 		{"[host.a]\nuser = \"a\"", ":2: user needs password"},
 		{"[host.a]\npassword = \"a\"", ":2: password needs user"},
-		{"[host.a]\nuser = \"a:b\"\npassword = \"a\"", ":2: user: it is empty or contains a colon"},
+		{"[host.a]\nuser = \"a:b\"\npassword = \"a\"", ":2: user: empty, or contains a colon"},
 		{"[host.a]\nsign = \"no\"", ":2: sign: try true or false"},
 		{"[host.a]\nproxy = \"127.0.0.1\"", ":2: proxy: try a URL"},
 		{"[host.a]\nproxy = []", ":2: proxy: the list is empty"},
@@ -192,7 +192,7 @@ func TestErrors(t *testing.T) {
 		{"[host.a.login]\npage = \"http://a/\"", ":1: login: fields is missing"},
 		{"[host.a.login]\npages = \"http://a/\"", `:2: unknown key "pages": try page`},
 		{"[host.a]\ncookies = \"none.txt\"", ":2: cookies: read none.txt: no such file"},
-		{"[host.a]\ncookies = \"bad.txt\"", ":2: cookies: bad.txt:2: a cookie has 7 fields"},
+		{"[host.a]\ncookies = \"bad.txt\"", ":2: cookies: bad.txt:2: a cookie needs 7 fields"},
 	} {
 		_, err := Parse(filepath.Join(dir, "f"), []byte(test.text), options())
 		if err == nil || !strings.HasPrefix(err.Error(), filepath.Join(dir, "f")+test.want) {
@@ -230,7 +230,7 @@ func TestCookies(t *testing.T) {
 		t.Errorf("%v\nwant %v", all, want)
 	}
 	for line, want := range map[string]string{
-		"a b c":                                  "2: a cookie has 7 fields",
+		"a b c":                                  "2: a cookie needs 7 fields",
 		"example.org\tmaybe\t/\tTRUE\t0\ta\tb":   "2: the second field",
 		"example.org\tTRUE\t/\t1\t0\ta\tb":       "2: the fourth field",
 		"example.org\tTRUE\t/\tTRUE\tsoon\ta\tb": "2: the fifth field",
@@ -239,7 +239,7 @@ func TestCookies(t *testing.T) {
 		".\tTRUE\t/\tTRUE\t0\ta\tb":              "2: the domain is empty",
 		"example.org\tTRUE\ta\tTRUE\t0\ta\tb":    "2: the path does not begin",
 		"example.org\tTRUE\t/\tTRUE\t0\t\tb":     "2: the name is empty",
-		"example.org\tTRUE\t/\tTRUE\t0\ta\tb\tc": "2: a cookie has 7 fields",
+		"example.org\tTRUE\t/\tTRUE\t0\ta\tb\tc": "2: a cookie needs 7 fields",
 	} {
 		if _, err := parseCookies("# a comment\n" + line); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%q: %v", line, err)

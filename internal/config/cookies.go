@@ -29,19 +29,19 @@ func parseCookies(text string) ([]*http.Cookie, error) {
 			fields = append(fields, "") // an editor removed the tab before an empty value
 		}
 		if len(fields) != 7 {
-			return nil, fmt.Errorf("%d: a cookie has 7 fields with tabs between them, this line has %d", number, len(fields))
+			return nil, fmt.Errorf("%d: a cookie needs 7 fields separated by tabs, got %d", number, len(fields))
 		}
 		below, err := flagField(fields[1])
 		if err != nil {
-			return nil, fmt.Errorf("%d: the second field is TRUE or FALSE", number)
+			return nil, fmt.Errorf("%d: the second field must be TRUE or FALSE", number)
 		}
 		secure, err := flagField(fields[3])
 		if err != nil {
-			return nil, fmt.Errorf("%d: the fourth field is TRUE or FALSE", number)
+			return nil, fmt.Errorf("%d: the fourth field must be TRUE or FALSE", number)
 		}
 		expiry, err := strconv.ParseFloat(fields[4], 64) // some browsers write fractions
 		if err != nil || !(expiry >= 0 && expiry < 1<<40) {
-			return nil, fmt.Errorf("%d: the fifth field is the time of expiry in seconds, 0: none", number)
+			return nil, fmt.Errorf("%d: the fifth field must be the time of expiry in seconds, or 0", number)
 		}
 		c := &http.Cookie{Name: fields[5], Value: fields[6], Domain: strings.TrimPrefix(strings.ToLower(fields[0]), "."), Path: fields[2], Secure: secure, HttpOnly: hidden}
 		switch {

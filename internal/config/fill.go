@@ -28,7 +28,7 @@ func (p *parser) fill(path []string, text string) (string, error) {
 		}
 		name, rest, ok := strings.Cut(after, "}")
 		if !ok {
-			return "", p.errorf(path, "a ${ has no }: write $${ for the characters ${")
+			return "", p.errorf(path, "missing } after ${: write $${ for the characters ${")
 		}
 		value, err := p.value(path, name)
 		if err != nil {

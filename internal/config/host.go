@@ -141,7 +141,7 @@ func (p *parser) hostKey(h *access.Host, path []string, value any) (err error) {
 	}
 	if key == "user" {
 		if text == "" || strings.Contains(text, ":") {
-			return p.errorf(path, "user: it is empty or contains a colon, which HTTP Basic cannot send")
+			return p.errorf(path, "user: empty, or contains a colon, which HTTP Basic cannot send")
 		}
 		h.Basic.User = access.Secret(text)
 	} else {
@@ -182,7 +182,7 @@ func (p *parser) hostFlag(h *access.Host, path []string, value any) error {
 		return err
 	}
 	if f.List && f.Name != "include" && f.Name != "exclude" {
-		return p.errorf(path, "%s: it has one value", f.Name)
+		return p.errorf(path, "%s: takes one value, not an array", f.Name)
 	}
 	if f.List && len(f.Values) == 0 { // none, whatever the crawl has
 		if f.Name == "include" {
@@ -308,7 +308,7 @@ func (p *parser) proxies(path []string, value any) ([]access.Proxy, error) {
 		return []access.Proxy{}, nil
 	}
 	if len(texts) == 0 {
-		return nil, p.errorf(path, "proxy: the list is empty: write \"direct\" for none")
+		return nil, p.errorf(path, "proxy: the list is empty: write \"direct\" for no proxy")
 	}
 	var all []access.Proxy
 	for _, text := range texts {

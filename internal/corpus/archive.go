@@ -18,20 +18,21 @@ import (
 
 // # Web archives
 //
-// Only those records of a web archive are read that may hold the text of a page: responses, resources
-// (files without a response), and conversions (WET texts). A response is handled as in a crawl,
-// with its headers: errors and redirects are skipped. A record that is kept is written unchanged,
-// header and block, after the warcinfo record of its file.
+// The records of a web archive that may hold the text of a page are read: responses, resources
+// (files without a response), and conversions (WET texts). All other records are skipped. A
+// response is handled as in a crawl, with its headers, so errors and redirects are skipped too. A
+// Writer writes a record unchanged, header and block, after the warcinfo record of its file.
 
-// archiveStart is how many bytes of a file are read to detect a web archive.
+// archiveStart is the number of bytes at the beginning of a file that are read to detect a web
+// archive.
 const archiveStart = 64 << 10
 
-// An archived is the part of a record of a web archive that is needed to write it again.
+// An archived holds the parts of a web archive's record that are needed to write the record again.
 type archived struct {
 	head   warc.Header
 	offset int64
-	info   *warc.Record // the warcinfo record of its file; nil: the file has none
-	block  []byte       // the block of info
+	info   *warc.Record // the warcinfo record of the file; nil if the file has none
+	block  []byte       // content of the warcinfo record
 }
 
 // readArchive yields the records of a web archive.
@@ -45,7 +46,7 @@ func (in *Inputs) readArchive(i input, f io.Reader, yield func(*Record, error) b
 		switch {
 		case err == io.EOF:
 			return true
-		case errors.Is(err, warc.ErrShared): // no offset is needed here
+		case errors.Is(err, warc.ErrShared): // several records share a gzip member, which matters only to those who need offsets
 			continue
 		case damaged:
 			if !yield(&Record{Input: i.name, Line: n, archived: &archived{offset: damage.Offset}, bad: damage.Err}, nil) {
@@ -85,7 +86,7 @@ func (in *Inputs) readArchive(i input, f io.Reader, yield func(*Record, error) b
 	}
 }
 
-// record returns the record with the given block, as it was in its archive. The result can be read
+// record returns the record with the given block, as it was in the archive. The result can be read
 // or written once.
 func (a *archived) record(block []byte) *warc.Record {
 	return &warc.Record{Header: a.head, Block: bytes.NewReader(block), Offset: a.offset}

@@ -8,7 +8,8 @@ import (
 	"skink/warc"
 )
 
-// An archive in which nothing but revisits stands has no texts, and says why.
+// An archive with nothing but revisit records contains no texts. Passed must be called with the
+// kind of the skipped records.
 func TestRevisitsArePassedOver(t *testing.T) {
 	var b bytes.Buffer
 	w := warc.NewWriter(&b, warc.Options{})

@@ -24,7 +24,7 @@ const Opening = ".open"
 
 // An Archive is a web archive that can be read.
 type Archive struct {
-	Name string // name for messages
+	Name string // name of the archive in messages
 	Open func() (io.ReadCloser, error)
 }
 
@@ -33,7 +33,8 @@ func onDisk(path string) Archive {
 }
 
 // Archives returns the archives at a path: the file itself, those in a WACZ package, or those in a
-// folder sorted by name, which is the order in which a crawl wrote them.
+// folder. The archives of a folder are sorted by name, which is the order in which a crawl wrote
+// them.
 func Archives(path string) (files []Archive, err error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -111,7 +112,7 @@ func Packaged(z *zip.Reader) (entries []*zip.File) {
 	return entries
 }
 
-// openPackaged opens a file of a package.
+// openPackaged opens a file in the WACZ package at path.
 func openPackaged(path, name string) (io.ReadCloser, error) {
 	z, err := zip.OpenReader(path)
 	if err != nil {
@@ -125,7 +126,7 @@ func openPackaged(path, name string) (io.ReadCloser, error) {
 	return both{f, z}, nil
 }
 
-// both is a file that closes its package when it is closed.
+// A both is a file in a package. Closing it also closes the package.
 type both struct {
 	io.ReadCloser
 	zip io.Closer
@@ -133,15 +134,17 @@ type both struct {
 
 func (b both) Close() error { return errors.Join(b.ReadCloser.Close(), b.zip.Close()) }
 
-// Notes holds functions that are called for records that are not pages. All are required.
+// Notes holds functions that are called for everything in an archive that does not become a page.
+// All are required.
 type Notes struct {
-	Damaged func(error)       // for each lost record
-	Odd     func(error)       // for each irregularity that loses no record
-	Passed  func(kind string) // for each record that holds no page, unless it accompanies another
+	Damaged func(error)       // called for each record that cannot be read
+	Odd     func(error)       // called for each irregularity that does not prevent reading the record
+	Passed  func(kind string) // called for each record that holds no page, except records that only describe another record
 }
 
-// ReadArchive reads the pages of an archive in order, and calls take with each page and its position, if
-// it has one. The error is that of reading the file, of ctx, or of take.
+// ReadArchive reads the pages of an archive in order. It calls take with each page and the position
+// of the page's record, if the record can be read from there. It returns an error of reading the
+// file, of ctx, or of take.
 func ReadArchive(ctx context.Context, r io.Reader, name string, opt crawler.Options, notes Notes, take func(*crawler.Page, store.Archived) error) error {
 	in := bufio.NewReaderSize(r, startBytes)
 	if start, _ := in.Peek(startBytes); IsARC(start) {
@@ -179,7 +182,7 @@ func ReadArchive(ctx context.Context, r io.Reader, name string, opt crawler.Opti
 			continue
 		}
 		at := store.Archived{File: name, Offset: rec.Offset, Length: rec.Length}
-		if rec.Length == 0 { // it shares its gzip member, and cannot be read from there
+		if rec.Length == 0 { // the record shares its gzip member with others, and cannot be read from its offset alone
 			at = store.Archived{}
 		}
 		if err := take(page, at); err != nil {
@@ -188,10 +191,11 @@ func ReadArchive(ctx context.Context, r io.Reader, name string, opt crawler.Opti
 	}
 }
 
-// startBytes is how many bytes of a file are read to detect its format.
+// startBytes is the number of bytes at the beginning of a file that are read to detect its format.
 const startBytes = 64 << 10
 
-// IsARC reports whether a file with the given beginning, compressed or not, is an ARC file.
+// IsARC reports whether a file is an ARC file. start is the beginning of the file, compressed or
+// not.
 func IsARC(start []byte) bool { return warc.IsARC(unpackedStart(start[:min(len(start), startBytes)])) }
 
 // unpackedStart returns the decompressed beginning of a file.
@@ -201,6 +205,6 @@ func unpackedStart(start []byte) []byte {
 		return start
 	}
 	head := make([]byte, 64)
-	n, _ := io.ReadFull(z, head) // the end of the file is missing
+	n, _ := io.ReadFull(z, head) // the error is ignored, because start is only the beginning of the file
 	return head[:n]
 }

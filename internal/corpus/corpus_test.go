@@ -37,7 +37,7 @@ func zstded(s string) string {
 	return string(z.EncodeAll([]byte(s), nil))
 }
 
-// write makes a folder of files.
+// write writes files into a new temporary folder.
 func write(t *testing.T, files map[string]string) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -53,7 +53,8 @@ func write(t *testing.T, files map[string]string) (dir string) {
 	return dir
 }
 
-// texts are what inputs hold, as "name: text", with paths that begin in dir, and what is bad of it.
+// texts returns the texts of inputs as "name: text", with dir removed from the names. It returns
+// bad records as well.
 func texts(dir string, in *Inputs) (got []string, err error) {
 	for r, err := range in.Records(context.Background()) {
 		if err != nil {
@@ -74,8 +75,8 @@ func texts(dir string, in *Inputs) (got []string, err error) {
 	return got, nil
 }
 
-// What a folder holds comes in the order of its names, each file once, packed or not; what is not
-// for readers is passed over and counted, unless it is asked for.
+// The texts of a folder come in the order of the file names, each file once, compressed or not.
+// Files that are not written for people are skipped and counted, unless Include selects them.
 func TestFolder(t *testing.T) {
 	dir := write(t, map[string]string{
 		"b.html":              "<title>B</title><p>The second.",
@@ -122,7 +123,8 @@ func TestFolder(t *testing.T) {
 	}
 }
 
-// A file that holds many texts in a form that is not read is refused by its name, and is not one text.
+// A file with many texts in an unsupported form, such as CSV, is an error. It must not be read as
+// one text.
 func TestManyInOne(t *testing.T) {
 	dir := write(t, map[string]string{
 		"a.csv":      "id,text\n1,A first text.\n2,A second text.\n",
@@ -135,7 +137,7 @@ func TestManyInOne(t *testing.T) {
 		"one.json":   `{"theme": "dark"}`,
 		"number.txt": "[1, 2, 3]",
 	})
-	for name, want := range map[string]string{"a.csv": "mlr --icsv", "b.TSV.gz": "mlr --itsv", "c.json": "one JSON array", "d.txt": "jq -c", "e.JSON": "one JSON array"} {
+	for name, want := range map[string]string{"a.csv": "mlr --icsv", "b.TSV.gz": "mlr --itsv", "c.json": "a JSON array", "d.txt": "jq -c", "e.JSON": "a JSON array"} {
 		got, err := texts(dir, &Inputs{Paths: []string{filepath.Join(dir, name)}})
 		if err == nil || !strings.Contains(err.Error(), name) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %q, %v", name, got, err)
@@ -153,7 +155,7 @@ func TestManyInOne(t *testing.T) {
 	}
 }
 
-// What is no file of bytes is left out of a folder, and is counted.
+// A file in a folder that is not a regular file is skipped and counted.
 func TestOddFiles(t *testing.T) {
 	dir := write(t, map[string]string{"a.txt": "A text."})
 	if err := os.Symlink("a.txt", filepath.Join(dir, "b.txt")); err != nil {
@@ -169,8 +171,8 @@ func TestOddFiles(t *testing.T) {
 	}
 }
 
-// A line has its text and its name where corpora have them, or where they are told to be; what is
-// no line is bad, and says where and why.
+// The text and the name of a line are in the usual fields, or in those that Fields selects. For an
+// invalid line, the error gives the position and the reason.
 func TestFields(t *testing.T) {
 	for _, c := range []struct {
 		fields     Fields
@@ -193,8 +195,8 @@ func TestFields(t *testing.T) {
 		{Fields{}, `null`, `f.jsonl, line 1: null instead of an object: try {"url","text"} or {"url","html"}: bad`},
 		{Fields{Text: "abstract"}, `{"text":"t"}`, `f.jsonl, line 1: "abstract" is missing; the record has "text": bad`},
 		{Fields{ID: "doi"}, `{"z":1,"text":"t"}`, `f.jsonl, line 1: "doi" is missing; the record has "text", "z": bad`},
-		{Fields{}, `{"name":"skink"}`, `f.jsonl, line 1: it has no field that usually contains a text ("text", "content", "body", "raw_content", "document", "html" or "raw_html"); the record has "name": bad`},
-		{Fields{}, `{"text":"a` + strings.Repeat("a", 2000) + `"}`, "f.jsonl, line 1: it is too long: more than the limit of 1000 bytes: bad"},
+		{Fields{}, `{"name":"skink"}`, `f.jsonl, line 1: no field that usually contains a text ("text", "content", "body", "raw_content", "document", "html" or "raw_html"); the record has "name": bad`},
+		{Fields{}, `{"text":"a` + strings.Repeat("a", 2000) + `"}`, "f.jsonl, line 1: too long: more than the limit of 1000 bytes: bad"},
 	} {
 		dir := write(t, map[string]string{"f.jsonl": bom + c.line + "\n"})
 		in := &Inputs{Paths: []string{filepath.Join(dir, "f.jsonl")}, Fields: c.fields, MaxRecord: 1000}
@@ -204,8 +206,7 @@ func TestFields(t *testing.T) {
 	}
 }
 
-// What was read of a line is what stands in the file, whatever packs it and however long the line
-// is.
+// A record has exactly the bytes of its line, even if the file is compressed or the line is long.
 func TestRaw(t *testing.T) {
 	long := `{"text":"` + strings.Repeat("word ", 2*bufferSize) + `"}`
 	content := ` {"text" : "ä"} ` + "\r\n" + long + "\nbroken\n" + `{"text":"without an end"}`
@@ -228,7 +229,7 @@ func TestRaw(t *testing.T) {
 	}
 }
 
-// A file that is damaged gives what can be read before, and an error that names it.
+// A damaged file yields the records before the damage, and then an error that names the file.
 func TestDamaged(t *testing.T) {
 	content := strings.Repeat(`{"text":"line"}`+"\n", 20_000)
 	for _, packed := range []string{gzipped(content), zstded(content)} {
@@ -246,7 +247,7 @@ func TestDamaged(t *testing.T) {
 	}
 }
 
-// Whatever a line holds, reading it ends, and gives a text or says why there is none.
+// FuzzLine checks that reading any line returns either a text or an error.
 func FuzzLine(f *testing.F) {
 	for _, line := range []string{`{"url":"u","text":"t"}`, `{"html":"<p>x"}`, `{"text":{}}`, `[`, ``, "\x00", `{"id":1e999,"text":""}`} {
 		f.Add([]byte(line), "", "")

@@ -13,15 +13,15 @@ import (
 	"skink/extract"
 )
 
-// Fields names the member of a JSON line, or the column of a table, that holds the text, and the
-// one that holds the name of the text. The zero value selects both by their usual names, such as
-// "text" and "url".
+// Fields selects the fields of a record that hold the text and the name of the text. A field is a
+// member of a JSON line, or a column of a table. The zero value selects both by their usual names,
+// such as "text" and "url".
 type Fields struct {
-	Text string // "": the first of the usual names that a line has
-	ID   string // "": the first of the usual names that a line has; without any, the text is named FILE:LINE
+	Text string // field with the text; "" selects the first of the usual fields that a line has
+	ID   string // field with the name; "" selects the first of the usual fields that a line has. Without a name, a text is named FILE:LINE
 }
 
-// These are the fields in which common corpora hold a text and its name. The first field that a
+// These are the fields in which common corpora store a text and its name. The first field that a
 // line has is used. A URL comes before a number, because it is more useful to users.
 var (
 	textFields = []string{"text", "content", "body", "raw_content", "document", "html", "raw_html"}
@@ -82,8 +82,8 @@ func (f *Fields) name(members map[string]json.RawMessage) (string, error) {
 	return "", nil
 }
 
-// text returns the text of a line. A line of a feed that skink wrote may have no text, because a
-// feed omits fields that a page lacks or that were not kept.
+// text returns the text of a line. A line of a feed by skink may have no text: a feed omits fields
+// that a page lacks or that were not stored.
 func (f *Fields) text(ask extract.Options, name string, members map[string]json.RawMessage) (Text, error) {
 	for _, field := range f.textNames() {
 		raw, ok := members[field]
@@ -152,7 +152,7 @@ func withArticle(kind string) string {
 	return "a " + kind
 }
 
-// orList returns names as a list in a sentence.
+// orList joins names to a list like `"a", "b" or "c"` for a message.
 func orList(names []string) string {
 	quoted := make([]string, len(names))
 	for i, n := range names {
@@ -162,11 +162,11 @@ func orList(names []string) string {
 	return strings.Join(quoted[:last], ", ") + " or " + quoted[last]
 }
 
-// mostListed is how many fields of a record an error lists.
+// mostListed is the largest number of fields that an error message lists.
 const mostListed = 8
 
-// itHas returns a list of the fields of a record for an error message, so that the user sees which
-// field to name.
+// itHas returns a list of the fields of a record for an error message, so that users see which
+// field they can select.
 func itHas(fields iter.Seq[string]) string {
 	names := slices.Sorted(fields)
 	if len(names) == 0 {
@@ -184,7 +184,7 @@ func itHas(fields iter.Seq[string]) string {
 
 // brief shortens the name of a field for a message.
 func brief(name string) string {
-	const most = 40 // characters
+	const most = 40 // largest number of characters
 	if r := []rune(name); len(r) > most {
 		return string(r[:most]) + "…"
 	}

@@ -18,16 +18,18 @@ import (
 
 // # Detecting the form of a file
 //
-// A file that the user named is read in any form: JSON Lines, HTML, or any other text. In a folder
-// only texts for readers are read, because folders of pages are full of other text: style sheets,
-// drawings, programs, build files. They are detected by the usual file endings, or by a name such as
-// README. HTML and PDF are detected by the first bytes with any ending ("index.php?id=3"), and JSON
-// Lines by the first line. A file that matches a pattern of Include is read if it is text at all.
+// A file that the user named is read in any form: JSON Lines, HTML, or any other text. In a folder,
+// only texts that are written for people are read, because folders of pages are full of other text:
+// style sheets, drawings, programs, build files. The former are detected by the usual file endings,
+// or by a name such as README. HTML and PDF are detected by their first bytes, whatever the ending
+// of the name ("index.php?id=3"), and JSON Lines by the first line. A file that matches a pattern
+// of Include is read if it is any kind of text.
 
-// A form says how a file holds records: one record a line, one row of a table, or one text in all.
+// A form is the way in which a file contains records. Each line is a record, or each row of a
+// table, or the whole file is one.
 type form struct {
 	is   formKind
-	kind string // media type if the whole file is one text; for a skipped file, its kind as it is counted
+	kind string // media type, if the whole file is one text; if the file is skipped, the kind under which it is counted
 }
 
 type formKind uint8
@@ -38,10 +40,10 @@ const (
 	passedOver
 )
 
-// sniffed is how many bytes of a file are read to detect its form.
+// sniffed is the number of bytes at the beginning of a file that are read to detect its form.
 const sniffed = 2048
 
-// formOf returns the form of a file, and the bytes that it read to detect it.
+// formOf returns the form of a file, and the bytes that were read to detect the form.
 func (in *Inputs) formOf(name string, b *bufio.Reader, inside bool) (f form, head []byte, err error) {
 	head, isLines, err := in.beginsAsLines(name, b)
 	if err != nil || isLines {
@@ -69,23 +71,24 @@ func (in *Inputs) formOf(name string, b *bufio.Reader, inside bool) (f form, hea
 	return form{wholeFile, kind}, head, nil
 }
 
-// manyInOne returns an error if a file appears to hold many texts in a form that is not supported,
-// else nil.
+// manyInOne returns an error if a file appears to contain many texts in a form that is not
+// supported.
 func manyInOne(name string, start []byte) error {
 	switch strings.ToLower(filepath.Ext(name)) {
 	case ".csv":
-		return errors.New("it is a table, and tables of CSV are not read: convert it to JSON Lines, for example with: mlr --icsv --ojsonl cat FILE.csv")
+		return errors.New("CSV is not supported: convert the table to JSON Lines, for example with: mlr --icsv --ojsonl cat FILE.csv")
 	case ".tsv", ".tab":
-		return errors.New("it is a table, and tables of TSV are not read: convert it to JSON Lines, for example with: mlr --itsv --ojsonl cat FILE.tsv")
+		return errors.New("TSV is not supported: convert the table to JSON Lines, for example with: mlr --itsv --ojsonl cat FILE.tsv")
 	}
 	if named := strings.EqualFold(filepath.Ext(name), ".json"); named && array.Match(start) || arrayOfObjects.Match(start) {
-		return errors.New("it is one JSON array, and those are not read: convert it to JSON Lines, for example with: jq -c '.[]' FILE.json")
+		return errors.New("a JSON array is not supported: convert it to JSON Lines, for example with: jq -c '.[]' FILE.json")
 	}
 	return nil
 }
 
-// array matches the beginning of a JSON array, and arrayOfObjects that of a JSON array of objects.
-// A match of array alone is no proof of JSON, because other texts begin with a bracket, too.
+// array matches the beginning of a JSON array, and arrayOfObjects the beginning of a JSON array of
+// objects. Other texts may begin with a bracket too, so a match of array does not prove that a file
+// is JSON.
 var (
 	array          = regexp.MustCompile(`^(?:\x{FEFF})?\s*\[`)
 	arrayOfObjects = regexp.MustCompile(`^(?:\x{FEFF})?\s*\[\s*\{\s*["}]`)
@@ -95,8 +98,8 @@ func isText(kind string) bool { return isHTML(kind) || strings.HasPrefix(kind, "
 
 func isHTML(kind string) bool { return kind == "text/html" || kind == "application/xhtml+xml" }
 
-// endingOr returns the extension of a file name in lower case without its dot ("css"), or other if
-// it has none. Users recognise the kind of a file by it.
+// endingOr returns the extension of a file name in lower case without the dot ("css"), or other if
+// the name has none. Users recognise the kind of a file by its extension.
 func endingOr(name, other string) string {
 	if ext := strings.ToLower(filepath.Ext(name)); len(ext) > 1 {
 		return ext[1:]
@@ -104,14 +107,15 @@ func endingOr(name, other string) string {
 	return other
 }
 
-// readersEndings are the file name extensions of texts that people read.
+// readersEndings lists the extensions of files with text for people.
 var readersEndings = []string{".html", ".htm", ".xhtml", ".xht", ".md", ".markdown", ".txt", ".text"}
 
-// readersNames are the names of texts for people in folders of source code. Such a name may stand
-// before the first dot (README, README.first) or be the extension (zlib.LICENSE).
+// readersNames lists names of files with text for people in folders of source code. Such a name may
+// stand before the first dot (README, README.first) or be the extension (zlib.LICENSE).
 var readersNames = []string{"readme", "license", "licence", "copying", "copyright", "notice", "news", "changes", "changelog", "authors", "install", "todo", "faq"}
 
-// forReaders reports whether a text file is meant for people, by its name and its first bytes.
+// forReaders reports whether a text file is written for people. It looks at the name and the first
+// bytes.
 func forReaders(name string, start []byte) bool {
 	base := strings.ToLower(filepath.Base(name))
 	ext := filepath.Ext(base)
@@ -120,13 +124,13 @@ func forReaders(name string, start []byte) bool {
 		ext != "" && slices.Contains(readersNames, ext[1:]) || extract.MediaType(start, "text/plain") == "text/html"
 }
 
-// diskType returns the media type of a file on disk: HTML if its name says so, else the type of its
-// first bytes. Other names are not trusted: source code and the like are text under all kinds of
-// names.
+// diskType returns the media type of a file on disk: HTML if the name says so, otherwise the type
+// that the first bytes indicate. Other names are not trusted, because source code is text under all
+// kinds of names.
 func diskType(name string, start []byte) string {
 	if t := TypeOf(name); isHTML(t) || t == "text/markdown" {
 		if m := extract.MediaType(start, t); !isText(m) {
-			return m // a picture with the name of a page
+			return m // for example a picture with the name of an HTML page
 		}
 		return t
 	}
@@ -155,11 +159,11 @@ func TypeOf(name string) string {
 	}
 }
 
-const bom = "\uFEFF" // some editors write one
+const bom = "\uFEFF" // byte order mark, which some editors write at the beginning of a file
 
-// beginsAsLines reports whether a file is JSON Lines, and returns the bytes that it read to detect
-// it. The file's name may decide that it is. Otherwise the first line that is not blank decides: it
-// must be an object with a text, or with another field that a line may hold.
+// beginsAsLines reports whether a file is JSON Lines, and returns the bytes that were read to
+// detect this. The name of the file may be proof enough. Otherwise the first line that is not blank
+// decides. It must be an object with a text, or with another field that a line may have.
 func (in *Inputs) beginsAsLines(name string, b *bufio.Reader) (head []byte, yes bool, err error) {
 	if ext := strings.ToLower(filepath.Ext(name)); ext == ".jsonl" || ext == ".ndjson" {
 		return nil, true, nil
@@ -193,7 +197,7 @@ func mayBeObject(start []byte) bool {
 	return len(start) == 0 || start[0] == '{'
 }
 
-// isLine reports whether a line is a JSON object with a text, or one of a feed without a text.
+// isLine reports whether a line is a JSON object with a text, or a line of a feed without a text.
 func (f *Fields) isLine(raw []byte) bool {
 	var members map[string]json.RawMessage
 	if json.Unmarshal(raw, &members) != nil {

@@ -1,14 +1,14 @@
 // Package corpus reads files, folders and standard input as one ordered stream of texts. It reads
-// pages, plain text, the documents of package document, JSON Lines, Parquet and web archives. Each may
-// be compressed with gzip or zstd. Start with [Inputs.Records].
+// pages, plain text, the documents of package document, JSON Lines, Parquet and web archives. Each
+// may be compressed with gzip or zstd. Start with [Inputs.Records].
 //
 // The same inputs give the same records in the same order, each file once, so that results are
-// reproducible. A [Record] has the bytes of an input unchanged; [Record.Text] extracts its text,
-// and is safe for concurrent use.
+// reproducible. A [Record] contains the unchanged bytes of an input. [Record.Text] extracts the
+// text, and is safe for concurrent use.
 //
 // A web archive can also be read as the pages of a crawl: [ReadArchive] reads a whole archive, and
-// [PageOf] returns the page of one record. The package defines the fields with which a crawl by
-// skink marks its records; package internal/archive writes them.
+// [PageOf] returns the page of one record. The package defines the fields that a crawl by skink
+// adds to its WARC records. Package internal/archive writes them.
 //
 // The package does not compare texts itself.
 package corpus
@@ -30,21 +30,21 @@ import (
 // Inputs are files and folders that the user named.
 type Inputs struct {
 	Paths []string  // "-" is standard input
-	Stdin io.Reader // what "-" reads
+	Stdin io.Reader // is read for the path "-"
 
 	Include, Exclude []*regexp.Regexp // a path must match one of Include, if there are any, and none of Exclude
-	Fields           Fields           // which fields of a JSON line are read
-	Documents        *document.Reader // reads PDF and other documents; nil: documents are skipped
-	MaxRecord        int              // largest size of a record in bytes; 0: [DefaultMaxRecord]
+	Fields           Fields           // selects the fields of JSON lines and tables
+	Documents        *document.Reader // reads PDF and other documents; if nil, documents are skipped
+	MaxRecord        int              // largest size of a record in bytes; 0 means [DefaultMaxRecord]
 
 	Unreadable func(error)       // called for each file or folder inside a folder that cannot be read; required
-	Passed     func(kind string) // called with the kind of each skipped file in a folder, and of each record of an archive that holds no text; may be nil
+	Passed     func(kind string) // called with the kind of each skipped file in a folder, and of each archive record without text; may be nil
 
 	bytesRead atomic.Int64 // bytes of files that were read so far, before decompression
 }
 
-// Again returns a copy for reading the same inputs a second time. The copy calls neither Unreadable
-// nor Passed again.
+// Again returns a copy for reading the same inputs a second time. The copy does not call Unreadable
+// and Passed, because the first reading has done so.
 func (in *Inputs) Again() *Inputs {
 	return &Inputs{Paths: in.Paths, Stdin: in.Stdin, Include: in.Include, Exclude: in.Exclude,
 		Fields: in.Fields, Documents: in.Documents, MaxRecord: in.MaxRecord, Unreadable: func(error) {}}
@@ -72,8 +72,8 @@ func (in *Inputs) Size() (total int64) {
 	return total
 }
 
-// DefaultMaxRecord is the largest size of a record in bytes. A longer record is reported as bad:
-// nobody reads a text of that length, and it would take too much memory.
+// DefaultMaxRecord is the largest size of a record in bytes, if none is given. A longer record is
+// reported as bad: nobody reads a text of that length, and it would take too much memory.
 const DefaultMaxRecord = 64 << 20
 
 func (in *Inputs) maxRecord() int {
@@ -86,7 +86,7 @@ func (in *Inputs) maxRecord() int {
 // An input is a file to read.
 type input struct {
 	name   string // "-" is standard input
-	inside bool   // found in a folder, not named by the user
+	inside bool   // the file was found in a folder, and not named by the user
 }
 
 // String returns the name of the input for messages.
@@ -97,8 +97,8 @@ func (i input) String() string {
 	return i.name
 }
 
-// files yields each file once, those of a folder sorted by name. As in a crawl, it skips hidden
-// files of a folder, and continues after a file that cannot be read.
+// files yields each file once. The files of a folder are sorted by name. As in a crawl, it skips
+// hidden files of a folder, and continues after a file that cannot be read.
 func (in *Inputs) files(unreadable func(error), passed func(kind string)) iter.Seq2[input, error] {
 	return func(yield func(input, error) bool) {
 		seen := map[string]bool{}
@@ -134,8 +134,9 @@ func (in *Inputs) chosen(path string) bool {
 	return (len(in.Include) == 0 || slices.ContainsFunc(in.Include, matches)) && !slices.ContainsFunc(in.Exclude, matches)
 }
 
-// walk calls found for the file root, or for each file below the folder root. path is the absolute
-// path with symbolic links resolved, so that a file that is reached in two ways is recognised.
+// walk calls found for root if root is a file, or for each file below root if it is a folder. path
+// is the absolute path with symbolic links resolved, so that a file that is reached in two ways is
+// recognised.
 func walk(root string, found func(i input, path string) error, unreadable func(error), passed func(kind string)) error {
 	top := resolved(root)
 	return filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
@@ -178,8 +179,8 @@ func kindOfFile(t fs.FileMode) string {
 	return "device"
 }
 
-// walkable returns a path for WalkDir, which follows a link to a folder only if the path ends in a
-// slash.
+// walkable returns a path for WalkDir. WalkDir follows a symbolic link to a folder only if the path
+// ends in a slash, so walkable adds one.
 func walkable(root string) string {
 	if info, err := os.Stat(root); err == nil && info.IsDir() && !strings.HasSuffix(root, "/") {
 		if link, err := os.Lstat(root); err == nil && link.Mode()&fs.ModeSymlink != 0 {
@@ -189,8 +190,8 @@ func walkable(root string) string {
 	return root
 }
 
-// resolved returns the absolute path of a file, with symbolic links resolved. A link that leads to
-// no path, such as a shell's pipe in /dev/fd, is left as it is.
+// resolved returns the absolute path of a file, with symbolic links resolved. A link whose target
+// has no path, such as a shell's pipe in /dev/fd, is not resolved.
 func resolved(name string) string {
 	if to, err := filepath.EvalSymlinks(name); err == nil {
 		name = to
@@ -208,7 +209,7 @@ func (in *Inputs) Among(info fs.FileInfo) (bool, error) {
 			return false, err
 		}
 		other, err := in.stat(i)
-		if err == nil && os.SameFile(info, other) { // a missing file is reported when it is read
+		if err == nil && os.SameFile(info, other) { // the error of a missing file is reported when that file is read
 			return true, nil
 		}
 	}

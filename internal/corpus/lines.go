@@ -33,7 +33,8 @@ func (in *Inputs) readLines(i input, from io.Reader, yield func(*Record, error) 
 	}
 }
 
-// readLine reads a line and drops its \n. It returns only the beginning of a line that is too long.
+// readLine reads a line and removes its final \n. It returns only the beginning of a line that is
+// longer than most bytes.
 func readLine(b *bufio.Reader, most int) (line []byte, long bool, err error) {
 	for {
 		part, err := b.ReadSlice('\n')

@@ -6,8 +6,8 @@ import (
 	"os"
 )
 
-// open opens an input. Reading from a pipe or a device may block forever; when ctx ends, the read
-// returns its error.
+// open opens an input. Reading from a pipe or a device may block forever, so an open or a read
+// returns the error of ctx when ctx ends.
 func (in *Inputs) open(ctx context.Context, i input) (io.ReadCloser, error) {
 	open := func() (io.ReadCloser, error) { return os.Open(i.name) }
 	if i.name == "-" {

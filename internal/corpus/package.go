@@ -9,12 +9,11 @@ import (
 	"strings"
 )
 
-// readPackage yields the records of the archives in a WACZ package, which is a ZIP file. For any
-// other ZIP file it reads nothing and returns read false. more is false if the caller wants no more
-// records.
+// readPackage yields the records of the archives in a WACZ package, which is a ZIP file. read is
+// false if the file is another kind of ZIP file. more is false if the caller wants no more records.
 func (in *Inputs) readPackage(i input, f io.Reader, b *Unpacker, yield func(*Record, error) bool, failed func(error) bool) (read, more bool) {
 	file, onDisk := f.(*os.File)
-	if !onDisk || b.Packed { // the index of a ZIP file is at its end
+	if !onDisk || b.Packed { // a ZIP file is read from its end, which needs an uncompressed file on disk
 		var err error
 		var done func() error
 		if file, done, err = Temporary("skink-wacz-"); err == nil {
@@ -39,10 +38,10 @@ func (in *Inputs) readPackage(i input, f io.Reader, b *Unpacker, yield func(*Rec
 	}
 	switch {
 	case len(archives) > 0:
-	case onDisk && !b.Packed: // the offset is unchanged, so the file can be read in another form
+	case onDisk && !b.Packed: // f was read with ReadAt only, so its content can still be read from the beginning
 		return false, true
 	default:
-		return true, failed(errors.New("it is a ZIP file without a web archive in its folder archive/"))
+		return true, failed(errors.New("a ZIP file without a web archive in its folder archive/"))
 	}
 	for _, a := range archives {
 		of, err := a.Open()

@@ -11,8 +11,8 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// The first bytes of compressed files, by RFC 1952 and RFC 8878. A zstd file may begin with a
-// skippable frame, which has one of sixteen magic numbers.
+// These are the first bytes of compressed files, see RFC 1952 and RFC 8878. A zstd file may begin
+// with a skippable frame, which has one of sixteen magic numbers.
 var (
 	gzipMagic = []byte("\x1F\x8B")
 	zstdMagic = []byte("\x28\xB5\x2F\xFD")
@@ -25,28 +25,28 @@ func isZstd(start []byte) bool {
 	return bytes.HasPrefix(start, zstdMagic) || len(start) >= 4 && start[0]&0xF0 == 0x50 && bytes.Equal(start[1:4], skippable)
 }
 
-// maxWindow is the largest window, in bytes, of a zstd file that is read. It bounds the memory for
-// reading. The zstd command writes windows of up to 8 MB by default and 128 MB with --long=27, and
-// reads no larger ones by default.
+// maxWindow is the largest window of a zstd file in bytes. It bounds the memory for reading. The
+// zstd command writes windows of up to 8 MB by default and up to 128 MB with --long=27. It refuses
+// to read larger ones by default.
 const maxWindow = 128 << 20
 
 const bufferSize = 256 << 10
 
-// An Unpacker reads the content of a file that may be compressed. Close the Unpacker; closing the file is left to the
-// caller.
+// An Unpacker reads the content of a file that may be compressed. Closing the Unpacker does not
+// close the file.
 type Unpacker struct {
 	*bufio.Reader
-	Name   string // name of the file without .gz, .zst or the like
-	Packed bool   // the file is packed
+	Name   string // name of the file without an ending like .gz or .zst
+	Packed bool   // the file is compressed
 	close  func()
 }
 
 // Unpack returns a reader of the content of the file f, which has the given name. It detects
-// compression by the first bytes, whatever the name. It fails if those bytes are not a valid
-// beginning of a compressed file.
+// compression by the first bytes and not by the name. It fails if those bytes belong to a
+// compressed format but are invalid.
 func Unpack(f io.Reader, name string) (*Unpacker, error) {
 	b := bufio.NewReaderSize(f, bufferSize)
-	start, _ := b.Peek(4) // an error comes again when it is read
+	start, _ := b.Peek(4) // if Peek fails, the next read returns the error
 	switch {
 	case isGzip(start):
 		z, err := gzip.NewReader(b)
@@ -64,16 +64,16 @@ func Unpack(f io.Reader, name string) (*Unpacker, error) {
 	return &Unpacker{b, name, false, func() {}}, nil
 }
 
-// Close ends the reader.
+// Close releases the resources of the decompressor.
 func (r *Unpacker) Close() { r.close() }
 
-// Name endings of compressed files.
+// These are the name endings of compressed files.
 var (
 	gzipEndings = []string{".gz", ".gzip"}
 	zstdEndings = []string{".zst", ".zstd"}
 )
 
-// BaseName returns a name without the ending of a compressed file.
+// BaseName returns a name without the ending of a compressed file, such as .gz.
 func BaseName(name string) string { return without(without(name, gzipEndings), zstdEndings) }
 
 func without(name string, endings []string) string {
@@ -92,15 +92,15 @@ func hasEnding(name string, endings []string) bool {
 	return false
 }
 
-// Pack returns a writer that compresses with gzip or zstd if the file name ends in .gz or .zst, and
-// otherwise writes unchanged. Close it before closing w.
+// Pack returns a writer that compresses with gzip or zstd if the file name ends in .gz or .zst.
+// Otherwise it writes the data unchanged. Close it before closing w.
 func Pack(w io.Writer, name string) io.WriteCloser {
 	switch {
 	case hasEnding(name, gzipEndings):
 		return gzip.NewWriter(w)
 	case hasEnding(name, zstdEndings):
 		z, err := zstd.NewWriter(w, zstd.WithEncoderConcurrency(1))
-		if err != nil { // of the options, which are right
+		if err != nil { // the error would be about the options, which are constant
 			panic(err)
 		}
 		return z
@@ -108,7 +108,7 @@ func Pack(w io.Writer, name string) io.WriteCloser {
 	return plain{w}
 }
 
-// plain writes without compression.
+// A plain writes without compression.
 type plain struct{ io.Writer }
 
 func (plain) Close() error { return nil }

@@ -9,7 +9,8 @@ import (
 	"skink/internal/corpus"
 )
 
-// What was packed by its name is unpacked by its bytes, whatever it is called by then.
+// Pack selects the compression by the name of the file, and Unpack by its first bytes, so a file
+// may be renamed in between.
 func TestPacked(t *testing.T) {
 	content := strings.Repeat("What is read is what was written. ", 1000)
 	for name, inside := range map[string]string{"a.jsonl": "a.jsonl", "a.jsonl.gz": "a.jsonl", "a.txt.ZST": "a.txt", "a.zstd": "a", "-": "-"} {

@@ -14,28 +14,29 @@ import (
 	"skink/warc"
 )
 
-// PageField is a header field of the response and metadata records that a skink crawl writes. It
-// says whether the crawl used the response as the page of its URL. The value is "no" for a
-// robots.txt, for a response after which the URL was requested again, and for one that counts as a
-// failed visit. For example, an error page sent with status 200 counts as failed, but that cannot
-// be seen in one response alone. Then DetailField and the field that names the problem say why, see
+// PageField is a header field that a skink crawl adds to its response and metadata records. Its
+// value tells whether the crawl used the response as the page of its URL. The value is "no" for a
+// robots.txt, for a response after which the URL was requested again, and for a failed visit. An
+// error page that is sent with status 200 counts as a failed visit, although a single response does
+// not show this. DetailField and the field that names the problem give the reason, see
 // [crawler.Problem.Answered]. Other programs ignore these fields, as the WARC specification allows.
 const (
 	PageField   = "Skink-Page"
 	IsPage      = "yes"
 	NotPage     = "no"
-	NoAnswer    = "none" // in a metadata record about a URL that gave no response
+	IsRequisite = "requisite" // a file that was fetched only because a page needs it to look right
+	NoAnswer    = "none"      // value of PageField in a metadata record about a URL without a response
 	DetailField = "Skink-Page-Detail"
 )
 
-// A Remark is what a crawl wrote about a URL into a metadata record, as JSON: the verdict on its
-// page, or the reason why there is no response.
+// A Remark is the information about a URL that a crawl writes into a metadata record, as JSON. It
+// is the verdict on the page, or the reason why there is no response.
 type Remark struct {
 	Verdict     string  `json:"verdict,omitempty"`
 	DuplicateOf string  `json:"duplicate_of,omitempty"` // URL of the leader
-	Resemblance float64 `json:"resemblance,omitempty"`  // to the leader, from 0 to 1, exact
+	Resemblance float64 `json:"resemblance,omitempty"`  // exact resemblance to the leader, 0 to 1
 
-	Problem string `json:"problem,omitempty"` // the kind of failure; "": there is a response
+	Problem string `json:"problem,omitempty"` // the kind of failure; "" if there is a response
 	Detail  string `json:"detail,omitempty"`
 	Tries   int    `json:"tries,omitempty"` // number of requests after the first
 }
@@ -43,16 +44,15 @@ type Remark struct {
 // TypeRemark is the content type of the metadata records that contain a [Remark].
 const TypeRemark = "application/json"
 
-// PageOf converts a WARC record into the page that a crawl with opt would have made of it. It
-// returns a page for the response of a web server, a file without a response (resource record), the
-// text of a page (conversion record), and a [Remark] of a skink crawl about a URL without a
-// response.
+// PageOf converts a WARC record into the page that a crawl with opt would have made. It returns a
+// page for the response of a web server, a file without a response (resource record), the text of a
+// page (conversion record), and a [Remark] of a skink crawl about a URL without a response.
 //
-// It returns nil and no error for a record that accompanies another, such as a request. For other
-// records without a page it returns a [*PassedError]: for example a robots.txt, a response that a
-// skink crawl did not use as a page, or a revisit, which has no body. Other errors are a
-// [*warc.Damage], or say what is invalid in the record. PageOf reads the block of a page to its
-// end.
+// PageOf returns nil and no error for a record that accompanies another, such as a request. For
+// other records without a page it returns a [*PassedError]. Examples are a robots.txt, a response
+// that a skink crawl did not use as a page, and a revisit record, which has no body. If the record
+// is damaged or invalid, the error is a [*warc.Damage] or describes the fault. PageOf reads the
+// block of a page to its end.
 func PageOf(rec *warc.Record, opt crawler.Options) (*crawler.Page, error) {
 	url, err := pageURL(rec)
 	if url == "" || err != nil {
@@ -83,31 +83,31 @@ func PageOf(rec *warc.Record, opt crawler.Options) (*crawler.Page, error) {
 	return page, nil
 }
 
-// A PassedError means that a record was skipped because it holds no page.
-type PassedError struct{ Kind string } // why, such as "status 404"
+// A PassedError means that a record was skipped because it does not contain a page.
+type PassedError struct{ Kind string } // reason for skipping the record, such as "status 404"
 
 func (e *PassedError) Error() string { return "the record has no page: " + e.Kind }
 
 func passed(format string, args ...any) error { return &PassedError{fmt.Sprintf(format, args...)} }
 
-// Accompanies reports whether a record describes another one, or its whole file, such as a request
-// or warcinfo record. Nobody expects such a record to hold a page.
+// Accompanies reports whether a record only describes another record or its whole file, such as a
+// request or warcinfo record. Nobody expects a page in such a record.
 func Accompanies(rec *warc.Record) bool {
 	switch rec.Type() {
 	case warc.Info, warc.Request:
 		return true
-	case warc.Metadata: // only a metadata record with a Remark can stand for a page
+	case warc.Metadata: // only a metadata record with a Remark is the record of a page
 		return rec.Header.Get(PageField) != NoAnswer
 	}
 	return false
 }
 
-// OtherType returns a [*PassedError] if records of this type never hold a page, else nil.
+// OtherType returns a [*PassedError] if no record of this type contains a page, and otherwise nil.
 func OtherType(rec *warc.Record) error {
 	switch t := rec.Type(); t {
 	case warc.Response, warc.Conversion, warc.Metadata, warc.Resource:
 		return nil
-	case warc.Revisit, warc.Continuation: // the rest of the content is in another record, perhaps in another archive
+	case warc.Revisit, warc.Continuation: // the main part of the content is in another record, perhaps in another archive
 		return passed("%s", t)
 	case "":
 		return passed("record without a type")
@@ -116,8 +116,8 @@ func OtherType(rec *warc.Record) error {
 	}
 }
 
-// pageURL returns the canonical URL of a record that may hold a page, or "" if the record cannot
-// hold one.
+// pageURL returns the canonical URL of a record that may contain a page. It returns "" if the
+// record cannot contain one.
 func pageURL(rec *warc.Record) (string, error) {
 	if Accompanies(rec) {
 		return "", nil
@@ -128,7 +128,7 @@ func pageURL(rec *warc.Record) (string, error) {
 	kind := rec.Header.Get("Content-Type")
 	switch {
 	case rec.Type() == warc.Response && !strings.HasPrefix(kind, "application/http"):
-		return "", passed("response that is not HTTP") // such as an answer of a DNS server
+		return "", passed("response that is not HTTP") // such as the response of a DNS server
 	case rec.Type() == warc.Conversion && !strings.HasPrefix(kind, "text/plain"):
 		return "", passed("conversion that is not text")
 	}
@@ -147,6 +147,8 @@ func pageURL(rec *warc.Record) (string, error) {
 	switch kind := rec.Header.Get(PageField); {
 	case kind == IsPage, kind == NoAnswer, crawler.Problem(kind).Answered():
 		return url, nil
+	case kind == IsRequisite:
+		return "", passed("requisite of a page")
 	case kind == NotPage:
 		return "", passed("answer that the crawl did not accept as a page")
 	}
@@ -156,7 +158,7 @@ func pageURL(rec *warc.Record) (string, error) {
 	return url, nil
 }
 
-// about wraps an error in a [*warc.Damage] that names the record.
+// about wraps an error in a [*warc.Damage] with the position and URI of the record.
 func about(rec *warc.Record, err error) error {
 	return &warc.Damage{Offset: rec.Offset, URI: rec.URI(), Err: err}
 }
@@ -165,7 +167,7 @@ func cutOf(rec *warc.Record) wire.Cut {
 	return wire.Cut(strings.ToLower(rec.Header.Get("WARC-Truncated")))
 }
 
-// fileAnswer returns a response with status 200 that has the block of the record as its body.
+// fileAnswer returns a response with status 200 whose body is the block of the record.
 func fileAnswer(rec *warc.Record, kind string) wire.Answer {
 	return wire.Answer{At: rec.Date(), Status: http.StatusOK, Header: http.Header{"Content-Type": {kind}}, Body: rec.Block, Cut: cutOf(rec)}
 }
@@ -177,7 +179,7 @@ func httpAnswer(rec *warc.Record) (a wire.Answer, err error) {
 	}
 	a = wire.Answer{At: rec.Date(), Status: m.Status(), Header: http.Header{}, Body: m.Body, Cut: cutOf(rec)}
 	if a.Status == 0 {
-		return a, fmt.Errorf("it is not an HTTP answer: it begins with %q", m.Start)
+		return a, fmt.Errorf("not an HTTP answer: it begins with %q", m.Start)
 	}
 	for _, f := range m.Header {
 		a.Header.Add(f.Name, f.Value)
@@ -185,15 +187,15 @@ func httpAnswer(rec *warc.Record) (a wire.Answer, err error) {
 	return a, nil
 }
 
-// unanswered returns the page for a URL that gave no response, from the Remark in a metadata
-// record.
+// unanswered returns the page for a URL without a response. It reads the reason from the Remark in
+// a metadata record.
 func unanswered(item frontier.Item, rec *warc.Record) (*crawler.Page, error) {
 	var remark Remark
 	if err := json.NewDecoder(rec.Block).Decode(&remark); err != nil {
 		return nil, about(rec, err)
 	}
 	if remark.Problem == "" {
-		return nil, about(rec, errors.New("the record does not say why there is no answer"))
+		return nil, about(rec, errors.New("the record gives no reason for the missing answer"))
 	}
 	item.Tries = remark.Tries
 	return &crawler.Page{Item: item, FetchedAt: rec.Date(), Problem: crawler.Problem(remark.Problem), Detail: remark.Detail}, nil

@@ -13,16 +13,16 @@ import (
 	"skink/warc"
 )
 
-// Records of other tools that are pages, and records that are not. If a record could be expected to
-// hold a page, the error says why it does not.
+// TestPageOf uses records of other tools, with and without a page. If users could expect a page in
+// a record, the error must give the reason why there is none.
 func TestPageOf(t *testing.T) {
 	const ok = "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<p>A page."
 	for _, test := range []struct {
 		why             string
 		kind            warc.Type
 		uri, typ, block string
-		want            string // its URL and body; "": it is none
-		passed          string // why it is passed over; "": it is not, or it accompanies another record
+		want            string // URL and body of the page; "" if there is none
+		passed          string // reason of the PassedError; "" if there is a page, or if the record only accompanies another
 		wrong           bool
 	}{
 		{"an answer", warc.Response, "http://EXAMPLE.com/a b", warc.TypeResponse, ok, "http://example.com/a%20b <p>A page.", "", false},
@@ -62,7 +62,7 @@ func TestPageOf(t *testing.T) {
 	}
 }
 
-// Several records in one gzip member are read, none is lost, and none has a place.
+// If several records share a gzip member, all are read, but none has a position.
 func TestShared(t *testing.T) {
 	var b bytes.Buffer
 	z := gzip.NewWriter(&b)
@@ -99,7 +99,8 @@ func TestShared(t *testing.T) {
 	}
 }
 
-// An archive in ARC is refused by its name, packed or not.
+// An ARC file is refused with an error that names the format, whether the file is compressed or
+// not.
 func TestARC(t *testing.T) {
 	const arc = "filedesc://a.arc 0.0.0.0 20050101000000 text/plain 75\n1 0 test\nURL IP-address Archive-date Content-type Archive-length\n\n"
 	var b bytes.Buffer

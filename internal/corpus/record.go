@@ -19,36 +19,36 @@ import (
 	"skink/warc"
 )
 
-// A Record is the unparsed content of one text in the inputs: a file, a line, a row or a record of
-// an archive.
+// A Record contains the unparsed bytes of one text in the inputs: a file, a line, a row, or a
+// record of an archive.
 type Record struct {
-	Num   int    // its number among all records, from 0
-	Input string // the file that holds it, as it was named; "-" is standard input
-	Line  int    // its line in a JSON Lines file, counted from 1; 0: the record is a whole file
-	Raw   []byte // the bytes after decompression; a line without its line end
-	Type  string // media type if the record is a whole file
+	Num   int    // index of the record among all records, from 0
+	Input string // name of the file, as the user or the folder gave it; "-" for standard input
+	Line  int    // line number in a JSON Lines file, from 1; 0 if the record is a whole file
+	Raw   []byte // the decompressed bytes, without the line end of a line
+	Type  string // media type, if the record is a whole file; otherwise ""
 
-	row      *table.Row // if the record is a row of a Parquet file; Line is then the number of the row
-	archived *archived  // if the record is from a web archive; Line is then its number in the archive, and Raw its block
-	fields   Fields     // which fields of a line are read
-	bad      error      // the reason if the record cannot be read
+	row      *table.Row // the row, if the record is a row of a Parquet file; Line is then the number of the row
+	archived *archived  // the record, if it is from a web archive; Line is then its number in the archive, and Raw its block
+	fields   Fields     // selects the fields of a line or a row
+	bad      error      // the reason why the record cannot be read, or nil
 
-	documents *document.Reader // of the inputs
+	documents *document.Reader // Inputs.Documents of the inputs
 }
 
 // A Text is the result of parsing a record with [Record.Text].
 type Text struct {
-	URL    string            // name of the text: its path, the name in the line, or else FILE:LINE
-	Placed bool              // URL is FILE:LINE, and therefore unique
-	Doc    *extract.Document // nil: the record holds no text
+	URL    string            // name of the text: the name that the record gives, the path of the file, or else FILE:LINE
+	Placed bool              // URL is FILE:LINE, which is always unique
+	Doc    *extract.Document // nil if the record contains no text
 	Type   string            // media type
-	Header http.Header       // HTTP header of a response in a web archive; nil: there is none
+	Header http.Header       // HTTP header of a response in a web archive, otherwise nil
 }
 
-// A BadError is a record that cannot be read.
+// A BadError means that a record cannot be read.
 type BadError struct {
-	Place string // its position: FILE, line N
-	Err   error  // the cause
+	Place string // position of the record, such as "FILE, line N"
+	Err   error  // cause of the error
 }
 
 func (e *BadError) Error() string { return fmt.Sprintf("%s: %v", e.Place, e.Err) }
@@ -69,8 +69,8 @@ func (r *Record) Place() string {
 	return fmt.Sprintf("%s, %s %d", input{name: r.Input}, what, r.Line)
 }
 
-// Source returns FILE:LINE for a line. It returns "" for a whole file, because its name already
-// says where it is.
+// Source returns FILE:LINE for a line. It returns "" for a whole file, whose name already
+// identifies it.
 func (r *Record) Source() string {
 	if r.Line == 0 {
 		return ""
@@ -86,7 +86,7 @@ func (r *Record) Size() int {
 	return len(r.Raw)
 }
 
-// Drop frees the content of a record that will not be written.
+// Drop frees the content of a record that need not be written.
 func (r *Record) Drop() { r.Raw, r.row = nil, nil }
 
 // Markup reports whether the record may need to be parsed as HTML, which takes much more memory
@@ -106,11 +106,11 @@ func (r *Record) Document() bool {
 	if r.archived == nil {
 		return r.Line == 0 && r.documents.Reads(r.Raw, r.Type)
 	}
-	_, body, _ := bytes.Cut(r.Raw, []byte("\r\n\r\n")) // the body after the HTTP header
+	_, body, _ := bytes.Cut(r.Raw, []byte("\r\n\r\n")) // the document follows the HTTP header
 	return r.documents.Reads(body, "")
 }
 
-// Text parses the record; ask says how HTML is parsed. The error is a *[BadError], a
+// Text parses the record. ask controls how HTML is parsed. The error is a *[BadError], a
 // *[PassedError], or that of ctx.
 func (r *Record) Text(ctx context.Context, ask extract.Options) (Text, error) {
 	if r.bad != nil {
@@ -129,7 +129,7 @@ func (r *Record) Text(ctx context.Context, ask extract.Options) (Text, error) {
 	return t, nil
 }
 
-// said returns the text of any record that is not from a web archive: a file, a line or a row.
+// said returns the text of a record that is not from a web archive: a file, a line or a row.
 func (r *Record) said(ctx context.Context, ask extract.Options) (Text, error) {
 	switch {
 	case r.row != nil:
@@ -143,7 +143,7 @@ func (r *Record) said(ctx context.Context, ask extract.Options) (Text, error) {
 }
 
 // fileText returns the text of a whole file. It fails only if the file is a document, such as a
-// PDF, that cannot be read.
+// PDF, that cannot be parsed.
 func fileText(ctx context.Context, documents *document.Reader, ask extract.Options, name string, body []byte, kind string) (Text, error) {
 	if !documents.Reads(body, kind) {
 		return textOf(ask, name, body, kind), nil
@@ -155,18 +155,19 @@ func fileText(ctx context.Context, documents *document.Reader, ask extract.Optio
 	return Text{URL: name, Doc: doc, Type: document.Type(body)}, err
 }
 
-// textOf returns the text of a file that is not a document: HTML or plain text, by its media type
-// kind.
+// textOf returns the text of a file that is not a document. kind is the media type, HTML or plain
+// text.
 func textOf(ask extract.Options, name string, body []byte, kind string) Text {
 	doc, err := ask.Parse(body, kind)
-	if err != nil { // the only possible error is that there is no text
+	if err != nil { // the only possible error is that the file contains no text
 		doc = nil
 	}
 	return Text{URL: name, Doc: doc, Type: extract.MediaType(body, kind)}
 }
 
-// Records yields the records of the inputs. If a file that the user named cannot be read, it yields
-// the error and ends. If a file inside a folder cannot be read, it calls Unreadable and continues.
+// Records yields the records of the inputs. If a file that the user named cannot be read, Records
+// yields the error and ends. If a file inside a folder cannot be read, it calls Unreadable and
+// continues.
 func (in *Inputs) Records(ctx context.Context) iter.Seq2[*Record, error] {
 	return func(yield func(*Record, error) bool) {
 		num := 0
@@ -189,7 +190,7 @@ func (in *Inputs) Records(ctx context.Context) iter.Seq2[*Record, error] {
 	}
 }
 
-// read yields the records of one file. It returns false if no further file is to be read.
+// read yields the records of one file. It returns false if the next files should not be read.
 func (in *Inputs) read(ctx context.Context, i input, yield func(*Record, error) bool) bool {
 	failed := func(err error) bool {
 		if _, named := errors.AsType[*fs.PathError](err); !named {
@@ -208,7 +209,7 @@ func (in *Inputs) read(ctx context.Context, i input, yield func(*Record, error) 
 	defer f.Close()
 	counted := &countingReader{from: f, to: &in.bytesRead}
 	raw := bufio.NewReaderSize(counted, archiveStart)
-	if start, _ := raw.Peek(archiveStart); warc.Begins(start) { // decompressed member by member, so that damage costs only one member
+	if start, _ := raw.Peek(archiveStart); warc.Begins(start) { // warc decompresses each member on its own, so that damage affects only one member
 		return in.readArchive(i, raw, yield, failed)
 	}
 	b, err := Unpack(raw, i.name)
@@ -216,7 +217,7 @@ func (in *Inputs) read(ctx context.Context, i input, yield func(*Record, error) 
 		return failed(err)
 	}
 	defer b.Close()
-	defer func() { // bytes that were skipped, or read in another way, count as read
+	defer func() { // also count the bytes that were skipped or read in another way
 		if info, err := in.stat(i); err == nil {
 			in.bytesRead.Add(max(info.Size()-counted.n, 0))
 		}
@@ -253,7 +254,7 @@ func (in *Inputs) read(ctx context.Context, i input, yield func(*Record, error) 
 	return in.readWhole(i, whole, form.kind, yield, failed)
 }
 
-// passOver calls in.Passed, if it is set, with the kind of a skipped file or record.
+// passOver calls in.Passed, unless it is nil, with the kind of a skipped file or record.
 func (in *Inputs) passOver(kind string) {
 	if in.Passed != nil {
 		in.Passed(kind)
@@ -288,10 +289,10 @@ func (in *Inputs) readWhole(i input, from io.Reader, kind string, yield func(*Re
 	return yield(r, nil)
 }
 
-// ErrTooLong and ErrNoText are reasons why a record is bad.
+// ErrTooLong and ErrNoText are reasons why a record cannot be used.
 var (
-	ErrTooLong = errors.New("it is too long") // larger than MaxRecord
-	ErrNoText  = errors.New("it has no field that usually contains a text")
+	ErrTooLong = errors.New("too long") // larger than MaxRecord
+	ErrNoText  = errors.New("no field that usually contains a text")
 )
 
 func tooLong(most int) error {

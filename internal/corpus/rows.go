@@ -10,9 +10,8 @@ import (
 	"skink/internal/table"
 )
 
-// readRowsFrom yields the rows of a Parquet file that cannot be read at any position, because it is
-// compressed or comes through a pipe. The index of a Parquet file is at its end, so the content is
-// first copied to a temporary file.
+// readRowsFrom yields the rows of a Parquet file that is compressed or comes through a pipe. The
+// index of a Parquet file is at its end, so the content is first copied to a temporary file.
 func (in *Inputs) readRowsFrom(i input, from io.Reader, yield func(*Record, error) bool, failed func(error) bool) bool {
 	file, done, err := Temporary("skink-parquet-")
 	if err != nil {

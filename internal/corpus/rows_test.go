@@ -14,7 +14,8 @@ import (
 	"skink/internal/table"
 )
 
-// parquetFile writes texts as a table: every second has no id, and the third is null.
+// parquetFile writes a Parquet file of n texts. Every second row has no id, and the third text is
+// null.
 func parquetFile(t *testing.T, name string, n int) {
 	t.Helper()
 	f, err := os.Create(name)
@@ -40,8 +41,8 @@ func parquetFile(t *testing.T, name string, n int) {
 	}
 }
 
-// A row has its text and its name in the columns where lines have them, and comes out with the
-// columns it had.
+// The text and the name of a row are in the usual columns. If the row is written, all its columns
+// are kept.
 func TestRows(t *testing.T) {
 	dir := t.TempDir()
 	parquetFile(t, filepath.Join(dir, "in.data"), 4)
@@ -85,7 +86,7 @@ func TestRows(t *testing.T) {
 	}
 }
 
-// written writes the records of a file to one of another name.
+// written writes the records of the file from to the file to.
 func written(t *testing.T, from, to string, annotate bool) error {
 	t.Helper()
 	var b bytes.Buffer
@@ -104,7 +105,8 @@ func written(t *testing.T, from, to string, annotate bool) error {
 	return os.WriteFile(to, b.Bytes(), 0o666)
 }
 
-// What comes out is what another program reads: the same rows, and the notes behind them.
+// Another Parquet library must read the same rows from the output, with the columns of the note at
+// the end.
 func TestRowsElsewhere(t *testing.T) {
 	modules := os.Getenv("SKINK_NODE_MODULES")
 	node, err := exec.LookPath("node")
@@ -151,7 +153,7 @@ for (const name of process.argv.slice(2)) {
 	}
 }
 
-// A file has records of one form.
+// Records of different forms cannot be written to one file.
 func TestForms(t *testing.T) {
 	dir := write(t, map[string]string{"a.jsonl": `{"text":"t"}`})
 	lines, rows := filepath.Join(dir, "a.jsonl"), filepath.Join(dir, "b.parquet")

@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// A temporary file can be read while it has no name, and is gone in the end.
+// A temporary file can be read after its name was removed. Nothing of it remains after done was
+// called.
 func TestTemporary(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("TMPDIR", dir)

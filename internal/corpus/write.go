@@ -18,17 +18,17 @@ import (
 
 // # Writing records unchanged
 //
-// The programs that read the kept records know the corpus, but not skink. So a record is written as
-// it was read. A JSON line has the same bytes, with the note added at its end. A row of Parquet has
-// the same columns, followed by those of the note. A record of a web archive is unchanged, followed
-// by the note as a metadata record. A file that is one text becomes a line, {"url","text"} or
-// {"url","html"}, which can be read as the same text again.
+// The output is read by programs that know the format of the corpus, but not skink. Therefore a
+// record is written as it was read. A JSON line keeps its bytes, and the note is inserted at its
+// end. A row of Parquet keeps its columns, and the columns of the note follow. A record of a web
+// archive is unchanged, and a metadata record with the note follows. A file that is one text
+// becomes a line {"url","text"} or {"url","html"}, which skink reads as the same text.
 
-// A Note is what deduplication found out about a record. It is written beside the record.
+// A Note holds the verdict on a record. It is written with the record.
 type Note struct {
 	Verdict     string  `json:"skink_verdict,omitempty"`
 	DuplicateOf string  `json:"skink_duplicate_of,omitempty"`
-	Resemblance float64 `json:"skink_resemblance,omitzero"` // from 0 to 1, exact, to the record that it duplicates
+	Resemblance float64 `json:"skink_resemblance,omitzero"` // exact resemblance to the record that is duplicated, 0 to 1
 }
 
 // A Writer writes records of a corpus to a file. Close the Writer to complete the file.
@@ -51,8 +51,8 @@ func NewWriter(w io.Writer, name string, annotate bool) *Writer {
 	return &Writer{name: name, annotate: annotate, to: w}
 }
 
-// Write writes one record. It fails if the record is of another form than the first one: all lines,
-// all rows, or all records of a web archive.
+// Write writes one record. It fails if the record has a different form from the first one. The
+// forms are lines, rows, and records of a web archive.
 func (w *Writer) Write(r *Record, note Note) (err error) {
 	if w.sink == nil {
 		if w.sink, err = w.open(r); err != nil {
@@ -65,7 +65,7 @@ func (w *Writer) Write(r *Record, note Note) (err error) {
 // isTable reports whether a file name is that of a Parquet file.
 func isTable(name string) bool { return strings.EqualFold(filepath.Ext(name), ".parquet") }
 
-// open creates the sink for the form of the first record r, and writes the beginning of the file.
+// open creates the sink for the form of the record r, and writes the beginning of the file.
 func (w *Writer) open(r *Record) (sink, error) {
 	switch {
 	case r.archived != nil && w.name == "-":
@@ -91,7 +91,7 @@ func (w *Writer) Close() error {
 	if w.sink != nil {
 		return w.sink.close()
 	}
-	if isTable(w.name) { // an empty file is not valid Parquet
+	if isTable(w.name) { // an empty file would not be valid Parquet
 		return table.NewWriter(w.to, table.NewSchema(noteColumns)).Close()
 	}
 	return newLineSink(w.to, w.name).close()
@@ -171,7 +171,7 @@ func (r *Record) appendLine(dst []byte) ([]byte, error) {
 		HTML string `json:"html,omitempty"`
 	}{URL: r.Input}
 	switch {
-	case !utf8.Valid(r.Raw), r.Document(): // JSON must be UTF-8, and a document is no text
+	case !utf8.Valid(r.Raw), r.Document(): // JSON must be UTF-8, and a document is not text
 		text, err := r.Text(context.Background(), extract.Options{})
 		if err != nil || text.Doc == nil {
 			return dst, err
@@ -196,7 +196,7 @@ func (r *Record) appendLine(dst []byte) ([]byte, error) {
 func annotated(line []byte, note Note) []byte {
 	members, err := json.Marshal(note)
 	end := bytes.LastIndexByte(line, '}')
-	if err != nil || end < 0 || len(members) <= len(`{}`) { // a note has no number that JSON cannot represent
+	if err != nil || end < 0 || len(members) <= len(`{}`) { // marshalling a note cannot fail, because its numbers are finite
 		return line
 	}
 	var added []byte

@@ -12,7 +12,7 @@ import (
 	"skink/extract"
 )
 
-// A note is added at the end of an object, and nothing else is changed.
+// A note is added at the end of a JSON object, and nothing else is changed.
 func TestAnnotated(t *testing.T) {
 	note := Note{"near", "a/<b>", 0.875}
 	const members = `"skink_verdict":"near","skink_duplicate_of":"a/\u003cb\u003e","skink_resemblance":0.875}`
@@ -31,7 +31,8 @@ func TestAnnotated(t *testing.T) {
 	}
 }
 
-// What is written is what was read: the bytes of a line, and of a file a line that holds it.
+// A line is written with exactly the bytes that were read. A file with one text is written as a
+// JSON line with that text.
 func TestWriter(t *testing.T) {
 	lines := ` {"id":1, "text":"ä"}` + "\r\n" + `{"id":2,"text":"no end"}`
 	dir := write(t, map[string]string{"a.jsonl": lines, "b.html": "<p>Hyper & text", "c.txt": "Plain \"text\"", "d.html": "<meta charset=latin1><p>caf\xe9"})
@@ -63,7 +64,7 @@ func TestWriter(t *testing.T) {
 	}
 }
 
-// Whatever line is read as a text is one still when its note is added, with the note.
+// FuzzAnnotated checks that a line with a text is still such a line after a note was added to it.
 func FuzzAnnotated(f *testing.F) {
 	for _, line := range []string{`{"text":"t"}`, `{"text":"}"}`, `{"text":"t"} `, "{\"text\":\"t\"}\t\r"} {
 		f.Add([]byte(line))

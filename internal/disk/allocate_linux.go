@@ -10,17 +10,17 @@ import (
 
 // # Allocation before mapping
 //
-// Badger extends a file, which allocates nothing, maps it, and writes into the mapping. If the disk
-// is full by then, the kernel sends SIGBUS, and the Go runtime ends the process. The fault is in a
-// goroutine of badger, so we cannot recover from it. A reserve of free space makes that rare, but
-// another program can use up any reserve between two checks of the disk.
+// Badger extends a file, which allocates no space, maps it, and writes into the mapping. If the
+// disk is full by then, the kernel sends SIGBUS, and the Go runtime ends the process. The fault
+// occurs in a goroutine of badger, so skink cannot recover from it. A reserve of free space makes
+// that rare, but another program can use up any reserve between two checks of the disk.
 //
-// So the space is allocated before a file is mapped. A full disk becomes the error ENOSPC of the
-// call that would have mapped the file, and badger returns or retries it. Badger has no setting for
-// that. But it maps files by unix.Mmap, which calls a function of a package variable, and that
-// function is replaced here. The variable is reached by its linker name; TestAllocated fails if
-// x/sys or badger change. The replacement affects all mappings of this process through x/sys/unix
-// that are shared, writable and of a file.
+// So the space is allocated before a file is mapped. If the disk is full, the call that would have
+// mapped the file returns ENOSPC, and badger returns that error or tries again. Badger has no
+// setting for this. But it maps files by unix.Mmap, which calls a function in a package variable,
+// and that function is replaced here. The variable is reached by its linker name; TestAllocated
+// fails if x/sys or badger change. The replacement affects all mappings of this process through
+// x/sys/unix that are shared, writable and of a file.
 
 // mmapper has the same first fields as unix.mremapMmapper, so that a pointer to one can be used as
 // a pointer to the other.
@@ -60,7 +60,7 @@ func allocate(fd int, offset, length int64) error {
 		switch {
 		case errors.Is(err, unix.EINTR):
 		case errors.Is(err, unix.ENOSPC), errors.Is(err, unix.EDQUOT):
-			if st.Blocks == 0 { // badger keeps the file, and some systems keep what they had allocated for it, so release that
+			if st.Blocks == 0 { // badger keeps the file, and some systems keep the space that they had allocated for it; release that space
 				_ = unix.Fallocate(fd, unix.FALLOC_FL_PUNCH_HOLE|unix.FALLOC_FL_KEEP_SIZE, offset, length)
 			}
 			return err

@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A file without room on the disk has it once it is mapped to be written, and not if it is mapped to
-// be read. The test fails if another version of x/sys maps files in another way.
+// Disk space is allocated for a file that is mapped for writing, and not for one that is mapped for
+// reading. The test fails if another version of x/sys maps files in another way.
 func TestAllocated(t *testing.T) {
 	const size = 1 << 20
 	for _, tt := range []struct {

@@ -19,11 +19,11 @@ var ErrFiles = errors.New("the limit of open files is too low")
 const spareFiles = 48
 
 // CheckFiles returns an error unless the process may open enough files for the store in dir and
-// extra other ones. limit is the process's limit of open files; 0: unknown. Badger keeps each table
-// open, and the index each segment; these files end in exts.
+// extra other ones. limit is the process's limit of open files; 0: unknown. Badger keeps every
+// table open, and the index keeps every segment open. The names of these files end in one of exts.
 func CheckFiles(dir string, extra int, limit int64, exts ...string) error {
 	need := int64(spareFiles + extra)
-	entries, _ := os.ReadDir(dir) // if the folder cannot be read, opening the store says so
+	entries, _ := os.ReadDir(dir) // if the folder cannot be read, opening the store returns the error
 	for _, e := range entries {
 		if slices.Contains(exts, filepath.Ext(e.Name())) {
 			need++
@@ -36,5 +36,5 @@ func CheckFiles(dir string, extra int, limit int64, exts ...string) error {
 	for suggested < 2*need {
 		suggested *= 2
 	}
-	return fmt.Errorf("%w: %d, but %d are needed: raise it, as with: ulimit -n %d", ErrFiles, limit, need, suggested)
+	return fmt.Errorf("%w: %d, but %d are needed: raise the limit, for example with: ulimit -n %d", ErrFiles, limit, need, suggested)
 }

@@ -21,7 +21,7 @@ func TestTooFewFiles(t *testing.T) {
 		extra int
 		says  string
 	}{
-		{18, 0, "the limit of open files is too low: 18, but 58 are needed: raise it, as with: ulimit -n 1024"},
+		{18, 0, "the limit of open files is too low: 18, but 58 are needed: raise the limit, for example with: ulimit -n 1024"},
 		{20, 16, "20, but 74 are needed"},
 		{57, 0, "57, but 58 are needed"},
 		{58, 0, ""},

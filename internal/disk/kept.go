@@ -18,8 +18,8 @@ import (
 // A value that can be computed again from a store's pages, see [store.Keeper], is a file in the
 // store's folder, NAME.kept. Any process that reads the store may write it, without a lock. The
 // process writes it as NAME.RANDOM.kept.new, and then renames it. If two processes write a value at
-// once, the second removes the unfinished file of the first. It cannot tell that file from one of a
-// killed process.
+// once, the second removes the unfinished file of the first. It cannot distinguish that file from
+// one that a killed process left.
 
 // KeptExt is the extension of files with cached values, which are not part of the store.
 const KeptExt = ".kept"
@@ -39,14 +39,14 @@ func Kept(ctx context.Context, dir, name string) ([]byte, error) {
 }
 
 // Keep caches a value under name beside the store in dir. It returns store.ErrFull if that would
-// use the space to be kept free.
+// use space that must stay free.
 func Keep(ctx context.Context, dir, name string, value []byte) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	space := Space{Dir: dir}
 	if !space.HasRoom(int64(len(value))) {
-		return fmt.Errorf("%s: %w: no room for %d more bytes", dir, store.ErrFull, len(value))
+		return fmt.Errorf("%s: %w: %d more bytes do not fit", dir, store.ErrFull, len(value))
 	}
 	if err := removeHalves(dir, name); err != nil {
 		return err

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// What a process that was killed had begun to keep is gone with the next value, and other files,
-// those of a name that begins alike too, stay.
+// When a value is cached, the unfinished files that killed processes left under its name are
+// removed. Other files stay, even those under a name that begins with the same letters.
 func TestKeepRemovesHalves(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"alike.ABC.kept.new", "alike-whole.ABC.kept.new", "alike-whole.kept", "MANIFEST"} {
@@ -31,7 +31,7 @@ func TestKeepRemovesHalves(t *testing.T) {
 	}
 }
 
-// Whatever happens to be kept at once, what is read is one of the values, and whole.
+// If several values are cached at once under a name, Kept returns one of them, complete.
 func TestKeepAtOnce(t *testing.T) {
 	dir := t.TempDir()
 	value := func(n int) []byte { return bytes.Repeat([]byte{byte(n)}, 1<<16) }
@@ -42,7 +42,7 @@ func TestKeepAtOnce(t *testing.T) {
 	for n := range 4 {
 		all.Go(func() {
 			for range 50 {
-				_ = Keep(t.Context(), dir, "alike", value(n)) // another may have removed it
+				_ = Keep(t.Context(), dir, "alike", value(n)) // another call may have removed the temporary file
 				if got, err := Kept(t.Context(), dir, "alike"); err != nil || len(got) == 0 || !bytes.Equal(got, value(int(got[0]))) {
 					t.Errorf("%d bytes were kept, %v", len(got), err)
 				}

@@ -25,15 +25,15 @@ func Damage(err error) error {
 		return err
 	case errno != 0:
 		return fmt.Errorf("%s%w", strings.TrimSuffix(said(err), errno.Error()), errno)
-	case strings.HasPrefix(err.Error(), "Cannot write pid file"): // the file LOCK holds no data of the store, so the store is not damaged
+	case strings.HasPrefix(err.Error(), "Cannot write pid file"): // the file LOCK contains no data of the store, so the store is not damaged
 		return errors.New(said(err))
 	}
 	return fmt.Errorf("%w: %v", store.ErrCorrupt, err)
 }
 
 // said returns the text of the system's error. Badger does not wrap that error but includes its
-// text: "what badger tried err: what the system said". If badger joined two errors, its own text is
-// the second line.
+// text: "TEXT OF BADGER err: TEXT OF THE SYSTEM". If badger joined two errors, its own text is the
+// second line.
 func said(err error) string {
 	text := err.Error()
 	if i := strings.LastIndex(text, " err: "); i >= 0 {
@@ -48,7 +48,7 @@ func said(err error) string {
 // Refused reports whether an error is a refusal of the system.
 func Refused(err error) bool { return refusal(err) != 0 }
 
-// Full reports whether err says, in its chain or its text, that a disk or a quota is full.
+// Full reports whether err contains, in its chain or its text, the error of a full disk or quota.
 func Full(err error) bool {
 	errno := refusal(err)
 	return errno == syscall.ENOSPC || errno == syscall.EDQUOT

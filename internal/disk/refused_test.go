@@ -11,8 +11,8 @@ import (
 	"skink/store"
 )
 
-// Badger passes on the text of the system's error, sometimes in several layers. Permissions do not
-// bind root, so this test makes the errors that a system would give.
+// Badger passes on the text of the system's error, sometimes in several layers. The tests may run
+// as root, for whom permissions do not matter, so this test makes the errors itself.
 func TestDamage(t *testing.T) {
 	for _, tt := range []struct {
 		err  error

@@ -1,6 +1,6 @@
-// Package disk has the system services that a store needs: free space, open files, the lock of a
-// folder, and which mapped files are resident. It also tells which errors are a refusal of the
-// system and not a damaged file.
+// Package disk has the system services that a store needs. It measures free space, open files and
+// resident memory, allocates space for mapped files, and keeps files with cached values. It also
+// tells whether an error is a refusal of the system or means a damaged file.
 package disk
 
 import (
@@ -14,16 +14,16 @@ import (
 const (
 	// defaultReserve is how many bytes a crawl leaves free on the disk. Badger maps its files into
 	// memory, and if there is no room for a new one, nothing more can be written to the open store.
-	// Between two checks of the disk it may write a few memtables. A compaction needs room for its
-	// result while its input still exists.
+	// Between two checks of the disk, badger may write a few memtables. A compaction needs room for
+	// its result while its input still exists.
 	defaultReserve = 256 << 20
 	// reserveShare limits the default on small disks to a twentieth of their size.
 	reserveShare = 20
 	// LeastReserve is the smallest default, in bytes: writing two memtables and compacting their
 	// tables takes that much. With 16 MiB, a full disk was seen to kill the process.
 	LeastReserve = 64 << 20
-	// askInterval is how long a measurement of free space is used. In that time, a disk that writes
-	// 500 MB/s uses a tenth of the reserve.
+	// askInterval is how long a measurement of free space is used. In that time, a program that
+	// writes 500 MB/s uses a tenth of the reserve.
 	askInterval = 50 * time.Millisecond
 )
 
@@ -35,7 +35,7 @@ type Space struct {
 	// bytes. nil: [Free] is used.
 	Ask func(dir string) (free, total int64, err error)
 
-	mu    sync.Mutex // guards what follows
+	mu    sync.Mutex // guards the fields below
 	asked time.Time
 	err   error // result of the last check
 }
@@ -87,6 +87,6 @@ func (s *Space) ask() error {
 	if free >= reserve {
 		return nil
 	}
-	return fmt.Errorf("%s: %w: %d MiB are free, and %d MiB must stay free: make room and run the command again",
+	return fmt.Errorf("%s: %w: %d MiB are free, and %d MiB must stay free: free some disk space, and run the command again",
 		s.Dir, store.ErrFull, free>>20, reserve>>20)
 }

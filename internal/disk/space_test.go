@@ -20,7 +20,7 @@ func TestReserve(t *testing.T) {
 		{0, 255 * MiB, 1 << 40, true},
 		{0, 101 * MiB, 2000 * MiB, false}, // 5 % of a small disk
 		{0, 99 * MiB, 2000 * MiB, true},
-		{0, 65 * MiB, 100 * MiB, false}, // but never less than a flush may take
+		{0, 65 * MiB, 100 * MiB, false}, // but never less than LeastReserve
 		{0, 63 * MiB, 100 * MiB, true},
 		{10 * MiB, 10 * MiB, 1 << 40, false},
 		{10 * MiB, 9 * MiB, 1 << 40, true},
@@ -33,7 +33,7 @@ func TestReserve(t *testing.T) {
 	}
 }
 
-// The disk is asked seldom, because asking costs more than committing a page.
+// The free space is measured seldom, because measuring takes longer than committing a page.
 func TestDiskIsAskedSeldom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		asked := 0

@@ -8,7 +8,7 @@ import (
 )
 
 // Use returns how many bytes the files in a folder and its subfolders occupy on disk. It leaves out
-// zeros at the end of a file, because a store reserves space there for what it will write.
+// zeros at the end of a file, because a store reserves space there for later writes.
 func Use(dir string) (total int64) {
 	filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
 		if err == nil && d.Type().IsRegular() {

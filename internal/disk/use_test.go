@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// TestUse: zeros at the end of a file are reserved space, and those before other bytes are not.
+// TestUse checks that zeros at the end of a file do not count, and that zeros before other bytes
+// do.
 func TestUse(t *testing.T) {
 	dir := t.TempDir()
 	if got := Use(dir); got != 0 {

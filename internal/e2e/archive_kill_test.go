@@ -18,12 +18,13 @@ import (
 	"skink/warc"
 )
 
-// TestKilledArchive kills a crawl with --warc at random moments, and after each kill but one goes
-// on with it. In the end archive and store agree record by record: each record of the store says
-// where its answer is, there it is, and no other answer in the archive passes for a page.
+// TestKilledArchive kills a crawl with --warc several times at random moments, and continues it
+// each time. In the end, archive and store must agree record by record. The response of each record
+// must be at the position that the store names, and no other response in the archive may count as a
+// page.
 //
-// Six kills of a small generated site with SKINK_LONG=short; twenty of a larger one with
-// SKINK_LONG=full.
+// SKINK_LONG=short kills the crawl of a small generated site six times, SKINK_LONG=full that of a
+// larger one twenty times.
 func TestKilledArchive(t *testing.T) {
 	kills, pages := 6, 1200
 	if long(t) == full {
@@ -56,7 +57,7 @@ func TestKilledArchive(t *testing.T) {
 		t.Error(err)
 	}
 	again := filepath.Join(dir, "again")
-	var prefer []string // an archive does not say in which order the seeds were given
+	var prefer []string // an archive does not record the order of the seeds
 	for _, seed := range sites.seeds {
 		prefer = append(prefer, "--prefer", "^"+regexp.QuoteMeta(seed))
 	}
@@ -70,7 +71,7 @@ func TestKilledArchive(t *testing.T) {
 	}
 }
 
-// agree holds an archive and a store against each other.
+// agree checks that an archive and a store contain the same records.
 func agree(t *testing.T, s store.Reader, archive string) {
 	t.Helper()
 	places := map[store.Archived]*store.Record{}
@@ -104,8 +105,8 @@ func agree(t *testing.T, s store.Reader, archive string) {
 	t.Logf("%d records of the store, %d files", records, len(files))
 }
 
-// inArchive takes the places out that a file of the archive has, and wants its index to name the
-// same records.
+// inArchive removes the records that are in a file of the archive from places. It also checks the
+// index of the file.
 func inArchive(t *testing.T, archive, name string, places map[store.Archived]*store.Record) {
 	t.Helper()
 	f, err := os.Open(filepath.Join(archive, name))
@@ -146,7 +147,8 @@ func inArchive(t *testing.T, archive, name string, places map[store.Archived]*st
 	sameIndex(t, archive, name)
 }
 
-// sameIndex wants the index that was written as the file grew to be that of the file.
+// sameIndex checks that the index of a file, which was written while the file grew, equals an index
+// of the complete file.
 func sameIndex(t *testing.T, archive, name string) {
 	t.Helper()
 	f, err := os.Open(filepath.Join(archive, name))
@@ -165,7 +167,7 @@ func sameIndex(t *testing.T, archive, name string) {
 	}
 }
 
-// replayed judges an archive into a store of its own.
+// replayed crawls from an archive into a new store.
 func replayed(t *testing.T, skink, name, archive string, more ...string) {
 	t.Helper()
 	if out, err := exec.Command(skink, append([]string{"crawl", "--quiet", "--store", name, "--from", archive}, more...)...).CombinedOutput(); err != nil {
@@ -173,8 +175,8 @@ func replayed(t *testing.T, skink, name, archive string, more ...string) {
 	}
 }
 
-// exportLines are the lines of an export of all pages, sorted: a page that takes the lead later
-// stands in another place.
+// exportLines returns the lines of an export of all pages. It sorts them, because the order in a
+// store depends on when a page became a leader.
 func exportLines(t *testing.T, skink, name string) []string {
 	t.Helper()
 	out, err := exec.Command(skink, "export", "--store", name, "--include", "all").Output()

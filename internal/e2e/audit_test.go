@@ -23,8 +23,8 @@ import (
 	"golang.org/x/net/html"
 )
 
-// TestAudit crawls the shop of testdata/audit, in which every fault is planted, and compares what
-// each list has with the table beside it.
+// TestAudit crawls the shop in testdata/audit, which contains every fault that the audit can find,
+// and compares each list with the expected table.
 func TestAudit(t *testing.T) {
 	t.Parallel()
 	origin := plantedSite(t)
@@ -46,7 +46,7 @@ func TestAudit(t *testing.T) {
 			}
 		}
 	}
-	delete(got, "canonicals.self") // of all that is well
+	delete(got, "canonicals.self") // lists pages without a fault
 	var names []string
 	for name := range got {
 		names = append(names, name)
@@ -60,7 +60,7 @@ func TestAudit(t *testing.T) {
 		slices.Sort(g)
 		slices.Sort(w)
 		if name == "slow" && len(w) == 1 && slices.Contains(g, w[0]) {
-			continue // what else is slow is the machine's doing
+			continue // on a busy machine, other pages may be slow too
 		}
 		if !slices.Equal(g, w) {
 			t.Errorf("%s\n got %q\nwant %q", name, g, w)
@@ -71,8 +71,8 @@ func TestAudit(t *testing.T) {
 	}
 }
 
-// auditLine is what the table says of a row of a list: the path, why it is apart, what it has to do
-// with, and who links to it.
+// auditLine formats a row of a list like the expected table: the URL, the reason why the row is not
+// counted, related URLs, and the linking page.
 func auditLine(row map[string]string) string {
 	line := row["url"]
 	for _, column := range []string{"apart", "way", "canonical", "alternate", "same_as"} {
@@ -86,7 +86,7 @@ func auditLine(row map[string]string) string {
 	return strings.TrimSpace(line)
 }
 
-// runIn runs skink in a folder, and returns what it prints.
+// runIn runs skink in the folder dir and returns its standard output.
 func runIn(t *testing.T, dir string, args ...string) []byte {
 	t.Helper()
 	cmd := exec.Command("skink", args...)
@@ -100,7 +100,7 @@ func runIn(t *testing.T, dir string, args ...string) []byte {
 	return out
 }
 
-// readTable reads a CSV as rows by the names of their columns.
+// readTable parses CSV. It returns each row as a map from the names of the columns to the cells.
 func readTable(t *testing.T, text []byte) (all []map[string]string) {
 	t.Helper()
 	lines, err := csv.NewReader(bytes.NewReader(bytes.TrimPrefix(text, []byte("\uFEFF")))).ReadAll()
@@ -117,7 +117,7 @@ func readTable(t *testing.T, text []byte) (all []map[string]string) {
 	return all
 }
 
-// plantedSite serves the shop. How its file is read is written at the top of it.
+// plantedSite serves the shop. The format of its file is described at the top of that file.
 func plantedSite(t *testing.T) (origin string) {
 	archive, err := txtar.ParseFile("testdata/audit/site.txtar")
 	if err != nil {
@@ -157,7 +157,7 @@ func plantedSite(t *testing.T) (origin string) {
 			w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		}
 		w.WriteHeader(status)
-		_, _ = w.Write([]byte(strings.ReplaceAll(filledIn(body), "@origin@", "http://"+r.Host))) // the crawl says what it got
+		_, _ = w.Write([]byte(strings.ReplaceAll(filledIn(body), "@origin@", "http://"+r.Host))) // the crawl reports an incomplete response
 	}))
 	t.Cleanup(server.Close)
 	return server.URL
@@ -165,7 +165,7 @@ func plantedSite(t *testing.T) (origin string) {
 
 var macro = regexp.MustCompile(`@(good|title|description|canonical|heading|text) ([\w-]+)@`)
 
-// filledIn is a page of the shop with its macros filled in.
+// filledIn replaces the macros in a page of the shop.
 func filledIn(body string) string {
 	return macro.ReplaceAllStringFunc(body, func(m string) string {
 		found := macro.FindStringSubmatch(m)
@@ -187,7 +187,7 @@ func filledIn(body string) string {
 	})
 }
 
-// paragraph is a text that no other name has.
+// paragraph returns a text that differs for each name.
 func paragraph(name string) string {
 	h := fnv.New64a()
 	h.Write([]byte(name))
@@ -207,9 +207,9 @@ func paragraph(name string) string {
 	return b.String()
 }
 
-// TestBrokenRecounted counts the broken links of a site again, from its files, with nothing of
-// skink's but the list of the pages that it read. SKINK_SITES names folders of other sites, with
-// colons between them, to be counted the same way.
+// TestBrokenRecounted compares the report of broken links with a count from the files of a site.
+// Only the list of crawled pages comes from skink. SKINK_SITES may name folders of other sites,
+// separated by colons.
 func TestBrokenRecounted(t *testing.T) {
 	t.Parallel()
 	sites := []string{"testdata/site"}
@@ -257,7 +257,7 @@ func TestBrokenRecounted(t *testing.T) {
 	}
 }
 
-// recounted is who links to what does not exist: the pages by target.
+// recounted returns the broken links of a site: for each missing URL, the pages that link to it.
 func recounted(t *testing.T, folder string, crawled []map[string]string) map[string]map[string]bool {
 	t.Helper()
 	missing := map[string]map[string]bool{}
@@ -312,7 +312,7 @@ func recounted(t *testing.T, folder string, crawled []map[string]string) map[str
 	}
 	for target := range missing {
 		if !followed[target] {
-			delete(missing, target) // nobody asked for it
+			delete(missing, target) // only nofollow links lead to it, so it was not requested
 		}
 	}
 	return missing
@@ -320,8 +320,7 @@ func recounted(t *testing.T, folder string, crawled []map[string]string) map[str
 
 var scheme = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]*:`)
 
-// resolved is the URL that a link names in a page of the origin: RFC 3986, section 5.2, done by
-// hand.
+// resolved resolves a link in a page of the origin by RFC 3986, section 5.2, without net/url.
 func resolved(origin, base, href string) string {
 	href, _, _ = strings.Cut(href, "#")
 	href, query, asks := strings.Cut(href, "?")
@@ -367,7 +366,7 @@ func resolved(origin, base, href string) string {
 	return href
 }
 
-// plainly is a URL without escapes. A "%" that encodes nothing stands for itself.
+// plainly returns a URL without percent escapes. A "%" that is not part of an escape stays.
 func plainly(raw string) string {
 	return escape.ReplaceAllStringFunc(raw, func(m string) string {
 		b, _ := strconv.ParseUint(m[1:], 16, 8)
@@ -386,7 +385,7 @@ func attribute(n *html.Node, name string) string {
 	return ""
 }
 
-// fileOf is the file that answers for a path.
+// fileOf returns the name of the file that is served under a path.
 func fileOf(folder, name string) string {
 	file := filepath.Join(folder, filepath.FromSlash(path.Clean("/"+name)))
 	if info, err := os.Stat(file); err == nil && info.IsDir() {
@@ -399,10 +398,10 @@ func fileOf(folder, name string) string {
 	return file
 }
 
-// exists says whether something answers for a path: a file, or a folder, which is listed.
+// exists reports whether there is a file or a folder for a path. A folder is served as a list.
 func exists(folder, name string) bool {
 	if strings.Contains(name, "/.") {
-		return false // a hidden file is no part of a site
+		return false // hidden files are not served
 	}
 	info, err := os.Stat(filepath.Join(folder, filepath.FromSlash(path.Clean("/"+name))))
 	return err == nil && (info.IsDir() || !strings.HasSuffix(name, "/"))

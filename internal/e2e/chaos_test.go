@@ -20,25 +20,26 @@ import (
 
 // # A site that breaks and heals
 //
-// A site of 40 pages is visited again and again. Between the visits its pages change, go, return,
-// move and become copies of each other, and for some visits the whole site answers with one of
-// many kinds of error. After that it stays as it is for a few visits. Then the store must have
-// the pages that a first crawl of the site finds, with their texts, and no others.
+// A site of 40 pages is visited again and again. Between the visits, pages change, disappear,
+// return, move and become copies of each other. During some visits, all URLs of the site fail in
+// one of many ways. Then the site stays unchanged for a few visits. In the end the store must have
+// the same pages and texts as a first crawl of the site.
 
-// The crawls ignore robots.txt: a host whose robots.txt answers while its pages do not is waited for.
+// The crawls ignore robots.txt, because a crawl would wait for a host that serves its robots.txt
+// but no pages.
 const chaosPages = 40
 
-// A breaking is a site that changes. An element of words is the text of a page: a number, or 0 for
-// no page. Pages with one number are copies.
+// A breaking is a site that changes. An element of words is the number of a page's text, or 0 if
+// the page does not exist. Pages with the same number are copies.
 type breaking struct {
 	mu     sync.Mutex
-	words  [chaosPages]int // guarded by mu
-	moved  [chaosPages]int // guarded by mu: the page it redirects to; -1: none
-	outage string          // guarded by mu
-	day    int             // guarded by mu
+	words  [chaosPages]int // guarded by mu: number of the text of each page; 0 if the page does not exist
+	moved  [chaosPages]int // guarded by mu: index of the page to which each page redirects; -1 if none
+	outage string          // guarded by mu: the current element of outages; "" if the site works
+	day    int             // guarded by mu: number of calls of change
 }
 
-// outages are the ways in which the whole site fails.
+// outages lists the ways in which the whole site can fail.
 var outages = []string{"404", "503", "maintenance", "maintenance that names the page", "empty", "login", "reset", "home page for all"}
 
 func (b *breaking) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -81,8 +82,8 @@ func (b *breaking) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// chaosText is a page with the text of a number. Every fifth text is a table with figures that change
-// every day.
+// chaosText returns a page with the text of the given number. Every fifth text is a table whose
+// figures change every day.
 func chaosText(number, day int) string {
 	random := rand.New(rand.NewPCG(uint64(number), 1))
 	var text strings.Builder
@@ -99,7 +100,7 @@ func chaosText(number, day int) string {
 	return fmt.Sprintf("<!DOCTYPE html><html lang=en><title>Text %d</title><article><h1>Text %d</h1><p>%s</p></article>", number, number, text.String())
 }
 
-// change makes a day pass.
+// change changes some pages at random, and sets the outage of the next day.
 func (b *breaking) change(random *rand.Rand, outage string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -111,7 +112,7 @@ func (b *breaking) change(random *rand.Rand, outage string) {
 		case 0:
 			b.words[n] = 0
 		case 1:
-			b.words[n] = b.words[random.IntN(chaosPages)] // a copy
+			b.words[n] = b.words[random.IntN(chaosPages)] // becomes a copy of another page
 		case 2:
 			if to := random.IntN(chaosPages); to != n && b.moved[to] < 0 {
 				b.words[n], b.moved[n] = 0, to
@@ -122,8 +123,8 @@ func (b *breaking) change(random *rand.Rand, outage string) {
 	}
 }
 
-// TestChaos: a site that breaks in many ways is stored like a new one when it has healed. Each seed is
-// a history of eight visits, and three calm ones.
+// TestChaos checks that the store of a site that has failed in many ways equals that of a new
+// crawl. Each seed stands for eight visits with changes and three without.
 func TestChaos(t *testing.T) {
 	t.Parallel()
 	histories := 6

@@ -10,14 +10,14 @@ import (
 	"time"
 )
 
-// cameBack is what the summary says of the visits to URLs that were known.
+// cameBack returns the part of a summary that counts the visits to known URLs.
 func cameBack(said string) string {
 	_, rest, _ := strings.Cut(said, "revisited ")
 	line, _, _ := strings.Cut(rest, "\n")
 	return line
 }
 
-// changes is what report --changes says of a store.
+// changes is the output of report --changes.
 type changes struct {
 	Changed, Gone []struct {
 		URL        string
@@ -36,8 +36,8 @@ func (c *hourCrawl) changes() (all changes) {
 	return all
 }
 
-// TestComeBackCounts: the summary and the report give the same numbers of pages that changed and are
-// gone, whatever else changed. What is no page, and was none before, did not fail again.
+// The summary and the report must count the same pages as changed and gone, whatever else happened.
+// A URL that was no page before must not count as a new failure.
 func TestComeBackCounts(t *testing.T) {
 	t.Parallel()
 	site := newHourSite(t)
@@ -45,15 +45,15 @@ func TestComeBackCounts(t *testing.T) {
 	site.become(func(w http.ResponseWriter, r *http.Request) bool {
 		switch path := r.URL.Path; {
 		case path == "/robots.txt":
-			fmt.Fprint(w, "User-agent: *\nDisallow: /a/1\nAllow: /a/1$\n") // ten articles
-		case path == "/a/2": // is not there
+			fmt.Fprint(w, "User-agent: *\nDisallow: /a/1\nAllow: /a/1$\n") // disallows /a/1 and the ten articles from /a/10 to /a/19, but allows /a/1 itself
+		case path == "/a/2": // never exists
 			http.NotFound(w, r)
-		case path == "/a/3" && round == 0, path == "/a/4" && round > 0: // is a page later; was a page
+		case path == "/a/3" && round == 0, path == "/a/4" && round > 0: // /a/3 becomes a page, /a/4 stops being one
 			http.Redirect(w, r, "/a/5", http.StatusFound)
-		case path == "/a/6" && round > 0: // the same words, and not to be indexed
+		case path == "/a/6" && round > 0: // the text is unchanged, but must not be indexed
 			w.Header().Set("X-Robots-Tag", "noindex")
 			return false
-		case path == "/a/8" && round > 1: // goes
+		case path == "/a/8" && round > 1: // disappears
 			http.NotFound(w, r)
 		default:
 			return false
@@ -85,9 +85,9 @@ func TestComeBackCounts(t *testing.T) {
 	}
 }
 
-// TestRestless comes back to pages with text that is another at every visit: when it was fetched, a
-// captcha, a counter. From the third visit on that alone is no change, and the report names it.
-// What somebody edits is a change at every visit.
+// TestRestless revisits pages with a passage that changes at every visit: the time, a captcha, or a
+// counter. From the third visit on, such a change alone must not count, and the report must list
+// the passage. A change by an editor must count at every visit.
 func TestRestless(t *testing.T) {
 	t.Parallel()
 	site := newHourSite(t)
@@ -127,9 +127,9 @@ func TestRestless(t *testing.T) {
 	}
 }
 
-// TestBeforeIsAVisit: a page follows another one, is judged again when that one goes, and then
-// changes. The time before the change is that of the visit that found the text, not of the
-// judgement.
+// In TestBeforeIsAVisit, a page is a duplicate of another, is judged again when the other
+// disappears, and then changes. The time before the change must be that of the visit that found the
+// old text, and not that of the second judgement.
 func TestBeforeIsAVisit(t *testing.T) {
 	t.Parallel()
 	site := newHourSite(t)
@@ -147,7 +147,7 @@ func TestBeforeIsAVisit(t *testing.T) {
 	crawl := newHourCrawl(t, site)
 	first := time.Now()
 	site.edited["/a/1"] = 1
-	crawl.round() // /a/1 is gone, and /a/2 is judged again
+	crawl.round() // /a/1 is gone, so /a/2 is judged again
 	site.edited["/a/2"] = 1
 	crawl.round()
 	c := crawl.changes()

@@ -16,9 +16,10 @@ import (
 	"testing"
 )
 
-// TestConfig crawls with the configuration of the specification: a host that wants a token, and
-// links and redirects to one that must not get it. The token is in no file that the crawl leaves, and
-// in nothing that it says. A second crawl continues with the copy of the file in the store.
+// TestConfig crawls with a configuration file that has a token for one host. The host requires the
+// token, and links and redirects to another host that must not get the token. The token must not be
+// in any file or output of the crawl. A second crawl must use the copy of the configuration in the
+// store.
 func TestConfig(t *testing.T) {
 	t.Parallel()
 	const token = "very-secret-token-4711"
@@ -77,7 +78,7 @@ check = "Log out"
 		}
 	}
 	skinkWith(env, "crawl", "--config", file, "--store", data, intranet.URL+"/", other.URL+"/")
-	skinkWith(env, "crawl", "--store", data, "--recrawl", "0s") // with the copy
+	skinkWith(env, "crawl", "--store", data, "--recrawl", "0s") // uses the copy of the configuration in the store
 	skinkWith(env, "config", "--store", data)
 	skinkWith(nil, "report", "--store", data)
 	skinkWith(nil, "export", "--store", data, "--include", "all", "--with-private")
@@ -106,7 +107,7 @@ check = "Log out"
 	}
 }
 
-// holdsNone fails if a file of a folder holds a text, also in a compressed form.
+// holdsNone checks that no file in a folder contains a text, not even in compressed form.
 func holdsNone(t *testing.T, dir, text string) {
 	t.Helper()
 	files := 0
@@ -141,7 +142,7 @@ func holdsNone(t *testing.T, dir, text string) {
 	}
 }
 
-// skink runs the program with variables added to its environment, and returns all that it prints.
+// skink runs the program with additional environment variables, and returns its combined output.
 func skink(t *testing.T, env []string, args ...string) (said string, err error) {
 	t.Helper()
 	cmd := exec.Command("skink", args...)
@@ -150,8 +151,9 @@ func skink(t *testing.T, env []string, args ...string) (said string, err error) 
 	return string(out), err
 }
 
-// TestLogin crawls a site behind a form whose session expires in the middle of the crawl. All pages are
-// found, and neither the password nor a session is in what the crawl leaves or says.
+// TestLogin crawls a site that requires a login, and whose session expires during the crawl. All
+// pages must be found, and neither the password nor the session may be in any file or output of the
+// crawl.
 func TestLogin(t *testing.T) {
 	t.Parallel()
 	const secret = "very-secret-4713"
@@ -227,9 +229,9 @@ check = "Log out"
 	}
 	holdsNone(t, dir, secret)
 
-	// With a wrong password the crawl says what to correct.
+	// With a wrong password, the message must tell what to correct.
 	out, err := skink(t, []string{"PASSWORD=wrong-4714"}, "crawl", "--config", file, "--store", filepath.Join(dir, "other"), site.URL+"/")
-	if err == nil || !strings.Contains(out, "log in at "+site.URL+"/login: the answer is not a page with \"Log out\" but 401 Unauthorized") || strings.Contains(out, "wrong-4714") {
+	if err == nil || !strings.Contains(out, "log in at "+site.URL+"/login: want a page with \"Log out\", got 401 Unauthorized") || strings.Contains(out, "wrong-4714") {
 		t.Errorf("with a wrong password: %v\n%s", err, out)
 	}
 }

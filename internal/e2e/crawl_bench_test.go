@@ -12,8 +12,8 @@ import (
 	"skink/internal/cli"
 )
 
-// BenchmarkCrawl crawls two generated sites of 2,000 pages, or the URLs in
-// SKINK_URLS, from fetching to the store. For where the time goes:
+// BenchmarkCrawl crawls two generated sites of 2,000 pages into a store. SKINK_URLS may name other
+// URLs. A profile shows where the time is spent:
 //
 //	SKINK_URLS=http://127.0.0.1:8080/ go test -run - -bench Crawl -benchtime 1x -cpuprofile cpu.prof ./internal/e2e
 func BenchmarkCrawl(b *testing.B) {

@@ -16,13 +16,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A page whose reading takes more memory than the system gives ends the process, and again after
-// the first resume. At the second resume it is given up as the cause, and the crawl goes on to its
-// end.
+// TestDeadlyPage crawls a page that takes more memory to parse than the system allows. The process
+// ends, and again after the first resume. At the second resume, the crawl must give up the page as
+// the cause, and continue to its end.
 //
-// The server sets the limit when it is asked for the page: so much beyond what the process
-// has by then that all other work fits into it, and the page's tree does not. How much that is
-// depends on the machine, so the test is one of those that are run by hand:
+// The server limits the memory when it receives the request for the page. The limit must be high
+// enough for everything else and too low for the page's tree. Whether it is depends on the machine,
+// so the test must be started by hand:
 //
 //	SKINK_LONG=full go test -run TestDeadlyPage ./internal/e2e
 func TestDeadlyPage(t *testing.T) {
@@ -31,7 +31,7 @@ func TestDeadlyPage(t *testing.T) {
 	}
 	skink := buildSkink(t)
 	dir := filepath.Join(t.TempDir(), "store")
-	var crawling atomic.Int64 // id of the process
+	var crawling atomic.Int64 // process id of the crawl
 	var limited atomic.Bool
 	limited.Store(true)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -47,7 +47,7 @@ func TestDeadlyPage(t *testing.T) {
 					t.Error(err)
 				}
 			}
-			_, _ = io.WriteString(w, deadlyPage()) // the process may be gone
+			_, _ = io.WriteString(w, deadlyPage()) // ignore an error, because the process may have ended
 		default:
 			http.NotFound(w, r)
 		}
@@ -70,7 +70,7 @@ func TestDeadlyPage(t *testing.T) {
 			t.Fatalf("run %d did not run out of memory: %v\n%.2000s", i+1, err, out)
 		}
 	}
-	limited.Store(false) // the page is not read, but it is fetched, which may take as much as the limit leaves
+	limited.Store(false) // the page is not parsed any more, but fetching it may need more memory than the limit
 	if out, err := crawl(); err != nil {
 		t.Fatalf("the crawl did not go on after two deaths: %v\n%.2000s", err, out)
 	}
@@ -83,15 +83,15 @@ func TestDeadlyPage(t *testing.T) {
 	}
 }
 
-// deadlyPage takes long to read before it takes much memory: each of its stray end tags is
-// looked for among 500 open elements, which leaves nothing, and its paragraphs are
-// a tree as large as a tree may be.
+// deadlyPage returns a page that needs much time to parse, and then much memory. The parser
+// searches 500 open elements for each of the stray end tags, which adds nothing to the tree. The
+// paragraphs then make the tree as large as trees may be.
 func deadlyPage() string {
 	const endTags, paragraphs = 1 << 20, 1 << 20
 	return strings.Repeat("<span>", 480) + strings.Repeat("</i>", endTags) + strings.Repeat("<p>a", paragraphs)
 }
 
-// limitMemory lets a process have so many bytes of addresses more than it has.
+// limitMemory limits the address space of a process to its current size plus more bytes.
 func limitMemory(pid int, more uint64) error {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", pid))
 	if err != nil {

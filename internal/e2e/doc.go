@@ -1,8 +1,9 @@
-// Package e2e has the tests that run skink as its users do: terminal sessions (testdata/script), the
-// commands of the README and of docs, kills, many workers on a real PostgreSQL, full disks, real
-// browsers. It also holds the table of imports. All tests run in the module's root.
+// Package e2e tests skink as its users run it. There are terminal sessions (testdata/script), the
+// commands in the README and the manual, and crawls by many workers with a real PostgreSQL. Other
+// tests kill crawls, fill disks and use real browsers. The package also has the table of allowed
+// imports. All tests run in the root folder of the module.
 //
-// Long tests are behind SKINK_LONG, see long_test.go:
+// Long tests run only if SKINK_LONG is set, see long_test.go:
 //
 //	SKINK_LONG=short go test ./internal/e2e
 package e2e

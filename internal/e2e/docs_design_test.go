@@ -9,11 +9,12 @@ import (
 	"testing"
 )
 
-// notDrawn are rooms of docs/design.md that its picture leaves out.
+// notDrawn lists the rooms (groups of folders) that the picture in docs/design.md omits.
 var notDrawn = map[string]bool{"helpers": true, "tests": true}
 
-// TestDesign compares docs/design.md with the import table: each folder is in one room, and the
-// picture has an arrow for each import between rooms that no longer path of arrows shows.
+// TestDesign compares docs/design.md with the import table. Each folder must be in one room. The
+// picture must have an arrow for each import between rooms, unless a longer path of arrows implies
+// it.
 func TestDesign(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("docs/design.md")
@@ -70,8 +71,8 @@ func TestDesign(t *testing.T) {
 	}
 }
 
-// reaches reports whether a path of imports leads from one room to another without the direct import
-// of skip.
+// reaches reports whether a path of imports leads from one room to another, without the direct
+// import of skip.
 func reaches(imports map[string]map[string]bool, from, to, skip string) bool {
 	seen := map[string]bool{}
 	next := slices.Collect(maps.Keys(imports[from]))
@@ -90,8 +91,8 @@ func reaches(imports map[string]map[string]bool, from, to, skip string) bool {
 	return false
 }
 
-// TestLibraryExamples checks that the code in docs/library.md is in a program or an example that
-// tests run.
+// TestLibraryExamples checks that all code in docs/library.md is also in a program or an example
+// that tests run.
 func TestLibraryExamples(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("docs/library.md")

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// A flagOf is a flag of a command, without its dashes.
+// A flagOf is a command and one of its flags, without dashes.
 type flagOf struct{ command, flag string }
 
 // helpFlags returns the flags that the help of each command lists, with their defaults.
@@ -53,8 +53,8 @@ func commandNames(t *testing.T) (names []string) {
 	return names
 }
 
-// A flagRow is a row of a table of flags: a table whose first heading is "flag of" or "flags of" and
-// the names of commands, as code.
+// A flagRow is a row of a table of flags in the manual. Such a table has the first heading "flag
+// of" or "flags of", followed by the names of commands as code.
 type flagRow struct {
 	page, defaultValue string
 }
@@ -92,8 +92,8 @@ func flagRows(t *testing.T) map[flagOf][]flagRow {
 	return rows
 }
 
-// TestFlags compares the tables of flags with the help of the commands: each flag of each command is
-// in one row of one page, with its default.
+// TestFlags compares the tables of flags in the manual with the help of the commands. Each flag of
+// each command must be in exactly one row, with its default.
 func TestFlags(t *testing.T) {
 	t.Parallel()
 	rows := flagRows(t)
@@ -117,7 +117,7 @@ func TestFlags(t *testing.T) {
 	}
 }
 
-// TestCommands checks that the documents show each command at least once.
+// TestCommands checks that the manual shows each command at least once.
 func TestCommands(t *testing.T) {
 	t.Parallel()
 	var shown strings.Builder
@@ -133,15 +133,15 @@ func TestCommands(t *testing.T) {
 	}
 }
 
-// sameDefault reports whether a table and a help name the same default. A table may leave zeros out
-// of a duration, and say in words what an empty default or a list means.
+// sameDefault reports whether a table and the help of a command have the same default. A table may
+// omit zeros of a duration, and describe an empty default or a list in words.
 func sameDefault(table, help string) bool {
 	a, errA := time.ParseDuration(table)
 	b, errB := time.ParseDuration(help)
 	return table == help || errA == nil && errB == nil && a == b || help == "" && !strings.ContainsAny(table, "0123456789\"") || strings.ContainsAny(help, " ,")
 }
 
-// TestFlagsInText looks for flags in the documents that no command has.
+// TestFlagsInText checks that the manual mentions no flag that does not exist.
 func TestFlagsInText(t *testing.T) {
 	t.Parallel()
 	known := map[string]bool{"help": true, "all": true}

@@ -10,8 +10,7 @@ import (
 	"unicode"
 )
 
-// TestLinks follows each relative link of the documents to its file, and to its heading if it names
-// one.
+// TestLinks checks that the file and the heading of each relative link in the manual exist.
 func TestLinks(t *testing.T) {
 	t.Parallel()
 	link := regexp.MustCompile(`\]\(([^)\s]+)\)`)
@@ -34,7 +33,7 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// TestPictures checks that the documents show every picture of docs, and that none is large.
+// TestPictures checks that the manual shows every picture in docs, and that no picture is large.
 func TestPictures(t *testing.T) {
 	t.Parallel()
 	var all strings.Builder
@@ -65,7 +64,7 @@ func unfenced(t *testing.T, page string) string {
 	return regexp.MustCompile("(?ms)^ *```.*?^ *```$").ReplaceAllString(string(text), "")
 }
 
-// anchors returns the names that code hosts give to the headings of a page.
+// anchors returns the names that code hosting sites give to the headings of a page.
 func anchors(t *testing.T, page string) map[string]bool {
 	names := map[string]bool{}
 	for _, m := range regexp.MustCompile(`(?m)^#+ (.*)$`).FindAllStringSubmatch(unfenced(t, page), -1) {
@@ -82,8 +81,8 @@ func anchors(t *testing.T, page string) map[string]bool {
 	return names
 }
 
-// TestMarkdown checks that the documents are plain Markdown: no HTML, and no block of commands that
-// TestDocs does not run.
+// TestMarkdown checks that the manual is plain Markdown: it has no HTML, and no block of commands
+// that TestDocs does not run.
 func TestMarkdown(t *testing.T) {
 	t.Parallel()
 	fence := regexp.MustCompile("(?m)^ *```(.*)$")
@@ -108,7 +107,7 @@ func TestMarkdown(t *testing.T) {
 	}
 }
 
-// TestMetricsTable compares the metrics in docs/operations.md with those that the code defines.
+// TestMetricsTable compares the metrics in docs/operations.md with those in the code.
 func TestMetricsTable(t *testing.T) {
 	t.Parallel()
 	source := sourceOf(t, "internal/monitor")
@@ -126,7 +125,7 @@ func TestMetricsTable(t *testing.T) {
 	}
 }
 
-// TestProblemsTable checks that docs/crawling.md explains each problem of a URL.
+// TestProblemsTable checks that docs/crawling.md explains every problem that a URL can have.
 func TestProblemsTable(t *testing.T) {
 	t.Parallel()
 	problems := regexp.MustCompile(`Problem\w+ +Problem = "([^"]+)"`).FindAllStringSubmatch(sourceOf(t, "crawler"), -1)
@@ -141,7 +140,7 @@ func TestProblemsTable(t *testing.T) {
 	}
 }
 
-// sourceOf returns the code of a package.
+// sourceOf returns the source code of a package.
 func sourceOf(t *testing.T, folder string) string {
 	t.Helper()
 	files, err := filepath.Glob(folder + "/*.go")

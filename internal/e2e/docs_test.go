@@ -18,7 +18,8 @@ import (
 	"skink/store/postgres/postgrestest"
 )
 
-// documents returns the README, the pages of docs and the page of the feed's fields.
+// documents returns the names of the README, the pages of the manual, and the page about the fields
+// of the feed.
 func documents(t *testing.T) []string {
 	t.Helper()
 	pages, err := filepath.Glob("docs/*.md")
@@ -28,18 +29,18 @@ func documents(t *testing.T) []string {
 	return append(pages, "README.md", "feed/SCHEMA.md")
 }
 
-// TestDocs runs the commands that the README and the pages of docs show: those of one page in their
-// order, in one folder, by a shell. Where a page shows the output of a command, it is compared.
+// TestDocs runs the commands in the README and the manual. The commands of one page run in their
+// order in one folder, by a shell. If a page shows the output of a command, the output is compared.
 //
-// The first block of TOML of a page is its file skink.toml. The test replaces hosts and addresses by servers on loopback, and sets the delay to 0 where a
-// command names none.
+// The first block of TOML in a page becomes the file skink.toml. The test replaces hosts and
+// addresses by servers on loopback, and uses the delay 0 unless a command has another.
 func TestDocs(t *testing.T) {
 	t.Parallel()
 	shown := 0
 	for _, page := range documents(t) {
 		shown += len(commandsOf(t, page))
 		if page == "docs/many-machines.md" {
-			continue // TestManyMachines runs them, and looks at what came of them
+			continue // TestManyMachines runs these commands and checks their results
 		}
 		t.Run(page, func(t *testing.T) {
 			t.Parallel()
@@ -51,10 +52,10 @@ func TestDocs(t *testing.T) {
 	}
 }
 
-// A ran is what is left when the commands of a page were run.
+// A ran is the state after the commands of a page were run.
 type ran struct {
 	dir      string
-	org, com string // the sites that stand for example.org and example.com
+	org, com string // URLs of the sites that replace example.org and example.com
 	server   *postgrestest.Server
 }
 
@@ -153,8 +154,8 @@ func runPage(t *testing.T, page string) (r ran) {
 	return r
 }
 
-// onLoopback returns a command as the test runs it: the program of this test, no delay unless the
-// command names one, and ports that the system chooses.
+// onLoopback changes a command for the test. It uses the program of this test, no delay unless the
+// command has one, and ports that the system chooses.
 func onLoopback(line string) string {
 	line = strings.Replace(line, "go run . ", "skink ", 1)
 	if strings.Contains(line, "skink crawl ") && !strings.Contains(line, "--delay") {
@@ -164,8 +165,8 @@ func onLoopback(line string) string {
 	return regexp.MustCompile(`--metrics \d+`).ReplaceAllString(line, "--metrics 0")
 }
 
-// leavesLoopback reports whether an argument is a URL of another machine. Names below .localhost are
-// of this one, and nothing is fetched from the site that publishes a key.
+// leavesLoopback reports whether an argument is a URL on another machine. Names below .localhost
+// are on this machine. The site that publishes a key is never contacted.
 func leavesLoopback(arg string) bool {
 	_, rest, isURL := strings.Cut(arg, "://")
 	host, _, _ := strings.Cut(rest, "/")
@@ -174,7 +175,8 @@ func leavesLoopback(arg string) bool {
 		!strings.HasPrefix(arg, "s3://") // a bucket of the server that AWS_ENDPOINT_URL names
 }
 
-// A shownCommand is a line of a document that begins with $, and the output that it shows, "" if none.
+// A shownCommand is a command in a document: a line that begins with $. output is the output in the
+// document, "" if there is none.
 type shownCommand struct{ line, output string }
 
 func commandsOf(t *testing.T, file string) (all []shownCommand) {
@@ -199,8 +201,8 @@ func commandsOf(t *testing.T, file string) (all []shownCommand) {
 	return all
 }
 
-// showsLines reports whether an output has the lines that a page shows of it, in their order. A line
-// "..." stands for any lines.
+// showsLines reports whether an output contains the lines that a page shows, in their order. A line
+// "..." in the page matches any lines.
 func showsLines(got, want string) bool {
 	parts := strings.Split("\n"+normal(want)+"\n", "\n...\n")
 	for i := range parts {
@@ -209,7 +211,7 @@ func showsLines(got, want string) bool {
 	return regexp.MustCompile(`^` + strings.Join(parts, `\n(?:.*\n)*`) + `$`).MatchString("\n" + normal(got) + "\n")
 }
 
-// viewed opens what skink view shows, at a port that the system chooses, and ends it as a reader would.
+// viewed runs skink view at a port that the system chooses, opens its page, and stops it.
 func viewed(t *testing.T, dir string, args []string) {
 	t.Helper()
 	cmd := exec.Command("skink", append(args, "--listen", "0")...)
@@ -238,7 +240,7 @@ func viewed(t *testing.T, dir string, args []string) {
 	}
 }
 
-// installed runs go install, into a folder of the test's.
+// installed runs go install into a temporary folder.
 func installed(t *testing.T) {
 	t.Helper()
 	bin := t.TempDir()
@@ -252,15 +254,15 @@ func installed(t *testing.T) {
 	}
 }
 
-// normal returns an output without what depends on the machine and the time: times, rates, sizes and
-// what a crawl learns.
+// normal replaces the parts of an output that depend on the machine or the time: times, rates,
+// sizes, and the results of learning.
 func normal(output string) string {
 	for _, n := range []struct{ what, is string }{
 		{`\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?Z?`, "2026-11-25 00:00:00"},
 		{`[0-9.]+ m?s\b`, "0 s"},
 		{`[0-9.]+ a second`, "0 a second"},
 		{`[0-9.]+ (bytes|KB|MB)`, "0 KB"},
-		// How many URLs a crawl postpones depends on the order of answers.
+		// The number of postponed URLs depends on the order of the responses.
 		{`\d+ +URLs (postponed|like)`, "0 URLs $1"},
 		{`\d+ of \d+ fetched`, "0 of 0 fetched"},
 		{`/lamp/\d\?color=\d`, "/lamp/0?color=0"},
@@ -270,7 +272,7 @@ func normal(output string) string {
 	return strings.TrimSpace(output)
 }
 
-// calledByCI checks that a shown command is one that the project's own check runs.
+// calledByCI checks that a command in a document is also run by the script .ci/run.
 func calledByCI(t *testing.T, command string) {
 	t.Helper()
 	script, err := os.ReadFile(".ci/run")
@@ -282,8 +284,8 @@ func calledByCI(t *testing.T, command string) {
 	}
 }
 
-// exampleSite serves a small site on loopback: one page in two places, in a folder, a link to a page
-// that does not exist, and nothing that leads to another host.
+// exampleSite serves a small site on loopback. It has a page at two URLs, a page in a folder, a
+// link to a missing page, and no link to another host.
 func exampleSite(t *testing.T, name string) (url string) {
 	page := "<title>%s of %s</title><main><p>" + strings.Repeat("Some words about %[2]s that are long enough to be a text. ", 8) + "</main>"
 	mux := http.NewServeMux()
@@ -300,7 +302,7 @@ func exampleSite(t *testing.T, name string) (url string) {
 	return server.URL
 }
 
-// shopSite serves a shop of ten lamps, and each lamp in eight colours, whose pages say the same.
+// shopSite serves a shop of ten lamps. Each lamp has eight colours, whose pages have the same text.
 func shopSite(t *testing.T) (url string) {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, r *http.Request) {

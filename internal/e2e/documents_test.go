@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// documentPairs are texts that packages of Debian have in two forms. Each resembles the other by 0.78 or
-// more.
+// documentPairs lists texts that Debian packages contain in two formats. The two have a resemblance
+// of 0.78 or more.
 var documentPairs = []struct{ name, page, document string }{
 	{"fhs", "debian-policy/fhs/fhs-3.0.html", "debian-policy/fhs/fhs-3.0.pdf.gz"},
 	{"publican", "publican/Users_Guide/en-US/Publican/4.2/html-single/Users_Guide/index.html", "publican/Users_Guide/en-US/Publican/4.2/pdf/Users_Guide/*.pdf.gz"},
@@ -23,8 +23,8 @@ var documentPairs = []struct{ name, page, document string }{
 	{"fontconfig", "fontconfig/fontconfig-user.html", "fontconfig/fontconfig-user.pdf.gz"},
 }
 
-// A crawl finds the PDF or EPUB copies of pages. The pages are those of packages of Debian, unpacked into
-// the folder that SKINK_DOCS names.
+// A crawl must find that PDF and EPUB files are copies of pages. The files are from Debian packages
+// that were unpacked into the folder SKINK_DOCS.
 func TestDocumentPairs(t *testing.T) {
 	t.Parallel()
 	root := os.Getenv("SKINK_DOCS")
@@ -37,7 +37,7 @@ func TestDocumentPairs(t *testing.T) {
 		t.Fatal(err)
 	}
 	const host = "http://site.localhost/"
-	pairs := map[string][]string{} // URLs of both, by the name of the pair
+	pairs := map[string][]string{} // the URLs of both files, by the name of the pair
 	for _, p := range documentPairs {
 		for i, pattern := range []string{p.page, p.document} {
 			matches, err := filepath.Glob(filepath.Join(root, "usr/share/doc", pattern))
@@ -94,7 +94,7 @@ func TestDocumentPairs(t *testing.T) {
 	}
 }
 
-// unpackTo copies a file, and decompresses it if its name ends in .gz.
+// unpackTo copies a file. It decompresses the file if its name ends in .gz.
 func unpackTo(t *testing.T, from, to string) {
 	t.Helper()
 	body, err := os.ReadFile(from)

@@ -24,21 +24,21 @@ import (
 	"skink/store/postgres/postgrestest"
 )
 
-// # What must hold when something breaks
+// # Faults
 //
-// Each test crawls generated sites with workers that share a store on servers, breaks one thing in
-// the middle, and compares what the store holds at the end with an undisturbed crawl by one process
-// into a folder: the same pages, none lost and none twice, and the same clusters over all pages.
+// Each test crawls generated sites with workers that share a store on servers, and breaks something
+// during the crawl. In the end, the store must have the same pages and the same clusters as after
+// an undisturbed crawl by one process into a folder. No page may be missing or occur twice.
 
-// A worker is a crawl in a process of its own.
+// A worker is a process that crawls.
 type worker struct {
 	*exec.Cmd
 	said  transcript
-	ended chan struct{} // closed when it has ended
-	err   error         // how it ended: read after that
+	ended chan struct{} // closed when the process has ended
+	err   error         // error with which the process ended; valid after ended is closed
 }
 
-// startWorker starts a process of the program. It is killed at the end of the test.
+// startWorker starts a process of the program, which is killed at the end of the test.
 func startWorker(t *testing.T, skink string, args ...string) *worker {
 	t.Helper()
 	w := &worker{Cmd: exec.Command(skink, args...), ended: make(chan struct{})}
@@ -57,8 +57,9 @@ func startWorker(t *testing.T, skink string, args ...string) *worker {
 	return w
 }
 
-// awaitEnds waits until workers have ended. The patience is for busy machines. If one does not end, all
-// that run say what they are doing: it may be another that the one waits for.
+// awaitEnds waits until workers have ended. The time limit allows for busy machines. If a worker
+// does not end, all running workers print their goroutines, because it may be waiting for another
+// one.
 func awaitEnds(t *testing.T, workers ...*worker) {
 	t.Helper()
 	patience := time.After(5 * time.Minute)
@@ -79,7 +80,7 @@ func awaitEnds(t *testing.T, workers ...*worker) {
 	}
 }
 
-// runs says whether a worker has not ended yet.
+// runs reports whether a worker is still running.
 func (w *worker) runs() bool {
 	select {
 	case <-w.ended:
@@ -89,7 +90,7 @@ func (w *worker) runs() bool {
 	}
 }
 
-// endWell waits until workers have ended, and wants no error of any.
+// endWell waits until workers have ended. None may have failed.
 func endWell(t *testing.T, workers ...*worker) {
 	t.Helper()
 	awaitEnds(t, workers...)
@@ -100,7 +101,8 @@ func endWell(t *testing.T, workers ...*worker) {
 	}
 }
 
-// fails waits until a worker has ended, and wants an error that says all of some texts.
+// fails waits until a worker has ended. It must have failed with an error that contains all the
+// given texts.
 func (w *worker) fails(t *testing.T, texts ...string) {
 	t.Helper()
 	awaitEnds(t, w)
@@ -114,14 +116,14 @@ func (w *worker) fails(t *testing.T, texts ...string) {
 	}
 }
 
-// A reference is what an undisturbed crawl by one process has found.
+// A reference is the result of an undisturbed crawl by one process.
 type reference struct {
 	skink, store string
 	sites        *sites
-	asked        int // how many URLs it asked for
+	asked        int // number of URLs that the crawl requested
 }
 
-// refer crawls sites into a folder, and forgets what was asked of them.
+// refer crawls sites into a folder, and then resets the counts of requests.
 func refer(t *testing.T, hosts, pages int) *reference {
 	t.Helper()
 	r := &reference{skink: buildSkink(t), store: filepath.Join(t.TempDir(), "calm"), sites: startHosts(t, hosts, pages)}
@@ -131,13 +133,13 @@ func refer(t *testing.T, hosts, pages int) *reference {
 	return r
 }
 
-// worker starts a worker that crawls the sites into a store.
+// worker starts a worker that crawls the sites of the reference into a store.
 func (r *reference) worker(t *testing.T, store, name string, flags ...string) *worker {
 	t.Helper()
 	return startWorker(t, r.skink, crawlArgs(store, r.sites, append([]string{"--quiet", "--worker", name}, flags...)...)...)
 }
 
-// same wants a store to hold what the undisturbed crawl has found.
+// same checks that a store has the same content as the reference.
 func (r *reference) same(t *testing.T, store string) {
 	t.Helper()
 	pages := exported(t, r.skink, store)
@@ -150,8 +152,8 @@ func (r *reference) same(t *testing.T, store string) {
 	}
 }
 
-// allFound wants each page of a store on servers to be found by its id. An export reads them in the
-// order of their commits, and would not notice that it is lost where one is.
+// allFound checks that each page of a shared store can be found by its id. An export, which reads
+// pages in the order of their commits, would not detect a page that cannot be found.
 func allFound(t *testing.T, address string, pages []line) {
 	t.Helper()
 	a, err := postgres.ParseAddress(address)
@@ -180,11 +182,12 @@ func allFound(t *testing.T, address string, pages []line) {
 	}
 }
 
-// TestWorkerStopped stops a worker for longer than its claims last, while it waits for an answer.
-// Another takes its hosts over and gets that answer. When the first goes on, it has the old answer
-// in hand, notices that the host is no longer its own, and writes nothing of it.
+// TestWorkerStopped stops a worker for longer than its claims last, while the worker waits for a
+// response. Another worker takes over its hosts and gets that response. When the first worker
+// continues, it receives the old response, but must notice that it has lost the host, and must not
+// store anything.
 func TestWorkerStopped(t *testing.T) {
-	long(t) // waits half a minute until claims run out
+	long(t) // waits half a minute for claims to expire
 	t.Parallel()
 	store := postgrestest.Start(t).URL("web")
 	skink := buildSkink(t)
@@ -227,10 +230,10 @@ func TestWorkerStopped(t *testing.T) {
 	}
 }
 
-// TestWorkerKilled kills a worker in the middle. What it held, another goes on with when the claims
-// have run out, and only what was in flight is fetched again.
+// TestWorkerKilled kills a worker during a crawl. When its claims have expired, another worker must
+// continue with its hosts. Only requests that were in flight may be repeated.
 func TestWorkerKilled(t *testing.T) {
-	long(t) // waits half a minute until claims run out
+	long(t) // waits half a minute for claims to expire
 	t.Parallel()
 	r := refer(t, 4, 240)
 	store := postgrestest.Start(t).URL("web")
@@ -246,7 +249,7 @@ func TestWorkerKilled(t *testing.T) {
 	r.same(t, store)
 }
 
-// A wire is a proxy in front of a server, which can be cut.
+// A wire is a proxy to a server. Its connections can be interrupted.
 type wire struct {
 	net.Listener
 	to string
@@ -260,11 +263,11 @@ type wireMode int
 
 const (
 	whole   wireMode = iota
-	silent           // nothing comes through, and nobody is told
-	refused          // connections are closed at once
+	silent           // no data passes, and connections stay open
+	refused          // connections are closed immediately
 )
 
-// startWire starts a proxy to an address.
+// startWire starts a proxy to the server at an address.
 func startWire(t *testing.T, to string) *wire {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -288,7 +291,7 @@ func startWire(t *testing.T, to string) *wire {
 	return w
 }
 
-// set cuts the wire, or mends it.
+// set changes the mode of the wire, for existing and new connections.
 func (w *wire) set(mode wireMode) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -306,7 +309,7 @@ func (w *wire) is() wireMode {
 	return w.mode
 }
 
-// keep remembers connections, so that they can be cut, and says whether they may be.
+// keep registers connections so that set can close them. It reports whether the mode allows them.
 func (w *wire) keep(conns ...net.Conn) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -349,9 +352,9 @@ func (w *wire) carry(c net.Conn) {
 	both.Wait()
 }
 
-// TestWorkerCutOff cuts a worker off from its store for a while, so that nothing comes through, and
-// so that connections are refused. It waits, and goes on when the store is back: nothing is lost,
-// and nothing fetched again.
+// TestWorkerCutOff interrupts the connection of a worker to its store for a while, first without
+// closing connections, and then with refused connections. The worker must wait and continue when
+// the store is available again. No page may be lost or fetched again.
 func TestWorkerCutOff(t *testing.T) {
 	long(t)
 	t.Parallel()
@@ -379,10 +382,11 @@ func TestWorkerCutOff(t *testing.T) {
 	}
 }
 
-// TestWorkerCutOffForGood cuts a worker off for longer than it has patience. It ends and says why,
-// and the same command goes on when the store is back.
+// TestWorkerCutOffForGood interrupts the connection of a worker to its store for longer than the
+// worker waits. The worker must fail with the reason, and the same command must continue when the
+// store is available again.
 func TestWorkerCutOffForGood(t *testing.T) {
-	long(t) // waits half a minute for a worker's patience to end
+	long(t) // waits half a minute until the worker gives up
 	t.Parallel()
 	r := refer(t, 4, 240)
 	server := postgrestest.Start(t)
@@ -400,8 +404,8 @@ func TestWorkerCutOffForGood(t *testing.T) {
 	r.same(t, server.URL("web"))
 }
 
-// TestServerRestarts kills the server twice in the middle of a crawl and starts it again. The workers
-// wait, and nothing is fetched again.
+// TestServerRestarts kills and restarts the database server twice during a crawl. The workers must
+// wait, and no page may be fetched again.
 func TestServerRestarts(t *testing.T) {
 	long(t)
 	t.Parallel()
@@ -423,8 +427,9 @@ func TestServerRestarts(t *testing.T) {
 	r.same(t, server.URL("web"))
 }
 
-// TestSchemaGone drops, empties or replaces the schema while workers crawl. Each ends with exit code 1
-// and says what happened. A worker that starts then tells an emptied schema from one that is not there.
+// TestSchemaGone drops, empties or replaces the schema during a crawl. Each worker must end with
+// exit code 1 and the reason. A worker that starts later must distinguish an emptied schema from a
+// missing one.
 func TestSchemaGone(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts servers")
@@ -464,8 +469,8 @@ func TestSchemaGone(t *testing.T) {
 	}
 }
 
-// TestSecureStore crawls into a server that wants TLS and a password. The password comes from the
-// environment, and from the address. It is in nothing that is printed or stored.
+// TestSecureStore crawls into a server that requires TLS and a password. The password is in the
+// environment or in the address. It must not be printed or stored.
 func TestSecureStore(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts servers")

@@ -12,10 +12,11 @@ import (
 	"time"
 )
 
-// TestDiskFilledAtOnce crawls into a small file system, which another program fills in one go at a
-// random moment. No look at the free space can come in time. Each run ends with the message of a
-// full disk and exit code 1. When there is room again, the same command goes on, and the store has
-// the pages of an undisturbed crawl. The runs differ in whether an archive is written.
+// TestDiskFilledAtOnce crawls into a small file system, which another program fills at once at a
+// random moment. A check of the free space would come too late. Each run must end with a message
+// about the full disk and exit code 1. When space is available again, the same command must
+// continue, and in the end the store must have the pages of an undisturbed crawl. The test runs
+// without and with an archive.
 func TestDiskFilledAtOnce(t *testing.T) {
 	runs, pages := 6, 3000
 	if long(t) == full {
@@ -62,8 +63,8 @@ func TestDiskFilledAtOnce(t *testing.T) {
 	sound(t, got)
 }
 
-// fillDuringCrawl crawls, and fills the disk after so many answers until the crawl has ended. It
-// says whether the crawl met the full disk.
+// fillDuringCrawl runs a crawl, and fills the disk after the given number of responses until the
+// crawl has ended. It reports whether the crawl failed because of the full disk.
 func fillDuringCrawl(t *testing.T, skink, store, disk string, sites *sites, answers int, more []string) bool {
 	t.Helper()
 	cmd := exec.Command(skink, sites.crawl(store, more)...)
@@ -101,8 +102,8 @@ func fillDuringCrawl(t *testing.T, skink, store, disk string, sites *sites, answ
 	return true
 }
 
-// startFiller fills a disk, also with what others free, until the function that it returns is
-// called. That removes all of it.
+// startFiller keeps a disk full until stop is called, even if other programs free space. stop
+// removes the file that fills the disk.
 func startFiller(t *testing.T, disk string) (stop func()) {
 	name := filepath.Join(disk, "filler")
 	f, err := os.Create(name)

@@ -28,15 +28,15 @@ import (
 	"skink/internal/harmless"
 )
 
-// hostile is what a stranger would like a terminal to get: a command in C0 and in
-// C1, a turned name, a forged line, and bytes that are no UTF-8.
+// hostile contains bytes that could attack a terminal: C0 and C1 control sequences, characters that
+// reverse a name, a forged line, and invalid UTF-8.
 const hostile = "evil \x1b[2J\x1b]0;owned\x07 \u009b31m \x7f \u202etxt.exe \u2066\u200f\u061c \u0085 caf\xe9"
 
-// hostileHeader is what of it net/http takes in a header.
+// hostileHeader is the part of hostile that net/http accepts in a header.
 const hostileHeader = "evil \u009b31m \u202etxt.exe \u2066\u200f\u061c \u0085 caf\xe9 \x9b2J"
 
-// TestHostileOutput drives hostile bytes through every command, and looks at all
-// that comes out: on both streams, and in the files they write.
+// TestHostileOutput passes hostile bytes through every command, and checks the output on both
+// streams and all files that the commands write.
 func TestHostileOutput(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -99,7 +99,7 @@ func TestHostileOutput(t *testing.T) {
 		cmd.Dir = dir
 		var out, errs bytes.Buffer
 		cmd.Stdout, cmd.Stderr = &out, &errs
-		_ = cmd.Run() // some are to fail
+		_ = cmd.Run() // some commands are expected to fail
 		run[args[0]] = true
 		if testing.Verbose() {
 			t.Logf("skink %q\n%s%s", args, &out, &errs)
@@ -129,8 +129,8 @@ func TestHostileOutput(t *testing.T) {
 	hostileScreen(t, dir, web, tlsWeb)
 }
 
-// hostileScreen crawls for a person at a terminal, who gets a status line and its
-// own escapes: those to the line's beginning, and no other.
+// hostileScreen crawls with a terminal as output. The only escape sequences in the output must be
+// those of the status line, which return to the beginning of a line.
 func hostileScreen(t *testing.T, dir, web, tlsWeb string) {
 	var screen bytes.Buffer
 	args := []string{"crawl", "--delay", "0", "--retries", "0", "--store", filepath.Join(dir, "screen"), web + "/", tlsWeb + "/"}
@@ -154,7 +154,7 @@ func quoteJSON(s string) string {
 	return fmt.Sprintf("%+q", strings.ToValidUTF8(strings.NewReplacer("\x1b", "", "\x07", "", "\x7f", "").Replace(s), ""))
 }
 
-// hostileSite writes its answers itself: net/http would refuse to send such headers.
+// hostileSite writes its responses without net/http, which would refuse to send such headers.
 func hostileSite(t *testing.T) (url string) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -205,7 +205,7 @@ func hostileSite(t *testing.T) (url string) {
 	return "http://" + l.Addr().String()
 }
 
-// hostileCertificate serves with a certificate whose names command a terminal.
+// hostileCertificate serves with a certificate whose names contain terminal control sequences.
 func hostileCertificate(t *testing.T) (url string) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {

@@ -19,18 +19,18 @@ import (
 	"skink/internal/cli"
 )
 
-// An hourSite is a site of a home page and some articles. Each round of a crawl can see it in
-// another state.
+// An hourSite is a site with a home page and some articles. It can behave differently in each round
+// of a crawl.
 type hourSite struct {
 	*httptest.Server
 	mu     sync.Mutex
-	answer func(w http.ResponseWriter, r *http.Request) bool // guarded by mu: says whether it answered; nil: nobody did
-	edited map[string]int                                    // guarded by mu: version of the text of a path
-	asked  int                                               // guarded by mu: requests for pages
-	number int                                               // of the site: each has texts of its own
+	answer func(w http.ResponseWriter, r *http.Request) bool // guarded by mu: returns true if it has answered the request; nil if the site works normally
+	edited map[string]int                                    // guarded by mu: version of the text at a path
+	asked  int                                               // guarded by mu: number of requests for pages
+	number int                                               // number of the site; all sites have different texts
 }
 
-const hourPages = 20 // articles
+const hourPages = 20 // number of articles
 
 func newHourSite(t *testing.T) *hourSite {
 	s := &hourSite{edited: map[string]int{}}
@@ -63,8 +63,8 @@ func (s *hourSite) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// prose is a text of its own for each number and version. An even version shares most of the text
-// with the version before.
+// prose returns a text that differs for each number and version. An odd version shares most of its
+// text with the version before.
 func prose(n, version int) string {
 	rng := rand.New(rand.NewPCG(uint64(n), uint64(version/2)))
 	words := make([]string, 90)
@@ -77,14 +77,14 @@ func prose(n, version int) string {
 	return strings.Join(words, " ")
 }
 
-// become changes how the site answers from now on.
+// become changes the answers of the site from now on. nil restores the normal site.
 func (s *hourSite) become(answer func(http.ResponseWriter, *http.Request) bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.answer, s.asked = answer, 0
 }
 
-// pagesOnly lets robots.txt and the sitemap be, and answers all else.
+// pagesOnly applies answer to all URLs except robots.txt and the sitemap.
 func pagesOnly(answer func(http.ResponseWriter, *http.Request)) func(http.ResponseWriter, *http.Request) bool {
 	return func(w http.ResponseWriter, r *http.Request) bool {
 		if r.URL.Path == "/robots.txt" || r.URL.Path == "/sitemap.xml" {
@@ -95,7 +95,7 @@ func pagesOnly(answer func(http.ResponseWriter, *http.Request)) func(http.Respon
 	}
 }
 
-// slowly answers so slowly that each page is judged before the next one is asked for.
+// slowly delays each answer, so that each page is judged before the next one is requested.
 func slowly(answer func(http.ResponseWriter, *http.Request) bool) func(http.ResponseWriter, *http.Request) bool {
 	return func(w http.ResponseWriter, r *http.Request) bool {
 		time.Sleep(100 * time.Millisecond)
@@ -125,7 +125,7 @@ var (
 	busy = pagesOnly(func(w http.ResponseWriter, r *http.Request) { http.Error(w, "busy", http.StatusServiceUnavailable) })
 )
 
-// An hourCrawl is a store whose crawls come back to sites, and the feed of changes from it.
+// An hourCrawl is a store for repeated crawls of sites, together with its feed of changes.
 type hourCrawl struct {
 	t      *testing.T
 	dir    string
@@ -144,8 +144,8 @@ func newHourCrawl(t *testing.T, sites ...*hourSite) *hourCrawl {
 	return c
 }
 
-// round crawls, and returns what the crawl said and what changed in the feed: how many lines of each
-// kind, and the paths.
+// round crawls, and then reads the feed of changes. said is the crawl's output on standard error.
+// changes describes the lines of the feed: the number of lines or the paths for each kind.
 func (c *hourCrawl) round(more ...string) (said, changes string) {
 	c.t.Helper()
 	args := append([]string{"crawl", "--store", c.dir + "/store", "--delay", "0"}, more...)
@@ -179,20 +179,20 @@ func (c *hourCrawl) run(args ...string) (out, said string) {
 	c.t.Helper()
 	var o, e bytes.Buffer
 	code := cli.Run(c.t.Context(), args, cli.Console{In: strings.NewReader(""), Out: &o, Err: &e})
-	if code != 0 && !strings.Contains(e.String(), "\nskink: no page was fetched: ") { // no page is left in the store
+	if code != 0 && !strings.Contains(e.String(), "\nskink: no page was fetched: ") { // the exit code is an error if the store has no page left
 		c.t.Fatalf("%v: exit code %d\n%s", args, code, &e)
 	}
 	return o.String(), e.String()
 }
 
-// TestBadHour comes back to a site that has one bad hour: every URL answers with the same page, with
-// nothing, or with a login form. Nothing of that is in the feed, and the site is left alone after a
-// few pages. After the hour only what really changed is in the feed.
+// TestBadHour revisits a site during an outage: every URL answers with the same page, with an empty
+// page, or with a login form. The feed must not contain any of this, and the crawl must suspend the
+// site after a few pages. After the outage, the feed must contain only real changes.
 func TestBadHour(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		answer func(http.ResponseWriter, *http.Request) bool
-		most   int // requests for pages in the bad hour
+		most   int // largest number of requests for pages during the outage
 	}{
 		{"maintenance", maintenance, 10},
 		{"maintenance with a number and the path", incidents, 10},
@@ -242,20 +242,20 @@ func TestBadHour(t *testing.T) {
 	}
 }
 
-// TestBadForGood comes back to a site that has one page for all URLs from now on. No page of it
-// stays for ever. In the third run the home page has the new text, and the others are gone, because
-// URLs that do not exist answer with that text too.
+// TestBadForGood revisits a site that permanently returns one page for all URLs. No old page may
+// stay in the store. In the third run, the home page gets the new text. The other pages are gone,
+// because URLs that do not exist return that text too.
 func TestBadForGood(t *testing.T) {
-	const homeLeft = "changed /, 20 gone|20 gone, new /" // new, if it was a duplicate at first
+	const homeLeft = "changed /, 20 gone|20 gone, new /" // the home page is new if it was a duplicate at first
 	for _, c := range []struct {
 		name      string
 		answer    func(http.ResponseWriter, *http.Request) bool
 		goneAfter int
-		want      []string // expressions for what changes in the feed of each round
-		back      string   // and when the site is back
+		want      []string // regular expressions for the changes in the feed of each round
+		back      string   // regular expression for the changes after the site has recovered
 	}{
 		{"one text for all pages", maintenance, 3, []string{"", "", homeLeft, ""}, "changed /, 20 new"},
-		{"one text with a number", incidents, 3, []string{"", "", homeLeft, `changed /(, \d+ gone)?`}, `.*\d new`}, // its copies are near-duplicates
+		{"one text with a number", incidents, 3, []string{"", "", homeLeft, `changed /(, \d+ gone)?`}, `.*\d new`}, // the copies of this text are near-duplicates
 		{"nothing", empties, 3, []string{"", "", "21 gone", ""}, "21 new"},
 		{"a login form", loginForm, 2, []string{"", homeLeft, ""}, "changed /, 20 new"},
 		{"gone at once", maintenance, 1, []string{homeLeft, ""}, "changed /, 20 new"},
@@ -283,8 +283,8 @@ func TestBadForGood(t *testing.T) {
 	}
 }
 
-// TestOneBadPage comes back to a site of which one page or two are not what they were. The site is
-// never left alone.
+// TestOneBadPage revisits a site on which only one or two pages are bad. The site must never be
+// suspended.
 func TestOneBadPage(t *testing.T) {
 	sorry := "<title>Sorry</title><p>We are sorry, but there is no such page here any more. You may go back to where you came from."
 	at := func(answer func(http.ResponseWriter, *http.Request) bool, paths ...string) func(http.ResponseWriter, *http.Request) bool {
@@ -328,7 +328,8 @@ func TestOneBadPage(t *testing.T) {
 	}
 }
 
-// figures is a site whose articles are tables with the same words, and with other figures each day.
+// figures returns a site whose articles are tables. Their words never change, but their figures
+// change every day.
 func figures(day uint64) func(http.ResponseWriter, *http.Request) bool {
 	return func(w http.ResponseWriter, r *http.Request) bool {
 		var n uint64
@@ -345,7 +346,7 @@ func figures(day uint64) func(http.ResponseWriter, *http.Request) bool {
 	}
 }
 
-// copies is a site of which four articles have one text.
+// copies returns a site on which four articles have the same text.
 func copies(version int) func(http.ResponseWriter, *http.Request) bool {
 	return func(w http.ResponseWriter, r *http.Request) bool {
 		if !slices.Contains([]string{"/a/5", "/a/6", "/a/7", "/a/8"}, r.URL.Path) {
@@ -356,7 +357,8 @@ func copies(version int) func(http.ResponseWriter, *http.Request) bool {
 	}
 }
 
-// Copies that are rewritten together are copies again: they did not become the same at once.
+// If copies are all rewritten with one new text, they must be accepted as copies, because they were
+// already copies of each other.
 func TestRewrittenCopies(t *testing.T) {
 	t.Parallel()
 	site := newHourSite(t)
@@ -370,8 +372,8 @@ func TestRewrittenCopies(t *testing.T) {
 	}
 }
 
-// softFrom is a site with links to pages that are not there, for which it says it is sorry, while
-// all articles are there. The links are on its home page.
+// softFrom returns a site whose home page links to missing pages. For these it returns the page
+// sorry with status 200. All articles exist.
 func softFrom(soft func(http.ResponseWriter, *http.Request) bool, sorry string) func(http.ResponseWriter, *http.Request) bool {
 	return func(w http.ResponseWriter, r *http.Request) bool {
 		switch {
@@ -387,7 +389,8 @@ func softFrom(soft func(http.ResponseWriter, *http.Request) bool, sorry string) 
 	}
 }
 
-// TestOneBadHost comes back to two sites, of which one has a bad hour. The other is visited as ever.
+// TestOneBadHost revisits two sites, one of which has an outage. The other must be visited
+// normally.
 func TestOneBadHost(t *testing.T) {
 	t.Parallel()
 	bad, good := newHourSite(t), newHourSite(t)
@@ -404,7 +407,7 @@ func TestOneBadHost(t *testing.T) {
 	}
 }
 
-// TestDeadPagesStayDead: what was gone before a bad hour does not come back in it.
+// A page that was gone before an outage must not return during the outage.
 func TestDeadPagesStayDead(t *testing.T) {
 	t.Parallel()
 	site := newHourSite(t)
@@ -425,17 +428,17 @@ func TestDeadPagesStayDead(t *testing.T) {
 	}
 }
 
-// TestBusyForAll comes back to a site that answers 503 to everything: it is given up after some
-// requests, the summary says so, and the next run visits all.
+// TestBusyForAll revisits a site that answers 503 to all requests. The crawl must give up after
+// some requests and say so in the summary. The next run must visit all pages.
 func TestBusyForAll(t *testing.T) {
-	long(t) // the back-off between the requests is half a minute
+	long(t) // the back-off between two requests is half a minute
 	t.Parallel()
 	site := newHourSite(t)
 	crawl := newHourCrawl(t, site)
 	site.become(busy)
 	said, changes := crawl.round()
 	host := strings.TrimPrefix(site.URL, "http://")
-	if changes != "" || site.asked > 7 || !strings.Contains(said, "suspended until the end of the run: "+host+": it was too busy to answer 6 times in a row (status 503)") {
+	if changes != "" || site.asked > 7 || !strings.Contains(said, "suspended until the end of the run: "+host+": too busy to answer 6 times in a row (status 503)") {
 		t.Errorf("the feed has %q, asked for %d pages\n%s", changes, site.asked, said)
 	}
 	site.become(nil)
@@ -446,8 +449,8 @@ func TestBusyForAll(t *testing.T) {
 	}
 }
 
-// TestBadHourInArchive judges the archive of a crawl that came back in a bad hour, and gets what the
-// crawl has: while the pages are kept, and when they are gone.
+// TestBadHourInArchive judges the archive of a crawl that was repeated during an outage. The result
+// must equal that of the crawl, both while the pages are kept and after they are gone.
 func TestBadHourInArchive(t *testing.T) {
 	for _, goneAfter := range []string{"2", "9"} {
 		t.Run(goneAfter, func(t *testing.T) {
@@ -472,8 +475,8 @@ func TestBadHourInArchive(t *testing.T) {
 	}
 }
 
-// TestGoneReturns: pages that were gone for a visit return, also if their texts are alike. Four
-// pages have one text. Four are tables with the same words and other figures each time.
+// Pages that were gone during one visit must return, even if their texts are similar. Four pages
+// have the same text. Four others are tables with the same words and different figures each time.
 func TestGoneReturns(t *testing.T) {
 	t.Parallel()
 	site := startTwin(t, 0)

@@ -14,15 +14,15 @@ import (
 	"testing"
 )
 
-// table is which of our packages each folder may import, and the large
-// dependencies that have their one home there. Tests may import what they test
-// with. A folder that is not in the table may not exist.
+// table lists, for each folder, the packages of this module that it may import (ours), and the
+// large dependencies that only this folder may import (heavy). Tests may also import packages for
+// testing. Every folder must be in the table.
 var table = map[string]struct {
 	ours  []string
 	heavy []string
 }{
 	".":                           {[]string{"internal/cli"}, nil},
-	"docs":                        {nil, nil}, // the pages of the manual, embedded
+	"docs":                        {nil, nil}, // the embedded pages of the manual
 	"frontier":                    {nil, []string{"github.com/nlnwa/whatwg-url"}},
 	"crawler/robots":              {nil, nil},
 	"crawler/sitemap":             {nil, nil},
@@ -33,11 +33,12 @@ var table = map[string]struct {
 	"crawler/access":              {nil, nil},
 	"crawler/render":              {[]string{"internal/lock"}, nil},
 	"crawler/signature":           {nil, nil},
-	"crawler/hostile":             {nil, nil}, // tests alone
-	"internal/e2e":                {nil, nil}, // tests alone
+	"crawler/hostile":             {nil, nil}, // only tests
+	"internal/e2e":                {nil, nil}, // only tests
 	"crawler":                     {[]string{"frontier", "crawler/access", "crawler/signature", "crawler/robots", "crawler/wire", "crawler/render", "internal/lru", "crawler/folder", "internal/priority", "crawler/sitemap", "crawler/learn"}, []string{"github.com/gocolly/colly"}},
-	"extract":                     {[]string{"internal/language"}, []string{"github.com/PuerkitoBio/goquery"}},
 	"extract/passage":             {[]string{"internal/language"}, nil},
+	"extract/stylesheet":          {nil, []string{"github.com/tdewolff/parse/v2"}},
+	"extract":                     {[]string{"extract/stylesheet", "internal/language"}, []string{"github.com/PuerkitoBio/goquery"}},
 	"document":                    {[]string{"document/pdf", "extract"}, nil},
 	"document/pdf":                {nil, []string{"github.com/klippa-app/go-pdfium", "github.com/tetratelabs/wazero"}},
 	"dedup":                       {[]string{"internal/language"}, nil},
@@ -47,7 +48,7 @@ var table = map[string]struct {
 	"internal/disk":               {[]string{"store"}, nil},
 	"store/badger":                {[]string{"store", "internal/field", "internal/disk", "internal/lock", "store/badger/postings", "dedup", "frontier", "internal/priority"}, []string{"github.com/dgraph-io/badger"}},
 	"store/postgres":              {[]string{"store", "dedup", "frontier"}, []string{"github.com/jackc/pgx/v5/pgxpool"}},
-	"store/postgres/postgrestest": {nil, nil}, // it starts servers for tests
+	"store/postgres/postgrestest": {nil, nil}, // starts servers for tests
 	"store/remote":                {[]string{"store", "internal/disk", "dedup", "frontier"}, nil},
 	"warc":                        {nil, nil},
 	"report":                      {[]string{"store", "dedup", "internal/precedence", "internal/align", "internal/harmless", "crawler/learn"}, nil},
@@ -68,7 +69,7 @@ var table = map[string]struct {
 	"internal/table":              {nil, []string{"github.com/parquet-go/parquet-go"}},
 	"store/overlay":               {[]string{"dedup", "store"}, nil},
 	"internal/align":              {[]string{"dedup"}, nil},
-	"internal/ingest":             {[]string{"frontier", "crawler", "crawler/robots", "extract", "document", "dedup", "store", "internal/corpus", "internal/lru", "internal/memory", "internal/precedence", "crawler/learn", "crawler/sitemap"}, nil},
+	"internal/ingest":             {[]string{"frontier", "crawler", "crawler/robots", "extract", "extract/stylesheet", "document", "dedup", "store", "internal/corpus", "internal/lru", "internal/memory", "internal/precedence", "crawler/learn", "crawler/sitemap"}, nil},
 	"internal/corpus":             {[]string{"extract", "document", "internal/table", "crawler", "crawler/wire", "frontier", "store", "warc"}, nil},
 	"internal/archive":            {[]string{"crawler", "crawler/wire", "dedup", "frontier", "internal/corpus", "internal/ingest", "store", "warc", "internal/lock"}, nil},
 	"internal/complete":           {[]string{"dedup", "store", "internal/lru", "internal/precedence"}, nil},
@@ -76,25 +77,25 @@ var table = map[string]struct {
 	"internal/session":            {[]string{"crawler", "crawler/folder", "crawler/learn", "crawler/robots", "crawler/wire", "dedup", "document", "extract", "feed", "frontier", "internal/archive", "internal/bucket", "internal/complete", "internal/corpus", "internal/disk", "internal/harmless", "internal/ingest", "internal/memory", "internal/monitor", "internal/precedence", "report", "store", "store/remote", "view", "warc"}, nil},
 	"internal/cli":                {[]string{"docs", "crawler", "crawler/learn", "crawler/robots", "crawler/signature", "crawler/wire", "dedup", "document", "extract", "feed", "frontier", "internal/archive", "internal/bucket", "internal/complete", "internal/corpus", "internal/disk", "internal/harmless", "internal/ingest", "internal/loopback", "internal/memory", "internal/monitor", "internal/session", "report", "report/audit", "store", "store/badger", "store/overlay", "store/postgres", "store/remote", "view", "warc", "crawler/access", "internal/config", "internal/lock"}, []string{"github.com/spf13/pflag"}},
 	"internal/config":             {[]string{"crawler/access"}, []string{"github.com/pelletier/go-toml/v2"}},
-	"examples/dedup":              {[]string{"dedup"}, nil},                       // the libraries in use, a page each
-	"examples/crawl":              {[]string{"crawler", "extract", "dedup"}, nil}, // the same
-	"internal/tools/bruteforce":   {[]string{"dedup"}, nil},                       // a test tool over what skink printed
-	"internal/tools/labelpairs":   {[]string{"extract"}, nil},                     // a tool that makes pairs for skink tune
-	"internal/tools/webgen":       {nil, nil},                                     // a web that is known, for the soak
-	"internal/tools/websites":     {nil, nil},                                     // sites that are known, for what a crawl learns of sites
-	"internal/tools/graft":        {[]string{"extract", "dedup"}, nil},            // a test tool: how steady the main text is
+	"examples/dedup":              {[]string{"dedup"}, nil},                       // an example of the libraries on one page
+	"examples/crawl":              {[]string{"crawler", "extract", "dedup"}, nil}, // an example of the libraries on one page
+	"internal/tools/bruteforce":   {[]string{"dedup"}, nil},                       // a test tool that checks the output of skink
+	"internal/tools/labelpairs":   {[]string{"extract"}, nil},                     // a tool that makes labelled pairs for skink tune
+	"internal/tools/webgen":       {nil, nil},                                     // a test tool that serves a generated web with known properties
+	"internal/tools/websites":     {nil, nil},                                     // a test tool that serves generated sites, for testing what a crawl learns
+	"internal/tools/graft":        {[]string{"extract", "dedup"}, nil},            // a test tool that measures how stable the main text is
 }
 
-// pure packages may not reach the network, the disk, the clock or a log. Of the package
-// time they may use what does not look at the clock: a duration is a number.
-var pure = map[string]bool{"dedup": true, "internal/align": true, "extract": true, "extract/passage": true, "crawler/robots": true, "crawler/sitemap": true, "crawler/learn": true, "internal/language": true, "internal/harmless": true, "warc": true, "internal/precedence": true}
+// pure lists the packages that must not use the network, the disk, the clock or a log. They may use
+// the parts of package time that do not read the clock, such as durations.
+var pure = map[string]bool{"dedup": true, "internal/align": true, "extract": true, "extract/stylesheet": true, "extract/passage": true, "crawler/robots": true, "crawler/sitemap": true, "crawler/learn": true, "internal/language": true, "internal/harmless": true, "warc": true, "internal/precedence": true}
 
 var (
 	impure = []string{"net", "net/http", "os", "os/exec", "log", "log/slog", "syscall", "io/ioutil"}
 	clock  = []string{"Now", "Since", "Until", "Sleep", "After", "AfterFunc", "Tick", "NewTimer", "NewTicker"}
 )
 
-// granted is a permission of the table.
+// A granted is a permission of the table.
 type granted struct{ folder, imported string }
 
 func TestImports(t *testing.T) {
@@ -123,14 +124,15 @@ func TestImports(t *testing.T) {
 	}
 }
 
-// isModule says whether a folder is a module of its own, which may import what it
-// likes: nothing here imports it.
+// isModule reports whether a folder is a separate module. Such a folder may import any package,
+// because this module does not import it.
 func isModule(folder string) bool {
 	_, err := os.Stat(filepath.Join(folder, "go.mod"))
 	return err == nil
 }
 
-// checkFile holds a file against the table, and notes in used what it needs of it.
+// checkFile checks the imports of a file against the table, and adds the permissions that it needs
+// to used.
 func checkFile(t *testing.T, name string, used map[granted]bool) {
 	t.Helper()
 	folder := path.Dir(name)
@@ -170,7 +172,7 @@ func checkFile(t *testing.T, name string, used map[granted]bool) {
 	}
 }
 
-// checkClock refuses a look at the clock.
+// checkClock reports an error for each use of the clock in a file.
 func checkClock(t *testing.T, name string, f *ast.File) {
 	t.Helper()
 	ast.Inspect(f, func(n ast.Node) bool {
@@ -183,8 +185,8 @@ func checkClock(t *testing.T, name string, f *ast.File) {
 	})
 }
 
-// homeOf is the large dependency that imported belongs to, and the folder in which it
-// lives; "" if it belongs to none.
+// homeOf returns the large dependency to which imported belongs, and the folder that may import it.
+// It returns "" if there is none.
 func homeOf(imported string) (heavy, folder string) {
 	for folder, rule := range table {
 		for _, heavy := range rule.heavy {

@@ -13,17 +13,17 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// An index in memory answers bulks as Elasticsearch and OpenSearch do. It wants credentials, if the
-// argument of serve names any, is too busy for the first item it gets, and refuses any whose title
-// begins with "Refused".
+// An index is an in-memory server that handles bulk requests like Elasticsearch and OpenSearch. It
+// requires credentials if the argument of serve has any. It answers the first item with "too busy",
+// and refuses items whose title begins with "Refused".
 type index struct {
 	mu   sync.Mutex
-	docs map[string]map[string]any // guarded by mu: by id
-	busy bool                      // guarded by mu: it was
+	docs map[string]map[string]any // guarded by mu: documents by id
+	busy bool                      // guarded by mu: the answer "too busy" has been sent
 }
 
-// indexes are those of the servers of this process.
-var indexes sync.Map // of *index by *server
+// indexes maps the servers of this process to their indexes.
+var indexes sync.Map // *server → *index
 
 func serveIndex(s *server, credentials string) string {
 	x := &index{docs: map[string]map[string]any{}}

@@ -11,12 +11,11 @@ import (
 	"time"
 )
 
-// TestKilledOpening kills short crawls, of which each opens its store, judges a page or
-// two, and closes it, at any moment from start to end. None of them finds the store
-// damaged, and what is left in the end is what an undisturbed crawl leaves.
+// TestKilledOpening kills short crawls at random moments. Each opens its store, judges a page or
+// two, and closes the store. No crawl may find the store damaged, and no page may be judged twice.
 //
-// 200 kills with SKINK_LONG=short, 1,000 with SKINK_LONG=full. SKINK_BIN names a
-// program to try instead of this one.
+// SKINK_LONG=short kills 200 times, SKINK_LONG=full 1,000 times. SKINK_BIN names another program to
+// test.
 func TestKilledOpening(t *testing.T) {
 	kills := 200
 	if long(t) == full {
@@ -28,7 +27,7 @@ func TestKilledOpening(t *testing.T) {
 	}
 	sites := startSites(t, 4*kills)
 	store := filepath.Join(t.TempDir(), "store")
-	whole := time.Duration(0) // how long a run lasts, by those that ended
+	whole := time.Duration(0) // average duration of a run that was not killed
 	killed, refused := 0, 0
 	for run := 1; killed < kills && run < 10*kills; run++ {
 		args := []string{"crawl", "--quiet", "--store", store, "--delay", "0", "--max-pages", fmt.Sprint(1 + run)}
@@ -40,7 +39,7 @@ func TestKilledOpening(t *testing.T) {
 			t.Fatal(err)
 		}
 		end := time.AfterFunc(time.Minute, func() { _ = cmd.Process.Kill() })
-		if whole > 0 && run%8 != 0 { // every eighth runs to its end
+		if whole > 0 && run%8 != 0 { // let every eighth run end normally
 			end.Reset(rand.N(whole + whole/8))
 		}
 		err := cmd.Wait()
@@ -56,7 +55,7 @@ func TestKilledOpening(t *testing.T) {
 		case whole == 0:
 			whole = took
 		default:
-			whole = (7*whole + took) / 8 // machines become slower and faster
+			whole = (7*whole + took) / 8 // a moving average, because the speed of the machine changes
 		}
 	}
 	t.Logf("%d runs killed, of some %v each; %d refused", killed, whole.Round(time.Millisecond), refused)

@@ -20,15 +20,14 @@ import (
 	"skink/report"
 )
 
-// TestKilled kills a crawl with SIGKILL at random moments, resumes it with the
-// same command each time, and compares what it ends with to an undisturbed crawl:
-// the same pages, no URL lost, none judged twice, the same clusters over all pages
-// (report --complete), every duplicate's leader there and as similar as was asked
-// for, and no more fetched again than was in flight.
+// TestKilled kills a crawl with SIGKILL at random moments, and resumes it with the same command
+// each time. In the end, the result must equal that of an undisturbed crawl: the same pages, none
+// lost or judged twice, and the same clusters (report --complete). The leader of every duplicate
+// must exist and be similar enough. Only requests that were in flight may be repeated.
 //
-// Ten kills of a small generated site with SKINK_LONG=short; a hundred of a larger
-// one with SKINK_LONG=full. SKINK_SITES names a folder of sites to crawl instead,
-// each folder in it a site of static files.
+// SKINK_LONG=short kills the crawl of a small generated site ten times, SKINK_LONG=full that of a
+// larger one a hundred times. SKINK_SITES names a folder whose subfolders are crawled instead, each
+// as a site of static files.
 func TestKilled(t *testing.T) {
 	kills, pages := 10, 3000
 	if long(t) == full {
@@ -47,9 +46,9 @@ func TestKilled(t *testing.T) {
 	store := filepath.Join(t.TempDir(), "killed")
 	killed := 0
 	for left := kills; left > 0; left-- {
-		// Moments are spread over the whole crawl: of what is left of it, each run
-		// gets a random part, twice its share on average, before it is killed. It
-		// is measured in answers, for an hour of some machine is a minute of another.
+		// The kills are spread over the whole crawl. Each run is killed after a random part of the
+		// remaining responses, on average after its share of them. Responses are counted instead of time,
+		// because machines differ in speed.
 		share := (len(want) - sites.answered()) / left
 		if crawlOnce(t, skink, store, sites, 1+rng.IntN(max(2*share, 1))) {
 			killed++
@@ -60,7 +59,7 @@ func TestKilled(t *testing.T) {
 
 	again, most := sites.fetchedAgain()
 	t.Logf("seed %d: %d of %d runs killed; %d pages; %d URLs fetched again, at most %d a kill in flight", seed, killed, kills, len(got), again, parallel)
-	if killed < max(kills/2, 1) { // who ends before its moment leaves nothing for those after it
+	if killed < max(kills/2, 1) { // a run that ends before its kill leaves nothing to crawl for the later runs
 		t.Errorf("only %d of %d runs were killed before they ended", killed, kills)
 	}
 	if again > killed*parallel {
@@ -76,7 +75,7 @@ func TestKilled(t *testing.T) {
 
 const parallel = 16
 
-// buildSkink builds the program, once for all tests.
+// buildSkink builds the program once for all tests, and returns its path.
 func buildSkink(t *testing.T) string {
 	t.Helper()
 	bin, err := builtSkink()
@@ -99,14 +98,14 @@ var builtSkink = sync.OnceValues(func() (string, error) {
 	return bin, nil
 })
 
-// crawlOnce runs the crawl, and kills it after so many answers of the sites, and a
-// little time that is left to chance, unless that is 0. It says whether it did.
+// crawlOnce runs the crawl. If answers is not 0, it kills the process after that many responses of
+// the sites and a short random time. killed reports whether the process was killed before it ended.
 func crawlOnce(t *testing.T, skink, store string, sites *sites, answers int, more ...string) (killed bool) {
 	t.Helper()
 	cmd := exec.Command(skink, sites.crawl(store, more)...)
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
-	var due <-chan struct{} // never, if nil
+	var due <-chan struct{} // nil: the process is never killed
 	if answers > 0 {
 		due = sites.after(answers)
 	}
@@ -120,7 +119,7 @@ func crawlOnce(t *testing.T, skink, store string, sites *sites, answers int, mor
 	case err = <-ended:
 	case <-due:
 		time.Sleep(rand.N(10 * time.Millisecond))
-		_ = cmd.Process.Kill() // it may have ended just now
+		_ = cmd.Process.Kill() // ignore an error, because the process may just have ended
 		if err = <-ended; err != nil && cmd.ProcessState.ExitCode() == -1 {
 			return true
 		}
@@ -131,7 +130,7 @@ func crawlOnce(t *testing.T, skink, store string, sites *sites, answers int, mor
 	return false
 }
 
-// A line of skink export --include all.
+// A line is a line of skink export --include all.
 type line struct {
 	URL         string            `json:"url"`
 	Text        string            `json:"text"`
@@ -161,8 +160,8 @@ func exported(t *testing.T, skink, store string) []line {
 	return lines
 }
 
-// completeReport is the report of a store over all its pages, whatever the order
-// of the crawl was.
+// completeReport returns the report --complete of a store, which does not depend on the order of
+// the crawl.
 func completeReport(t *testing.T, skink, store string) string {
 	t.Helper()
 	cmd := exec.Command(skink, "report", "--store", store, "--complete", "--format", "json")
@@ -174,8 +173,8 @@ func completeReport(t *testing.T, skink, store string) string {
 	return string(out)
 }
 
-// sameClusters wants two reports to have the same pages in the same clusters. Which page of a
-// cluster was seen first, and so leads it, may differ from crawl to crawl.
+// sameClusters checks that two reports have the same pages in the same clusters. The leader of a
+// cluster may differ, because it depends on which page was fetched first.
 func sameClusters(t *testing.T, got, want string) {
 	t.Helper()
 	gotSets, wantSets := clusterSets(t, got), clusterSets(t, want)
@@ -187,7 +186,7 @@ func sameClusters(t *testing.T, got, want string) {
 	}
 }
 
-// clusterSets are the URLs of the pages in each cluster of a report, sorted.
+// clusterSets returns the sorted URLs of the pages in each cluster of a report.
 func clusterSets(t *testing.T, text string) (sets []string) {
 	t.Helper()
 	var r report.Report
@@ -206,7 +205,7 @@ func clusterSets(t *testing.T, text string) (sets []string) {
 	return sets
 }
 
-// samePages wants each page of one crawl once in the other, with the same text.
+// samePages checks that two crawls have the same pages with the same texts, each page once.
 func samePages(t *testing.T, got, want []line) {
 	t.Helper()
 	texts := map[string]dedup.Hash{}
@@ -265,18 +264,18 @@ func shingles(text string) dedup.Set {
 	return canon.Set(dedup.DefaultShingle)
 }
 
-// sites are web servers on loopback that count what is asked of them.
+// sites are web servers on loopback that count their requests.
 type sites struct {
 	seeds []string
 
 	mu     sync.Mutex
-	counts map[string]int // guarded by mu: answers by host and URL
-	left   int            // guarded by mu: answers until due
-	due    chan struct{}  // guarded by mu: closed when left comes to 0
+	counts map[string]int // guarded by mu: number of responses by host and URL
+	left   int            // guarded by mu: number of responses before due is closed
+	due    chan struct{}  // guarded by mu: closed when left reaches 0
 }
 
-// startSites serves the folders in SKINK_SITES, or two generated sites of so many
-// pages in all.
+// startSites serves the folders in SKINK_SITES, or two generated sites with the given number of
+// pages in total.
 func startSites(t testing.TB, pages int) *sites {
 	s := &sites{counts: map[string]int{}}
 	serve := func(h http.Handler) {
@@ -303,7 +302,8 @@ func startSites(t testing.TB, pages int) *sites {
 // crawl returns the arguments of a crawl of the sites into a store.
 func (s *sites) crawl(store string, more []string) []string {
 	n := fmt.Sprint(parallel)
-	// What a budget puts last depends on the order of the answers, which no two crawls share.
+	// A budget would postpone URLs depending on the order of the responses, which differs between
+	// crawls.
 	args := []string{"crawl", "--store", store, "--budget", "off", "--delay", "0", "--per-host", n, "--parallel", n, "--connections", n, "--quiet"}
 	return slices.Concat(args, more, s.seeds)
 }
@@ -320,7 +320,7 @@ func (s *sites) counting(h http.Handler) http.Handler {
 	})
 }
 
-// after returns a channel that is closed after so many answers from now.
+// after returns a channel that is closed after the given number of further responses.
 func (s *sites) after(answers int) <-chan struct{} {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -328,7 +328,7 @@ func (s *sites) after(answers int) <-chan struct{} {
 	return s.due
 }
 
-// answered is how many URLs were asked for since forget.
+// answered returns the number of different URLs that were requested since the last call of forget.
 func (s *sites) answered() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -341,8 +341,8 @@ func (s *sites) forget() {
 	clear(s.counts)
 }
 
-// fetchedAgain counts the answers beyond the first of each URL, robots.txt apart:
-// each process asks for it anew.
+// fetchedAgain returns the total number of repeated requests, and the largest number of requests
+// for one URL. It ignores robots.txt, which each process requests again.
 func (s *sites) fetchedAgain() (again, most int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -355,9 +355,9 @@ func (s *sites) fetchedAgain() (again, most int) {
 	return again, most
 }
 
-// generated is a site of so many pages, of which each links to a few. A third of
-// them are like another: the same text, or one with a changed sentence. The two
-// sites share half of their articles, unless each has its own.
+// generated is a site of the given number of pages, each with links to a few others. A third of the
+// pages are copies of another page, or differ from it in one sentence. If own is false, the two
+// sites share half of their articles.
 type generated struct {
 	pages, number int
 	own           bool
@@ -369,7 +369,7 @@ func (g generated) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.NotFound(w, r)
 		return
 	}
-	time.Sleep(time.Millisecond) // so that a crawl lasts long enough to be killed
+	time.Sleep(time.Millisecond) // makes a crawl last long enough to be killed
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	fmt.Fprintf(w, "<!DOCTYPE html><html lang=en><title>Page %d</title><article>%s</article><nav>", n, g.article(n))
 	for _, to := range []int{2*n + 1, 2*n + 2, n + 1, (n * 7) % g.pages} {
@@ -380,7 +380,8 @@ func (g generated) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	fmt.Fprint(w, "</nav></html>")
 }
 
-// article is the text of page n: that of page n-1 or nearly so for a third of them.
+// article returns the text of page n. For a third of the pages it is the text of page n-1, or
+// nearly the same.
 func (g generated) article(n int) string {
 	story, changed := n, ""
 	switch n % 6 {
@@ -391,7 +392,7 @@ func (g generated) article(n int) string {
 	}
 	site := g.number
 	if story%2 == 0 && !g.own {
-		site = 0 // both have it
+		site = 0 // both sites have this article
 	}
 	rng := rand.New(rand.NewPCG(uint64(site), uint64(story)))
 	var b strings.Builder

@@ -13,15 +13,16 @@ import (
 
 // # Two hosts with one text
 //
-// A site and its copy are two servers on loopback. Their ports make two hosts of them.
+// In the tests below, a site and its copy are two servers on loopback. Their different ports make
+// them different hosts.
 
-// A twin is one of the two hosts.
+// A twin is one of the two servers.
 type twin struct {
 	*httptest.Server
-	wait time.Duration // before it answers with its home page
+	wait time.Duration // delay before it answers with its home page
 
 	mu    sync.Mutex
-	pages map[string]string // guarded by mu: HTML by path
+	pages map[string]string // guarded by mu: HTML pages by path
 }
 
 func startTwin(t *testing.T, wait time.Duration) *twin {
@@ -47,24 +48,24 @@ func (h *twin) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	fmt.Fprint(w, html)
 }
 
-// put replaces what is at a path.
+// put sets the page at a path.
 func (h *twin) put(path, html string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.pages[path] = html
 }
 
-// drop leaves nothing at a path.
+// drop removes the page at a path.
 func (h *twin) drop(path string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	delete(h.pages, path)
 }
 
-// url is the address of a path.
+// url returns the URL of a path.
 func (h *twin) url(path string) string { return h.URL + path }
 
-// essay is a page with a text of its own, which is told by its name.
+// essay returns a page with a text that differs for each name.
 func essay(name, head, links string) string {
 	var text strings.Builder
 	for i := range 90 {
@@ -74,19 +75,19 @@ func essay(name, head, links string) string {
 		"</h1><p>" + text.String() + "</p></article><nav>" + links + "</nav></body></html>"
 }
 
-// crawlTwins crawls hosts into a store, one request at a time for each.
+// crawlTwins crawls hosts into a store, with one request at a time for each host.
 func crawlTwins(t *testing.T, dir string, args ...string) {
 	t.Helper()
 	runIn(t, dir, append([]string{"crawl", "--quiet", "--delay", "0", "--per-host", "1", "--ignore-robots", "--allow-private", "127.0.0.0/8", "--sitemaps", "off", "--learn", "off"}, args...)...)
 }
 
-// exportedVerdicts returns the verdicts of all pages, by URL, with their leaders.
+// exportedVerdicts returns the verdict and the leader of each page, by URL.
 func exportedVerdicts(t *testing.T, dir string, args ...string) map[string]string {
 	t.Helper()
 	return verdictsOf(t, string(runIn(t, dir, append([]string{"export", "--include", "all"}, args...)...)))
 }
 
-// verdictsOf returns the verdicts of an export, by URL, with their leaders.
+// verdictsOf returns the verdict and the leader of each page in an export, by URL.
 func verdictsOf(t *testing.T, export string) map[string]string {
 	t.Helper()
 	all := map[string]string{}
@@ -104,8 +105,8 @@ func verdictsOf(t *testing.T, export string) map[string]string {
 	return all
 }
 
-// A seed whose home page another host serves sooner keeps its articles, also if duplicates are
-// skipped.
+// If another host has a copy of a seed's home page and answers sooner, the seed must keep its
+// articles, even if links of duplicates are skipped.
 func TestSkipLosesNoSeed(t *testing.T) {
 	t.Parallel()
 	const articles = 200
@@ -131,8 +132,9 @@ func TestSkipLosesNoSeed(t *testing.T) {
 	}
 }
 
-// wantLeads wants a page to be led by another one in the crawl, the feed of all pages and the
-// comparison of all pages; "": it leads itself.
+// wantLeads checks the leaders of pages in the crawl, in the feed of all pages, and in the
+// comparison of all pages. led maps the URL of a page to the URL of its leader, or to "" if the
+// page itself leads.
 func wantLeads(t *testing.T, dir, why string, led map[string]string) {
 	t.Helper()
 	for name, got := range map[string]map[string]string{"crawl": exportedVerdicts(t, dir), "complete": exportedVerdicts(t, dir, "--complete")} {
@@ -153,8 +155,9 @@ func wantLeads(t *testing.T, dir, why string, led map[string]string) {
 	}
 }
 
-// TestCaptured: a copy on another host does not lead the original because it answers sooner, has a
-// shorter URL, is named by other copies, or was there while the original was away for an hour.
+// A copy on another host must not lead the original. It must not help that the copy answers sooner,
+// has a shorter URL, is the canonical URL of other copies, or was available while the original was
+// away for an hour.
 func TestCaptured(t *testing.T) {
 	t.Parallel()
 	link := func(urls ...string) (links string) {
@@ -183,7 +186,7 @@ func TestCaptured(t *testing.T) {
 			t.Errorf("the report does not list the host of copies:\n%s", text)
 		}
 
-		// Somebody who prefers the other host gets it.
+		// With --prefer, the other host must lead.
 		dir = t.TempDir()
 		crawlTwins(t, dir, "--prefer", "^"+other.URL, site.url("/"), other.url("/"))
 		wantLeads(t, dir, "order of hosts", map[string]string{site.url("/"): other.url("/"), other.url("/"): ""})
@@ -269,7 +272,7 @@ func TestCaptured(t *testing.T) {
 	})
 }
 
-// TestInSitemap: a page that the sitemap lists leads those of its host, also if it is fetched last.
+// A page in the sitemap must lead its duplicates on the same host, even if it is fetched last.
 func TestInSitemap(t *testing.T) {
 	t.Parallel()
 	site := startTwin(t, 0)

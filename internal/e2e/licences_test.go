@@ -16,11 +16,10 @@ import (
 	"unicode"
 )
 
-// TestLicences holds skink dedup --pairs against the exact resemblance of all
-// pairs of 2,618 licence texts, which another program counted by brute force. The
-// texts are not part of the project: they are measured with where ../shared has
-// them. With SKINK_LONG=full at four similarities, for shingles of ten words and of
-// five.
+// TestLicences compares skink dedup --pairs with the exact resemblance of all pairs of 2,618
+// licence texts, which another program computed by brute force. The texts are not part of the
+// project, and without them the test is skipped. SKINK_LONG=full tests four similarities, and
+// shingles of ten and of five words.
 func TestLicences(t *testing.T) {
 	dir := unpackLicences(t)
 	skink := buildSkink(t)
@@ -43,8 +42,8 @@ func TestLicences(t *testing.T) {
 	}
 }
 
-// near is how close to the similarity a pair neither has to be found nor must not
-// be: the two programs differ a little in what a word is.
+// near is the tolerance for the resemblance of a pair. Within it a pair may be found or not,
+// because the two programs split words a little differently.
 const near = .03
 
 func measurePairs(t *testing.T, out string, truth map[[2]string]float64, similarity float64) {
@@ -81,7 +80,8 @@ func measurePairs(t *testing.T, out string, truth map[[2]string]float64, similar
 	}
 }
 
-// licencePairs reads the resemblances, by the names of two files in order.
+// licencePairs returns the resemblances that the other program has computed. The key has the names
+// of two files in alphabetical order.
 func licencePairs(t *testing.T, name string) map[[2]string]float64 {
 	f, err := os.Open(name)
 	if err != nil {
@@ -94,7 +94,7 @@ func licencePairs(t *testing.T, name string) map[[2]string]float64 {
 	}
 	truth := map[[2]string]float64{}
 	lines := bufio.NewScanner(z)
-	lines.Scan() // the heading
+	lines.Scan() // skip the heading
 	for lines.Scan() {
 		c := strings.Split(lines.Text(), "\t")
 		r, err := strconv.ParseFloat(c[6], 64)
@@ -110,12 +110,11 @@ func licencePairs(t *testing.T, name string) map[[2]string]float64 {
 	return truth
 }
 
-// TestLicencesKept holds what skink dedup keeps of the licences against what is in them. Every line
-// that is kept has its bytes, in its order. Each that is dropped is as close to one that is kept as
-// was asked for, by the resemblance that another program counted: unverified bands and connected
-// components would drop more. By the rule of containment, nothing that is dropped says in its runs
-// of three words what is not in the one that is kept for it: counted here by brute force, with
-// words of its own making.
+// TestLicencesKept checks which licences skink dedup keeps and drops. Each kept line must be
+// unchanged, and the lines must be in their original order. Each dropped licence must resemble a
+// kept one enough, by the resemblances of the other program. Candidates that were not verified, or
+// connected components, would drop more. With --rule containment, the runs of three words of a
+// dropped licence must be in the kept one. The test counts them by brute force.
 func TestLicencesKept(t *testing.T) {
 	dir := unpackLicences(t)
 	texts, lines := licenceLines(t, filepath.Join(dir, "licences/text"))
@@ -157,7 +156,7 @@ func TestLicencesKept(t *testing.T) {
 	}
 }
 
-// licenceLines makes a JSON line of each licence.
+// licenceLines returns the licences by name, and as JSON lines.
 func licenceLines(t *testing.T, dir string) (texts map[string]string, lines []string) {
 	files, err := os.ReadDir(dir)
 	if err != nil {
@@ -179,7 +178,8 @@ func licenceLines(t *testing.T, dir string) (texts map[string]string, lines []st
 	return texts, lines
 }
 
-// checkKept holds the lines that are kept against those that there were, and returns their ids.
+// checkKept checks that the kept lines are among the original lines in the same order. It returns
+// their ids.
 func checkKept(t *testing.T, name string, lines []string) map[string]bool {
 	out, err := os.ReadFile(name)
 	if err != nil {
@@ -202,7 +202,7 @@ func checkKept(t *testing.T, name string, lines []string) map[string]bool {
 	return kept
 }
 
-// droppedFor says for what each dropped line is dropped.
+// droppedFor maps each dropped line to the line of which it is a duplicate.
 func droppedFor(t *testing.T, name string) map[string]string {
 	out, err := os.ReadFile(name)
 	if err != nil {
@@ -228,7 +228,7 @@ func wordsOf(text string) []string {
 
 func sameWords(a, b string) bool { return slices.Equal(wordsOf(a), wordsOf(b)) }
 
-// containment is the share of a text's runs of three words that are in another.
+// containment returns the share of the runs of three words of page that are also in kept.
 func containment(page, kept string) float64 {
 	runs := func(text string) map[[3]string]bool {
 		words, all := wordsOf(text), map[[3]string]bool{}
@@ -247,8 +247,8 @@ func containment(page, kept string) float64 {
 	return float64(n) / float64(max(len(of), 1))
 }
 
-// unpackLicences returns the folder into which the licences were unpacked. It skips the test
-// where there are none, or where no long test is asked for.
+// unpackLicences unpacks the licences into a folder, and returns the folder. It skips the test if
+// the licences are missing, or if SKINK_LONG is not set.
 func unpackLicences(t *testing.T) (dir string) {
 	t.Helper()
 	if os.Getenv("SKINK_LONG") == "" {

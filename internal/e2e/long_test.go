@@ -5,16 +5,16 @@ import (
 	"testing"
 )
 
-// A form says how much a long test does.
+// A form is the size of a long test.
 type form string
 
 const (
-	short form = "short" // some seconds: the project's check runs it
-	full  form = "full"  // minutes
+	short form = "short" // takes some seconds
+	full  form = "full"  // takes minutes
 )
 
-// long returns the form in which the long tests run, as SKINK_LONG says. It skips the test where
-// that is not set: soaks, and crawls that are killed again and again, are no unit tests.
+// long returns the value of SKINK_LONG, which selects the size of the long tests. It skips the test
+// if SKINK_LONG is not set, because soak tests and repeated kills take too long for unit tests.
 func long(t *testing.T) form {
 	t.Helper()
 	switch f := form(os.Getenv("SKINK_LONG")); f {

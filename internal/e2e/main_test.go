@@ -35,63 +35,65 @@ import (
 
 // # Terminal sessions as tests
 //
-// Each file of testdata/script is a session: what a person types, and what must
-// come of it. In it, skink is this test binary, which runs cli.Main when it is
-// called by that name. So it is the real program in a process of its own, with
-// its streams, its signals and its exit code. All servers are on loopback.
+// Each file in testdata/script is a terminal session: the commands that a user types, and the
+// expected results. The command skink is this test binary, which runs cli.Main when it is called by
+// that name. So a session runs the real program in a separate process, with its streams, signals
+// and exit code. All servers are on loopback.
 //
-// To the commands of testscript these are added:
+// These commands are available in addition to those of testscript:
 //
-//	exits CODE skink ...    the command ends with that exit code
-//	fails CODE skink ...    so it does, with one line on standard error and nothing else
-//	start NAME skink ...    begins a command in the background
-//	hold NAME skink ...     so it does, waits until it reads its standard input, and leaves that open
-//	signal NAME INT|HUP|KILL|TERM|USR1  sends it a signal
-//	presses NAME            sends it INT until it ends
-//	says NAME PATTERN       waits until it has said that on standard error
-//	shows NAME PATTERN      sends it USR1 until it has said that
-//	until PATTERN skink ... runs a command until it has printed that
-//	metrics NAME PATH       writes what it serves there with --metrics
-//	opens NAME PATH         writes what its view shows there
-//	ends NAME CODE          waits for it; CODE is "killed" if a signal ended it
-//	serve NAME KIND ...     starts a server, $NAME is its URL without the last slash; see kinds
-//	await NAME N            waits until the server was asked N times
-//	answers NAME N|all      has it hold back what it is asked after its Nth request, or nothing any more
-//	requests NAME FILE      writes what it was asked for, sorted, and how often
-//	expand FILE             puts in the values of variables
+//	exits CODE skink ...    runs a command that must end with this exit code
+//	fails CODE skink ...    the same, with one line on standard error and no other output
+//	start NAME skink ...    starts a command in the background
+//	hold NAME skink ...     the same, waits until the command reads its standard input, and leaves the input open
+//	signal NAME INT|HUP|KILL|TERM|USR1  sends a signal to a command
+//	presses NAME            sends INT to a command until it ends
+//	says NAME PATTERN       waits until standard error of a command matches
+//	shows NAME PATTERN      sends USR1 to a command until its standard error matches
+//	until PATTERN skink ... repeats a command until its output matches
+//	metrics NAME PATH       prints a page that the command serves because of --metrics
+//	opens NAME PATH         prints a page of the viewer that the command serves
+//	ends NAME CODE          waits until the command ends; CODE is "killed" if a signal ended it
+//	serve NAME KIND ...     starts a server; $NAME is its URL without the final slash; see kinds
+//	await NAME N            waits until the server has received N requests
+//	answers NAME N|all      makes the server answer only its first N requests and delay the others, or answer all
+//	requests NAME FILE      writes the requests to the server, sorted, and how often each was made
+//	expand FILE             replaces variables in a file by their values
 //	records STORE FILE      writes a line for each record of a store: URL, kind, problem, location
-//	indexed NAME            prints the URLs of the documents that an index has, sorted
-//	ids FILE                prints the ids of JSON Lines, in their order
-//	fields FILE OUT F,F...  writes fields of JSON Lines, sorted
-//	empty DIR               the folder holds nothing
-//	sink DIR                makes a file and a folder in it so deep that nobody can open them by their paths
-//	disk DIR SIZE           mounts a file system in memory, or changes its size; SIZE,ro makes it read only
+//	indexed NAME            prints the URLs of the documents in an index server, sorted
+//	ids FILE                prints the ids of JSON lines in their order
+//	fields FILE OUT F,F...  writes fields of JSON lines, sorted
+//	empty DIR               checks that a folder is empty
+//	sink DIR                makes a file and a folder that are nested too deep to be opened by their paths
+//	disk DIR SIZE           mounts a file system in memory, or changes its size; SIZE,ro makes it read-only
 //	verdicts STORE HOW      compares a store of testdata/site with testdata/site.verdicts.tsv
 //
-// In what they write, $NAME/ stands for a server's address. The site of testdata is
-// in $SITE, and documents of one text are in $DOCUMENTS. The condition [long] says that SKINK_LONG is set, to short or to full,
-// [mount] that file systems may be mounted, [unbound] that permissions do not bind us, and
-// [hostname] that the name of this machine leads to 127.0.0.1 and nowhere else.
+// In written files, $NAME/ replaces the address of a server. The variable $SITE names the folder of
+// testdata/site, and $DOCUMENTS the folder with documents of one text. There are four conditions.
+// [long] is true if SKINK_LONG is set, and [mount] if file systems can be mounted. [unbound] is
+// true if the user may ignore file permissions, and [hostname] if the name of this machine resolves
+// to 127.0.0.1 only.
 
 func TestMain(m *testing.M) {
-	// Most sessions wait for servers most of the time. -parallel overrules this.
+	// Most sessions wait for servers most of the time. The flag -parallel overrides this value.
 	if err := flag.Set("test.parallel", "6"); err != nil {
 		panic(err)
 	}
 	testscript.Main(tests{m}, map[string]func(){"skink": cli.Main})
 }
 
-// tests are all tests of the package, and what is to be done after them.
+// tests runs the tests of the package, and then the functions in atTheEnd.
 type tests struct{ *testing.M }
 
-var atTheEnd []func() // called by nobody but the one test that builds, and by Run
+var atTheEnd []func() // only buildSkink and Run use it, so it needs no lock
 
 func (t tests) Run() int {
-	// The sessions, the README and the other files that tests read are named from the module's root.
+	// Tests use paths relative to the root folder of the module.
 	if err := os.Chdir("../.."); err != nil {
 		panic(err)
 	}
-	// Who runs the tests may be deaf to the end of a terminal, as nohup is. A session is not.
+	// The tests may have been started with nohup, which ignores SIGHUP. The programs in sessions must
+	// not inherit that.
 	if signal.Ignored(syscall.SIGHUP) {
 		signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
 	}
@@ -119,7 +121,7 @@ func TestScripts(t *testing.T) {
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("SITE", filepath.Join(testdata, "site"))
 			env.Setenv("DOCUMENTS", documents)
-			if cache, err := os.UserCacheDir(); err == nil { // for the compiled PDF engine: to compile it takes seconds
+			if cache, err := os.UserCacheDir(); err == nil { // the cache for the compiled PDF engine, because compiling takes seconds
 				env.Setenv("XDG_CACHE_HOME", cache)
 			}
 			s := &session{servers: map[string]*server{}, processes: map[string]*process{}}
@@ -172,7 +174,7 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// A session is what the commands of one script share.
+// A session holds the servers and processes of one script.
 type session struct {
 	servers   map[string]*server
 	processes map[string]*process
@@ -180,13 +182,13 @@ type session struct {
 
 func sessionOf(ts *testscript.TestScript) *session { return ts.Value(sessionKey{}).(*session) }
 
-// sessionKey is where testscript keeps it.
+// sessionKey is the key of the session among the values of testscript.
 type sessionKey struct{}
 
-// end leaves nothing running.
+// end stops all processes and servers.
 func (s *session) end() {
 	for _, p := range s.processes {
-		_ = p.cmd.Process.Kill() // it may have ended
+		_ = p.cmd.Process.Kill() // ignore an error, because the process may have ended
 		<-p.ended
 	}
 	for _, v := range s.servers {
@@ -194,7 +196,7 @@ func (s *session) end() {
 	}
 }
 
-// want ends a script whose command was called in a wrong way.
+// want stops a script with a usage message if a command was called in a wrong way.
 func want(ts *testscript.TestScript, ok bool, usage string) {
 	if !ok {
 		ts.Fatalf("usage: %s", usage)
@@ -215,8 +217,8 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// fails wants what a person can act on: one line, not a stack, and no output that
-// looks like a result.
+// fails checks that a command fails with a single line on standard error, and prints nothing on
+// standard output.
 func fails(ts *testscript.TestScript, neg bool, args []string) {
 	exits(ts, neg, args)
 	if out := ts.ReadFile("stdout"); out != "" {
@@ -227,14 +229,14 @@ func fails(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// A process is a command in the background.
+// A process is a command that runs in the background.
 type process struct {
 	cmd      *exec.Cmd
 	out, err transcript
 	ended    chan struct{}
 }
 
-// A transcript is what a process has said so far.
+// A transcript collects the output of a process.
 type transcript struct {
 	mu   sync.Mutex
 	text []byte // guarded by mu
@@ -254,12 +256,12 @@ func (t *transcript) String() string {
 	return string(t.text)
 }
 
-// patience is how long a session waits for what is to come. It comes soon, but on a
-// machine that has much else to do.
+// patience is the longest time for which a session waits for an event. Usually the event comes
+// soon, but a busy machine may need longer.
 const patience = 2 * time.Minute
 
-// says waits until a process has said something on standard error that a regular
-// expression matches, and returns the match with its groups.
+// says waits until the standard error of a process matches a regular expression. It returns the
+// match with its groups.
 func (p *process) says(ts *testscript.TestScript, pattern string) []string {
 	re := regexp.MustCompile("(?m)" + pattern)
 	for end := time.Now().Add(patience); time.Now().Before(end); {
@@ -272,8 +274,8 @@ func (p *process) says(ts *testscript.TestScript, pattern string) []string {
 	return nil
 }
 
-// shows asks a crawl for its hosts until it says what it is to say: what a server
-// was asked for tells nobody how far the crawl has got with the answer.
+// shows repeatedly asks a crawl for its hosts until the output matches. Requests to a server are
+// not sufficient to know how far the crawl has processed the responses.
 func shows(ts *testscript.TestScript, neg bool, args []string) {
 	want(ts, !neg && len(args) == 2, "shows NAME PATTERN")
 	p, re := sessionOf(ts).processes[args[0]], regexp.MustCompile("(?m)"+args[1])
@@ -291,7 +293,7 @@ func until(ts *testscript.TestScript, neg bool, args []string) {
 	want(ts, !neg && len(args) > 1, "until PATTERN COMMAND...")
 	re := regexp.MustCompile("(?m)" + args[0])
 	for end := time.Now().Add(patience); time.Now().Before(end); {
-		_ = ts.Exec(args[1], args[2:]...) // the store may not be there yet
+		_ = ts.Exec(args[1], args[2:]...) // ignore an error, because the store may not exist yet
 		if re.MatchString(ts.ReadFile("stdout")) {
 			return
 		}
@@ -304,7 +306,7 @@ func says(ts *testscript.TestScript, neg bool, args []string) {
 	sessionOf(ts).processes[args[0]].says(ts, args[1])
 }
 
-// fetchMetrics writes what a crawl shows of itself at a path beside its metrics.
+// fetchMetrics prints the response of a crawl's metrics server for a path.
 func fetchMetrics(ts *testscript.TestScript, neg bool, args []string) {
 	want(ts, !neg && len(args) == 2, "metrics NAME PATH")
 	url := sessionOf(ts).processes[args[0]].says(ts, `Metrics are at (http://127\.0\.0\.1:\d+)/metrics`)[1]
@@ -323,7 +325,7 @@ func fetchMetrics(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// opens writes a page of the view that a process serves.
+// opens prints a page of the viewer that a process serves.
 func opens(ts *testscript.TestScript, neg bool, args []string) {
 	want(ts, !neg && len(args) == 2, "opens NAME PATH")
 	url := sessionOf(ts).processes[args[0]].says(ts, `shown at (http://127\.0\.0\.1:\d+)/`)[1]
@@ -357,12 +359,13 @@ func begin(ts *testscript.TestScript, args []string, in *os.File) {
 	ts.Check(p.cmd.Start())
 	go func() {
 		defer close(p.ended)
-		_ = p.cmd.Wait() // ends looks at the state
+		_ = p.cmd.Wait() // ignore the error, because ends examines the state of the process
 	}()
 	sessionOf(ts).processes[args[0]] = p
 }
 
-// hold gives a command more than a pipe holds: when all is written, it reads.
+// hold writes more to a command's standard input than a pipe can buffer. When all is written, the
+// command is reading.
 func hold(ts *testscript.TestScript, neg bool, args []string) {
 	want(ts, !neg && len(args) > 1, "hold NAME COMMAND...")
 	r, w, err := os.Pipe()
@@ -381,12 +384,12 @@ func signalTo(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(sessionOf(ts).processes[args[0]].cmd.Process.Signal(s))
 }
 
-// presses is a person who presses Ctrl-C until it helps.
+// presses sends SIGINT to a process, like a user who presses Ctrl-C, until it ends.
 func presses(ts *testscript.TestScript, neg bool, args []string) {
 	want(ts, !neg && len(args) == 1, "presses NAME")
 	p := sessionOf(ts).processes[args[0]]
 	for end := time.Now().Add(patience); time.Now().Before(end); {
-		_ = p.cmd.Process.Signal(syscall.SIGINT) // it may just have ended
+		_ = p.cmd.Process.Signal(syscall.SIGINT) // ignore an error, because the process may just have ended
 		select {
 		case <-p.ended:
 			return
@@ -414,14 +417,14 @@ func ends(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// A server answers on loopback, and remembers what it was asked for.
+// A server is a server on loopback that records its requests.
 type server struct {
 	close func()
 
 	mu    sync.Mutex
-	paths []string // guarded by mu: with their queries
+	paths []string // guarded by mu: paths of the requests, with queries
 
-	most     int           // guarded by mu: requests that are answered; 0: all
+	most     int           // guarded by mu: number of requests to answer; 0 means all
 	released chan struct{} // guarded by mu: closed when most changes
 }
 
@@ -431,17 +434,17 @@ func (s *server) asked() []string {
 	return slices.Clone(s.paths)
 }
 
-// kinds of servers. What they get is an argument of serve; they return the address
-// they listen on.
+// kinds maps the second argument of the command serve to a function that starts a server. The
+// function gets the third argument, and returns the address of the server.
 var kinds = map[string]func(s *server, arg string) (address string){
-	"files":    serveFiles,    // the files of a folder
-	"pages":    servePages,    // N/MS[/BALLAST[/MOST]]: so many pages, each after so many ms, with so many words more; requests after so many are held back
-	"site":     serveSite,     // testdata/site with the answers of testdata/redirects.tsv
-	"table":    serveTable,    // the answers of a file: path, status, and a body, or for 3xx a location; 429 is for two minutes; * is any other path. It is read at each request
-	"nonsense": serveNonsense, // bytes that are no HTTP
-	"nobody":   serveNobody,   // nobody listens
-	"bucket":   serveBucket,   // an S3 server, which refuses parts of objects from this number on
-	"index":    serveIndex,    // an index that takes bulks, from who sends this Authorization
+	"files":    serveFiles,    // serves the files of a folder
+	"pages":    servePages,    // N/MS[/BALLAST[/MOST]]: serves N pages, each after MS milliseconds and with BALLAST more words; requests after the first MOST wait
+	"site":     serveSite,     // serves testdata/site, and the responses in testdata/redirects.tsv
+	"table":    serveTable,    // serves the responses in a file: path, status, and a body, or for 3xx a location. 429 is sent with a Retry-After of two minutes; * matches any other path. The file is read at each request
+	"nonsense": serveNonsense, // sends bytes that are not HTTP
+	"nobody":   serveNobody,   // an address at which no server listens
+	"bucket":   serveBucket,   // an S3 server; it refuses parts of objects from the number in the argument on
+	"index":    serveIndex,    // an index server; the argument is the expected Authorization header
 }
 
 func serve(ts *testscript.TestScript, neg bool, args []string) {
@@ -466,7 +469,7 @@ func (s *server) listen(h http.HandlerFunc) (address string) {
 		s.paths = append(s.paths, r.URL.RequestURI())
 		n := len(s.paths)
 		s.mu.Unlock()
-		body, _ := io.ReadAll(r.Body) // until it is read, nobody notices that the client has gone
+		body, _ := io.ReadAll(r.Body) // the server notices that a client has gone only after the body was read
 		r.Body = io.NopCloser(bytes.NewReader(body))
 		s.wait(r.Context(), n)
 		h(w, r)
@@ -478,8 +481,8 @@ func (s *server) listen(h http.HandlerFunc) (address string) {
 	return web.Listener.Addr().String()
 }
 
-// hold has the server answer so many requests, robots.txt included, and hold back those
-// after them; 0 is for no bound.
+// hold makes the server answer only the first most requests, including robots.txt. Later requests
+// wait. 0 means no limit.
 func (s *server) hold(most int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -489,7 +492,7 @@ func (s *server) hold(most int) {
 	s.most, s.released = most, make(chan struct{})
 }
 
-// wait returns when the nth request may be answered, or nobody waits for its answer.
+// wait returns when the nth request may be answered, or when its client has gone.
 func (s *server) wait(ctx context.Context, n int) {
 	for ctx.Err() == nil {
 		s.mu.Lock()
@@ -537,7 +540,7 @@ func servePages(s *server, arg string) string {
 		}
 		fmt.Fprintf(w, "<title>%s</title><main><p>", r.URL.Path)
 		page, _ := strconv.ParseUint(strings.TrimPrefix(r.URL.Path, "/"), 10, 64)
-		random := rand.New(rand.NewPCG(page, 1)) // no page is like another, and none packs well
+		random := rand.New(rand.NewPCG(page, 1)) // all pages differ, and none compresses well
 		for range 100 + ballast {
 			fmt.Fprintf(w, "%x ", random.Uint64())
 		}
@@ -548,8 +551,8 @@ func servePages(s *server, arg string) string {
 	})
 }
 
-// serveSite answers for http://site.localhost/ on its own address, so the table's
-// Locations are changed to lead there.
+// serveSite serves http://site.localhost/ at a loopback address, so it changes the Locations in the
+// table to that address.
 func serveSite(s *server, _ string) (address string) {
 	files := http.FileServer(http.Dir("testdata/site"))
 	table := map[string][]string{}
@@ -590,7 +593,7 @@ func serveTable(s *server, name string) string {
 	})
 }
 
-// tabled is what a table of answers has for a path.
+// tabled returns the response for a path in a table of responses.
 func tabled(name, path string) (status int, rest string) {
 	text, err := os.ReadFile(name)
 	if err != nil {
@@ -629,8 +632,8 @@ func serveNonsense(s *server, _ string) string {
 	return l.Addr().String()
 }
 
-// closedPort is an address of loopback where nobody listens, and nobody else will:
-// the port is taken.
+// closedPort returns an address of loopback at which no server listens. The port stays reserved
+// until release is called, so no other program can use it.
 func closedPort() (addr string, release func()) {
 	fd, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM, 0)
 	if err != nil {
@@ -683,8 +686,8 @@ func expand(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(text), 0o666))
 }
 
-// writeLines sorts lines, and writes them with the names of servers for their
-// addresses, which are others each time.
+// writeLines sorts lines and writes them to a file. It replaces the addresses of servers, which
+// differ in each run, by the names of the servers.
 func writeLines(ts *testscript.TestScript, name string, lines []string) {
 	for server := range sessionOf(ts).servers {
 		for i := range lines {
@@ -747,7 +750,6 @@ func empty(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// sink makes what cannot be read, whoever tries: rights do not bind root.
 // ids prints the ids of the lines of a corpus.
 func ids(ts *testscript.TestScript, neg bool, args []string) {
 	want(ts, !neg && len(args) == 1, "ids FILE")
@@ -773,11 +775,11 @@ func sink(ts *testscript.TestScript, neg bool, args []string) {
 		root = below
 	}
 	defer root.Close()
-	ts.Check(root.WriteFile(name+".txt", nil, 0o666)) // 4096 bytes is the longest path
+	ts.Check(root.WriteFile(name+".txt", nil, 0o666)) // 4096 bytes is the longest path that can be opened
 	ts.Check(root.Mkdir(name, 0o777))
 }
 
-// disk gives a script a file system that can be filled, or another size to it.
+// disk mounts a small file system for a script, or changes its size.
 func disk(ts *testscript.TestScript, neg bool, args []string) {
 	want(ts, !neg && len(args) == 2, "disk DIR SIZE")
 	dir, options := ts.MkAbs(args[0]), "size="+args[1]
@@ -802,7 +804,7 @@ func tmpfs(dir, options string) error {
 	return nil
 }
 
-// isOurs looks up the name of this machine.
+// isOurs reports whether the name of this machine resolves only to 127.0.0.1.
 func isOurs() bool {
 	name, err := os.Hostname()
 	if err != nil {
@@ -812,7 +814,8 @@ func isOurs() bool {
 	return err == nil && slices.Equal(addresses, []string{"127.0.0.1"})
 }
 
-// mayMount tries it: root of a container may be refused.
+// mayMount reports whether file systems can be mounted. It tries to mount one, because root in a
+// container may not be allowed to.
 func mayMount() bool {
 	dir, err := os.MkdirTemp("", "skink-mount-")
 	if err != nil {
@@ -822,7 +825,7 @@ func mayMount() bool {
 	return tmpfs(dir, "size=1m") == nil && exec.Command("umount", dir).Run() == nil
 }
 
-// rows reads a table of testdata without its heading.
+// rows returns the rows of a table in testdata, without the heading.
 func rows(name string) [][]string {
 	b, err := os.ReadFile(name)
 	if err != nil {
@@ -839,8 +842,8 @@ func rows(name string) [][]string {
 
 const siteHost = "http://site.localhost"
 
-// verdicts compares what a store says of the site with the table. A second
-// argument is a path that the store must not have.
+// verdicts compares the verdicts in a store with the table. A second argument is a path that must
+// not be in the store.
 func verdicts(ts *testscript.TestScript, neg bool, args []string) {
 	want(ts, !neg && (len(args) == 1 || len(args) == 2), "verdicts STORE [WITHOUT]")
 	table := map[string]judged{}
@@ -876,7 +879,7 @@ func verdicts(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// output is what skink prints. Unlike that of exec it is not logged.
+// output returns the standard output of skink. Unlike the command exec, it does not log the output.
 func output(ts *testscript.TestScript, args ...string) string {
 	cmd := exec.Command("skink", args...)
 	cmd.Dir = ts.MkAbs(".")
@@ -885,7 +888,7 @@ func output(ts *testscript.TestScript, args ...string) string {
 	return string(out)
 }
 
-// judged is what the table or a store says of a page.
+// judged is the verdict on a page, and the leader that the page duplicates.
 type judged struct{ verdict, of string }
 
 func notText(verdict string) bool {

@@ -12,15 +12,15 @@ import (
 	"time"
 )
 
-// manyTexts is how many short texts TestManyTexts judges. What skink keeps in memory grows with
-// them by the filter of its index alone: ten bits a key, some 20 bytes a text.
+// manyTexts is the number of short texts that TestManyTexts judges. Only the filter of the index
+// grows in memory with the number of texts: ten bits for each key, some 20 bytes for each text.
 var manyTexts = map[form]int{short: 50_000, full: 10_000_000}
 
-// TestManyTexts judges millions of short texts in bounded memory: of ten, eight are new, one is a
-// copy of an earlier one, and one is nearly so. They have no names of their own.
+// TestManyTexts judges millions of short texts in bounded memory. Eight of ten texts are new, one
+// is a copy of an earlier one, and one is a near-duplicate. The texts have no names of their own.
 func TestManyTexts(t *testing.T) {
 	n := manyTexts[long(t)]
-	const bound = 1 << 30 // bytes of memory, with what the store maps of its files
+	const bound = 1 << 30 // bytes of memory, including mapped files of the store
 	cmd := exec.Command(buildSkink(t), "dedup", "--memory", "512MB", "--min-words", "10", "--shingle", "3", "--out", os.DevNull, "--unique", os.DevNull, "-")
 	cmd.Env = append(os.Environ(), "TMPDIR="+t.TempDir())
 	in, err := cmd.StdinPipe()

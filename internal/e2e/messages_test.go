@@ -13,24 +13,26 @@ import (
 	"path"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var update = flag.Bool("update", false, "write the golden files")
 
-// messagesFile lists the words that users see.
+// messagesFile lists the texts that users see.
 const messagesFile = "internal/e2e/testdata/messages.txt"
 
 // TestMessages compares the texts in the source that users can see with a listing. The listing is
-// for people: read it after a change, and ask whether a user would understand each line. Write it
-// anew with
+// for people: read it after a change, and ask whether a user would understand each line. To
+// update the listing, run
 //
 //	go test -run TestMessages ./internal/e2e -update
 //
-// A text is a string literal with two words, or the text between the tags of a template. SQL and
-// regular expressions are left out.
+// A text is a string literal with two words, or the text between the tags of HTML. Literals that
+// only programs read are left out: SQL, regular expressions, JavaScript, media types, names of
+// stored values and templates, lists of words, and texts that the code only compares with others.
 func TestMessages(t *testing.T) {
 	var listing bytes.Buffer
 	err := filepath.WalkDir(".", func(name string, d fs.DirEntry, err error) error {
@@ -73,15 +75,15 @@ func TestMessages(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(listing.Bytes(), want) {
-		t.Errorf("%s is out of date: %s\nread the new messages, and write it anew with go test -run TestMessages ./internal/e2e -update",
+		t.Errorf("%s is out of date: %s\nread the new messages, and update it with go test -run TestMessages ./internal/e2e -update",
 			messagesFile, firstDifference(listing.String(), string(want)))
 	}
 }
 
-// unseen are folders whose texts users do not see.
+// unseen lists folders whose texts users do not see.
 var unseen = map[string]bool{"bench": true, "examples": true, "docs": true, "internal/tools": true, "internal/e2e": true, "store/storetest": true, "store/postgres/postgrestest": true, "crawler/wire/wiretest": true, "crawler/hostile": true, "internal/language": true}
 
-// goTexts returns the string literals of a file that hold words for people.
+// goTexts returns the string literals of a file that are texts for people.
 func goTexts(name string) (texts []string, err error) {
 	f, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution)
 	if err != nil {
@@ -94,12 +96,21 @@ func goTexts(name string) (texts []string, err error) {
 		case *ast.Field:
 			n.Tag = nil
 		case *ast.CallExpr:
-			return calleeOf(n) != "panic" && calleeOf(n) != "MustCompile"
+			return !readsNoText(n)
+		case *ast.ValueSpec:
+			return !strings.HasSuffix(n.Names[0].Name, "Name") && !isSQL(n)
+		case *ast.BinaryExpr:
+			return n.Op != token.EQL && n.Op != token.NEQ && !isSQL(n)
+		case *ast.CompositeLit:
+			return !isNames(n)
 		case *ast.BasicLit:
 			if n.Kind != token.STRING {
 				return true
 			}
-			if text, _ := strconv.Unquote(n.Value); forPeople(text) {
+			text, _ := strconv.Unquote(n.Value)
+			if strings.HasPrefix(text, "<") {
+				texts = append(texts, betweenTags(text)...)
+			} else if forPeople(text) {
 				texts = append(texts, onOneLine(text))
 			}
 		}
@@ -108,35 +119,82 @@ func goTexts(name string) (texts []string, err error) {
 	return texts, nil
 }
 
-// calleeOf returns the name of a called function or method, without its package.
-func calleeOf(call *ast.CallExpr) string {
+// readsNoText reports whether a function is called whose arguments no user sees: it compares them,
+// splits them into words, or takes the name of a template.
+func readsNoText(call *ast.CallExpr) bool {
 	switch f := call.Fun.(type) {
 	case *ast.Ident:
-		return f.Name
+		return f.Name == "panic" || f.Name == "setOfWords" || f.Name == "byFirst"
 	case *ast.SelectorExpr:
-		return f.Sel.Name
+		pkg, _ := f.X.(*ast.Ident)
+		compares := pkg != nil && (pkg.Name == "strings" || pkg.Name == "bytes") && f.Sel.Name != "Join" && f.Sel.Name != "NewReader"
+		return compares || f.Sel.Name == "MustCompile" || f.Sel.Name == "ExecuteTemplate"
 	}
-	return ""
+	return false
+}
+
+// isSQL reports whether a literal below a node is SQL, of which the others are parts.
+func isSQL(n ast.Node) (is bool) {
+	ast.Inspect(n, func(n ast.Node) bool {
+		if l, ok := n.(*ast.BasicLit); ok && l.Kind == token.STRING {
+			text, _ := strconv.Unquote(l.Value)
+			is = is || sqlText.MatchString(text)
+		}
+		return !is
+	})
+	return is
+}
+
+// isNames reports whether a literal is a list of names, or a table of words. A list of strings is a
+// list of names if most of them are single words. A table of words has a field words.
+func isNames(list *ast.CompositeLit) bool {
+	of, ok := list.Type.(*ast.ArrayType)
+	if !ok {
+		return false
+	}
+	if row, ok := of.Elt.(*ast.StructType); ok {
+		return slices.ContainsFunc(row.Fields.List, func(f *ast.Field) bool { return len(f.Names) > 0 && f.Names[0].Name == "words" })
+	}
+	words, texts := 0, 0
+	for _, e := range list.Elts {
+		if l, ok := e.(*ast.BasicLit); ok && l.Kind == token.STRING {
+			switch text, _ := strconv.Unquote(l.Value); len(strings.Fields(text)) {
+			case 0:
+			case 1:
+				words++
+			default:
+				texts++
+			}
+		}
+	}
+	return words > texts
 }
 
 var (
 	twoWords = regexp.MustCompile(`(^|[^\w.-])[A-Za-z][a-z']+[,:;]? +[("'%\w-]|%[a-zA-Z][,:;]? [a-z]{2}|[a-z]{2}[,:;]? %`)
-	sqlText  = regexp.MustCompile(`(?s)^\s*(SELECT|INSERT|UPDATE|DELETE|CREATE|DROP|ALTER|WITH|SET|LOCK|BEGIN|TRUNCATE|VALUES|FROM|WHERE|AND|ON CONFLICT|RETURNING)\b|pg_|\$1\b`)
+	sqlText  = regexp.MustCompile(`(?s)^\s*(SELECT|INSERT|UPDATE|DELETE|CREATE|DROP|ALTER|WITH|SET|LOCK|BEGIN|TRUNCATE|VALUES|FROM|WHERE|AND|ON CONFLICT|RETURNING)\b|\b(SELECT|CASE WHEN|BETWEEN|statement_timestamp)\b|pg_|\$1\b`)
+
+	// notForPeople matches media types and policies of HTTP headers, bare lists of tokens, layouts of
+	// times, JavaScript, and formats with control characters.
+	notForPeople = regexp.MustCompile(`^[a-z]+/[a-z+.-]+;|^default-src |^\w+(, \w+){3,}$|\b2006\b|=> |[\x00-\x08\r]`)
 )
 
-// forPeople reports whether a literal holds words, and is no SQL.
-func forPeople(text string) bool { return twoWords.MatchString(text) && !sqlText.MatchString(text) }
+// forPeople reports whether a literal holds words for people.
+func forPeople(text string) bool {
+	return twoWords.MatchString(text) && !sqlText.MatchString(text) && !notForPeople.MatchString(text)
+}
 
 func onOneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 var (
 	htmlAction = regexp.MustCompile(`(?s)\{\{.*?\}\}`)
-	htmlTag    = regexp.MustCompile(`(?s)<(?:style|script)\b.*?</(?:style|script)>|<[^>]*>`)
+	htmlTag    = regexp.MustCompile(`(?s)<(?:style|script)\b.*?</(?:style|script)>|<[^>]*(?:>|$)`)
 	htmlLabel  = regexp.MustCompile(`(?:aria-label|title|placeholder|alt)="([^"]*[a-z]{2}[^"]*)"`)
 	quotedText = regexp.MustCompile(`"[^"]*"`)
 )
 
-// htmlTexts returns the words that a template shows. Its actions are written as …
+// htmlTexts returns the texts that a template displays. It replaces the actions of the template by
+// "…".
 func htmlTexts(name string) (texts []string, err error) {
 	text, err := os.ReadFile(name)
 	if err != nil {
@@ -158,10 +216,17 @@ func htmlTexts(name string) (texts []string, err error) {
 	for _, m := range htmlLabel.FindAllStringSubmatch(plain, -1) {
 		add(m[1])
 	}
-	for part := range strings.SplitSeq(htmlTag.ReplaceAllString(plain, "\x00"), "\x00") {
-		add(part)
+	return append(texts, betweenTags(plain)...), nil
+}
+
+// betweenTags returns the words between the tags of HTML.
+func betweenTags(text string) (texts []string) {
+	for part := range strings.SplitSeq(htmlTag.ReplaceAllString(text, "\x00"), "\x00") {
+		if part = onOneLine(html.UnescapeString(part)); regexp.MustCompile(`[A-Za-z]{2}`).MatchString(part) {
+			texts = append(texts, part)
+		}
 	}
-	return texts, nil
+	return texts
 }
 
 // firstDifference returns the first line in which two texts differ.

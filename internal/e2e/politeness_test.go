@@ -19,19 +19,19 @@ import (
 	"skink/internal/cli"
 )
 
-// TestPoliteness measures a crawl of 50 hosts at the server: how long after one
-// request the next to the same host starts, and how long all takes. In the short
-// form it wants what a loaded machine cannot spoil: that everything was asked for,
-// each host one request at a time. With SKINK_LONG=full it holds the crawl to its
-// delay, less 10 ms, and to 1.2 times the time that the delays alone take. The rule
-// itself is tested by the clock of a bubble, see crawler/schedule_test.go.
+// TestPoliteness measures a crawl of 50 hosts at the server: the time between the starts of two
+// requests to the same host, and the total time. In the short form, it only checks that all pages
+// were requested, with one request at a time for each host. A busy machine cannot break this. With
+// SKINK_LONG=full, the time between two requests must be at least the delay minus 10 ms. The total
+// time must be at most 1.2 times the sum of the delays. The schedule itself is tested with a
+// simulated clock in crawler/schedule_test.go.
 func TestPoliteness(t *testing.T) {
 	t.Parallel()
 	const hosts, pages, delay = 50, 10, 200 * time.Millisecond
 	w := &watchedWeb{starts: map[string][]time.Time{}, open: map[string]int{}}
 	server := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		defer w.enter(r.Host)()
-		if n, err := strconv.Atoi(r.URL.Path[1:]); err != nil || n >= pages { // robots.txt, and what cannot exist
+		if n, err := strconv.Atoi(r.URL.Path[1:]); err != nil || n >= pages { // robots.txt, and a page that does not exist
 			http.NotFound(rw, r)
 			return
 		}
@@ -45,7 +45,7 @@ func TestPoliteness(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	args := []string{"crawl", "--store", filepath.Join(t.TempDir(), "store"), "--parallel", fmt.Sprint(hosts), "--delay", delay.String(), "--learn", "off"} // no probe
+	args := []string{"crawl", "--store", filepath.Join(t.TempDir(), "store"), "--parallel", fmt.Sprint(hosts), "--delay", delay.String(), "--learn", "off"} // without probes for soft 404s
 	for h := range hosts {
 		args = append(args, fmt.Sprintf("http://h%d.localhost:%s/0", h, port))
 	}
@@ -55,7 +55,7 @@ func TestPoliteness(t *testing.T) {
 	}
 
 	closest, requests, first, last := w.measure()
-	ideal := pages * delay // from robots.txt to the last page
+	ideal := pages * delay // time from robots.txt to the last page
 	t.Logf("%d requests to %d hosts; closest to each other %v; %v in all, %.3f times the ideal %v", requests, len(w.starts), closest,
 		last.Sub(first).Round(time.Millisecond), float64(last.Sub(first))/float64(ideal), ideal)
 	if want := hosts * (pages + 1); requests != want || len(w.starts) != hosts {
@@ -74,12 +74,12 @@ func TestPoliteness(t *testing.T) {
 	}
 }
 
-// A watchedWeb notes when each host is asked.
+// A watchedWeb records the times of the requests to each host.
 type watchedWeb struct {
 	mu     sync.Mutex
-	starts map[string][]time.Time // guarded by mu: of the requests to each host
-	open   map[string]int         // guarded by mu: requests under way to each host
-	most   int                    // guarded by mu: of open
+	starts map[string][]time.Time // guarded by mu: start times of the requests to each host
+	open   map[string]int         // guarded by mu: number of requests to each host that are in progress
+	most   int                    // guarded by mu: largest value in open so far
 }
 
 func (w *watchedWeb) enter(host string) (leave func()) {
@@ -96,8 +96,8 @@ func (w *watchedWeb) enter(host string) (leave func()) {
 	}
 }
 
-// measure is the least time between two requests to one host, how many there were,
-// and when the first and the last of all came.
+// measure returns the shortest time between two requests to one host, the number of all requests,
+// and the times of the first and the last request.
 func (w *watchedWeb) measure() (closest time.Duration, requests int, first, last time.Time) {
 	closest = time.Hour
 	for _, starts := range w.starts {

@@ -14,8 +14,8 @@ import (
 	"skink/crawler/wire/wiretest"
 )
 
-// startSOCKS starts a SOCKS5 proxy (RFC 1928) on loopback, and returns its address and the number of
-// its connections. A password that is not "" is wanted (RFC 1929).
+// startSOCKS starts a SOCKS5 proxy (RFC 1928) on loopback. It returns the address of the proxy, and
+// a counter of its connections. If password is not "", the proxy requires it (RFC 1929).
 func startSOCKS(t *testing.T, password string) (address string, served *atomic.Int64) {
 	t.Helper()
 	served = new(atomic.Int64)
@@ -27,9 +27,9 @@ func startSOCKS(t *testing.T, password string) (address string, served *atomic.I
 	return l.Addr().String(), served
 }
 
-// TestProxySecrets crawls a site that wants cookies, a user and a password, through a proxy that wants
-// a password. The site is found, and none of the secrets is in a file that the crawl leaves, nor in
-// what the commands say, nor at a host to which the site redirects.
+// TestProxySecrets crawls a site that requires cookies, a user name and a password, through a proxy
+// that requires a password. The site must be found. None of the secrets may be in a file or an
+// output of the crawl, or be sent to a host to which the site redirects.
 func TestProxySecrets(t *testing.T) {
 	t.Parallel()
 	const secret = "very-secret-4712"

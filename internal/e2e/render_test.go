@@ -18,7 +18,7 @@ import (
 	"skink/crawler/render"
 )
 
-// needBrowser skips a test if there is no browser.
+// needBrowser skips a test if no browser is installed.
 func needBrowser(t *testing.T) {
 	t.Helper()
 	if _, err := render.Find(); err != nil {
@@ -26,7 +26,7 @@ func needBrowser(t *testing.T) {
 	}
 }
 
-// A webApp serves one of the applications of testdata/apps, and counts requests by path.
+// A webApp serves one of the applications in testdata/apps, and counts requests by path.
 type webApp struct {
 	*httptest.Server
 	mu    sync.Mutex
@@ -66,22 +66,23 @@ func newWebApp(t *testing.T, name string) *webApp {
 	return a
 }
 
-// times returns how often a path was asked for.
+// times returns how often a path was requested.
 func (a *webApp) times(path string) int {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.asked[path]
 }
 
-// A fed is a document of a feed.
+// A fed is a document in a feed.
 type fed struct {
 	URL, Title, Text string
 	Words            int
 	Rendered         bool
 }
 
-// TestRender crawls three applications that npm's tools have built, without a browser and with one. Two
-// send empty pages that scripts fill. The third sends its texts, and must not be rendered.
+// TestRender crawls three applications that were built with npm tools, without and with a browser.
+// Two of them send empty pages that scripts fill. The third sends complete pages, which must not be
+// rendered.
 func TestRender(t *testing.T) {
 	needBrowser(t)
 	react, vue, manual := newWebApp(t, "react"), newWebApp(t, "vue"), newWebApp(t, "vitepress")
@@ -131,8 +132,9 @@ func TestRender(t *testing.T) {
 			t.Errorf("%s is %+v, want %+v", want.url, got, want)
 		}
 	}
-	// The scripts of an application are fetched once, and not for each page. Those of pages that have
-	// their text are not fetched at all, and neither is what shows no text.
+	// The scripts of an application must be fetched once, and not for each page. Scripts of pages that
+	// need no rendering must not be fetched at all, and neither must files that do not affect the
+	// text.
 	for path, n := range react.asked {
 		if strings.HasPrefix(path, "/assets/") && (n != 1 || !strings.HasSuffix(path, ".js")) {
 			t.Errorf("%s was asked for %d times", path, n)
@@ -148,8 +150,8 @@ func TestRender(t *testing.T) {
 	}
 }
 
-// TestRenderGuards crawls a page that asks for what it may not have: what robots.txt forbids, and
-// addresses that were not allowed. What it may have is in the archive.
+// TestRenderGuards crawls a page whose scripts request forbidden URLs: URLs that robots.txt
+// disallows, and addresses that are not allowed. The archive must contain the allowed responses.
 func TestRenderGuards(t *testing.T) {
 	needBrowser(t)
 	trap, err := net.Listen("tcp", "127.0.0.2:0")
@@ -238,7 +240,7 @@ func TestRenderGuards(t *testing.T) {
 	}
 }
 
-// Without a browser the message names the package to install.
+// If no browser is installed, the message must name the package to install.
 func TestRenderWithoutBrowser(t *testing.T) {
 	skink, err := exec.LookPath("skink")
 	if err != nil {

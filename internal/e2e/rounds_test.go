@@ -22,18 +22,18 @@ import (
 	"skink/store/badger"
 )
 
-// TestRounds comes back, round after round, to a generated web of which it is known what
-// changed (internal/tools/webgen/rounds.go), and expects that every change is found and graded
-// right; that what was sent is a small part of what a fresh crawl is sent; that the first
-// feed, with the changes of all rounds applied to it, is the feed of a fresh crawl but for
-// times, and so is report --complete; and that the store holds nothing of what is gone.
+// TestRounds crawls a generated web repeatedly. It is known what changes between the rounds
+// (internal/tools/webgen/rounds.go). Every change must be found and classified correctly, and the
+// transferred bytes must be a small part of those of a fresh crawl. The first feed with the changes
+// of all rounds applied must equal the feed of a fresh crawl, except for times. The same is true of
+// report --complete. The store must not keep anything of pages that are gone.
 //
-// Where kills are asked for, each round is killed at random moments and gone on with by the
-// same command, and ends the same.
+// Some rounds are killed at random moments and continued with the same command. Their result must
+// be the same.
 //
-// The crawls ask for one URL after another, so that the same page leads in both: who leads
-// depends on who came first. SKINK_LONG=short has 300 pages, three rounds and four kills;
-// SKINK_LONG=full has 3,000 pages, ten rounds and twenty kills.
+// The crawls request one URL after another, so that the same pages lead in both crawls. Otherwise
+// the leaders would depend on the order of responses. SKINK_LONG=short has 300 pages, three rounds
+// and four kills. SKINK_LONG=full has 3,000 pages, ten rounds and twenty kills.
 func TestRounds(t *testing.T) {
 	pages, rounds, kills := 300, 3, 4
 	if long(t) == full {
@@ -55,7 +55,7 @@ func TestRounds(t *testing.T) {
 		for left := killsIn(n, rounds, kills); left > 0 && !ended; left-- {
 			ended = r.crawl(r.store("kept"), 1+r.rng.Int64N(int64(r.pages/(2*left))), "--recrawl", "0s")
 		}
-		if !ended { // what has ended is no round to go on with, and would begin another
+		if !ended { // a round that has ended must not be continued, because that would begin another round
 			r.crawl(r.store("kept"), 0, "--recrawl", "0s")
 		}
 		again := r.asked()
@@ -65,7 +65,7 @@ func TestRounds(t *testing.T) {
 		r.apply()
 		share := float64(again.Bytes-began.Bytes) / float64(first.Bytes)
 		t.Logf("round %d: %d requests, %d bytes of bodies, %.1f %% of the first crawl's; state of %d bytes; store %s", n, again.All-began.All, again.Bytes-began.Bytes, 100*share, r.state(), r.size())
-		if n == 1 && share > 0.12 { // nobody was killed, and asked twice
+		if n == 1 && share > 0.12 { // only for the round without kills, because a kill repeats requests
 			t.Errorf("coming back was sent %.1f %% of what the first crawl was", 100*share)
 		}
 	}
@@ -75,7 +75,7 @@ func TestRounds(t *testing.T) {
 		}
 	}
 	before := r.state()
-	r.crawl(r.store("kept"), 0, "--recrawl", "0s") // nothing has changed since
+	r.crawl(r.store("kept"), 0, "--recrawl", "0s") // nothing has changed since the last round
 	quiet := r.state()
 	t.Logf("a round without changes: state of %d bytes after %d; store %s", quiet, before, r.size())
 	if quiet > before+before/100 {
@@ -86,27 +86,28 @@ func TestRounds(t *testing.T) {
 	r.compare(fresh)
 }
 
-// killsIn is how many of the kills a round has. The first has none, for it is measured.
+// killsIn returns the number of kills in a round. The first round has none, because its transfer is
+// measured.
 func killsIn(round, rounds, kills int) int {
 	upTo := func(n int) int { return kills * max(n-1, 0) / (rounds - 1) }
 	return upTo(round) - upTo(round-1)
 }
 
-// revisits are the crawls of a web that changes.
+// A revisits holds the state of repeated crawls of a changing web.
 type revisits struct {
 	t             *testing.T
-	skink, webgen string // programs
+	skink, webgen string // paths of the programs
 	dir           string
 	pages         int
 	rng           *rand.Rand
 	web           *webgen
 	listen        string
-	feed          map[string]string // the first feed with all changes applied, by id
+	feed          map[string]string // the first feed with all later changes applied, by page id
 }
 
 func (r *revisits) store(name string) string { return filepath.Join(r.dir, name) }
 
-// serve serves the web after so many rounds, always at the same address.
+// serve serves the web as it is after the given number of rounds, always at the same address.
 func (r *revisits) serve(round int) {
 	r.t.Helper()
 	if r.web != nil {
@@ -126,7 +127,7 @@ func (r *revisits) serve(round int) {
 
 type sent struct{ All, Bytes int64 }
 
-// asked is what the server was asked so far.
+// asked returns the totals of the server since its start.
 func (r *revisits) asked() (a sent) {
 	resp, err := http.Get("http://" + r.listen + "/")
 	if err != nil {
@@ -139,8 +140,8 @@ func (r *revisits) asked() (a sent) {
 	return a
 }
 
-// crawl crawls into a store. It is killed when the server was asked so often, if that is
-// more than 0. It says whether the crawl ended before that.
+// crawl crawls into a store. If answers is more than 0, the crawl is killed after that many
+// responses. ended reports whether the crawl ended before that.
 func (r *revisits) crawl(dir string, answers int64, more ...string) (ended bool) {
 	r.t.Helper()
 	args := append([]string{"crawl", "--store", dir, "--delay", "0", "--retries", "1", "--scope", "any", "--allow-private", "127.0.0.0/8", "--parallel", "1", "--connections", "1"}, more...)
@@ -169,7 +170,7 @@ func (r *revisits) crawl(dir string, answers int64, more ...string) (ended bool)
 	}
 }
 
-// run runs a command in this process, and returns what it prints.
+// run runs a command in this process, and returns its standard output.
 func (r *revisits) run(args ...string) string {
 	r.t.Helper()
 	var out, said bytes.Buffer
@@ -179,8 +180,8 @@ func (r *revisits) run(args ...string) string {
 	return out.String()
 }
 
-// grade compares what the visits of a round found with what the round did. It counts the pages by
-// what the round did to them.
+// grade compares the findings of a round with the known changes. It returns the number of pages for
+// each kind of change.
 func (r *revisits) grade(round int) map[string]int {
 	r.t.Helper()
 	found, wrong := map[string]int{}, 0
@@ -225,7 +226,7 @@ func (r *revisits) grade(round int) map[string]int {
 	return found
 }
 
-// apply applies what changed since the last time to the first feed.
+// apply applies the changes since the last call to the first feed.
 func (r *revisits) apply() {
 	r.t.Helper()
 	for line := range strings.Lines(r.run("export", "--store", r.store("kept"), "--cursor", filepath.Join(r.dir, "cursor"))) {
@@ -244,7 +245,8 @@ func (r *revisits) apply() {
 	}
 }
 
-// plainLine is a line of a feed without times, and without what only a feed of changes has.
+// plainLine returns a line of a feed without times, and without fields that exist only in a feed of
+// changes.
 func plainLine(t *testing.T, line string) string {
 	t.Helper()
 	var l map[string]any
@@ -260,7 +262,7 @@ func plainLine(t *testing.T, line string) string {
 	return string(b)
 }
 
-// compare compares the store that was kept with that of a fresh crawl.
+// compare compares the store of the repeated crawls with that of a fresh crawl.
 func (r *revisits) compare(fresh string) {
 	r.t.Helper()
 	want := map[string]string{}
@@ -289,7 +291,8 @@ func (r *revisits) compare(fresh string) {
 	}
 }
 
-// findNothingGone looks up what pages that are gone, or have other words now, had been.
+// findNothingGone checks that the store has no data of pages that are gone, and no old words of
+// pages that have changed.
 func (r *revisits) findNothingGone() {
 	s, err := badger.Open(r.store("kept"), badger.Options{})
 	if err != nil {
@@ -331,7 +334,7 @@ func (r *revisits) findNothingGone() {
 	r.t.Logf("%d earlier selves of pages are found no more", looked)
 }
 
-// differing are the lines that only one of two texts has.
+// differing returns the lines that are in only one of two texts.
 func differing(got, want string) string {
 	var b strings.Builder
 	for _, side := range []struct{ sign, a, b string }{{"got  ", got, want}, {"want ", want, got}} {
@@ -359,7 +362,7 @@ func union(a, b map[string]string) map[string]bool {
 
 func sortedLines(text string) string {
 	lines := slices.DeleteFunc(strings.Split(text, "\n"), func(l string) bool {
-		return strings.HasPrefix(strings.TrimSpace(l), `"about": `) // names the store
+		return strings.HasPrefix(strings.TrimSpace(l), `"about": `) // this line contains the name of the store
 	})
 	for i, l := range lines {
 		lines[i] = strings.TrimSuffix(l, ",")
@@ -368,8 +371,8 @@ func sortedLines(text string) string {
 	return strings.Join(lines, "\n")
 }
 
-// state is how many bytes a store holds of its pages: records, texts and sketches. What it takes on
-// disk comes and goes with the rewriting of files.
+// state returns the number of bytes that a store uses for its pages: records, texts and sketches.
+// The size on disk would vary with the compaction of files.
 func (r *revisits) state() (bytes int) {
 	s, err := badger.Open(r.store("kept"), badger.Options{})
 	if err != nil {
@@ -392,7 +395,7 @@ func (r *revisits) state() (bytes int) {
 	return bytes
 }
 
-// size is what a store takes.
+// size returns the size of a store on disk.
 func (r *revisits) size() string {
 	var bytes int64
 	_ = filepath.WalkDir(r.store("kept"), func(_ string, d os.DirEntry, err error) error {

@@ -18,21 +18,19 @@ import (
 	"skink/internal/cli"
 )
 
-// TestShop crawls a generated shop (internal/tools/webgen --shop) with learning and without, and
-// asks the shop what that cost it and what was found: at least 60 % fewer fetches of
-// copies, at least 98 % of the different texts in the same crawl (99.5 % of a shop of 1,000
-// products, where the few that hide among copies weigh less: which of them a sample meets
-// depends on the order of answers), all of them after what was postponed was fetched too, and
-// on the host where nothing is to be learned not a page less.
+// TestShop crawls a generated shop (internal/tools/webgen --shop) with and without learning, and
+// compares the statistics of the shop. Learning must save at least 60 % of the fetches of copies.
+// The same crawl must find at least 98 % of the different texts, or 99.5 % in a shop of 1,000
+// products, where the few texts hidden among copies are a smaller share. All texts must be found
+// after the postponed URLs were fetched too. On the host "plain", where there is nothing to learn,
+// learning must not miss a page.
 //
-// That host is crawled alone once more, by one request at a time, so that the order of its pages is
-// that of the crawl: learning may cost it at most 1 % more requests, and a page may come at most
-// fewPlaces later. Pages are stored beside the next requests, and between two requests there is time
-// for that: what a page links to is queued before what the next links to. It may not be so on a busy
-// machine, and some places are lost, with learning and without. Where something was learned, a page
-// is postponed, and comes behind nearly all others.
+// The host plain is then crawled alone, with one request at a time, so that the order of the pages
+// is reproducible. Learning may cost at most 1 % more requests, and may delay a page by at most
+// fewPlaces positions. Some positions are lost on a busy machine, because pages are stored while
+// the next request runs. A postponed page would be delayed behind nearly all others.
 //
-// 200 products with SKINK_LONG=short; 1,000, and three shops, with SKINK_LONG=full.
+// SKINK_LONG=short has a shop of 200 products, SKINK_LONG=full three shops of 1,000 products.
 func TestShop(t *testing.T) {
 	const fewPlaces = 50
 	products, seeds, found := 200, []int{1}, 0.98
@@ -83,7 +81,7 @@ func TestShop(t *testing.T) {
 	}
 }
 
-// crawlPlain crawls the plain host of a shop alone, by one request at a time.
+// crawlPlain crawls only the host plain of a shop, with one request at a time.
 func crawlPlain(t *testing.T, bin string, products, seed int, learn string) sold {
 	t.Helper()
 	shop := startShop(t, bin, products, seed)
@@ -92,7 +90,8 @@ func crawlPlain(t *testing.T, bin string, products, seed int, learn string) sold
 	return shop.sofar(t)
 }
 
-// latest is by how many places a text came later than it did in another order, at most.
+// latest returns the largest number of positions by which a text in order comes later than in
+// other.
 func latest(order, other []string) (places int) {
 	was := map[string]int{}
 	for i, text := range other {
@@ -104,13 +103,13 @@ func latest(order, other []string) (places int) {
 	return places
 }
 
-// A shop is one that is being served.
+// A shop is a generated shop that is being served.
 type shop struct {
-	at    string // where it says what it was asked
+	at    string // URL of the shop's statistics
 	seeds []string
 }
 
-// sold is what a shop says of itself.
+// sold holds the statistics of a shop.
 type sold struct {
 	Fetched, Unique, Copies, All, Other int
 	Hosts                               map[string]int
@@ -121,7 +120,7 @@ func startShop(t *testing.T, bin string, products, seed int) *shop {
 	t.Helper()
 	cmd := exec.Command(bin, "--shop", fmt.Sprint(products), "--seed", fmt.Sprint(seed))
 	cmd.Stderr = os.Stderr
-	stdin, err := cmd.StdinPipe() // its end ends the process
+	stdin, err := cmd.StdinPipe() // closing it ends the process
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -166,11 +165,11 @@ func (s *shop) sofar(t *testing.T) (says sold) {
 	return says
 }
 
-// TestShopKilled kills a crawl that learns at random moments: in the end it has found as much as
-// one that nobody disturbed, with about as many fetches, and all of it after what was postponed
-// was fetched too.
+// TestShopKilled kills a crawl with learning at random moments. In the end it must have found as
+// many texts as an undisturbed crawl, with about as many fetches, and all texts after the postponed
+// URLs were fetched too.
 //
-// Three kills with SKINK_LONG=short, twenty with SKINK_LONG=full.
+// SKINK_LONG=short kills three times, SKINK_LONG=full twenty times.
 func TestShopKilled(t *testing.T) {
 	const products = 150
 	kills := 3
@@ -213,8 +212,8 @@ func TestShopKilled(t *testing.T) {
 	}
 }
 
-// crawlUntil runs a crawl in a process of its own, and kills it when the shop was asked for so many
-// pages. It says whether it did.
+// crawlUntil runs a crawl in a separate process, and kills it after the given number of requests
+// for pages. killed reports whether it was killed before it ended.
 func (s *shop) crawlUntil(t *testing.T, skink, dir string, pages int) (killed bool) {
 	t.Helper()
 	cmd := exec.Command(skink, s.args(dir, "--quiet")...)

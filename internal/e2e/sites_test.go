@@ -22,28 +22,28 @@ import (
 	"skink/internal/tools/websites"
 )
 
-// bounds are what a crawl of a site must keep to.
+// bounds are the limits for a crawl of a generated site.
 type bounds struct {
-	found   float64 // least share of the site's texts that are found
-	fetches float64 // most fetches for each of these texts; 0: any number up to tooMany
-	probes  int     // most URLs fetched that nothing led to, the first of each shape of URLs
-	made    int     // most such URLs beyond the first of their shape
-	sorry   int     // most pages kept that say, with status 200, that there is no such page
+	found   float64 // least share of the site's texts that are found, 0 to 1
+	fetches float64 // largest number of fetches for each of these texts; 0 means any number up to tooMany
+	probes  int     // largest number of probes: fetched URLs to which no page links, the first of each form of URLs
+	made    int     // largest number of other fetched URLs to which no page links
+	sorry   int     // largest number of stored pages that are error pages with status 200
 	endless bool    // the crawl need not end
 }
 
 var (
-	// recall is what is wanted where URLs that look like traps or copies have texts of their own.
+	// recall is for sites on which URLs look like traps or copies but have texts of their own.
 	recall = bounds{found: .995, probes: 8}
-	// economy is what is wanted where each page has many views.
+	// economy is for sites on which each page has many views.
 	economy = bounds{found: 1, fetches: 3, probes: 8}
-	// manyFolders is wanted where pages are in so many folders that more patterns need a probe.
+	// manyFolders is for sites with pages in many folders, so that more URL patterns need a probe.
 	manyFolders = bounds{found: 1, fetches: 3, probes: 20}
-	// trapped is what is wanted where URLs never end.
+	// trapped is for sites with endless URLs.
 	trapped = bounds{found: 1, fetches: 6, probes: 8}
 )
 
-// siteBounds has a row for each site: what is wanted, and what holds where that is not reached yet.
+// siteBounds has the bounds for each site: the goal (wanted), and the bounds that hold today.
 var siteBounds = map[string]struct{ wanted, today bounds }{
 	"forum":          {recall, recall},
 	"numbers":        {recall, recall},
@@ -61,25 +61,26 @@ var siteBounds = map[string]struct{ wanted, today bounds }{
 	"missing topics": {recall, recall},
 	"withdrawn":      {recall, recall},
 	"mediawiki":      {economy, economy},
-	"dokuwiki":       {economy, bounds{found: 1, fetches: 3, probes: 8, sorry: 3}}, // samples of views of missing topics: too few of a pattern for a probe
+	"dokuwiki":       {economy, bounds{found: 1, fetches: 3, probes: 8, sorry: 3}}, // views of missing topics; each pattern has too few of them for a probe
 	"wordpress":      {economy, economy},
 	"autoindex":      {economy, economy},
 	"redmine":        {economy, economy},
-	// Differences, and files that nobody calls raw, are texts of their own under URLs of pages: 2 fetches
-	// for each text. Each folder needs a row of copies of its own before its files are postponed.
+	// Diffs and raw files are separate texts with similar URLs, so there are 2 fetches for each text.
+	// Files of a folder are postponed only after many copies of that folder in a row.
 	"cgit": {manyFolders, bounds{found: 1, fetches: 6, probes: 20}},
-	// All 61 texts come before the first copy, so only a row of 30 copies is evidence. Each page that is
-	// fetched has new URLs. With 241 texts there are 2.3 fetches for each.
+	// All 61 texts come before the first copy, so only a series of 30 copies is evidence. Each fetched
+	// page has new URLs. With 241 texts there are 2.3 fetches for each text.
 	"sessions":      {economy, bounds{found: 1, fetches: 4, probes: 8}},
 	"calendar":      {trapped, trapped},
 	"growing paths": {trapped, trapped},
 }
 
-// TestSites crawls generated sites with the defaults of skink crawl, and holds what was found, and
-// what that cost, against what the sites have. It prints one row for each site.
+// TestSites crawls generated sites with the default options. It compares the found texts and the
+// number of requests with the known content of the sites, and prints one row for each site.
 //
-// Found are texts whose page is in the store and is no error. An invented URL is one that no page
-// led to. One for each shape of URLs is a probe: it asks what the site says of what does not exist.
+// A text is found if its page is in the store and is not an error. A URL to which no page links is
+// invented. The first invented URL of each form is a probe, which tests how the site answers for
+// missing pages.
 func TestSites(t *testing.T) {
 	const size = 120
 	rows := &siteTable{}
@@ -96,12 +97,12 @@ func TestSites(t *testing.T) {
 	}
 }
 
-// TestSitesInterrupted does the same with crawls that are interrupted three times, twice by a kill
-// that nothing can be written after, and then go on until they end.
+// TestSitesInterrupted crawls the same sites, but interrupts each crawl three times, twice by a
+// kill. Then the crawls continue until they end.
 //
-// Sites of 120 pages with SKINK_LONG=short, of 480 with SKINK_LONG=full.
+// SKINK_LONG=short has sites of 120 pages, SKINK_LONG=full of 480.
 func TestSitesInterrupted(t *testing.T) {
-	const again = 20 // fetches and probes that interrupted runs may repeat
+	const again = 20 // number of fetches and probes that interrupted runs may repeat
 	size := 120
 	if long(t) == full {
 		size = 480
@@ -130,16 +131,16 @@ func TestSitesInterrupted(t *testing.T) {
 	}
 }
 
-// A siteCrawl is a crawl of a site into a store of its own.
+// A siteCrawl is a crawl of one site into a new store.
 type siteCrawl struct {
 	site   *websites.Site
 	server *websites.Server
 	store  string
 	seed   string
-	cut    bool // the crawl was ended because it asked for too much
+	cut    bool // the crawl was ended because it made too many requests
 }
 
-// tooMany is after how many fetches for each text a crawl is ended that would not end.
+// tooMany is the number of fetches for each text after which a crawl is ended.
 const tooMany = 10
 
 func newSiteCrawl(t *testing.T, site *websites.Site) *siteCrawl {
@@ -157,7 +158,7 @@ func (c *siteCrawl) args() []string {
 	return []string{"crawl", "--store", c.store, "--delay", "0", "--allow-private", "127.0.0.0/8", "--quiet", c.seed}
 }
 
-// run crawls until the crawl ends, or has asked for far too much.
+// run crawls until the crawl ends, or makes too many requests.
 func (c *siteCrawl) run(t *testing.T) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -177,8 +178,8 @@ func (c *siteCrawl) run(t *testing.T) {
 	}
 }
 
-// interrupt crawls in a process of its own until the server was asked so often in all, and then
-// sends it a signal. It says whether the crawl ended before that.
+// interrupt crawls in a separate process, and sends it a signal when the server has received the
+// given number of requests in total. ended reports whether the crawl ended before that.
 func (c *siteCrawl) interrupt(t *testing.T, skink string, requests int, signal os.Signal) (ended bool) {
 	t.Helper()
 	enough := c.server.After(requests)
@@ -195,28 +196,28 @@ func (c *siteCrawl) interrupt(t *testing.T, skink string, requests int, signal o
 		}
 		return true
 	case <-enough:
-		_ = cmd.Process.Signal(signal) // it may have ended just now
+		_ = cmd.Process.Signal(signal) // ignore an error, because the process may just have ended
 		return <-exit == nil
 	}
 }
 
-// A siteResult is what a crawl has found, and what it cost.
+// A siteResult is the result of a crawl, together with its cost.
 type siteResult struct {
 	websites.Tally
 	site    string
-	texts   int      // that the site has
-	kept    int      // of them are in the store
-	missing []string // the others
-	// mistaken are pages that were judged to be copies of another and have a text of their own.
+	texts   int      // number of the site's texts
+	kept    int      // number of these texts that are in the store
+	missing []string // the texts that are not in the store
+	// mistaken lists pages with texts of their own that were judged to be copies.
 	mistaken []string
-	sorry    int  // pages in the store that say that there is no such page
-	cut      bool // the crawl was ended, see tooMany
+	sorry    int  // number of pages in the store that are error pages with status 200
+	cut      bool // the crawl was ended because of tooMany
 }
 
 func (r *siteResult) share() float64   { return float64(r.kept) / float64(r.texts) }
 func (r *siteResult) fetches() float64 { return float64(r.Fetched) / float64(r.texts) }
 
-// result asks the server what it was asked for, and the store what it holds.
+// result combines the statistics of the server with the content of the store.
 func (c *siteCrawl) result(t *testing.T) *siteResult {
 	t.Helper()
 	var out, said bytes.Buffer
@@ -248,7 +249,7 @@ func (c *siteCrawl) result(t *testing.T) *siteResult {
 	return r
 }
 
-// check holds a result against what is to hold today, and says what is missing to what is wanted.
+// check compares a result with the bounds that hold today, and logs the difference to the goal.
 func (r *siteResult) check(t *testing.T, all map[string]struct{ wanted, today bounds }) {
 	t.Helper()
 	row, ok := all[r.site]
@@ -270,7 +271,7 @@ func (r *siteResult) check(t *testing.T, all map[string]struct{ wanted, today bo
 	}
 }
 
-// broken says which of the bounds a result does not keep to.
+// broken describes the bounds that a result violates.
 func (b bounds) broken(r *siteResult) (wrong []string) {
 	say := func(form string, args ...any) { wrong = append(wrong, fmt.Sprintf(form, args...)) }
 	if r.share() < b.found {
@@ -297,7 +298,7 @@ func (b bounds) broken(r *siteResult) (wrong []string) {
 	return wrong
 }
 
-// A siteTable is the results, a row for each site.
+// A siteTable collects the results, one row for each site.
 type siteTable struct {
 	mu   sync.Mutex
 	rows map[string]string // guarded by mu

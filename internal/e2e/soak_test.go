@@ -26,14 +26,14 @@ import (
 	"skink/store/badger"
 )
 
-// TestSoak crawls a generated web of which everything is known (internal/tools/webgen)
-// from one seed, and holds the store against the truth: each address has the one
-// record it must have, the verdicts count what they must, every duplicate belongs
-// to the group of its leader, nothing was fetched twice. While it runs, memory,
-// goroutines and open files are sampled: once the crawl is warm they are flat.
+// TestSoak crawls a generated web with known properties (internal/tools/webgen) from one seed, and
+// compares the store with these properties. Each URL must have the expected record, the numbers of
+// verdicts must be right, each duplicate must be in the group of its leader, and no URL may be
+// fetched twice. During the crawl, the test samples memory, goroutines and open files. They must
+// not grow once the crawl has warmed up.
 //
-// 4,000 pages with SKINK_LONG=short; 200,000 on 2,000 hosts with SKINK_LONG=full,
-// which takes some minutes.
+// SKINK_LONG=short has 4,000 pages. SKINK_LONG=full has 200,000 pages on 2,000 hosts, and takes
+// some minutes.
 func TestSoak(t *testing.T) {
 	hosts, pages := 200, 4000
 	if long(t) == full {
@@ -43,7 +43,7 @@ func TestSoak(t *testing.T) {
 
 	dir := filepath.Join(t.TempDir(), "store")
 	var printed bytes.Buffer
-	args := []string{"crawl", "--store", dir, "--delay", "0", "--scope", "any", "--allow-private", "127.0.0.0/8", "--learn", "off", web.truth.URL} // no probe, nothing put last
+	args := []string{"crawl", "--store", dir, "--delay", "0", "--scope", "any", "--allow-private", "127.0.0.0/8", "--learn", "off", web.truth.URL} // without probes, and without postponed URLs
 	running := sampleProcess()
 	code := cli.Run(t.Context(), args, cli.Console{In: strings.NewReader(""), Out: io.Discard, Err: &printed})
 	samples := running.stop()
@@ -59,7 +59,7 @@ func TestSoak(t *testing.T) {
 	checkFlat(t, records, samples)
 }
 
-// webgen is a web that is being served, and the truth about it.
+// A webgen is a generated web that is being served, with its known properties.
 type webgen struct {
 	truth struct {
 		URL                                           string
@@ -67,18 +67,18 @@ type webgen struct {
 		Gone, Broken, Redirects, Blocked, Other, Busy int64
 	}
 	stop      func()
-	list      string // file of addresses
+	list      string // file with the list of addresses
 	addresses map[string]address
 }
 
-// An address is what must become of a URL.
+// An address is the expected result for a URL.
 type address struct {
 	URL, Kind, Problem, Location, Form, Change string
 	Group                                      int
 }
 
-// startWebgen builds the generator and starts it in a process of its own, so that
-// what it needs is not counted.
+// startWebgen builds the generator and starts it in a separate process, so that its memory is not
+// counted.
 func startWebgen(t *testing.T, hosts, pages int) *webgen {
 	t.Helper()
 	return runWebgen(t, buildWebgen(t), "--hosts", fmt.Sprint(hosts), "--pages", fmt.Sprint(pages))
@@ -93,13 +93,13 @@ func buildWebgen(t *testing.T) string {
 	return bin
 }
 
-// runWebgen runs the generator until stop is called, or the test ends.
+// runWebgen runs the generator until stop is called or the test ends.
 func runWebgen(t *testing.T, bin string, args ...string) *webgen {
 	t.Helper()
 	w := &webgen{list: filepath.Join(t.TempDir(), "truth.jsonl"), addresses: map[string]address{}}
 	cmd := exec.Command(bin, append(args, "--truth", w.list)...)
 	cmd.Stderr = os.Stderr
-	stdin, err := cmd.StdinPipe() // its end ends the process, also should this one be killed
+	stdin, err := cmd.StdinPipe() // closing it ends the process; the system closes it if this process is killed
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -123,7 +123,8 @@ func runWebgen(t *testing.T, bin string, args ...string) *webgen {
 	return w
 }
 
-// readTruth is for after the crawl, whose memory is measured.
+// readTruth reads the known properties. It is called only after the crawl, because the memory of
+// the crawl is measured.
 func (w *webgen) readTruth(t *testing.T) {
 	t.Helper()
 	f, err := os.Open(w.list)
@@ -163,7 +164,7 @@ func readRecords(t *testing.T, dir string) (all []*store.Record) {
 	return all
 }
 
-// checkRecords wants for each address the one record that is true of it.
+// checkRecords checks that each address has exactly one record with the expected content.
 func (w *webgen) checkRecords(t *testing.T, records []*store.Record) {
 	t.Helper()
 	wrong := 0
@@ -200,7 +201,7 @@ func (w *webgen) checkRecords(t *testing.T, records []*store.Record) {
 	}
 }
 
-// possible are the verdicts that the members of a group can have.
+// possible maps the kind of a group to the verdicts that its members may have.
 var possible = map[string]map[dedup.VerdictKind]bool{
 	"alone": {dedup.Unique: true},
 	"exact": {dedup.Unique: true, dedup.Exact: true},
@@ -218,13 +219,13 @@ func (w *webgen) checkCounts(t *testing.T, records []*store.Record) {
 		Unique: w.truth.Unique, Exact: w.truth.Exact, Near: w.truth.Near, Thin: w.truth.Thin,
 		Redirects: w.truth.Redirects, Blocked: w.truth.Blocked, Other: w.truth.Other, Errors: w.truth.Gone + w.truth.Broken,
 	}
-	got.Problems, got.GivenUp, got.Bytes = nil, nil, 0 // checkRecords looks at each record
+	got.Problems, got.GivenUp, got.Bytes = nil, nil, 0 // checkRecords examines each record
 	if fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("counted %+v, want %+v", got, want)
 	}
 }
 
-// checkAsked has the server say what it was asked.
+// checkAsked compares the requests that the server has counted with the expected ones.
 func (w *webgen) checkAsked(t *testing.T) {
 	t.Helper()
 	u, err := url.Parse(w.truth.URL)
@@ -245,34 +246,32 @@ func (w *webgen) checkAsked(t *testing.T) {
 	}
 }
 
-// # What a crawl holds
+// # Memory of a crawl
 //
-// Live memory is what the garbage collector left at its last run. It comes and
-// goes: a compaction of the store borrows up to two hundred megabytes for its
-// table builders. What must not grow is what is always held: the least live
-// memory of a stretch of the crawl. It is caches, each with a bound: 64 MB of
-// leaders' shingles, badger's memtables, the postings that came last, and 10 bits
-// a key of filters. The first of them is not full before the end, for a leader comes
-// into it when its first near-duplicate does: heap profiles show 12 MB of shingles
-// after 50,000 pages, 25 after 90,000, 42 after 130,000 and 57 after 186,000, and
-// nothing else that grows.
+// Live memory is the memory in use after the last garbage collection. It varies: a compaction of
+// the store temporarily needs up to two hundred megabytes. What must not grow is the minimum of
+// live memory over a period of the crawl. It consists of bounded caches: 64 MB of leaders'
+// shingles, badger's memtables, recent postings, and filters of 10 bits for each key. The cache of
+// shingles is not full before the end, because a leader is added only with its first
+// near-duplicate. Heap profiles show 12 MB of shingles after 50,000 pages, 25 after 90,000, 42
+// after 130,000 and 57 after 186,000. Nothing else grows.
 //
-// Resident memory is without the mapped files of the store, which the system
-// takes back when it wants to.
+// Resident memory does not include mapped files of the store, which the system can free at any
+// time.
 
-// Bounds of TestSoak. A server that has to wait for a processor has as many connections in use
-// as it is allowed.
+// These are the bounds of TestSoak. If the server has to wait for a processor, all allowed
+// connections are in use.
 const (
-	inUse, idle    = 1024, 256              // connections
-	mostGoroutines = 3*inUse + 2*idle + 200 // a turn, a reader and a writer for each connection in use, the latter two for each idle one, workers, badger's own
-	mostFiles      = inUse + idle + 300     // connections, badger's tables
-	mostGrowth     = 1.25                   // of the memory always held, from the second quarter of the crawl to the last
-	growthFloor    = (64 + 16) << 20        // which does not count: the leaders' shingles, and a compaction that lasts for the whole of a short stretch
+	inUse, idle    = 1024, 256              // numbers of connections
+	mostGoroutines = 3*inUse + 2*idle + 200 // two goroutines for each connection, a third for each connection in use, and 200 for workers and badger
+	mostFiles      = inUse + idle + 300     // connections and badger's tables
+	mostGrowth     = 1.25                   // bound for the minimum of live memory in the last quarter, relative to the second quarter
+	growthFloor    = (64 + 16) << 20        // growth that is ignored: the leaders' shingles, and a compaction that lasts for a whole short period
 )
 
 type sample struct {
 	at                time.Time
-	live, resident    uint64 // bytes
+	live, resident    uint64 // in bytes
 	goroutines, files int
 }
 
@@ -281,7 +280,7 @@ type sampler struct {
 	all  chan []sample
 }
 
-// sampleProcess looks at this process ten times a second.
+// sampleProcess samples this process ten times a second.
 func sampleProcess() *sampler {
 	s := &sampler{make(chan struct{}), make(chan []sample)}
 	go func() {
@@ -310,7 +309,7 @@ func takeSample() sample {
 	live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
 	metrics.Read(live)
 	s := sample{at: time.Now(), live: live[0].Value.Uint64(), goroutines: runtime.NumGoroutine()}
-	if files, err := os.ReadDir("/proc/self/fd"); err == nil { // elsewhere they are not counted
+	if files, err := os.ReadDir("/proc/self/fd"); err == nil { // other systems have no /proc, and open files are not counted there
 		s.files = len(files)
 	}
 	if status, err := os.ReadFile("/proc/self/status"); err == nil {
@@ -321,8 +320,7 @@ func takeSample() sample {
 	return s
 }
 
-// checkFlat holds the samples against the bounds, and logs them by eighths of the
-// records.
+// checkFlat compares the samples with the bounds, and logs them by eighths of the records.
 func checkFlat(t *testing.T, records []*store.Record, samples []sample) {
 	t.Helper()
 	times := make([]time.Time, len(records))
@@ -356,7 +354,7 @@ func checkFlat(t *testing.T, records []*store.Record, samples []sample) {
 	}
 	warm, end := between(at(0.25), at(0.5)), between(at(0.75), at(1))
 	if len(warm) == 0 || len(end) == 0 {
-		return // too short to say
+		return // the crawl was too short
 	}
 	if m, n := leastLive(warm), leastLive(end); float64(n) > mostGrowth*float64(m)+growthFloor {
 		t.Errorf("the memory always held grew from %d MB in the second quarter to %d MB in the last", m>>20, n>>20)

@@ -14,18 +14,18 @@ import (
 	"testing"
 )
 
-// A softSite is a site that answers with status 200 what it does not have.
+// A softSite is a site that answers requests for missing pages with status 200.
 type softSite struct {
 	name   string
-	pages  map[string]string            // by path and query
-	dead   []string                     // links to what it does not have
-	answer func(r *http.Request) string // to what it does not have; "": 404
-	found  bool                         // the dead links are to be found out
-	probes int                          // at most so many URLs are asked for that nothing links to
+	pages  map[string]string            // pages by path and query
+	dead   []string                     // links to missing pages
+	answer func(r *http.Request) string // body of the response for a missing page; "" means status 404
+	found  bool                         // the missing pages must be recognised as soft 404s
+	probes int                          // largest number of requested URLs to which no page links
 }
 
-// TestSoftSites crawls sites that answer with status 200 what they do not have: which of these
-// answers are found to be soft 404s, and that no page is taken for one.
+// TestSoftSites crawls sites that answer requests for missing pages with status 200. It checks
+// which of these answers are recognised as soft 404s, and that no page is mistaken for one.
 func TestSoftSites(t *testing.T) {
 	for _, site := range softSites() {
 		t.Run(site.name, func(t *testing.T) {
@@ -68,7 +68,7 @@ func TestSoftSites(t *testing.T) {
 	}
 }
 
-// crawl returns how often each URL was asked for, and why URLs failed.
+// crawl returns the number of requests for each URL, and the reasons of failures by URL.
 func (s *softSite) crawl(t *testing.T) (asked map[string]int, failed map[string]string) {
 	var mu sync.Mutex
 	asked, failed = map[string]int{}, map[string]string{}
@@ -109,7 +109,7 @@ func (s *softSite) crawl(t *testing.T) (asked map[string]int, failed map[string]
 	return asked, failed
 }
 
-// softWords is a text that is always the same for a name.
+// softWords returns a text of n words that depends only on name.
 func softWords(name string, n int) string {
 	h := fnv.New64a()
 	h.Write([]byte(name))
@@ -129,7 +129,8 @@ func softPage(title, text string) string {
 	return "<!DOCTYPE html><html lang=en><title>" + html.EscapeString(title) + "</title><main><article><p>" + text + "</article></main></html>"
 }
 
-// softSites builds the sites. Each home page links to all pages and all dead links of its site, in turn.
+// softSites builds the sites. The home page of each site links alternately to pages and to missing
+// pages.
 func softSites() []softSite {
 	const apology = "We are sorry. The page that you were looking for has been moved, or it has never been here. The editors cannot say more about the reasons, and there is nobody who could be asked. You may go back to where you came from, or begin again at the front page."
 	always := func(body string) func(*http.Request) string { return func(*http.Request) string { return body } }

@@ -18,27 +18,27 @@ import (
 	"skink/store/postgres/postgrestest"
 )
 
-// A farm is many hosts on one server, which answers each page after a while and notes which worker
-// asked: each crawls under a name of its own.
+// A farm is a server for many hosts. It answers each page after a delay, and records which worker
+// has requested it. Each worker has a user agent of its own.
 type farm struct {
 	hosts, each int
 	answers     time.Duration
-	mirrored    bool // two hosts are one site, and half of its articles are on all hosts
+	mirrored    bool // pairs of hosts are mirrors, and half of their articles are on all hosts
 
 	mu          sync.Mutex
-	first, last time.Time       // guarded by mu: answers
-	pages       map[string]int  // guarded by mu: answered, by worker
-	asked       map[string]bool // guarded by mu: URLs
-	again       int             // guarded by mu: URLs that were asked for again
-	gate        *gate           // guarded by mu: nil: nobody is held up
+	first, last time.Time       // guarded by mu: times of the first and the last answer
+	pages       map[string]int  // guarded by mu: number of answered pages by worker
+	asked       map[string]bool // guarded by mu: URLs that were requested
+	again       int             // guarded by mu: number of requests for URLs that had been requested before
+	gate        *gate           // guarded by mu: delays requests; nil if there is none
 }
 
-// A gate holds up requests until each of some workers has one in flight, then lets all of them
-// through that are there, and so on for some pages.
+// A gate delays requests until each worker has one in flight. Then it lets all waiting requests
+// pass. It repeats this for the given number of pages.
 type gate struct {
 	workers, pages int
 	waiting        map[string]int
-	open           chan struct{} // closed to let through those that wait
+	open           chan struct{} // closed to let waiting requests pass
 }
 
 func startFarm(t *testing.T, hosts, each int, answers time.Duration) (f *farm, seeds []string) {
@@ -74,7 +74,7 @@ func (f *farm) site(host int) generated {
 	return generated{pages: f.each, number: 1 + host, own: true}
 }
 
-// pass waits at the gate if there is one.
+// pass waits at the gate, if there is one.
 func (f *farm) pass(worker string) {
 	f.mu.Lock()
 	g := f.gate
@@ -94,8 +94,8 @@ func (f *farm) pass(worker string) {
 	<-open
 }
 
-// openGate lets those through that wait, and takes the gate away when enough came through. The
-// caller holds mu.
+// openGate lets the waiting requests pass, and removes the gate when enough have passed. The caller
+// must hold mu.
 func (f *farm) openGate() {
 	g := f.gate
 	close(g.open)
@@ -124,15 +124,15 @@ func (f *farm) forget() {
 	f.first, f.pages, f.asked, f.again = time.Time{}, map[string]int{}, map[string]bool{}, 0
 }
 
-// rate is how many pages a second were answered from the first to the last.
+// rate returns the number of answered pages per second, from the first answer to the last.
 func (f *farm) rate() float64 {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return float64(len(f.asked)) / f.last.Sub(f.first).Seconds()
 }
 
-// crawlFarm crawls with some workers, each a process, and wants that they get every page once, and
-// the first by two names. It returns the processor time that the workers took for a page.
+// crawlFarm crawls with several workers, each in a process. It checks that they fetch every page
+// once, and the first page under two URLs. It returns the workers' processor time for each page.
 func (f *farm) crawlFarm(t *testing.T, skink, store string, workers int, seeds []string, flags ...string) (cost time.Duration) {
 	t.Helper()
 	f.forget()
@@ -157,9 +157,9 @@ func (f *farm) crawlFarm(t *testing.T, skink, store string, workers int, seeds [
 	return time.Duration(took.Load()) / time.Duration(len(f.asked))
 }
 
-// TestWorkersShare crawls with four processes. The sites answer only when all four have a request
-// in flight, for half of all pages: so each of them must have got hosts, whoever claimed first, and
-// each fetches its share of that half.
+// TestWorkersShare crawls with four processes. For half of all pages, the sites answer only when
+// all four workers have a request in flight. So each worker must get hosts, whichever worker claims
+// first, and must fetch its share of that half.
 func TestWorkersShare(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts processes")
@@ -181,7 +181,7 @@ func TestWorkersShare(t *testing.T) {
 	defer patience.Stop()
 	f.crawlFarm(t, skink, server.URL("web"), workers, seeds, "--connections", "2")
 	t.Logf("pages by worker: %v", f.pages)
-	const least = hosts * each / 2 / workers / 2 // of two connections, one passes at least whenever the gate opens
+	const least = hosts * each / 2 / workers / 2 // each time the gate opens, at least one of a worker's two connections passes
 	for n := range workers {
 		if got := f.pages[fmt.Sprint("w", n)]; got < least {
 			t.Errorf("worker %d fetched %d pages, want %d at least", n, got, least)
@@ -189,11 +189,11 @@ func TestWorkersShare(t *testing.T) {
 	}
 }
 
-// TestSpeedOfWorkers measures pages a second at the sites, which answer after 20 ms: one worker and
-// four, with 2 ms to the store, when waiting bounds a worker and not the two cores of a small
-// machine, so each has two URLs under way; and then one worker of all speed, into a folder and into
-// a server in turn, without any delay, where all of them share the same cores. That is measured with
-// hosts that have their own articles, and with mirrors of one another.
+// TestSpeedOfWorkers measures pages per second. First it compares four workers with one, for sites
+// that answer after 20 ms and a store that is 2 ms away. Each worker has only two requests in
+// flight, so that it is limited by waiting and not by the processor. Then it compares one worker
+// without any delay that crawls into a folder with one that crawls into a server, on the same
+// cores. The second comparison is made for hosts with different articles and for mirrors.
 //
 //	SKINK_LONG=full go test -run TestSpeedOfWorkers -v ./internal/e2e
 func TestSpeedOfWorkers(t *testing.T) {
@@ -203,7 +203,7 @@ func TestSpeedOfWorkers(t *testing.T) {
 	hosts, each := 16, 40
 	full := os.Getenv("SKINK_LONG") == "full"
 	if full {
-		hosts, each = 32, 200 // the first seconds, in which hosts are shared out, weigh little
+		hosts, each = 32, 200 // makes the first seconds, in which hosts are distributed, less important
 	}
 	skink := buildSkink(t)
 	server := postgrestest.Start(t)
@@ -226,19 +226,20 @@ func TestSpeedOfWorkers(t *testing.T) {
 		f, seeds := startFarm(t, hosts, each, 0)
 		f.mirrored = mirrored
 		least := .45
-		if mirrored { // every third page changes who leads, see internal/ingest/elect.go
+		if mirrored { // every third page changes the leader of its cluster, see internal/ingest/elect.go
 			least = 0
 		}
 		speedOfStores(t, skink, f, seeds, rounds, least)
 	}
 }
 
-// speedOfStores crawls a farm into a folder and into a server in turn, for a machine is not as fast at
-// one moment as at the next. The median of the ratios is to be least if the rounds are many.
+// speedOfStores alternates between crawls of a farm into a folder and into a server, because the
+// speed of a machine varies. If there is more than one round, the median of the ratios must be
+// least or more.
 func speedOfStores(t *testing.T, skink string, f *farm, seeds []string, rounds int, least float64) {
 	var times []float64
 	for n := range rounds {
-		t.Run(fmt.Sprintf("mirrored=%v/%d", f.mirrored, n+1), func(t *testing.T) { // each begins with nothing
+		t.Run(fmt.Sprintf("mirrored=%v/%d", f.mirrored, n+1), func(t *testing.T) { // each round begins with empty stores
 			folderCost := f.crawlFarm(t, skink, filepath.Join(t.TempDir(), "folder"), 1, seeds)
 			folder := f.rate()
 			server := postgrestest.Start(t, "fsync=on")

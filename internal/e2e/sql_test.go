@@ -18,7 +18,7 @@ import (
 	"skink/store/postgres/postgrestest"
 )
 
-// queries returns the SQL that a document shows, by the heading above it.
+// queries returns the SQL queries in a document, by the heading above each.
 func queries(t *testing.T, file string) (headings []string, sql map[string]string) {
 	t.Helper()
 	doc, err := os.ReadFile(file)
@@ -36,7 +36,7 @@ func queries(t *testing.T, file string) (headings []string, sql map[string]strin
 	return headings, sql
 }
 
-// twoHosts serves a guide with a copy on another host, and a broken link on each.
+// twoHosts serves a guide on one host, a copy of it on another, and a broken link on each.
 func twoHosts(t *testing.T) (first, second string) {
 	t.Helper()
 	words := func(of string) string {
@@ -64,8 +64,9 @@ func twoHosts(t *testing.T) (first, second string) {
 	return site("one"), site("two")
 }
 
-// TestQueries runs each query of docs/postgres.md on the store of a crawl, as a role that may only read
-// what the last of them grants. With that role the commands that read a store work, and a crawl does not.
+// TestQueries runs each query in docs/postgres.md on the store of a crawl, as a role that has only
+// the rights that the last query grants. With that role, the commands that read a store must work,
+// and a crawl must fail.
 func TestQueries(t *testing.T) {
 	server := postgrestest.Start(t)
 	store := server.URL("docs")
@@ -90,18 +91,18 @@ func TestQueries(t *testing.T) {
 		t.Fatal(err)
 	}
 	one, two := strings.TrimPrefix(first, "http://"), strings.TrimPrefix(second, "http://")
-	want := map[string][]string{ // lines that the answer has, of columns with blanks between
-		"Pages by host and verdict":       {one + " unique 2 162", two + " unique 1 80", two + " exact 1 82"},
-		"Share of duplicates by host":     {two + " 2 1 50.0", one + " 2 0 0"},
-		"The largest clusters":            {first + "/guide/ 2"},
-		"The copies of one page":          {"exact 1 " + second + "/guide/"},
-		"Hosts that repeat another host":  {two + " " + one + " 1"},
-		"Pages that changed since a day":  {"new * " + first + "/guide/", "new * " + second + "/"},
-		"Broken links with their sources": {first + "/none status 404 " + first + "/", second + "/none status 404 " + second + "/"},
-		"Growth by hour":                  {"* 4 3"},
-		"Slow hosts":                      {one + " 3 *", two + " 3 *"},
-		"Pages that say a word":           {first + "/guide/ Guide"},
-		"What is still to be fetched":     nil,
+	want := map[string][]string{ // expected lines of the result, with spaces between the columns
+		"Pages by host and verdict":         {one + " unique 2 162", two + " unique 1 80", two + " exact 1 82"},
+		"Share of duplicates by host":       {two + " 2 1 50.0", one + " 2 0 0"},
+		"The largest clusters":              {first + "/guide/ 2"},
+		"The copies of one page":            {"exact 1 " + second + "/guide/"},
+		"Hosts that repeat another host":    {two + " " + one + " 1"},
+		"Pages that changed since a day":    {"new * " + first + "/guide/", "new * " + second + "/"},
+		"Broken links with their sources":   {first + "/none status 404 " + first + "/", second + "/none status 404 " + second + "/"},
+		"Growth by hour":                    {"* 4 3"},
+		"Slow hosts":                        {one + " 3 *", two + " 3 *"},
+		"Pages that contain a word":         {first + "/guide/ Guide"},
+		"URLs that are still to be fetched": nil,
 	}
 	for _, heading := range headings[1 : len(headings)-1] {
 		lines, ok := want[heading]
@@ -131,7 +132,7 @@ func TestQueries(t *testing.T) {
 	}
 }
 
-// TestManyMachines runs the commands of docs/many-machines.md, and looks at what they leave.
+// TestManyMachines runs the commands in docs/many-machines.md, and checks their results.
 func TestManyMachines(t *testing.T) {
 	r := runPage(t, "docs/many-machines.md")
 	kept, err := os.ReadFile(filepath.Join(r.dir, "only-in-b.jsonl"))
@@ -143,7 +144,7 @@ func TestManyMachines(t *testing.T) {
 	}
 }
 
-// answer returns the rows of a query, one a line.
+// answer returns the rows of a query, one on each line.
 func answer(t *testing.T, conn *pgx.Conn, sql string) string {
 	t.Helper()
 	rows, err := conn.Query(t.Context(), sql)
@@ -161,7 +162,7 @@ func answer(t *testing.T, conn *pgx.Conn, sql string) string {
 			if i > 0 {
 				b.WriteByte(' ')
 			}
-			if n, ok := v.(driver.Valuer); ok { // numeric
+			if n, ok := v.(driver.Valuer); ok { // a numeric value
 				v, _ = n.Value()
 			}
 			fmt.Fprint(&b, v)

@@ -12,8 +12,8 @@ import (
 	"skink/internal/cli"
 )
 
-// TestStatusLine crawls for a person at a terminal of 60 columns: one line is
-// written over and over, never wraps, and is gone when the summary comes.
+// TestStatusLine crawls with a terminal of 60 columns as output. A single status line must be
+// overwritten repeatedly without wrapping, and disappear before the summary.
 func TestStatusLine(t *testing.T) {
 	sites := startSites(t, 600)
 	var screen bytes.Buffer
@@ -42,7 +42,7 @@ func TestStatusLine(t *testing.T) {
 	}
 }
 
-// TestEnter presses Enter at a terminal: the hosts are shown above the status line.
+// TestEnter presses Enter at a terminal. The hosts must appear above the status line.
 func TestEnter(t *testing.T) {
 	sites := startSites(t, 50)
 	var screen bytes.Buffer

@@ -12,8 +12,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The status line of a crawl is for terminals that can redraw a line. A dumb one gets no escape
-// sequence.
+// A crawl shows a status line only on a terminal that can redraw a line. It must not send escape
+// sequences to a dumb terminal.
 func TestDumbTerminal(t *testing.T) {
 	for kind, escapes := range map[string]bool{"dumb": false, "xterm": true} {
 		shown := onTerminal(t, "TERM="+kind, "crawl", "--store", filepath.Join(t.TempDir(), "store"), "testdata/site")
@@ -23,7 +23,7 @@ func TestDumbTerminal(t *testing.T) {
 	}
 }
 
-// onTerminal runs skink and returns what a terminal shows of its standard error.
+// onTerminal runs skink, and returns the standard error that a terminal receives.
 func onTerminal(t *testing.T, env string, args ...string) string {
 	t.Helper()
 	keeper, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
@@ -50,7 +50,7 @@ func onTerminal(t *testing.T, env string, args ...string) string {
 	read := make(chan struct{})
 	go func() {
 		defer close(read)
-		_, _ = io.Copy(&shown, keeper) // ends with an error when nobody has the terminal any more
+		_, _ = io.Copy(&shown, keeper) // returns an error when the last user of the terminal has ended
 	}()
 	err = cmd.Run()
 	terminal.Close()

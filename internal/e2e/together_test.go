@@ -22,17 +22,17 @@ import (
 	"skink/store/postgres/postgrestest"
 )
 
-// TestPolitenessOfWorkers crawls hosts with workers that join, leave, and die, and measures at the
-// server how long after one request the next to the same host starts. One host is asked by one
-// worker at a time, and the next leaves it alone for what is left of its rest.
+// TestPolitenessOfWorkers crawls hosts with workers that join, leave, and are killed. It measures
+// at the server the time between the starts of two requests to the same host. Only one worker at a
+// time may send requests to a host, and its successor must wait for the rest of the delay.
 //
-// What a worker held that dies is left alone until its claims have run out, which is half a minute
-// of the two that the long form takes.
+// The hosts of a killed worker are not visited until its claims expire, which is half a minute of
+// the two minutes of the long form.
 //
-// In the short form 20 hosts for some seconds, of which it wants what a loaded machine cannot
-// spoil: no two requests to a host at once, and all pages. With SKINK_LONG=full 200 hosts, and it
-// holds the workers to their delay, less 10 ms, and to 1.3 times the time that the delays alone
-// take.
+// The short form crawls 20 hosts for some seconds. It only checks that all pages are fetched, and
+// that no host gets two requests at the same time. A busy machine cannot break this. With
+// SKINK_LONG=full there are 200 hosts. The time between two requests must be at least the delay
+// minus 10 ms, and the total time at most 1.3 times the sum of the delays.
 func TestPolitenessOfWorkers(t *testing.T) {
 	form := long(t)
 	hosts, pages, delay := 20, 40, 200*time.Millisecond
@@ -70,7 +70,7 @@ func TestPolitenessOfWorkers(t *testing.T) {
 		}
 		return startWorker(t, skink, args...)
 	}
-	ideal := time.Duration(pages) * delay // from robots.txt to the last page
+	ideal := time.Duration(pages) * delay // time from robots.txt to the last page
 	began := time.Now()
 	at := func(share float64) { time.Sleep(time.Until(began.Add(time.Duration(share * float64(ideal))))) }
 
@@ -104,9 +104,9 @@ func TestPolitenessOfWorkers(t *testing.T) {
 	}
 }
 
-// TestLimitsOfWorkers holds limits of a whole crawl over four workers: --max-pages to within what
-// is in flight when it is reached, and --max-host-pages, which goes from holder to holder with its
-// host.
+// TestLimitsOfWorkers checks limits of a crawl by four workers. --max-pages may be exceeded only by
+// the requests in flight. --max-host-pages must be obeyed even if a host moves from one worker to
+// another.
 func TestLimitsOfWorkers(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts servers")
@@ -147,8 +147,8 @@ func TestLimitsOfWorkers(t *testing.T) {
 	}
 }
 
-// TestWorkersAreWatched looks at a crawl of two workers from elsewhere while it runs: status names
-// them and what they hold, and report, export and compare read what there is.
+// TestWorkersAreWatched examines a running crawl of two workers from other processes. status must
+// list the workers and their hosts, and report, export and compare must work.
 func TestWorkersAreWatched(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts servers")
@@ -175,7 +175,7 @@ func TestWorkersAreWatched(t *testing.T) {
 	working := func() bool {
 		var out strings.Builder
 		cli.Run(context.Background(), []string{"status", "--store", store, "--format", "json"}, cli.Console{In: strings.NewReader(""), Out: &out, Err: io.Discard})
-		seen.Workers = nil // whoever is not named any more is not there
+		seen.Workers = nil // a worker that is not listed must be missing in seen
 		if json.Unmarshal([]byte(out.String()), &seen) != nil || len(seen.Workers) != 2 {
 			return false
 		}
@@ -207,15 +207,15 @@ func TestWorkersAreWatched(t *testing.T) {
 		{"compare", "--store", store, sites.seeds[0], sites.seeds[1]},
 	} {
 		out, err := exec.Command(skink, args...).CombinedOutput()
-		if err != nil && args[0] != "compare" || len(out) < 100 { // compare may say by its exit code that two differ
+		if err != nil && args[0] != "compare" || len(out) < 100 { // compare may return another exit code if two texts differ
 			t.Errorf("skink %s: %v\n%s", strings.Join(args, " "), err, out)
 		}
 	}
 }
 
-// TestDedupTogether judges the files of a corpus by several machines at once, each with its share,
-// into one store. Each text is kept once, whoever met it first, and each machine's report is that
-// of all files.
+// TestDedupTogether judges the files of a corpus on several machines at the same time, each with a
+// part of the files, into one store. Each text must be kept once, and the report of each machine
+// must cover all files.
 func TestDedupTogether(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts servers")
@@ -230,7 +230,7 @@ func TestDedupTogether(t *testing.T) {
 		if err := os.Mkdir(dir, 0o700); err != nil {
 			t.Fatal(err)
 		}
-		for i := range texts { // each has all texts, under names of its own
+		for i := range texts { // each machine has all texts, under other names
 			text := generated{pages: 1000, number: 1}.article(12 * i)
 			if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("%d-%d.txt", n, i)), []byte(text), 0o600); err != nil {
 				t.Fatal(err)

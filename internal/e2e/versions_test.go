@@ -13,9 +13,9 @@ import (
 	"skink/store/badger"
 )
 
-// TestVersions opens stores of other versions: what another version computed is not
-// compared with what this one does, and pages it read otherwise are not mixed with
-// ours, but can be reported.
+// TestVersions opens stores of other versions of skink. Sketches of another version must not be
+// compared with new ones, and pages that another version has parsed differently must not be mixed
+// with new ones. Reports on such stores must work.
 func TestVersions(t *testing.T) {
 	for _, c := range []struct {
 		name             string
@@ -40,7 +40,7 @@ func TestVersions(t *testing.T) {
 				args []string
 			}{
 				{c.crawls, []string{"crawl", "--quiet", "--max-pages", "3", "--store", dir}},
-				{true, []string{"report", "--store", dir}}, // what was found was found
+				{true, []string{"report", "--store", dir}}, // a report on the stored results must work
 				{c.compares, []string{"report", "--complete", "--store", dir}},
 			} {
 				code, said := runCLI(try.args...)

@@ -12,13 +12,13 @@ import (
 	"time"
 )
 
-// TestViewCost says what a view costs the crawl that it shows. It crawls a site by turns with
-// somebody who looks and with nobody: who looks is told of the crawl by its event stream, and opens
-// a page of the view each second. The figure is the processor time of the crawl, the view's answers
-// with it. It is logged and not judged: a machine that has other things to do has other figures.
+// TestViewCost measures how much a viewer slows down the crawl that it shows. It alternates between
+// crawls with and without a viewer. The viewer receives the event stream, and opens a page each
+// second. The result is the processor time of the crawl, including the answers to the viewer. It is
+// only logged, because it depends on the machine.
 //
-// SKINK_LONG=short crawls the site of the tests once each way. SKINK_LONG=full crawls each folder
-// that SKINK_SITES names, five times each way.
+// SKINK_LONG=short crawls testdata/site once each way. SKINK_LONG=full crawls each folder in
+// SKINK_SITES five times each way.
 func TestViewCost(t *testing.T) {
 	folders, rounds := []string{"testdata/site"}, 1
 	if long(t) == full {
@@ -44,8 +44,8 @@ func TestViewCost(t *testing.T) {
 	}
 }
 
-// crawlLooked crawls a site to its end, and says what processor time that took and how many pages
-// there are.
+// crawlLooked crawls a site, with or without a viewer. It returns the processor time and the number
+// of pages.
 func crawlLooked(t *testing.T, site string, look bool) (took time.Duration, pages int) {
 	t.Helper()
 	store := filepath.Join(t.TempDir(), "store")
@@ -65,7 +65,7 @@ func crawlLooked(t *testing.T, site string, look bool) (took time.Duration, page
 		go func() { seen <- lookOn(c.url, over) }()
 		defer func() {
 			close(over)
-			if n := <-seen; n == 0 && long(t) == full { // a short one may end before anybody has looked
+			if n := <-seen; n == 0 && long(t) == full { // a short crawl may end before the first event
 				t.Error("nobody was told anything of the crawl")
 			}
 		}()
@@ -83,8 +83,8 @@ func crawlLooked(t *testing.T, site string, look bool) (took time.Duration, page
 	return state.UserTime() + state.SystemTime(), pages
 }
 
-// lookOn looks at a crawl as a person with a browser does, until it is over, and counts what it was
-// told by the event stream.
+// lookOn views a crawl like a user with a browser, until the crawl is over. It returns the number
+// of events that it received.
 func lookOn(view string, over chan struct{}) (told int) {
 	events := make(chan int, 1)
 	go func() {
@@ -106,7 +106,7 @@ func lookOn(view string, over chan struct{}) (told int) {
 	places := []string{"/now", "/pages", "/clusters", "/pages?sort=words&down=1", "/map", "/pages?q=the"}
 	for i := 0; ; i++ {
 		if resp, err := http.Get(view + places[i%len(places)]); err == nil {
-			_, _ = io.Copy(io.Discard, resp.Body) // the crawl may end in the middle
+			_, _ = io.Copy(io.Discard, resp.Body) // ignore an error, because the crawl may end at any time
 			resp.Body.Close()
 		}
 		select {

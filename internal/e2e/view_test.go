@@ -27,14 +27,16 @@ import (
 	"github.com/chromedp/chromedp/kb"
 )
 
-// TestViewInBrowser opens every page of the view in a real browser, while a crawl runs whose site
-// puts what would be code into every field that it can. The site has a probe, which only such code
-// would ask for. The browser may ask for nothing but the view, and its console stays empty.
+// TestViewInBrowser opens every page of the viewer in a real browser while a crawl runs. The
+// crawled site puts HTML and scripts into every possible field. If any of this ran, it would
+// request a probe URL of the site. The browser must request only pages of the viewer, and its
+// console must stay empty.
 //
-// With SKINK_SHOTS=FOLDER it leaves pictures of the pages there. With SKINK_NODE_MODULES, where
-// axe-core is, it lets that look for what people who do not see or point cannot use.
+// SKINK_SHOTS names a folder for screenshots of the pages. If SKINK_NODE_MODULES names a folder
+// with axe-core, the pages are also checked for accessibility.
 //
-// It runs beside no other test: a browser, a crawl and their server are enough for a machine.
+// The test does not run in parallel with others, because a browser, a crawl and a server use a
+// whole machine.
 func TestViewInBrowser(t *testing.T) {
 	chromium, err := exec.LookPath("chromium")
 	if err != nil {
@@ -48,7 +50,7 @@ func TestViewInBrowser(t *testing.T) {
 	b.waitFor(`document.getElementById("now-pages").innerText.includes("unique")`)
 	b.look("now")
 	was := b.eval(`document.getElementById("now-urls").innerHTML`)
-	b.waitFor(`document.getElementById("now-urls").innerHTML != ` + quoteJS(was)) // it is told what happens
+	b.waitFor(`document.getElementById("now-urls").innerHTML != ` + quoteJS(was)) // the page must receive events
 
 	b.open("/pages")
 	b.reload(`document.querySelectorAll("table.list tbody tr").length > 5`)
@@ -79,9 +81,10 @@ func TestViewInBrowser(t *testing.T) {
 	b.look("finding")
 
 	b.open("/pages?sort=url")
-	b.reload(`document.querySelector('a[rel="next"]') != null`) // more than one part of the list needs
+	b.reload(`document.querySelector('a[rel="next"]') != null`) // the list needs more than one page
 
-	// By keyboard alone: the first stop leads past the menu, and the crawl is paused with Enter.
+	// The page must be usable by keyboard alone: the first stop skips the menu, and Enter pauses the
+	// crawl.
 	b.open("/now")
 	b.press(kb.Tab)
 	if got := b.eval(`document.activeElement.className`); got != "skip" {
@@ -95,7 +98,7 @@ func TestViewInBrowser(t *testing.T) {
 	b.press(kb.Enter)
 	b.waitFor(`document.getElementById("now-state").innerText.startsWith("Paused")`)
 
-	// Without script the lists work, and the page of the crawl asks again by itself.
+	// Without scripts, the lists must work, and the page of the crawl must reload itself.
 	b.do(called(emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true}))
 	b.open("/pages?sort=url")
 	first := b.text(`table.list tbody th`)
@@ -114,13 +117,14 @@ func TestViewInBrowser(t *testing.T) {
 	}
 }
 
-// A hostileWeb is a site that puts code into every field, and knows whether it ran.
+// A hostileWeb is a site that puts code into every field. It records whether the code ran.
 type hostileWeb struct {
 	*httptest.Server
 	probed atomic.Int64
 }
 
-// newHostileSite serves some hundred pages, each a moment late, and some of them near-duplicates.
+// newHostileSite serves some hundred pages, each after a short delay. Some of the pages are
+// near-duplicates.
 func newHostileSite(t *testing.T) *hostileWeb {
 	w := &hostileWeb{}
 	mux := http.NewServeMux()
@@ -157,7 +161,7 @@ func newHostileSite(t *testing.T) *hostileWeb {
 	return w
 }
 
-// A viewedCrawl is a crawl in a process of its own, and where its view is.
+// A viewedCrawl is a crawl in a separate process, with the URL of its viewer.
 type viewedCrawl struct {
 	url   string
 	cmd   *exec.Cmd
@@ -166,7 +170,7 @@ type viewedCrawl struct {
 	said  *strings.Builder
 }
 
-// startViewed starts a crawl that is shown.
+// startViewed starts a crawl with a viewer.
 func startViewed(t *testing.T, seed string) *viewedCrawl {
 	t.Helper()
 	c := startCrawl(t, "--store", filepath.Join(t.TempDir(), "store"), "--delay", "100ms", "--allow-private", "127.0.0.0/8", "--view=0", seed+"/p1")
@@ -180,7 +184,8 @@ func startViewed(t *testing.T, seed string) *viewedCrawl {
 	return c
 }
 
-// startCrawl starts a crawl with some flags. What it says may be read when it has ended.
+// startCrawl starts a crawl with the given flags. The output in said may be read only after the
+// crawl has ended.
 func startCrawl(t *testing.T, flags ...string) *viewedCrawl {
 	t.Helper()
 	c := &viewedCrawl{shown: make(chan string, 1), ended: make(chan error, 1), said: &strings.Builder{}}
@@ -205,7 +210,7 @@ func startCrawl(t *testing.T, flags ...string) *viewedCrawl {
 	return c
 }
 
-// ends waits for a crawl that was told to stop.
+// ends waits for the end of a crawl that has been told to stop.
 func (c *viewedCrawl) ends(t *testing.T) {
 	t.Helper()
 	select {
@@ -218,14 +223,15 @@ func (c *viewedCrawl) ends(t *testing.T) {
 	}
 }
 
-// A browser is a tab that shows the view.
+// A browser is a browser tab for the viewer.
 type browser struct {
 	t    *testing.T
 	ctx  context.Context
 	root string
-	axe  string // the program that looks for barriers; "": there is none
+	axe  string // source of axe-core; "" if there is none
 
-	stopping atomic.Bool // the server may be gone before the browser has all of its last page
+	foreign  atomic.Bool // the pages belong to other sites: they may request any URL, and report errors
+	stopping atomic.Bool // the server may end before the browser has loaded the last page completely
 }
 
 func openBrowser(t *testing.T, chromium, root string) *browser {
@@ -238,9 +244,12 @@ func openBrowser(t *testing.T, chromium, root string) *browser {
 	b := &browser{t: t, ctx: ctx, root: root}
 	b.do()
 	err := chromedp.Listen(ctx, func(event any) {
+		if b.foreign.Load() {
+			return
+		}
 		switch e := event.(type) {
 		case *network.EventRequestWillBeSent:
-			if !strings.HasPrefix(e.Request.URL, root+"/") && !strings.HasPrefix(e.Request.URL, "data:") { // the browser's own page about a server that is gone has such pictures
+			if !strings.HasPrefix(e.Request.URL, root+"/") && !strings.HasPrefix(e.Request.URL, "data:") { // the browser's own error page contains data: images
 				t.Errorf("the browser asks for %s", e.Request.URL)
 			}
 		case *cdplog.EventEntryAdded:
@@ -263,7 +272,8 @@ func openBrowser(t *testing.T, chromium, root string) *browser {
 	return b
 }
 
-// do takes steps. The first of all makes the tab, which lives as long as the context of that call.
+// do runs steps in the tab. The first call creates the tab, which lives as long as the context of
+// that call.
 func (b *browser) do(steps ...chromedp.Action[chromedp.Void]) {
 	b.t.Helper()
 	ctx, cancel := b.ctx, func() {}
@@ -276,7 +286,7 @@ func (b *browser) do(steps ...chromedp.Action[chromedp.Void]) {
 	}
 }
 
-// called is a command of the protocol as a step.
+// called converts a command of the DevTools protocol into a step.
 func called[P, R any](command cdp.Command[P, R], params P) chromedp.Action[chromedp.Void] {
 	return chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
 		_, err := cdp.Call(ctx, t, command, params)
@@ -284,13 +294,13 @@ func called[P, R any](command cdp.Command[P, R], params P) chromedp.Action[chrom
 	})
 }
 
-// got is what a step returns.
+// got runs a step and returns its result.
 func got[T any](b *browser, step chromedp.Action[T]) T {
 	b.t.Helper()
 	ctx, cancel := context.WithTimeout(b.ctx, patience)
 	defer cancel()
 	v, err := chromedp.Run(ctx, step)
-	for left(err) { // what was asked of one page is asked of the next
+	for left(err) { // if the page changed meanwhile, repeat the step on the new page
 		time.Sleep(50 * time.Millisecond)
 		v, err = chromedp.Run(ctx, step)
 	}
@@ -300,14 +310,14 @@ func got[T any](b *browser, step chromedp.Action[T]) T {
 	return v
 }
 
-// left says whether a step failed because the page went while it was taken, as after a key that
-// follows a link or sends a form.
+// left reports whether a step failed because the page changed during the step, for example after a
+// key that follows a link.
 func left(err error) bool { return err != nil && strings.Contains(err.Error(), "navigated") }
 
 func (b *browser) open(path string) { b.t.Helper(); b.load(chromedp.Navigate(b.root + path)) }
 
-// load loads a page. The page before may just be loading itself anew, and then it is that whose end
-// the browser reports: it is told again.
+// load loads a page. The previous page may be reloading itself. Then the browser reports the end of
+// that reload, and load tries again.
 func (b *browser) load(step chromedp.Action[chromedp.Void]) {
 	b.t.Helper()
 	ctx, cancel := context.WithTimeout(b.ctx, patience)
@@ -321,10 +331,10 @@ func (b *browser) load(step chromedp.Action[chromedp.Void]) {
 	}
 }
 
-// press presses a key, and waits for what comes of it.
+// press presses a key and waits for the effect.
 func (b *browser) press(key string) { b.t.Helper(); b.do(chromedp.KeyEvent(key)) }
 
-// click follows a link or presses a button, and waits for the page behind it.
+// click follows a link or presses a button, and waits for the next page.
 func (b *browser) click(selector string) {
 	b.t.Helper()
 	ctx, cancel := context.WithTimeout(b.ctx, patience)
@@ -339,19 +349,20 @@ func (b *browser) text(selector string) string {
 	return got(b, chromedp.TextContent(chromedp.CSS(selector)))
 }
 
-// eval returns what an expression gives, as a string.
+// eval returns the value of a JavaScript expression as a string.
 func (b *browser) eval(expression string) string {
 	b.t.Helper()
 	return got(b, chromedp.Evaluate[string]("String("+expression+")"))
 }
 
-// is says whether an expression is true. One about a page that is not all there yet is not.
+// is reports whether a JavaScript expression is true. It returns false if the evaluation fails
+// because the page is incomplete.
 func (b *browser) is(expression string) bool {
 	b.t.Helper()
 	return b.eval("(() => { try { return Boolean("+expression+") } catch { return false } })()") == "true"
 }
 
-// waitFor waits until an expression is true.
+// waitFor waits until a JavaScript expression is true.
 func (b *browser) waitFor(expression string) {
 	b.t.Helper()
 	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
@@ -362,7 +373,7 @@ func (b *browser) waitFor(expression string) {
 	b.t.Fatalf("%s never came:\n%s", expression, b.eval("document.body.innerText"))
 }
 
-// reload loads the page anew until an expression is true.
+// reload reloads the page until a JavaScript expression is true.
 func (b *browser) reload(expression string) {
 	b.t.Helper()
 	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
@@ -374,8 +385,8 @@ func (b *browser) reload(expression string) {
 	b.t.Fatalf("%s never came:\n%s", expression, b.eval("document.body.innerText"))
 }
 
-// look looks at a page at two widths, light and dark: it fits, nothing in it ran, and nobody is
-// kept out.
+// look checks a page at two widths, light and dark: its content must fit, nothing in it may have
+// run, and it must be accessible.
 func (b *browser) look(name string) {
 	b.t.Helper()
 	if got := b.eval("window.OWNED"); got != "undefined" {
@@ -403,7 +414,7 @@ func (b *browser) look(name string) {
 	b.do(chromedp.EmulateViewport(1400, 1000))
 }
 
-// barriers lets axe look for what keeps people out.
+// barriers runs axe-core to find accessibility problems.
 func (b *browser) barriers(what string) {
 	b.t.Helper()
 	if b.axe == "" {
@@ -421,6 +432,6 @@ func (b *browser) barriers(what string) {
 }
 
 func quoteJS(s string) string {
-	b, _ := json.Marshal(s) // a string always has a JSON form
+	b, _ := json.Marshal(s) // a string can always be marshalled
 	return string(b)
 }

@@ -16,9 +16,9 @@ import (
 	"skink/store/postgres/postgrestest"
 )
 
-// TestWorkersArchive lets two processes crawl the same sites into one store on a server, with their
-// archives in one folder. Each writes files of its own. Together they agree with the store record
-// by record, and judged again they give the pages of the crawl.
+// TestWorkersArchive crawls the same sites with two processes into one shared store, with one
+// folder for their archives. Each process writes its own files. Together the files must agree with
+// the store record by record. A crawl from the archive must give the same pages.
 func TestWorkersArchive(t *testing.T) {
 	pages := map[form]int{short: 240, full: 4000}[long(t)]
 	shared := postgrestest.Start(t).URL("web")
@@ -50,7 +50,7 @@ func TestWorkersArchive(t *testing.T) {
 	sameClusters(t, completeReport(t, skink, again), completeReport(t, skink, shared))
 }
 
-// agreeShared holds an archive and a store on a server against each other.
+// agreeShared checks that an archive and a shared store contain the same records.
 func agreeShared(t *testing.T, shared, archive string) {
 	t.Helper()
 	address, err := postgres.ParseAddress(shared)
@@ -65,10 +65,10 @@ func agreeShared(t *testing.T, shared, archive string) {
 	agree(t, s, archive)
 }
 
-// TestWorkersAdopt kills one of two workers, and stops the other for a while. An export to WACZ leaves
-// the files of both alone as long as their leases last. Then it completes the file of the one that is
-// dead, and leaves that of the one that is stopped. The worker that comes back goes on with a new file,
-// and once both have ended, the package holds every page of the store.
+// TestWorkersAdopt kills one of two workers, and stops the other for a while. As long as their
+// leases last, an export to WACZ must not touch their open files. After that, it must complete the
+// file of the killed worker, and leave that of the stopped worker alone. The stopped worker must
+// continue with a new file. When both have ended, the package must contain every page of the store.
 func TestWorkersAdopt(t *testing.T) {
 	long(t)
 	server := postgrestest.Start(t)
@@ -95,14 +95,14 @@ func TestWorkersAdopt(t *testing.T) {
 	_ = two.Process.Kill()
 	<-two.ended
 
-	startWorker(t, skink, export...).fails(t, "which is not complete", " has it open and sent a heartbeat ")
+	startWorker(t, skink, export...).fails(t, "which is not complete", " has the file open and sent a heartbeat ")
 	if left := openOf(t, archive); len(left) != 2 {
 		t.Errorf("while the leases last, open are %q, want two files", left)
 	}
 	silence(t, server, "one", "two")
-	hostsOf(t, server, "one", "infinity") // however long it is stopped, only its lease is over
+	hostsOf(t, server, "one", "infinity") // keep its claims on hosts, so that only its lease expires
 	hostsOf(t, server, "two", "epoch")
-	startWorker(t, skink, export...).fails(t, "worker two died and left ", "worker one has it open: wait until it ends")
+	startWorker(t, skink, export...).fails(t, "worker two died and left ", "worker one has the file open: wait until it ends")
 	if left := openOf(t, archive); len(left) != 1 || !strings.Contains(left[0], "-one-") {
 		t.Errorf("once the leases have expired, open are %q, want the file of worker one", left)
 	}
@@ -121,7 +121,8 @@ func TestWorkersAdopt(t *testing.T) {
 	samePages(t, exported(t, skink, again), exported(t, skink, shared))
 }
 
-// TestWorkersAdoptAtTheEnd kills a worker for good. Another that ends the crawl completes its file.
+// TestWorkersAdoptAtTheEnd kills a worker. Another worker that finishes the crawl must complete the
+// file of the killed worker.
 func TestWorkersAdoptAtTheEnd(t *testing.T) {
 	long(t)
 	server := postgrestest.Start(t)
@@ -146,7 +147,7 @@ func TestWorkersAdoptAtTheEnd(t *testing.T) {
 	r.same(t, shared)
 }
 
-// openOf are the files of an archive that are open.
+// openOf returns the open files of an archive.
 func openOf(t *testing.T, archive string) []string {
 	t.Helper()
 	left, err := filepath.Glob(filepath.Join(archive, "*.warc.gz.open"))
@@ -156,7 +157,7 @@ func openOf(t *testing.T, archive string) []string {
 	return left
 }
 
-// silence makes the leases of workers expire, as if they had been silent for an hour.
+// silence lets the leases of workers expire, as if the workers had sent no heartbeat for an hour.
 func silence(t *testing.T, server *postgrestest.Server, workers ...string) {
 	t.Helper()
 	conn, err := server.Connect(t.Context())
@@ -193,7 +194,7 @@ func silence(t *testing.T, server *postgrestest.Server, workers ...string) {
 	}
 }
 
-// hostsOf sets until when a worker holds its hosts.
+// hostsOf sets the time until which a worker's claims on hosts last.
 func hostsOf(t *testing.T, server *postgrestest.Server, worker, until string) {
 	t.Helper()
 	if err := server.Exec(t.Context(), "UPDATE web.host SET until = '"+until+"' WHERE worker = '"+worker+"'"); err != nil {

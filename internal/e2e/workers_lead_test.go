@@ -10,10 +10,10 @@ import (
 	"skink/store/postgres/postgrestest"
 )
 
-// TestWorkersLead tries to capture the leading pages of a site that several workers crawl together
-// with its copies. The site answers slowly. Each copy answers at once, has shorter URLs, and names
-// its own pages as canonical. Some copies add a sentence, so that they are near-duplicates. The site
-// is the first seed, so all its pages lead, also after a visit during which the site is away.
+// TestWorkersLead crawls a site together with copies of it on other hosts, by several workers. The
+// site answers slowly. The copies answer immediately, have shorter URLs, and name their own pages
+// as canonical. Some copies add a sentence, so that they are near-duplicates. The site is the first
+// seed, so all its pages must lead, even after a visit during which it was not available.
 func TestWorkersLead(t *testing.T) {
 	const stories = 24
 	site := startTwin(t, 100*time.Millisecond)

@@ -15,8 +15,8 @@ import (
 	"skink/store/postgres/postgrestest"
 )
 
-// A catalogue is a site whose pages link to themselves with a parameter that changes no page, and
-// that answers what does not exist as if it did.
+// A catalogue is a site whose pages link to themselves with a parameter that has no effect. It
+// answers requests for missing pages with status 200.
 type catalogue struct{ pages int }
 
 func (c catalogue) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -50,7 +50,7 @@ func (c catalogue) text(n int) string {
 	return b.String()
 }
 
-// asked are the URLs that were asked for since forget.
+// asked returns the URLs that were requested since the last call of forget.
 func (s *sites) asked() (urls []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -60,9 +60,9 @@ func (s *sites) asked() (urls []string) {
 	return urls
 }
 
-// TestWorkersLearn lets one worker begin a crawl and another end it. What the first learned the
-// second knows: URLs with the parameter that changes no page are postponed, and what says that there
-// is no page is none, without another question. What is forgotten is forgotten for both.
+// TestWorkersLearn begins a crawl with one worker and finishes it with another. The second worker
+// must know what the first has learned, without further probes: it must postpone URLs with the
+// parameter, and recognise soft 404s. Learned facts that are deleted must be deleted for both.
 func TestWorkersLearn(t *testing.T) {
 	const pages = 120
 	shared := postgrestest.Start(t).URL("web")

@@ -22,8 +22,8 @@ import (
 	"skink/store/postgres/postgrestest"
 )
 
-// startHosts serves that many generated sites. Every second one has the articles of the one
-// before, so that copies are fetched by two workers at once.
+// startHosts serves the given number of generated sites. Every second site has the articles of the
+// site before, so that two workers fetch copies at the same time.
 func startHosts(t *testing.T, hosts, pages int) *sites {
 	s := &sites{counts: map[string]int{}}
 	for n := range hosts {
@@ -34,13 +34,13 @@ func startHosts(t *testing.T, hosts, pages int) *sites {
 	return s
 }
 
-// crawlArgs is how all workers crawl.
+// crawlArgs returns the arguments for a worker's crawl.
 func crawlArgs(store string, s *sites, flags ...string) []string {
 	args := append([]string{"crawl", "--store", store, "--delay", "0", "--budget", "off", "--per-host", "4", "--parallel", "4", "--connections", "16"}, flags...)
 	return append(args, s.seeds...)
 }
 
-// run runs a command in this process.
+// run runs a command in this process, and returns its output.
 func run(t *testing.T, args ...string) (stdout, stderr string) {
 	t.Helper()
 	var out, err bytes.Buffer
@@ -50,12 +50,12 @@ func run(t *testing.T, args ...string) (stdout, stderr string) {
 	return out.String(), err.String()
 }
 
-// TestWorkersAreAsOne crawls the same sites by one process into a folder, and by four workers
-// into a server. Both must end with the same pages and
-// the same clusters over all pages, byte for byte; each URL is fetched once by all workers
-// together; and no two unique pages that share a key resemble each other too much.
+// TestWorkersAreAsOne crawls the same sites with one process into a folder, and with four workers
+// into a server. Both stores must have the same pages and exactly the same clusters in report
+// --complete. Each URL must be fetched only once by all workers together. No two unique pages with
+// a common key may be too similar.
 //
-// 480 pages of 8 hosts; with SKINK_LONG=full 50,000 of 100.
+// The test crawls 480 pages on 8 hosts, or 50,000 on 100 hosts with SKINK_LONG=full.
 func TestWorkersAreAsOne(t *testing.T) {
 	hosts, pages := 8, 480
 	if long(t) == full {
@@ -90,8 +90,8 @@ func TestWorkersAreAsOne(t *testing.T) {
 	noneMissed(t, got)
 }
 
-// noneMissed wants no two unique pages that share a key and resemble each other as much as
-// was asked for.
+// noneMissed checks that no two unique pages have a common key and at least the required
+// similarity.
 func noneMissed(t *testing.T, pages []line) {
 	t.Helper()
 	rule, err := dedup.NewRule(dedup.DefaultSimilarity, "bands", dedup.DefaultMinWords)
@@ -117,13 +117,14 @@ func noneMissed(t *testing.T, pages []line) {
 	}
 }
 
-// TestWorkersDie kills workers at random moments, and the server, whose synchronous standby takes over.
-// Other workers start in the place of those that were killed. The killed server is copied from its
-// successor and becomes its standby. No acknowledged page is lost, no page is there twice, and pages
-// and clusters are those of an undisturbed crawl. Only URLs that were in flight are fetched again.
+// TestWorkersDie kills workers at random moments, and also the database server, so that its
+// synchronous standby takes over. Other workers replace the killed ones. The killed server becomes
+// the standby of its successor. No acknowledged page may be lost or occur twice, and pages and
+// clusters must be those of an undisturbed crawl. Only requests that were in flight may be
+// repeated.
 //
-// With SKINK_LONG=short two kills and one failover in a crawl of 480 pages, with SKINK_LONG=full
-// fifty and ten of 20,000; SKINK_FAILOVERS=N makes it N.
+// SKINK_LONG=short has two kills and one failover in a crawl of 480 pages, SKINK_LONG=full fifty
+// kills and ten failovers in one of 20,000. SKINK_FAILOVERS sets another number of failovers.
 func TestWorkersDie(t *testing.T) {
 	hosts, pages, kills, failovers := 8, 480, 2, 1
 	if long(t) == full {
@@ -149,7 +150,7 @@ func TestWorkersDie(t *testing.T) {
 		share := max((all-r.sites.answered())/(moments+1-n), 1)
 		select {
 		case <-r.sites.after(share):
-		case <-time.After(40 * time.Second): // all that is left may be held by the dead
+		case <-time.After(40 * time.Second): // dead workers may have claims on all remaining hosts
 		}
 		if n*kills/moments < (n+1)*kills/moments {
 			i := rng.IntN(len(workers))
@@ -164,7 +165,7 @@ func TestWorkersDie(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			before := stored(t, primary) // what others see was acknowledged by the standby
+			before := stored(t, primary) // the standby has acknowledged everything that other sessions can see
 			began := time.Now()
 			primary.Kill()
 			if err := standby.Promote(); err != nil {
@@ -182,7 +183,7 @@ func TestWorkersDie(t *testing.T) {
 			acknowledged += len(before)
 		}
 	}
-	endWell(t, workers...) // a worker that misses a page of its own ends with an error
+	endWell(t, workers...) // a worker that misses one of its own pages fails
 	again, most := r.sites.fetchedAgain()
 	t.Logf("seed %d: %d kills and %d failovers: %d URLs were fetched again, one of them %d times", seed, killed, failed, again, most)
 	if failed > 0 && acknowledged == 0 {
@@ -194,7 +195,7 @@ func TestWorkersDie(t *testing.T) {
 	r.same(t, store)
 }
 
-// stored returns the ids of the pages that a server has.
+// stored returns the ids of the pages on a server.
 func stored(t *testing.T, server *postgrestest.Server) map[string]bool {
 	t.Helper()
 	text, err := server.Text(t.Context(), "SELECT coalesce(string_agg(id::text, ' '), '') FROM web.page")
@@ -208,7 +209,7 @@ func stored(t *testing.T, server *postgrestest.Server) map[string]bool {
 	return ids
 }
 
-// TestWorkersAreRefused covers what a worker is told that cannot work on a store.
+// TestWorkersAreRefused checks the messages for workers that cannot use a store.
 func TestWorkersAreRefused(t *testing.T) {
 	server, locked := postgrestest.Start(t), postgrestest.Start(t)
 	if err := locked.RequirePassword(); err != nil {

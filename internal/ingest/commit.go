@@ -12,10 +12,10 @@ import (
 
 // commit judges a visit and writes the result to the store. If the store refuses the verdict
 // because another page was committed meanwhile, commit judges again. A refusal means that another
-// commit succeeded, so the pipeline as a whole makes progress. It also judges once more after it
-// had to wait for the right to change more clusters.
+// commit succeeded, so the pipeline as a whole makes progress. The page is also judged once more
+// after commit had to wait for the locks of more clusters.
 //
-// The URL ends in the frontier in the same commit as its record is written. But if other pages must
+// Usually the same commit writes the record and ends the URL in the frontier. If other pages must
 // be judged again because of this page, the URL ends after that.
 func (p *Pipeline) commit(ctx context.Context, v *visit, writeTo EntryWriter) error {
 	held := &right{turns: &p.elections.turns, standing: p.judge.standing(&v.draft)}
@@ -36,7 +36,7 @@ func (p *Pipeline) commit(ctx context.Context, v *visit, writeTo EntryWriter) er
 			return err
 		}
 	}
-	if r := &j.record; r.Kind == store.Page && !r.Listed && p.listing.has(r.ID) { // the sitemap was read meanwhile
+	if r := &j.record; r.Kind == store.Page && !r.Listed && p.listing.has(r.ID) { // a sitemap that lists the page was read meanwhile
 		held.takeAll()
 		if err := p.elections.markListed(ctx, []dedup.Hash{r.ID}); err != nil {
 			return err
@@ -56,8 +56,9 @@ func (p *Pipeline) commit(ctx context.Context, v *visit, writeTo EntryWriter) er
 	return p.soft.meanwhile(ctx, j, held)
 }
 
-// write judges a visit and writes the result, until the store does not refuse it as stale. Then it
-// updates the counts and the book of evidence. It returns the judgement that was written.
+// write judges a visit and writes the result. It repeats this while the store refuses the result as
+// stale. Then it updates the counts and the book of evidence, and returns the judgement that was
+// written.
 func (p *Pipeline) write(ctx context.Context, v *visit, held *right, writeTo EntryWriter) (*judgement, error) {
 	defer p.lessons.begin()()
 	for {
@@ -69,7 +70,7 @@ func (p *Pipeline) write(ctx context.Context, v *visit, held *right, writeTo Ent
 			held.take(ids...)
 			continue
 		}
-		if !j.changesLeaders() && v.kind != recorded { // its verdict holds, or the store will refuse it
+		if !j.changesLeaders() && v.kind != recorded { // the store refuses the verdict if another page makes it wrong
 			held.release()
 		}
 		e := j.entry(&p.opt.Rule)
@@ -83,7 +84,7 @@ func (p *Pipeline) write(ctx context.Context, v *visit, held *right, writeTo Ent
 			return nil, frontier.ErrLost
 		case outcome == store.Written:
 			return j, p.written(ctx, j)
-		case outcome != store.Stale: // the store has the page already
+		case outcome != store.Stale: // the store has this visit already
 			return j, nil
 		}
 		if v, err = p.visitAgain(ctx, v); err != nil {
@@ -102,7 +103,7 @@ func (p *Pipeline) written(ctx context.Context, j *judgement) error {
 	return p.lessons.learn(ctx, j)
 }
 
-// end marks the URL of a written judgement as ended in the frontier.
+// end ends the URL of a written judgement in the frontier.
 func (p *Pipeline) end(ctx context.Context, j *judgement) error {
 	end := &store.Entry{Record: j.record, Claim: j.claim, State: j.state}
 	outcomes, err := p.store.Commit(ctx, []*store.Entry{end})
@@ -117,9 +118,9 @@ func (p *Pipeline) end(ctx context.Context, j *judgement) error {
 
 // writer returns the function that commits a visit. Usually it also archives the response. If the
 // page was stored before a crash of the program, its response is in the archive already, and is not
-// archived again.
+// archived again. The same holds for a requisite that a browser loaded for a page.
 func (p *Pipeline) writer(v *visit, page *crawler.Page) EntryWriter {
-	if p.opt.Archive != nil && v.kind != recorded {
+	if p.opt.Archive != nil && v.kind != recorded && (page.Raw != nil || page.Problem != "") {
 		return p.opt.Archive(page)
 	}
 	return func(ctx context.Context, e *store.Entry) (store.Outcome, error) {
@@ -131,8 +132,10 @@ func (p *Pipeline) writer(v *visit, page *crawler.Page) EntryWriter {
 	}
 }
 
-// entry returns what the store is to write for a judgement. For a duplicate whose text is not kept,
-// that is little more than the record.
+// entry returns the entry of a judgement for the store. If the text of a duplicate is not kept, its
+// entry has little more than the record. If such a page is too short to be compared, its links are
+// kept and followed: it may be a list of links, and another page with the same few words may be
+// another list.
 func (j *judgement) entry(rule *dedup.Rule) *store.Entry {
 	e := &store.Entry{
 		Record: j.record, Claim: j.claim, State: j.state, Basis: j.basis,
@@ -157,10 +160,9 @@ func (j *judgement) entry(rule *dedup.Rule) *store.Entry {
 }
 
 // leadsOn reports whether the links of a skipped duplicate are followed. Its leader has the same
-// links only if both are on one host: on another host, the links of a copy lead to copies of other
+// links only if both are on one host. On another host, the links of a copy lead to copies of other
 // pages. Links of seeds, of their redirect targets and of home pages are always followed, because
-// they lead to the pages of a site. So are the links of a page too short to compare: it may be a
-// list of links, and another page with the same few words may be another list.
+// they lead to the pages of a site.
 func leadsOn(r *store.Record) bool {
 	return r.Depth == 0 || frontier.IsRoot(r.URL) || store.HostOf(r.URL) != store.HostOf(r.DuplicateOf)
 }

@@ -29,22 +29,22 @@ import (
 // share.
 
 const (
-	lightTree  = 8 << 20 // plus lightAByte for each byte of a page: few trees need more
+	lightTree  = 8 << 20 // size in bytes of a light tree, plus lightAByte for each byte of the page; few trees are larger
 	lightAByte = 16
 
-	treeCost = 2.2 // bytes of memory for a byte of a tree, the tree included
-	textCost = 21  // bytes for a byte of a page
+	treeCost = 2.2 // bytes of memory for each byte of a tree, including the tree
+	textCost = 21  // bytes of memory for each byte of a page
 
-	markdownCost = 8 // bytes for a byte of a page whose Markdown is kept: while it is written, and again with the text before both are compressed
+	markdownCost = 8 // more bytes for each byte of a page whose Markdown is kept, for writing it, and for the copy that is compressed with the text
 
-	learnedIn = 32 // number of pages of a size in the moving average
-	often     = 0.125
+	learnedIn = 32    // number of pages of a size in the moving average
+	often     = 0.125 // share of pages that outgrow a light tree above which the largest share is reserved at once
 )
 
 // costs learns how much memory pages need, depending on their size.
 type costs struct {
 	mu    sync.Mutex
-	heavy [65]float64 // guarded by mu: index: bit length of a page's size in bytes; value: share of such pages whose tree outgrew a light tree
+	heavy [65]float64 // guarded by mu: share of pages whose tree outgrew a light tree, by the bit length of the page's size in bytes
 }
 
 // most returns the largest size, in bytes, of the parsed tree of a page of size bytes.
@@ -78,13 +78,13 @@ func (c *costs) learn(size int, outgrown bool) {
 func costOf(size int, tree int64) int64 { return int64(treeCost*float64(tree)) + textCost*int64(size) }
 
 // documentCost returns the bytes of memory that are needed to read a document, such as a PDF,
-// including its text. The size of the file says little about that.
+// including its text. This memory depends little on the size of the file.
 func documentCost(documents *document.Reader, body []byte) int64 {
 	return documents.Cost(body) + int64(len(body)) + textCost*int64(document.MostText(len(body)))
 }
 
 // errOutgrown means that the tree of a page needs more memory than was reserved for it.
-var errOutgrown = errors.New("the tree is larger than was expected")
+var errOutgrown = errors.New("the tree is larger than expected")
 
 // readWithin reserves memory for reading a page, waiting if there is too little, and reads the
 // page. The caller must release the share of memory that it returns.
@@ -93,8 +93,8 @@ func (r *reader) readWithin(ctx context.Context, page *crawler.Page, leads *craw
 	body, _ := page.Document()
 	size := len(body)
 	if r.opt.isDocument(page) {
-		// It waits here, and not in the reader of documents, because there it would hold memory
-		// that pages need.
+		// Wait here and not in the reader of documents. There, the document would already have
+		// reserved memory that pages need.
 		if err := send(ctx, r.documents, struct{}{}); err != nil {
 			return nil, nil, err
 		}
@@ -157,7 +157,7 @@ func (r *reader) readIn(ctx context.Context, page *crawler.Page, leads *crawler.
 // without the body of the page.
 func (got *reading) weighs() int64 {
 	n := len(got.text) + len(got.out) + 8*(len(got.shingles.list)+len(got.shingles.set))
-	const item = 100 // of a list of links, without its URL
+	const item = 100 // bytes of a link in the list, without its URL
 	for _, l := range got.links {
 		n += len(l.URL) + item
 	}

@@ -11,12 +11,13 @@ import (
 	"skink/store"
 )
 
-// counts holds the numbers of records in a store, and of those that this pipeline added.
+// counts holds the number of records in a store, and the number of records that this pipeline
+// added.
 type counts struct {
-	pages atomic.Int64 // in the store
+	pages atomic.Int64 // number of pages in the store
 
 	mu     sync.Mutex
-	all    store.Tally // guarded by mu
+	all    store.Tally // guarded by mu: all records in the store
 	news   store.Tally // guarded by mu: records of URLs that this run visited for the first time
 	visits Visits      // guarded by mu
 
@@ -24,14 +25,14 @@ type counts struct {
 	shared bool      // other workers add pages to the store in this run, too
 }
 
-// Visits counts a run's visits to URLs that were visited before the run, by what each visit found.
-// Altered and Vanished count pages only, as report --changes does.
+// Visits counts a run's visits to URLs that were visited before the run, by the result of the
+// visit. Altered and Vanished count pages only, as report --changes does.
 type Visits map[store.VisitKind]int64
 
 // These kinds of visits exist only in counts. They are never written to records.
 const (
 	StillNone store.VisitKind = "still without a page"
-	Otherwise store.VisitKind = "changed otherwise" // something that is not a page, or the noindex of a page
+	Otherwise store.VisitKind = "changed otherwise" // a URL that is not a page has changed, or only the noindex of a page
 )
 
 // All returns the number of all visits.
@@ -54,16 +55,16 @@ func (c *counts) add(j *judgement) {
 	switch {
 	case j.before == nil || j.before.Kind == store.Later: // first visit
 		c.news.Add(&j.record)
-	case j.claim == (frontier.Claim{}): // the times in an archive have nothing to do with this run
+	case j.claim == (frontier.Claim{}): // a page of an archive, whose times do not tell when this run began
 		if j.record.Kind == store.Page && j.before.Kind != store.Page && len(j.before.Earlier) == 0 {
 			c.news.Add(&j.record)
 		}
-	case !first.Before(c.began) && !first.After(j.seen.FetchedAt): // this run visited it first, and again
+	case !first.Before(c.began) && !first.After(j.seen.FetchedAt): // both the first visit and this one are from this run
 		if !c.shared {
 			c.news.Remove(j.before)
 			c.news.Add(&j.record)
 		}
-	case j.before.Visited().Before(c.began): // else this run has counted the visit
+	case j.before.Visited().Before(c.began): // otherwise an earlier visit of this run was counted
 		if c.visits == nil {
 			c.visits = Visits{}
 		}
@@ -103,9 +104,9 @@ func (c *counts) replace(j *judgement) {
 	c.all.Add(&j.record)
 }
 
-// countEvery is how often the pages of other workers are counted. If counting is slow, the interval
-// is countShare times the duration of counting. If at most nearLimit pages are missing to the limit
-// of the crawl, some seconds' work of several workers, it is countNear.
+// The pages of other workers are counted at intervals of countEvery. If counting is slow, the
+// interval is countShare times as long as the counting. If at most nearLimit pages are missing to
+// the limit of the crawl, it is countNear. Several workers fetch nearLimit pages in some seconds.
 const (
 	countEvery = 200 * time.Millisecond
 	countShare = 20

@@ -27,17 +27,19 @@ import (
 // its canonical URL names. So all members of a cluster are listed before its leader changes. That
 // is rare: a page that neither precedes the leader nor is named by it changes nothing.
 //
-// One process runs one election of a cluster at a time, see electing.go. A page is first judged
-// without the right to change leaders, which only shows which clusters it needs. If there are any,
-// it waits for these and is judged again. It also holds its own cluster, which later copies contest.
+// In one process, only one page at a time can change the leader of a cluster, see electing.go. A
+// page is first judged without any locks. This shows which clusters it needs. If it needs any, it
+// waits for their locks and is judged again. It also needs the lock of the cluster that it will
+// lead, because later copies may try to replace it.
 //
 // Members that are judged again, and pages of another process, may change the same leader at the
-// same time. Then the store refuses the commit that comes second, or the old leader follows the
-// other page by then, and the page is judged again. So of two such pages, the one that is committed
-// second sees the first.
+// same time. In that case the store refuses the commit that comes second, or the old leader is a
+// duplicate of the other page by then. The page is then judged again. So of two such pages, the
+// page that is committed second is compared with the first.
 //
-// A page whose canonical URL names one of the leaders that it was compared with, and that resembles
-// it enough, follows that leader even if it resembles another more.
+// The canonical URL of a page may name one of the leaders that the page was compared with. If the
+// page resembles this leader enough, it becomes a duplicate of this leader, even if it resembles
+// another leader more.
 
 // elections replaces the leaders of clusters, and judges stored pages again.
 type elections struct {
@@ -47,8 +49,8 @@ type elections struct {
 	lessons *lessons
 }
 
-// follow does what must be done after a judgement is stored: replacing leaders, and judging again
-// the members of a leader that changed.
+// follow must be called after a judgement is stored. It replaces the leaders of clusters as the
+// judgement requires. If the page was not modified but its leader changed, it calls checkLeader.
 func (e *elections) follow(ctx context.Context, j *judgement) error {
 	for _, leader := range j.reelect {
 		if err := e.reelect(ctx, leader); err != nil {
@@ -92,7 +94,7 @@ func (e *elections) depose(ctx context.Context, j *judgement) error {
 			return err
 		}
 		if c == nil || c.Record.Kind != store.Page || c.Record.Follows() || c.Record.Hash != j.over.text || !c.Kept {
-			break // done before a crash, or the page was visited meanwhile
+			break // the old leader was replaced before a crash, or was visited meanwhile
 		}
 		old, err := e.yield(ctx, e.remade(c), j)
 		switch {
@@ -169,8 +171,8 @@ func (j *judgement) sameVerdict() bool {
 	return a.Verdict == b.Verdict && a.Leader == b.Leader && a.DuplicateOf == b.DuplicateOf && a.Resemblance == b.Resemblance
 }
 
-// again returns the judgement of a stored page that was judged again. If its verdict has changed,
-// the record is prepared as the successor of the stored one.
+// again returns the judgement of a stored page that was judged again. If the verdict has changed,
+// the record becomes the successor of the stored record.
 func (j *judgement) again() *judgement {
 	if j.sameVerdict() {
 		return j
@@ -183,8 +185,8 @@ func (j *judgement) again() *judgement {
 	return &next
 }
 
-// after returns the current time, or a nanosecond after t if the clock is not past t. So it is
-// always later than t.
+// after returns the current time, or a nanosecond after t if the clock is not past t. So the result
+// is always later than t.
 func after(t time.Time) time.Time {
 	if now := time.Now().UTC(); now.After(t) {
 		return now
@@ -193,7 +195,7 @@ func after(t time.Time) time.Time {
 }
 
 // rewrite commits stored pages that were judged again, if their verdicts have changed. It stops at
-// the first that the store refuses as stale, and returns how many come before it.
+// the first page that the store refuses as stale, and returns the number of pages before it.
 func (e *elections) rewrite(ctx context.Context, all ...*judgement) (done int, err error) {
 	var entries []*store.Entry
 	for _, j := range all {
@@ -223,7 +225,7 @@ func (e *elections) rewrite(ctx context.Context, all ...*judgement) (done int, e
 	return len(all), nil
 }
 
-// reelect makes the member of a cluster its leader that should lead it now.
+// reelect finds the page that should lead a cluster now, and makes it the leader.
 func (e *elections) reelect(ctx context.Context, leader dedup.Hash) error {
 	for {
 		l, err := e.store.record(ctx, leader)
@@ -239,7 +241,7 @@ func (e *elections) reelect(ctx context.Context, leader dedup.Hash) error {
 		case err != nil || c == nil || c.Record.Leader != leader || !c.Record.Follows():
 			return err
 		case !c.Kept:
-			return e.store.fetchAgain(ctx, &c.Record) // it takes the lead when it is judged
+			return e.store.fetchAgain(ctx, &c.Record) // when the page is fetched and judged, it becomes the leader
 		}
 		v := e.remade(c)
 		b := v.before
@@ -269,7 +271,7 @@ func (e *elections) resume(ctx context.Context, known *store.Record) error {
 	if err := e.judgeAgain(ctx, known.ID); err != nil {
 		return err
 	}
-	var members []dedup.Hash // some of these led clusters and still have members
+	var members []dedup.Hash // some of these were leaders, and still have members of their own
 	for r, err := range e.store.Members(ctx, []dedup.Hash{known.ID}) {
 		if err != nil {
 			return err
@@ -295,7 +297,7 @@ func (e *elections) resume(ctx context.Context, known *store.Record) error {
 	return e.reelect(ctx, known.ID)
 }
 
-// markListed marks the records of pages as listed in a sitemap. The caller holds all
+// markListed marks the records of pages as listed in a sitemap. The caller holds the locks of all
 // clusters.
 func (e *elections) markListed(ctx context.Context, ids []dedup.Hash) error {
 	pages, err := e.store.Pages(ctx, ids, store.WantRecord)
@@ -310,7 +312,7 @@ func (e *elections) markListed(ctx context.Context, ids []dedup.Hash) error {
 		r := page.Record
 		r.Listed = true
 		touch := &store.Entry{Record: r, Touch: true, Replaces: r.Began()}
-		if _, err := e.store.Commit(ctx, []*store.Entry{touch}); err != nil { // a stale record is being visited
+		if _, err := e.store.Commit(ctx, []*store.Entry{touch}); err != nil { // a refusal as stale needs no repeat, because the page is being visited
 			return fmt.Errorf("store the entries of a sitemap: %w", err)
 		}
 		if e.elects() && r.Follows() && !slices.Contains(leaders, r.Leader) {

@@ -8,30 +8,31 @@ import (
 	"skink/internal/precedence"
 )
 
-// electing is a set of locks, one for each cluster of duplicates. The holder of a lock may change
-// the leader of the cluster. A cluster is identified by the id of its leader. A page gets all locks
-// that it needs at once, and gives them back before it waits for others, so there is no deadlock.
+// electing is a set of locks, one for each cluster of duplicates. A page that holds the lock may
+// change the leader of the cluster. A cluster is identified by the id of its leader. A page
+// acquires all locks that it needs at once, and releases them before it waits for others, so there
+// is no deadlock.
 //
-// If several pages wait for a cluster, the page that is ranked first as a leader gets the lock
-// next. So if copies of a page arrive at the same time, the best one becomes the leader at once,
-// and the leader does not change for each of them.
+// If several pages wait for a cluster, the page that would lead the others gets the lock first. So
+// if copies of a page arrive at the same time, the best copy becomes the leader at once, and the
+// leader does not change with each copy.
 type electing struct {
 	mu      sync.Mutex
 	held    map[dedup.Hash]bool // guarded by mu: clusters whose locks are held, by the id of the leader
-	all     bool                // guarded by mu: all locks are held by one candidate
+	all     bool                // guarded by mu: one candidate holds all locks
 	waiting []*candidate        // guarded by mu: in order of arrival
 }
 
 // A candidate is a page that waits for the locks of some clusters.
 type candidate struct {
-	clusters []dedup.Hash // clusters that it needs; nil: all
+	clusters []dedup.Hash // clusters that the page needs; nil means all
 	standing precedence.Standing
 	turn     chan struct{} // closed when the candidate holds its locks
 	passed   int           // how many candidates that arrived later got one of these locks first
 }
 
-// mostPassed is how many later pages may get the lock of a cluster before a page that arrived
-// earlier.
+// mostPassed is the number of later pages that may get the lock of a cluster before a page that
+// arrived earlier.
 const mostPassed = 256
 
 // lock waits for the locks of clusters, for a page whose rank as a leader is standing.
@@ -39,7 +40,7 @@ func (e *electing) lock(standing precedence.Standing, clusters []dedup.Hash) {
 	e.wait(&candidate{clusters: clusters, standing: standing, turn: make(chan struct{})})
 }
 
-// lockAll waits for the locks of all clusters. It comes before all waiting pages.
+// lockAll waits for the locks of all clusters. It gets them before all waiting pages.
 func (e *electing) lockAll() { e.wait(&candidate{turn: make(chan struct{})}) }
 
 func (e *electing) wait(c *candidate) {
@@ -50,7 +51,7 @@ func (e *electing) wait(c *candidate) {
 	<-c.turn
 }
 
-// unlock gives back the locks of these clusters, or all locks if clusters is nil.
+// unlock releases the locks of these clusters, or all locks if clusters is nil.
 func (e *electing) unlock(clusters []dedup.Hash) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -135,8 +136,7 @@ type right struct {
 	clusters []dedup.Hash // clusters whose locks are held; nil: all
 }
 
-// covers reports whether the page may change the leaders of these clusters. A nil *right allows
-// all.
+// covers reports whether the page holds the locks of these clusters. It is true for a nil *right.
 func (r *right) covers(clusters ...dedup.Hash) bool {
 	if r == nil || r.held && r.clusters == nil {
 		return true
@@ -144,8 +144,8 @@ func (r *right) covers(clusters ...dedup.Hash) bool {
 	return !slices.ContainsFunc(clusters, func(id dedup.Hash) bool { return !slices.Contains(r.clusters, id) })
 }
 
-// take acquires the locks of clusters, in addition to those held. It first gives back the held
-// locks, so while it waits, other pages may change any leader.
+// take acquires the locks of more clusters. It first releases the locks that are held, and then
+// acquires all of them together. So while it waits, other pages may change any leader.
 func (r *right) take(clusters ...dedup.Hash) {
 	if r.covers(clusters...) {
 		return
@@ -171,7 +171,7 @@ func (r *right) takeAll() {
 	r.held = true
 }
 
-// release gives back all locks that are held.
+// release releases all locks that are held.
 func (r *right) release() {
 	if r.held {
 		r.turns.unlock(r.clusters)

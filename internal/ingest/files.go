@@ -21,19 +21,21 @@ import (
 //
 // The records of a corpus are judged in order, so that the same files always get the same verdicts.
 // All processors extract texts, compute sketches and compare them with the store, in any order. Two
-// steps run in order: giving names, and committing verdicts, where the store refuses those that no
-// longer hold. Records are processed in batches, because short texts would otherwise spend most of
-// their time in channels.
+// steps run in order: giving names, and committing verdicts, where the store refuses stale
+// verdicts.
+// Records are processed in batches, because most of the time for short texts would otherwise be
+// spent
+// on sending them over channels.
 
 // FileOptions holds the functions that Files calls with its results.
 type FileOptions struct {
 	// Bad is called for each record that cannot be read, in order. Its error ends the run.
 	Bad func(*corpus.BadError) error
-	// Passed is called with the kind of each record of an archive that holds no text. It may be
-	// nil.
+	// Passed is called for each record of an archive that holds no text, with the kind of the
+	// record. It may be nil.
 	Passed func(kind string)
-	// Judged is called for every other record, in order, with its record in the store. That
-	// includes records that were in the store before. Its error ends the run. It may be nil.
+	// Judged is called for every other record, in order, with its record in the store. It is also
+	// called if the store had the record before. Its error ends the run. It may be nil.
 	Judged func(*corpus.Record, *store.Record) error
 }
 
@@ -44,9 +46,9 @@ type file struct {
 	visit     *visit              // set when the file has got its name
 	judgement *judgement          // nil: the file was not judged, or was in the store before the run
 	name      string              // the name that the input gives the record, such as a URL
-	placed    bool                // name is the record's position in the input, which is unique
+	placed    bool                // whether name is the record's position in the input, which is unique
 	bad       *corpus.BadError    // why the record could not be read; nil: it could be read
-	passed    *corpus.PassedError // why the record has no text; nil: it has one
+	passed    *corpus.PassedError // why the record has no text; nil: it has a text
 	known     *store.Record       // the record in the store from before the run; nil: there was none
 }
 
@@ -100,7 +102,7 @@ func (p *Pipeline) Files(ctx context.Context, records iter.Seq2[*corpus.Record, 
 	return names.counts, err
 }
 
-// eachBatch calls do for each batch in turn.
+// eachBatch calls do for each batch, one after the other.
 func eachBatch(ctx context.Context, in <-chan *batch, do func(*batch) error) error {
 	for b := range in {
 		if err := do(b); err != nil {
@@ -196,7 +198,7 @@ func (f *file) read(ctx context.Context, opt *Options) {
 			if got.tokens == 0 {
 				r.Kind = store.Skipped // there is no text to judge
 			}
-			base, _ := frontier.NewBase(text.URL, text.Doc.Base) // links of a file resolve against its name, which may not be a URL; then there is no base
+			base, _ := frontier.NewBase(text.URL, text.Doc.Base) // nil if the name of the file is not a URL; links are then kept as they are
 			got.pack(text.Doc.Text, opt.markdown(text.Doc, base), headingsOf(text.Doc))
 		}
 		return nil

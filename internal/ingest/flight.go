@@ -18,17 +18,20 @@ import (
 //
 // Reading a page is bounded, and a panic while it is read becomes the page's record. But a page can
 // still end the process, by a stack overflow or by exhausting the memory. It would do so again
-// after every resume. So the store has a mark for each page that is being read. A page with a mark
-// when the store is opened was in flight when the process died. Next time that page is marked first
-// and then read alone. If the process dies again, the page is recorded as the cause, and not read
-// any more.
+// after every resume. So the store has a mark for each page whose reading takes long. If a page has
+// a
+// mark when the store is opened, the process died while it read the page. The next time, that page
+// is
+// marked first and then read alone. If the process dies again, the page is recorded as the cause,
+// and
+// is not read any more.
 //
 // Marking every page would cost a write for each, and would blame pages that are being read when a
 // user kills the process. Overflowing a stack or filling the memory takes time. So a page is marked
 // only after longPage, and reading an honest page seldom takes so long.
 //
-// Known weaknesses: a page that ends the process sooner is not marked. A page that is in flight at
-// two deaths is given up even if the deaths had another cause.
+// Known weaknesses: A page that ends the process sooner is not marked. If the process dies twice
+// while it reads a page, the page is given up even if the deaths had another cause.
 
 const (
 	longPage  = 200 * time.Millisecond
@@ -37,18 +40,18 @@ const (
 	maxDeaths = 2
 )
 
-// flightName is the key under which a store keeps the marks of pages that were being read. The
-// value maps a URL to the number of times the process died while its page was read, counting a
-// death that may happen now. Several workers may share the marks: each writes its own, and reads
-// those of the others whenever it writes, at least every readEvery. Only one worker at a time
-// fetches from a host. So if a worker gets a page with a mark of another worker, the other worker
-// has died.
+// flightName is the key under which a store keeps the marks of pages that are being read. The value
+// maps a URL to the number of times the process died while it read the page. A page that is being
+// read now counts as one more death. Several workers may share the marks. Each writes its own
+// marks, and reads the marks of the others whenever it writes, and at least every readEvery. Only
+// one worker at a time fetches from a host. So if a worker gets a page with a mark of another
+// worker, the other worker has died.
 const flightName = "in flight"
 
 const readEvery = time.Second
 
-// problemDeadly is the problem of a page during whose reading the process died twice. Such a page
-// is not read again.
+// problemDeadly is the recorded problem of a page that is not read again, because the process died
+// twice while it read the page.
 const problemDeadly = "ends the process"
 
 // A flight knows which pages are being read, so that a page that ends the process is recognized
@@ -72,8 +75,8 @@ func newFlight(ctx context.Context, s PipelineStore) (*flight, error) {
 	return f, err
 }
 
-// refresh reads the marks of all workers from the store, and returns them undecoded, too. The
-// caller holds mu.
+// refresh reads the marks of all workers from the store. It returns the stored value. The caller
+// holds mu.
 func (f *flight) refresh(ctx context.Context, now time.Time) (text []byte, err error) {
 	if text, err = f.store.Meta(ctx, flightName); err != nil {
 		return nil, err
@@ -81,7 +84,7 @@ func (f *flight) refresh(ctx context.Context, now time.Time) (text []byte, err e
 	all := map[string]int{}
 	if len(text) > 0 {
 		if err := json.Unmarshal(text, &all); err != nil {
-			return nil, fmt.Errorf("read what was in flight: %w", err)
+			return nil, fmt.Errorf("read the pages in flight: %w", err)
 		}
 	}
 	for url := range f.ended {
@@ -170,7 +173,7 @@ func (f *flight) write(ctx context.Context) error {
 		case errors.Is(err, store.ErrChanged):
 			continue
 		case err != nil:
-			return fmt.Errorf("mark what is in flight: %w", err)
+			return fmt.Errorf("record the pages in flight: %w", err)
 		}
 		clear(f.ended)
 		f.written = own
@@ -178,8 +181,8 @@ func (f *flight) write(ctx context.Context) error {
 	}
 }
 
-// deadly returns the result for a page that is not read, because the process died so often while it
-// was read.
+// deadly returns the reading of a page that is not read, because the process died too often while
+// it was read.
 func (got *reading) deadly(deaths int) *reading {
 	given := *got
 	r := &given.seen
@@ -188,9 +191,9 @@ func (got *reading) deadly(deaths int) *reading {
 	return &given
 }
 
-// need returns how many bytes of memory to reserve for reading a page. For a page during whose
-// reading the process died before, it returns more than there is, so that no other page is read at
-// the same time.
+// need returns how many bytes of memory to reserve for reading a page. If the process died before
+// while it read the page, need returns more than there is, so that no other page is read at the
+// same time.
 func (r *reader) need(page *crawler.Page, tree int64) int64 {
 	if r.flight.suspect(page.Item.URL) > 0 {
 		return 1 << 62

@@ -17,60 +17,66 @@ import (
 // # Temporary outages with status 200
 //
 // A site may answer every URL with a maintenance page, an empty page or a login form, all with
-// status 200. That says nothing about its pages. So a visit to a known page counts as failed, like
-// one without an answer, if the page has turned. A page has turned if one of these is true:
+// status 200. Such answers do not mean that its pages have changed. So a visit to a known page
+// counts as failed, as if the server had not answered, if an error page seems to have replaced the
+// page. In this file, the page is then said to have turned. A page has turned if one of these is
+// true:
 //
 //   - It has the text that its host shows for URLs that do not exist (soft 404), and had another
-//     before.
+//     text before.
 //   - It had words, and has none now.
-//   - It is completely different, and has the same text as manyAlike other such pages of the host.
-//     This comparison ignores the URL and a few words with digits: an error page often contains a
-//     number, a time or the path. Redirects to one path count as the same text. Pages that were
-//     duplicates of each other before count as one. A page in which only ignored words changed is not
-//     completely different: a table of figures has the same words on many pages, and other figures
-//     each day. A page that is gone is compared with the text that it had.
+//   - It is completely different, and at least manyAlike such pages of the host have its new text.
+//     This comparison ignores the words of the URL, and a few words with digits: an error page
+//     often contains a number, a time or the path. Redirects to one path count as the same text.
+//     Pages that were duplicates of each other before count as one. If only ignored words have
+//     changed, the page is not completely different: a table of figures may have the same words on
+//     many pages, and other figures each day. If the URL had no page at the last visit, the text of
+//     its last page is compared.
 //
-// Until Options.GoneAfter such visits in a row, the page's record, text and verdict stay, and links of
-// the answer are not followed. Then an empty page and a soft 404 are gone. A page with the text of
-// others gets that text: if a site answers so for long, it is no outage. A URL that was gone before
-// gets it at the second such visit.
+// Until Options.GoneAfter such visits in a row, the page's record, text and verdict stay, and links
+// in the answer are not followed. After that, an empty page and a soft 404 are recorded as gone. If
+// the page has the same text as others, this text is stored, because an outage does not last so
+// long. If the URL was recorded as gone before, the text is stored at the second such visit.
 //
-// When the first completely different page arrives, it is unknown whether more will follow. Such a
-// page is not stored: its URL goes to the end of its host's queue, and the second look decides. So
-// a page that was really rewritten costs one more fetch. First looks are kept in memory only: after
-// a restart, the page gets a first look again.
+// When the first completely different page arrives, it is unknown whether other pages of the host
+// will have the same text. So the page is not stored. Its URL is put at the end of its host's
+// queue, and is fetched a second time to decide. So a page that was really rewritten costs one more
+// fetch. The first fetches are recorded in memory only, so the same happens again after a restart.
 //
 // If most of the last visits to a host found pages that turned, the host gets no more requests in
-// this run, and its URLs stay pending. Such a run counts as a failed visit of all its pages. So if
-// one page has replaced all others for good, the old pages do not stay for ever: in run number
-// GoneAfter all are visited and changed.
+// this run, and its URLs stay pending. Such a run counts as a failed visit to all pages of the
+// host. So if one page has replaced all others for good, the old pages are not kept forever: in the
+// run with number GoneAfter, all of them are visited and recorded as changed.
 //
-// Known weakness: if the extraction does not remove the words that a site repeats on all pages, an
-// error page may share half of the words of a page. Then the first two error pages count as changed
-// pages.
+// Known weakness: If the extraction does not remove the words that a site repeats on all pages, an
+// error page may share half of the words of a page. In this case the first two error pages count as
+// changed pages.
 const (
-	// manyAlike is the number of pages with one text that counts as an outage: two may be copies
-	// that were edited together.
+	// manyAlike is the number of pages with one new text that count as an outage. Two such pages
+	// may
+	// be copies that were edited together.
 	manyAlike = 3
 	// A page with a resemblance to its last version below whollyOther is completely different. An
 	// edit seldom removes half of a page.
 	whollyOther = 0.5
-	// fewFigures is the least number of words for each ignored word with digits. An error page has
-	// less figures, and a table has more.
+	// Words with digits are ignored if at most one word in fewFigures has digits. Error pages have
+	// few such words, and tables have more.
 	fewFigures = 8
-	// lastVisits is the number of visits to a host that count, so that an outage that begins late
-	// is noticed too.
+	// lastVisits is the number of visits to a host that count. Older visits do not count, so that
+	// an
+	// outage that begins late is noticed too.
 	lastVisits = 10
-	// leastTurned is how many of them must have turned, besides being more than half: fewer pages
-	// of a small site may be edited together.
+	// leastTurned is the least number of pages in these visits that must have turned before the
+	// host
+	// gets no more requests. Fewer pages of a small site may be edited together.
 	leastTurned = 5
-	// mostHeld bounds the first looks kept for a host. A host that rewrites more pages than that,
-	// each into another text, has no outage.
+	// mostHeld bounds the pages of a host that wait for a second fetch. If a host rewrites more
+	// pages, each with a text of its own, it has no outage.
 	mostHeld = 1 << 14
 )
 
-// hours records, for all hosts, what this run's repeated visits to pages found, to detect outages
-// that are answered with status 200.
+// hours records the results of this run's repeated visits to pages of all hosts, to detect outages
+// during which a server answers with status 200.
 type hours struct {
 	store     pageStore
 	soft      *softPages
@@ -78,20 +84,20 @@ type hours struct {
 
 	mu    sync.Mutex
 	hosts map[string]*hour       // guarded by mu
-	alone map[string]store.Alone // guarded by mu: what the store says of hosts to which a crawl stopped sending requests
+	alone map[string]store.Alone // guarded by mu: the entries in the store about hosts to which a crawl stopped sending requests
 }
 
-// An hour records what the latest visits to the known pages of one host found. A sign is a hash of
-// a page's text, see signOf.
+// An hour records the results of the latest visits to the known pages of one host. A sign is a hash
+// of a page's text, see signOf.
 type hour struct {
-	last   []dedup.Hash                       // signs of the pages that the latest visits found, oldest first; zero: the page had not turned
-	alike  map[dedup.Hash]map[dedup.Hash]bool // key: sign that pages have now; value: set of the signs that these pages had before
-	looked map[dedup.Hash]bool                // ids of completely different pages that wait for a second look
-	real   bool                               // a page had GoneAfter visits of this kind, so the host is not in an outage, but has changed for good
-	why    string                             // why the host gets no more requests; "": it gets requests
+	last   []dedup.Hash                       // signs of the pages at the latest visits, oldest first; zero for a page that had not turned
+	alike  map[dedup.Hash]map[dedup.Hash]bool // for the sign of a new text, the signs of the texts that it replaced
+	looked map[dedup.Hash]bool                // ids of completely different pages that wait for a second fetch
+	real   bool                               // a page has turned at GoneAfter visits in a row, so the host has no outage, but has changed for good
+	why    string                             // why the host gets no more requests; "" if it gets requests
 }
 
-// of returns the hour of a host, which it makes if there is none. The caller holds mu.
+// of returns the hour of a host, and makes one if there is none. The caller holds mu.
 func (h *hours) of(host string) *hour {
 	o := h.hosts[host]
 	if o == nil {
@@ -107,14 +113,15 @@ func (h *hours) of(host string) *hour {
 // emptySign and softSign are the signs of pages that have no text now, and of soft 404s.
 var emptySign, softSign = dedup.HashOf([]byte("\x00empty")), dedup.HashOf([]byte("\x00soft 404"))
 
-// hasTurned reports whether pages with this sign count as turned: it means no text, a soft 404, or
-// a text that at least manyAlike pages have now.
+// hasTurned reports whether pages with this sign count as turned. That is so for the signs of empty
+// pages and of soft 404s, and for a text that at least manyAlike completely different pages have
+// now.
 func (o *hour) hasTurned(sign dedup.Hash) bool {
 	return sign == emptySign || sign == softSign || len(o.alike[sign]) >= manyAlike
 }
 
-// visited records the sign that a visit found, and sets o.why if the host must get no more
-// requests. well is true if there were enough visits to decide, and most of them found pages that
+// visited records the sign of the page at a visit, and sets o.why if the host must get no more
+// requests. The result well is true if there were enough visits to decide, and most of the pages
 // had not turned.
 func (o *hour) visited(sign dedup.Hash) (well bool) {
 	if o.last = append(o.last, sign); len(o.last) > lastVisits {
@@ -143,12 +150,13 @@ func (h *hours) leave(host string) (why string) {
 }
 
 // weigh decides whether a visit counts as failed although the server answered. If so, it returns
-// the reading of a failed visit, else got. The error is [crawler.ErrLookAgain] if that can be
-// decided only after the page is fetched once more. before is the page's stored record. Pages from
-// an archive never count as failed here, because the crawl that wrote the archive has decided.
+// the reading of a failed visit, and otherwise got. The argument before is the page's stored
+// record. The error is [crawler.ErrLookAgain] if the page must be fetched once more to decide.
+// Pages from an archive never count as failed here, because the crawl that wrote the archive has
+// decided already.
 func (h *hours) weigh(ctx context.Context, got *reading, before *store.Record) (*reading, error) {
 	r := &got.seen
-	if got.claim == (frontier.Claim{}) || r.Checked || before.Kind == store.Later || isNothing(r) && !isSoft(r) {
+	if got.claim == (frontier.Claim{}) || r.Checked || r.Requisite || before.Kind == store.Later || isNothing(r) && !isSoft(r) {
 		return got, nil
 	}
 	t, err := h.turnOf(ctx, got, before)
@@ -191,20 +199,20 @@ func (h *hours) weigh(ctx context.Context, got *reading, before *store.Record) (
 	case err != nil:
 		return nil, err
 	case again:
-		if h.soft.book != nil { // if not, the host's answer for a URL that cannot exist is not known yet, but will be at the second look
+		if h.soft.book != nil { // learn the host's answer to a URL that cannot exist before the page is fetched again
 			if err := h.soft.book.Turned(ctx, r.URL); err != nil {
 				return nil, err
 			}
 		}
 		return nil, crawler.ErrLookAgain
-	case t.sign.IsZero() || t.suspect && gone && before.Kind == store.Page: // the host has answered in this way so often that it is no outage
+	case t.sign.IsZero() || t.suspect && gone && before.Kind == store.Page: // in the second case, the text has been the same for so many visits that the host has no outage
 		return got, nil
 	}
 	return got.turn(t, missed, gone), nil
 }
 
-// suspect records that a page is completely different from before. It returns true if the page must
-// be fetched once more to decide whether there is an outage.
+// suspect records that a page is completely different from its last version. It returns true if the
+// page must be fetched once more to decide whether there is an outage.
 func (o *hour) suspect(page dedup.Hash, t turn) (again bool) {
 	if o.alike[t.sign] == nil {
 		o.alike[t.sign] = map[dedup.Hash]bool{}
@@ -222,8 +230,8 @@ func (o *hour) suspect(page dedup.Hash, t turn) (again bool) {
 	return true
 }
 
-// leftAlone writes to the store why a host got no more requests. With the zero store.Alone it
-// removes that note, because the host answers normally.
+// leftAlone writes to the store why a host got no more requests. The zero store.Alone removes this
+// entry, when the host answers normally again.
 func (h *hours) leftAlone(ctx context.Context, host string, a store.Alone) error {
 	err := store.ChangeAlone(ctx, h.store, func(hosts map[string]store.Alone) {
 		if hosts[host] = a; a == (store.Alone{}) {
@@ -241,19 +249,19 @@ func (h *hours) leftAlone(ctx context.Context, host string, a store.Alone) error
 	return nil
 }
 
-// A turn says whether and how a page seems to be replaced by an error page. The zero value means
-// that it is not.
+// A turn describes a page that an error page seems to have replaced. The zero value means that the
+// page has not turned.
 type turn struct {
 	sign    dedup.Hash
-	was     dedup.Hash // sign of the text before; the page's id if that text is unknown
+	was     dedup.Hash // sign of the replaced text; the page's id if that text is unknown
 	problem crawler.Problem
-	suspect bool // only if other pages have the same text has the page turned
+	suspect bool // the page has turned only if other pages have the same text
 	never   bool // the URL never had a page
 	stays   bool // the last visit had the same result
 }
 
-// turnOf returns whether and how the page seems to be replaced by an error page, compared with its
-// stored record.
+// turnOf compares a page with its stored record, and returns a turn if an error page seems to have
+// replaced it.
 func (h *hours) turnOf(ctx context.Context, got *reading, before *store.Record) (turn, error) {
 	r := &got.seen
 	switch empty := r.Kind == store.Page && r.Words == 0 || r.Kind == store.Other && r.Size == 0; {
@@ -299,14 +307,14 @@ func (h *hours) turnOf(ctx context.Context, got *reading, before *store.Record) 
 			}
 		}
 	}
-	if before.Problem == string(t.problem) && before.Hash == t.sign { // the last visit found the same
+	if before.Problem == string(t.problem) && before.Hash == t.sign { // the last visit had the same result
 		return turn{}, nil
 	}
 	return t, nil
 }
 
-// wasSorry reports whether the stored text of a page is that of a soft 404, so that nothing has
-// turned. It returns true if the text was not kept.
+// wasSorry reports whether the stored text of a page is the text of a soft 404 already, so that the
+// page has not turned now. It returns true if the text was not kept.
 func (h *hours) wasSorry(ctx context.Context, before *store.Record) (bool, error) {
 	content, err := h.store.content(ctx, before.ID)
 	if err != nil || content == nil || content.Record.Kind == store.Page && !content.Kept {
@@ -369,15 +377,14 @@ func withoutQuery(url string) string {
 	return url
 }
 
-// turn returns the reading of a failed visit, for a page that seems to be replaced by an error
-// page. missed is the number of failed visits in a row, and gone says whether the page counts as
-// gone.
+// turn returns the reading of a failed visit for a page that has turned. The argument missed is the
+// number of failed visits in a row. If gone is true, the page counts as gone.
 func (got *reading) turn(t turn, missed int, gone bool) *reading {
 	failed := *got
 	if !isSoft(&got.seen) {
-		detail := "it had text before and has none now"
+		detail := "the page had text before and has none now"
 		if t.problem == crawler.ProblemAlike {
-			detail = "many pages of its host have the same new text"
+			detail = "many pages of the host have the same new text"
 		}
 		failed = *got.failed(t.problem, detail)
 		failed.seen.Hash = t.sign

@@ -1,4 +1,5 @@
-// Package ingest is the pipeline: a page becomes a text, a sketch, a verdict and a record.
+// Package ingest implements the pipeline that turns a fetched page into a text, a sketch, a verdict
+// and a record.
 //
 // # The path of one page
 //
@@ -7,26 +8,28 @@
 //
 //		crawler.Page ─ read.go ─▶ reading ─ visit.go ─▶ visit ─ judge.go ─▶ judgement ─ commit.go ─▶ store
 //
-//	  - Read: [Options.read] extracts the text, its sketch and keys, the links, and what the page says
-//	    of itself. For pages it is pure. The reader around it bounds memory (cost.go), and gives up pages that
-//	    end the process (flight.go).
-//	  - Visit: the reading is compared with what is known. A page can be a soft 404 (soft.go), and a
-//	    host can fail as a whole (hour.go): both give the reading of a failed visit. Then [compare],
-//	    which is pure, finds out what the visit means for the stored record: nothing new, other
-//	    words, a failure, a page that is gone.
+//	  - Read: [Options.read] extracts the text, its sketch and keys, the links, and the metadata. It
+//	    is pure, except for PDF and other documents. Its caller, a reader, bounds memory (cost.go),
+//	    and gives up pages that end the process (flight.go).
+//	  - Visit: the reading is compared with the stored record. The page can be a soft 404 (soft.go),
+//	    or its host can have an outage (hour.go). In both cases the visit counts as failed. Then
+//	    [classify], which is pure, decides about the stored record: whether the page is unchanged,
+//	    has other words, could not be fetched, or is gone.
 //	  - Judge: the judge looks the sketch up in the store, compares the page exactly with the leaders
-//	    found (leaders.go), and gives the verdict. It finds out whether the page should lead instead.
-//	  - Commit: the entry is written under the mark of its look-up. If the store refuses it as stale,
-//	    because a page that could have changed the verdict was committed meanwhile, the page is
-//	    visited and judged again by the same reading. So of two copies fetched at once exactly one is
-//	    unique, without a global lock. If a leader has changed, its members are judged again
-//	    (elect.go, members.go), and the URL ends after that.
+//	    that it finds (leaders.go), and gives the verdict. It also decides whether the page should
+//	    replace its leader.
+//	  - Commit: the entry is written with the mark that its look-up returned. The store refuses it as
+//	    stale if a page that could have changed the verdict was committed meanwhile. The reading is
+//	    then compared and judged again. So exactly one of two copies that are fetched at once is
+//	    unique, without a global lock. If a leader has changed, the members of its cluster are judged
+//	    again (elect.go, members.go), and the URL ends after that.
 //
 // Pages of an archive (replay.go) and files (files.go) take the same steps: many are read at once,
 // and they are committed in order.
 //
-// A Pipeline holds what lives as long as the run. Each part is a type in a file of its own: lessons
-// for the book of evidence, URLs listed in sitemaps, counts, upkeep.
+// A Pipeline holds the state of a run. Types in files of their own hold parts of it: the book of
+// evidence (lessons.go), URLs listed in sitemaps (listed.go), counts (counts.go) and periodic work
+// (upkeep.go).
 package ingest
 
 import (
@@ -50,19 +53,20 @@ import (
 	"skink/store"
 )
 
-// Options says how a Pipeline judges pages, and what the store keeps of them.
+// Options configures how a Pipeline judges pages, and which data of a page it stores.
 type Options struct {
 	Rule           dedup.Rule
 	Markdown       store.Markdown      // which Markdown is kept with each text
-	GoneAfter      int                 // a page counts as gone after so many failed visits in a row; 0: [DefaultGoneAfter]
+	GoneAfter      int                 // number of failed visits in a row after which a page counts as gone; 0: [DefaultGoneAfter]
 	Order          *precedence.Order   // the order of hosts, by which the leader of a cluster is chosen; nil: the page that arrived first leads
 	SkipDuplicates bool                // keep no text of a duplicate, and do not follow its links
 	Learn          *learn.Book         // learns from each verdict which URL patterns lead to duplicates; may be nil
-	Agent          string              // product token that pages may use in directives for crawlers; "": that of the default agent
+	Agent          string              // product token that pages may use in directives for crawlers; "": the token of the default agent
 	OnTouch        func(*store.Record) // called for each visit that found a page unchanged; may be nil
 	Limit          int64               // number of pages at which the crawl ends, near which the pages of other workers are counted more often; 0: no limit
 	Shared         bool                // other workers write to the store too, so its pages are counted every countEvery
 	NoLinks        bool                // do not keep the links of pages in the store; they are still followed
+	Requisites     bool                // find the files that pages need to look right, so that the crawler fetches them for the archive
 	Memory         int64               // bytes of memory for the whole process, see [memory.Divide]; 0: [memory.Default]
 
 	Documents *document.Reader // reads PDF and other documents; nil: they have no text. The pipeline closes it
@@ -198,12 +202,13 @@ var _ interface {
 	crawler.Sweeper
 } = (*Pipeline)(nil)
 
-// LeaveAlone returns why the crawl must send no more requests to a host in this run, or "". It
-// implements [crawler.Leaver].
+// LeaveAlone returns the reason why the crawl must send no more requests to a host in this run, or
+// "" if it may send requests. It implements [crawler.Leaver].
 func (p *Pipeline) LeaveAlone(host string) (why string) { return p.hours.leave(host) }
 
-// Probe returns a URL that cannot exist, so that the crawl can fetch it and the pipeline learns how
-// the host of url answers such a URL; "" if no answer is needed. It implements [crawler.Prober].
+// Probe returns a URL that cannot exist on the host of url, or "" if none is needed now. The crawl
+// fetches the URL, so that the pipeline learns how the host answers such URLs. It implements
+// [crawler.Prober].
 func (p *Pipeline) Probe(ctx context.Context, url string) (string, error) {
 	if p.opt.Learn == nil {
 		return "", nil
@@ -211,7 +216,7 @@ func (p *Pipeline) Probe(ctx context.Context, url string) (string, error) {
 	return p.opt.Learn.Probe(ctx, url)
 }
 
-// Probed takes the answer for a URL that Probe returned. It implements [crawler.Prober].
+// Probed handles the answer to a URL that Probe returned. It implements [crawler.Prober].
 func (p *Pipeline) Probed(ctx context.Context, page *crawler.Page) error {
 	got, share, err := p.reader.read(ctx, page, new(crawler.Leads))
 	defer share.Release()
@@ -221,8 +226,8 @@ func (p *Pipeline) Probed(ctx context.Context, page *crawler.Page) error {
 	return p.soft.probed(ctx, got)
 }
 
-// Listed records that a sitemap lists some URLs, at most some thousands in one call. Listed pages
-// are preferred as leaders, so a page that is in the store may replace its leader.
+// Listed records that a sitemap lists some URLs. Pass at most some thousands in one call. Listed
+// pages are preferred as leaders, so a stored page may replace its leader.
 func (p *Pipeline) Listed(ctx context.Context, urls []string) error {
 	ids := make([]dedup.Hash, len(urls))
 	for i, url := range urls {
@@ -248,7 +253,8 @@ func (p *Pipeline) Sweep(ctx context.Context) (queued int, err error) {
 	return queued, p.lessons.keep(ctx)
 }
 
-// Visits returns how many visits of this run to URLs that were visited before had which result.
+// Visits returns the numbers of visits of this run to URLs that were visited before, by their
+// results.
 func (p *Pipeline) Visits() Visits {
 	p.counts.mu.Lock()
 	defer p.counts.mu.Unlock()

@@ -45,7 +45,7 @@ func inOrder[T any](ctx context.Context, group *errgroup.Group, workers int, in 
 		for w := range queue {
 			select {
 			case <-w.done:
-			case <-ctx.Done(): // perhaps no worker received it
+			case <-ctx.Done(): // otherwise this would block if no worker has received the item
 				return ctx.Err()
 			}
 			if err := send(ctx, out, w.item); err != nil {

@@ -15,9 +15,10 @@ import (
 
 // # How a page is judged
 //
-// A page is judged by the content of the store at its look-up, within the limits on lists and
-// comparisons. The store commits the verdict only if the same look-up would have the same result at
-// that time. So verdicts depend only on the order of commits, not on the timing of the pipeline.
+// A page is judged by the content of the store at the time of its look-up. There are limits on the
+// length of lists and on the number of comparisons. The store commits the verdict only if the same
+// look-up would have the same result at the time of the commit. So verdicts depend only on the
+// order of commits, not on the timing of the pipeline.
 
 // A judge gives verdicts on pages by comparing them with the pages in a store.
 type judge struct {
@@ -28,14 +29,14 @@ type judge struct {
 	posting int                              // at most this many leaders are read for one key of a sketch
 }
 
-// A judgement is the verdict on a visited page, and what follows from it for other pages.
+// A judgement is the verdict on a visited page, with its consequences for other pages.
 type judgement struct {
 	*visit
 	record  store.Record // record to be stored, with the verdict
 	basis   store.Basis
 	over    takeover     // set if the page replaces a leader
 	reelect []dedup.Hash // leaders of clusters in which another page may have to lead now
-	wants   dedup.Hash   // a leader that the page may have to replace, but whose lock it does not hold; zero: none
+	wants   dedup.Hash   // a leader that the page may have to replace, although it does not hold the lock of the cluster; zero: none
 }
 
 // A takeover describes a leader that a page replaces.
@@ -43,13 +44,13 @@ type takeover struct {
 	leader dedup.Hash // id of the leader; zero: the page replaces none
 	text   dedup.Hash // hash of the leader's text
 
-	like dedup.Verdict // verdict that the page would have if it followed the leader; reversed, it becomes that of the leader
+	like dedup.Verdict // verdict of the page as a duplicate of the leader; the leader gets the same verdict as a duplicate of the page
 }
 
 // changesLeaders reports whether other pages must be judged again because of this judgement.
 func (j *judgement) changesLeaders() bool { return !j.over.leader.IsZero() || len(j.reelect) > 0 }
 
-// clusters returns the clusters whose leaders the judgement may change, and that of the page
+// clusters returns the clusters whose leaders the judgement may change, and the cluster of the page
 // itself. It returns nil if the judgement changes no leader.
 func (j *judgement) clusters() []dedup.Hash {
 	ids := slices.DeleteFunc(append([]dedup.Hash{j.over.leader, j.wants}, j.reelect...), dedup.Hash.IsZero)
@@ -59,12 +60,13 @@ func (j *judgement) clusters() []dedup.Hash {
 	return append(ids, j.draft.ID)
 }
 
-// endsLater reports whether the URL may end in the frontier only after other pages were judged
-// again.
+// endsLater reports whether other pages must be judged again before the URL may end in the
+// frontier.
 func (j *judgement) endsLater() bool { return j.leavesMembers() || j.changesLeaders() }
 
-// thin returns a judgement with the verdict thin and no leader. It is final for a page that has no
-// words or is too short to compare; for other pages it is replaced.
+// thin returns a judgement with the verdict thin and no leader. This verdict is final for a page
+// that has no words, or is too short to be compared and has no copy. Other pages get another
+// verdict.
 func (v *visit) thin() *judgement {
 	j := &judgement{visit: v, record: v.draft}
 	r := &j.record
@@ -75,8 +77,8 @@ func (v *visit) thin() *judgement {
 
 // A judging holds parameters for judging visits.
 type judging struct {
-	held *right                              // the locks of clusters that the page holds; nil: it may change any leader
-	twin func(*visit) (*store.Record, error) // returns an earlier page with the same text if the store may not know it yet; may be nil
+	held *right                              // the locks of clusters that the page holds; nil: the page may change any leader
+	twin func(*visit) (*store.Record, error) // returns an earlier page with the same text that the store does not find; may be nil
 }
 
 // verdict judges one visit by the current content of the store.
@@ -88,9 +90,9 @@ func (d *judge) verdict(ctx context.Context, v *visit, how judging) (*judgement,
 	return all[0], nil
 }
 
-// verdicts judges several visits with one look-up. Each is judged by the content of the store, and
-// not compared with the other visits. A visit that needs no verdict, such as a failed one, keeps
-// its record as it is.
+// verdicts judges several visits with one look-up. Each visit is compared with pages in the store,
+// but not with the other visits. If a visit needs no verdict, for example because it failed, its
+// record does not change.
 func (d *judge) verdicts(ctx context.Context, visits []*visit, how judging) ([]*judgement, error) {
 	all := make([]*judgement, len(visits))
 	var asking []int
@@ -132,17 +134,17 @@ func (d *judge) verdicts(ctx context.Context, visits []*visit, how judging) ([]*
 	return all, nil
 }
 
-// mostAtOnce is how many pages are judged with one look-up when the members of a leader are judged
-// again.
+// mostAtOnce is the largest number of pages that are judged with one look-up when the members of a
+// leader are judged again.
 const mostAtOnce = 64
 
-// leads reports whether the record r follows the visited page, in its present or an earlier
-// version.
+// leads reports whether r is the record of a duplicate of the visited page, in its present or an
+// earlier version.
 func (v *visit) leads(r *store.Record) bool { return r.Follows() && r.Leader == v.draft.ID }
 
-// decide returns the verdict that follows from the result of a look-up. If it must look again, it
-// calls how.twin after the last look-up, because the store checks a verdict only against commits
-// since then.
+// decide returns the verdict that follows from the result of a look-up. It repeats the look-up if
+// the copy in the result cannot be trusted. The store checks a verdict only against commits since
+// the last look-up, so decide calls how.twin after that.
 func (d *judge) decide(ctx context.Context, v *visit, ask store.Ask, found *store.Found, how judging) (*judgement, error) {
 	leader := found.Followed
 	trusted, err := d.trusts(ctx, v, found.Copy, leader)
@@ -201,10 +203,10 @@ func (d *judge) decide(ctx context.Context, v *visit, ask store.Ask, found *stor
 	return j, nil
 }
 
-// trusts reports whether a page may take over the verdict of the copy c, which may follow a leader.
-// It may not if c is about to be judged again: because c follows the page itself, or because the
-// leader no longer leads, no longer resembles c as the verdict says, or has noindex while the page
-// has not.
+// trusts reports whether a page may take over the verdict of the copy c, which may be a duplicate
+// of a leader. It may not if c is about to be judged again. That is so if c is a duplicate of the
+// page itself, if the leader no longer leads, or if the resemblance in c's verdict is no longer
+// right. A page without noindex also cannot have a leader with noindex.
 func (d *judge) trusts(ctx context.Context, v *visit, c, leader *store.Record) (bool, error) {
 	switch {
 	case c == nil || !c.Follows():
@@ -225,10 +227,10 @@ func (d *judge) trusts(ctx context.Context, v *visit, c, leader *store.Record) (
 	return dedup.Resemblance(v.shingles.asSet(), held[0].set) == c.Resemblance, nil
 }
 
-// ahead returns the page that has replaced the leader of a copy, during the time in which the
-// members of the old leader still wait to be judged again. It returns nil if there is no such page,
-// or if that page is not a copy of the visited one. It is needed for pages that are too short to be
-// compared, because the sketch does not find their leader.
+// ahead returns the page that has replaced the leader of a copy, while the members of the old
+// leader still wait to be judged again. It returns nil if there is no such page, or if that page
+// has another text than the visited page. It is needed for pages that are too short to be compared,
+// because a look-up by sketch does not find their leader.
 func (d *judge) ahead(ctx context.Context, v *visit, leader *store.Record) (*store.Record, error) {
 	if leader == nil || leader.Kind != store.Page || !leader.Follows() {
 		return nil, nil
@@ -249,8 +251,8 @@ func (d *judge) askAgain(ctx context.Context, ask store.Ask, found *store.Found)
 	return err
 }
 
-// ask returns the look-up for a visit. For a page too short to be compared it asks only for pages
-// with the same text.
+// ask returns the look-up for a visit. If the page is too short to be compared, the look-up is only
+// for pages with the same text.
 func (d *judge) ask(v *visit) store.Ask {
 	ask := store.Ask{ID: v.draft.ID, Hashes: v.hashes(), Meet: d.opt.Rule.Scheme.Meet(), Limit: d.posting}
 	if !d.opt.Rule.Short(v.tokens) {
@@ -278,9 +280,9 @@ func (j *judgement) follow(v dedup.Verdict, leader dedup.Hash) {
 	r.Verdict, r.Found, r.Resemblance, r.Leader, r.DuplicateOf = v.Kind, v.Method, v.Resemblance, leader, v.DuplicateOf
 }
 
-// compare compares a page with the leaders that a look-up found, and sets its verdict. Candidates
-// are numbered by their position in met, so of two that resemble the page equally the earlier one
-// wins.
+// compare compares a page with the leaders in met, which a look-up found, and sets the verdict of
+// the page. Candidates are numbered by their position in met. So of two leaders with the same
+// resemblance, the earlier one wins.
 func (d *judge) compare(ctx context.Context, j *judgement, met []store.Leader, how judging) (*judgement, error) {
 	candidates := make([]dedup.Candidate, len(met))
 	for i := range met {
@@ -324,8 +326,9 @@ func (d *judge) compare(ctx context.Context, j *judgement, met []store.Leader, h
 	}
 }
 
-// prefer returns the verdict that the page follows the leader at its canonical URL, if that leader
-// is among the candidates in short and resembles the page enough. Otherwise it returns v.
+// prefer returns a verdict that makes the page a duplicate of the leader at its canonical URL, if
+// that leader is among the candidates in short and resembles the page enough. Otherwise it returns
+// v.
 func (d *judge) prefer(j *judgement, set dedup.Set, short []dedup.Candidate, v dedup.Verdict) dedup.Verdict {
 	if named := j.record.CanonicalURL; !d.elects() || named == "" || named == j.record.URL {
 		return v
@@ -341,9 +344,9 @@ func (d *judge) prefer(j *judgement, set dedup.Set, short []dedup.Candidate, v d
 	return v
 }
 
-// loses reports whether a page has too many words that a leader lacks, so that keeping only the
-// leader would lose content. runs are the page's runs of words. It returns false if the rule does
-// not ask for this check.
+// loses reports whether too much of a page's text is missing in a leader, so that content would be
+// lost if only the leader was kept. The argument runs has the page's runs of words. The result is
+// false if the rule does not ask for this check.
 func (d *judge) loses(ctx context.Context, runs dedup.Set, leader dedup.Hash) (bool, error) {
 	if d.opt.Rule.Contained == 0 {
 		return false, nil
@@ -365,7 +368,7 @@ func runsIn(text string) dedup.Set {
 }
 
 // withSets adds URLs and shingles to candidates. It skips candidates without a record: after a
-// crash there may be postings of pages that were never committed.
+// crash, the index may have entries of pages that were never committed.
 func (d *judge) withSets(ctx context.Context, met []store.Leader, candidates []dedup.Candidate) (short []dedup.Candidate, err error) {
 	visits := make([]store.Leader, len(candidates))
 	for i, c := range candidates {
@@ -385,18 +388,18 @@ func (d *judge) withSets(ctx context.Context, met []store.Leader, candidates []d
 	return short, nil
 }
 
-// elects reports whether pages take the lead from others. Files do not.
+// elects reports whether a page may replace the leader of its cluster. Files never do.
 func (d *judge) elects() bool { return d.order.Load() != nil }
 
 func (d *judge) standing(r *store.Record) precedence.Standing {
 	return precedence.Of(r, d.order.Load())
 }
 
-// contest gives a judged page the lead of its cluster, if it is the page that should lead. l is the
-// current leader; if nil, contest reads it. text is that of the leader when the page was compared
-// with it: if the leader has another text by now, it was visited, and the store will refuse the
-// page as stale. A page that is judged without the right to change this leader only learns that it
-// wants it.
+// contest makes a judged page the leader of its cluster, if the page should lead it. The argument l
+// is the record of the current leader; if it is nil, contest reads it. The argument text is the
+// hash of the leader's text when the page was compared with it. If the leader has another text by
+// now, it was visited, and the store will refuse the page as stale. If the page does not hold the
+// lock of the cluster, contest only sets j.wants.
 func (d *judge) contest(ctx context.Context, j *judgement, l *store.Record, text dedup.Hash, how judging) (_ *judgement, err error) {
 	r := &j.record
 	if !d.elects() || !r.Follows() || l != nil && !d.mayChange(r, l) {
@@ -418,7 +421,7 @@ func (d *judge) contest(ctx context.Context, j *judgement, l *store.Record, text
 	case leads == r.URL:
 		like := dedup.Verdict{Kind: r.Verdict, Resemblance: r.Resemblance, Method: r.Found}
 		return d.lead(j.visit, j.basis, takeover{l.ID, l.Hash, like}), nil
-	case leads != l.URL: // it names another member, which gets the lead after this page is committed
+	case leads != l.URL: // another member must become the leader after this page is committed
 		j.reelect = append(j.reelect, l.ID)
 	}
 	return j, nil
@@ -434,8 +437,8 @@ func (d *judge) mayChange(r, leader *store.Record) bool {
 	return before < 0 || precedence.Yields(&its, &mine)
 }
 
-// bestOf returns the URL of the page that should lead a cluster. came is a page that joins it, or
-// nil.
+// bestOf returns the URL of the page that should lead a cluster. The argument came is a page that
+// joins the cluster, or nil.
 func (d *judge) bestOf(ctx context.Context, leader, came *store.Record) (string, error) {
 	pages := []precedence.Standing{d.standing(leader)}
 	if came != nil {
@@ -462,9 +465,9 @@ func (d *judge) lead(v *visit, basis store.Basis, over takeover) *judgement {
 	return j
 }
 
-// passesOn notes the cluster in which another page may have to lead because of what the visit
-// found: the page names another canonical URL, or it would have led and had passed the lead to its
-// leader.
+// passesOn adds the page's cluster to j.reelect if another page may have to lead it now. That is so
+// in two cases: the page has another canonical URL, or it has left the cluster of a page that led
+// only because of the page's canonical URL.
 func (d *judge) passesOn(ctx context.Context, j *judgement) error {
 	switch b := j.before; {
 	case !d.elects():

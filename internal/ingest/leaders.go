@@ -9,7 +9,7 @@ import (
 	"skink/store"
 )
 
-// A leader holds what an exact comparison needs of a leader.
+// A leader is a leading page, reduced to the data that an exact comparison needs.
 type leader struct {
 	url string
 	set dedup.Set
@@ -19,21 +19,21 @@ type leader struct {
 // another leader.
 type visitID struct{ page, text dedup.Hash }
 
-// weighs returns the bytes that a leader takes in the cache, including overhead.
+// weighs returns the number of bytes that a leader takes in the cache, including overhead.
 func (l *leader) weighs() int { return 8*cap(l.set) + len(l.url) + leaderOverhead }
 
-// leaderOverhead is the size in bytes of a leader without its text and shingles: the struct, its
-// key, and its entries in a map and a list. For short texts it is the largest part.
+// leaderOverhead is the size in bytes of a leader without its URL and shingles: the struct, its
+// key, and its entries in a map and a list. For short texts, most of a leader's size is overhead.
 const leaderOverhead = 320
 
-// A leaderCache reads leaders from a store, and keeps the last used. A crawl needs the leaders of
-// one template again and again, so a small cache is enough.
+// A leaderCache reads leaders from a store, and caches the most recently used. A crawl needs the
+// leaders of one template again and again, so a small cache is enough.
 //
-// Pages that have just become leaders are kept separately. Files are judged in batches, and a file
-// that repeats one of its own batch is judged again when that one is committed. Its shingles are
-// then still in memory: reading the text back from the store and computing them again would cost
-// more than the rest of the verdict. Most new leaders are never needed, and must not evict those
-// that are.
+// Pages that have just become leaders are in a cache of their own. Files are judged in batches, and
+// a file that repeats another file of its batch is judged again after the other one is committed.
+// The cache still has the shingles of the other file then. To read its text from the store and
+// compute them again would cost more than the rest of the verdict. Most new leaders are never
+// needed, and must not evict the leaders that are.
 type leaderCache struct {
 	store PipelineStore
 	rule  dedup.Rule
@@ -54,7 +54,7 @@ func newLeaderCache(s PipelineStore, rule dedup.Rule, bytes int64) *leaderCache 
 	return c
 }
 
-// led caches a committed page if it leads. It takes over the page's shingles.
+// led caches a committed page if it leads a cluster. The cache takes over the page's shingles.
 func (c *leaderCache) led(j *judgement) {
 	r := &j.record
 	if r.Verdict != dedup.Unique || j.text == nil {
@@ -71,8 +71,9 @@ func (c *leaderCache) led(j *judgement) {
 	c.new.Put(id, l)
 }
 
-// get returns the leaders met, in order. It reads all leaders that are not cached with one call of
-// the store. A leader that by now has no record, no text or another text is nil.
+// get returns the leaders in met, in the same order. It reads all leaders that are not cached with
+// one call of the store. The result for a leader is nil if it has no record, no text or another
+// text by now.
 func (c *leaderCache) get(ctx context.Context, met []store.Leader) ([]*leader, error) {
 	leaders := make([]*leader, len(met))
 	var missing []int
@@ -114,7 +115,7 @@ func (c *leaderCache) heldLocked(id visitID) (*leader, bool) {
 	return l, ok
 }
 
-// hold turns a stored page into a leader.
+// hold makes a leader from a stored page, and caches it.
 func (c *leaderCache) hold(m store.Leader, page *store.Content) *leader {
 	canon := c.texts.Get().(*dedup.Text)
 	defer giveBack(&c.texts, canon)

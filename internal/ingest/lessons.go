@@ -15,13 +15,15 @@ import (
 
 // # Learned evidence after a kill
 //
-// Evidence depends on the records, in the order of their commits. It is written every writeEvery,
-// together with a cursor: the book contains all pages before the cursor. A pipeline that opens a
-// store adds the records after the cursor. Pages that are in the book already change nothing,
-// because each URL counts only once. So a kill loses no evidence.
+// A [learn.Book] holds the evidence about all hosts. The evidence depends only on the records, in
+// the order of their commits. It is written to the store every writeEvery, together with a cursor.
+// The written evidence includes all records before the cursor. A pipeline that opens a store adds
+// the records after the cursor. If some of them are in the book already, nothing changes, because
+// each URL counts only once. So no evidence is lost when the process is killed.
 //
-// A shared store has no such cursor, because the records of all hosts follow one another. If a worker
-// is killed there, the next holder of a host lacks the evidence of the last writeEvery.
+// A store that several workers share has no such cursor, because the records of all hosts follow
+// one another. If a worker is killed, its last evidence about each host is lost, up to the work of
+// one writeEvery.
 
 // NewBook returns the book of evidence about sites in a store.
 func NewBook(s store.Meta) *learn.Book { return learn.NewBook(keeper{s}) }
@@ -43,24 +45,23 @@ func (k keeper) Swap(ctx context.Context, name string, old, value []byte) (bool,
 	return true, nil
 }
 
-// learnedName is the name under which a store keeps that cursor.
+// learnedName is the name under which a store keeps the cursor.
 const learnedName = "learned"
 
-// lessons adds pages to the book, and writes it. It counts the pages between their commit and their
-// entry in the book.
+// lessons adds committed pages to the book of evidence, and writes the book to the store.
 type lessons struct {
 	store  pageStore
-	book   *learn.Book // nil: nothing is learned
+	book   *learn.Book // nil if the crawl does not learn
 	rule   dedup.Rule
 	shared bool // other workers write to the store too
 
 	mu  sync.Mutex
-	now *sync.WaitGroup // guarded by mu: lessons that began since the last turn
+	now *sync.WaitGroup // guarded by mu: pages of which begin was called after the last call of turn, and that are not in the book yet
 }
 
 // recall adds the records after the cursor to the book.
 func (l *lessons) recall(ctx context.Context, soft *softPages) error {
-	if l.book == nil || l.shared { // in a shared store, the holder of a host reads the evidence of its last holder
+	if l.book == nil || l.shared { // in a shared store, the worker that claims a host reads the written evidence about it
 		return nil
 	}
 	cursor, err := l.store.Meta(ctx, learnedName)
@@ -69,7 +70,7 @@ func (l *lessons) recall(ctx context.Context, soft *softPages) error {
 	}
 	for page, err := range l.store.Changes(ctx, store.Cursor(cursor), store.WantText|store.WantLinks) {
 		if err != nil {
-			return fmt.Errorf("store what the crawl learned: %w", err)
+			return fmt.Errorf("store the learned patterns: %w", err)
 		}
 		r := &page.Record
 		if v, ok := lessonOf(r, l.said(r, page.Text), linked(page.Links)); ok {
@@ -84,7 +85,7 @@ func (l *lessons) recall(ctx context.Context, soft *softPages) error {
 	return nil
 }
 
-// said returns the text of a stored page as the book compares it.
+// said returns the hashes of a stored page's text that the book compares.
 func (l *lessons) said(r *store.Record, text string) learn.Text {
 	canon := texts.Get().(*dedup.Text)
 	defer giveBack(&texts, canon)
@@ -92,8 +93,8 @@ func (l *lessons) said(r *store.Record, text string) learn.Text {
 	return learn.TextOf(text, canon.Numbers())
 }
 
-// begin is called before a page is committed. Call the returned function when the page is in the
-// book.
+// begin must be called before a page is committed, and the function that it returns when the page
+// is in the book.
 func (l *lessons) begin() (done func()) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -121,7 +122,7 @@ func (l *lessons) keep(ctx context.Context) error {
 	if b == nil || !b.Dirty() {
 		return nil
 	}
-	if l.shared { // without a cursor
+	if l.shared { // there is no cursor
 		return b.Sync(ctx)
 	}
 	cursor, err := l.store.End(ctx)
@@ -135,7 +136,7 @@ func (l *lessons) keep(ctx context.Context) error {
 	return l.store.SetMeta(ctx, learnedName, []byte(cursor))
 }
 
-// learn adds a page that was committed to the book.
+// learn adds a committed page to the book.
 func (l *lessons) learn(ctx context.Context, j *judgement) error {
 	if l.book == nil || j.kind == touched {
 		return nil
@@ -147,8 +148,8 @@ func (l *lessons) learn(ctx context.Context, j *judgement) error {
 	return l.book.Judged(ctx, j.record.URL, v)
 }
 
-// follows tells the book that a stored page follows another leader now. Otherwise copies that
-// arrived during a change of leader would count for different leaders.
+// follows records in the book that a stored page is now a duplicate of another leader. Otherwise,
+// copies that arrive while a leader is replaced would count for different leaders.
 func (l *lessons) follows(ctx context.Context, r *store.Record) error {
 	if l.book == nil || r.Kind != store.Page || !r.Follows() {
 		return nil
@@ -156,7 +157,7 @@ func (l *lessons) follows(ctx context.Context, r *store.Record) error {
 	return l.book.Follows(ctx, r.URL, r.DuplicateOf)
 }
 
-// itemURLs yields the URLs of pages to be fetched.
+// itemURLs yields the URLs of the items that are pages.
 func itemURLs(items []frontier.Item) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for i := range items {
@@ -178,14 +179,16 @@ func linked(links []store.Link) iter.Seq[string] {
 	}
 }
 
-// lessonOf returns the verdict on a page with a text and links for the book. ok is false if the
-// page is not evidence.
+// lessonOf returns the verdict on a page in the form that the book needs. The result ok is false if
+// the page is no evidence.
 func lessonOf(r *store.Record, text learn.Text, links iter.Seq[string]) (v learn.Verdict, ok bool) {
 	v.At = r.FetchedAt
 	switch {
 	case isSoft(r):
 		v.Soft = true
 		return v, true
+	case r.Requisite:
+		return v, false
 	case r.Kind == store.Other && !r.Hash.IsZero():
 		v.File, v.Text = true, learn.Body(r.Hash)
 		return v, true

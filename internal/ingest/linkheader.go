@@ -11,15 +11,18 @@ import (
 
 // # The Link header
 //
-// A server may send the links of <link> elements in the header of its answer instead (RFC 8288):
+// A server may send links in the header of its response instead of <link> elements in the page (RFC
+// 8288):
 //
 //	Link: <https://a.example/shoes>; rel="canonical", </de/shoes>; rel=alternate; hreflang=de
 //
 // Search engines support rel=canonical and hreflang in the header too, and some sites have them
-// only there. The document takes precedence. A malformed field is read up to the first error.
+// only there. If both have a canonical URL, the one in the document counts. A malformed field is
+// read up to the first error.
 
-// obeyLinks adds the canonical URL and the alternates in the header of an answer to those of the
-// document. Links in a header are relative to the URL; the document's <base> does not apply.
+// obeyLinks adds the canonical URL and the alternates in the header of a response to a document. A
+// canonical URL in the document takes precedence. Links in a header are relative to the page's URL,
+// so the document's <base> does not apply.
 func obeyLinks(doc *extract.Document, header http.Header, url string) {
 	if len(header["Link"]) == 0 {
 		return
@@ -51,7 +54,7 @@ func obeyLinks(doc *extract.Document, header http.Header, url string) {
 // A headerLink is a link of a Link header.
 type headerLink struct {
 	href, rel, hreflang string
-	anchored            bool // it describes another page than the answer
+	anchored            bool // the link starts at another page than the one in the response
 }
 
 // headerLinks yields the links of one field.
@@ -75,7 +78,7 @@ func headerLinks(field string) func(yield func(headerLink) bool) {
 				}
 				name, value, behind := parameter(rest)
 				field = behind
-				switch { // only the first of several counts
+				switch { // of several parameters with one name, only the first counts
 				case name == "rel" && l.rel == "":
 					l.rel = value
 				case name == "hreflang" && l.hreflang == "":
@@ -92,7 +95,8 @@ func headerLinks(field string) func(yield func(headerLink) bool) {
 	}
 }
 
-// parameter splits the first parameter off the parameters of a link. Its name is in lower case.
+// parameter splits the first parameter off the parameters of a link, and returns its name in lower
+// case.
 func parameter(s string) (name, value, rest string) {
 	end := strings.IndexAny(s, "=;,")
 	if end < 0 {

@@ -14,20 +14,20 @@ import (
 
 // # Pages listed in sitemaps
 //
-// A page that a sitemap lists takes precedence as leader, see package precedence. A page may be
-// fetched before its sitemap is read, or long after. So known pages are marked in their records
-// when a sitemap lists them. For pages that arrive later, all listed URLs are kept, as 8 bytes of a
-// hash each. The store has them too, for a resume after a kill. A listed page stays listed even if
-// a later sitemap omits it.
+// Of several copies, a page that a sitemap lists is preferred as leader, see package precedence. A
+// page may be fetched before its sitemap is read, or long after. When a sitemap lists a stored
+// page, the page's record is marked. For pages that arrive later, a set keeps 8 bytes of a hash for
+// each listed URL. The set is in the store too, so a crawl that was killed can resume. A listed
+// page stays listed even if a later sitemap omits it.
 //
 // The store keeps the hashes in numbered parts that never change, and the number of parts.
 
-// mostListed bounds the URLs kept, to some 400 MB of memory. URLs beyond that count as not listed,
-// unless their pages are known when the sitemap is read.
+// mostListed bounds the number of URLs in the set, and so its memory to some 400 MB. Further URLs
+// count as listed only if their pages are in the store when the sitemap is read.
 const mostListed = 10_000_000
 
-// listedName is the name under which a store keeps the number of parts, and the prefix of the names
-// of the parts.
+// listedName is the name under which a store keeps the number of parts. The names of the parts
+// begin with it.
 const listedName = "listed"
 
 // A listing is the set of URLs listed in sitemaps, by the first 8 bytes of their ids.
@@ -47,8 +47,8 @@ func (l *listing) has(id dedup.Hash) bool {
 	return ok
 }
 
-// read reads the parts in the store that were not read yet. It returns the number of parts as
-// stored.
+// read reads the parts in the store that were not read yet. It returns the number of parts in the
+// form in which it is stored.
 func (l *listing) read(ctx context.Context, s store.Meta) (number []byte, err error) {
 	if number, err = s.Meta(ctx, listedName); err != nil {
 		return nil, err
@@ -56,7 +56,7 @@ func (l *listing) read(ctx context.Context, s store.Meta) (number []byte, err er
 	n := 0
 	if number != nil {
 		if n, err = strconv.Atoi(string(number)); err != nil {
-			return nil, fmt.Errorf("read what sitemaps list: %w: %v", store.ErrCorrupt, err)
+			return nil, fmt.Errorf("read the URLs listed in sitemaps: %w: %v", store.ErrCorrupt, err)
 		}
 	}
 	if l.urls == nil {
@@ -94,9 +94,9 @@ func (l *listing) add(ctx context.Context, s store.Meta, ids []dedup.Hash) error
 		if part == nil {
 			return nil
 		}
-		// Another worker may have written a part with that number, and may have died before it
-		// updated the number of parts. Then that part is counted, and this one gets the next
-		// number.
+		// Another worker may have written a part with the same number, and may have been killed
+		// before it updated the number of parts. In that case, count its part here. The new part
+		// then gets the next number.
 		err = s.SwapMeta(ctx, partName(l.parts), nil, part)
 		if err == nil || errors.Is(err, store.ErrChanged) {
 			err = s.SwapMeta(ctx, listedName, number, []byte(strconv.Itoa(l.parts+1)))

@@ -13,36 +13,40 @@ import (
 
 // # When a leader changes
 //
-// If a page that led others has other words now, or is gone, its members follow a text that no
-// longer exists. Each of them is judged again by its kept text, in the order of package precedence.
-// So the new leader is the page that would have led without the old one. Members without a kept
-// text are put back into the frontier, to be fetched and judged.
+// If the leader of a cluster has other words now, or is gone, the other pages of the cluster (its
+// members) are duplicates of a text that no longer exists. So each member with a kept text is
+// judged again, in the order of package precedence. The new leader is then the page that would have
+// led without the old one. Members without a kept text are put back into the frontier, to be
+// fetched and judged.
 //
-// The leader's URL stays pending until its members are judged again: its new record is written
-// first, its end last. So if a crawl is killed in between, the next run finds the URL pending and the
-// record written, and judges them.
+// The leader's new record is written before its members are judged, but its URL stays pending until
+// all of them are. If a crawl is killed in between, the next run finds the URL pending and the
+// record written, and judges the members.
 //
-// While members are judged, other pages may be judged to be copies of a member that still waits. They take over its verdict only if the leader still resembles them as that verdict says, see
-// [judge.trusts]. The store commits it only if the leader has not changed meanwhile. So no page
-// follows an old version of a leader. Pages that resemble the new version may follow it before the
-// members are judged: the members are listed again until there are no new ones.
+// Meanwhile, new pages may be copies of a member that still waits. A new page takes over the
+// verdict of such a member only if the leader still has the resemblance in that verdict, see
+// [judge.trusts]. The store commits the verdict only if the leader has not changed meanwhile. So no
+// page becomes a duplicate of an old version of a leader. Pages that resemble the new version may
+// join the cluster before its members are judged. So the members are listed again until there are
+// no new ones.
 
 // A reunion is the state of judging the members of a leader again.
 type reunion struct {
 	leader dedup.Hash
 	done   map[dedup.Hash]time.Time // members judged again, with the times of their new records
-	first  map[wording]dedup.Hash   // by text, the first such member
+	first  map[wording]dedup.Hash   // for each text, the id of the first such member
 }
 
-// A wording is equal for pages that are copies of each other. Pages with noindex lead only other
-// such pages, so their wordings differ from those of public pages.
+// A wording identifies a text. Pages that are copies of each other have the same wording. Pages
+// with noindex lead only other pages with noindex, so their wordings differ from the wordings of
+// public pages.
 type wording struct {
 	hash    dedup.Hash
 	noIndex bool
 }
 
-// judgeMembers judges the members of a leader again. Several are judged at once if that cannot
-// change their verdicts: see [elections.judgeSome].
+// judgeMembers judges the members of a leader again. It judges several at once if this cannot
+// change their verdicts, see [elections.judgeSome].
 func (e *elections) judgeMembers(ctx context.Context, leader dedup.Hash) error {
 	again := &reunion{leader, map[dedup.Hash]time.Time{}, map[wording]dedup.Hash{}}
 	for {
@@ -60,7 +64,8 @@ func (e *elections) judgeMembers(ctx context.Context, leader dedup.Hash) error {
 	}
 }
 
-// A member is a page that followed the leader, with its position in the order.
+// A member is a page of the leader's cluster, with the standing that decides about its position in
+// the order.
 type member struct {
 	id       dedup.Hash
 	standing precedence.Standing
@@ -83,9 +88,9 @@ func (e *elections) waiting(ctx context.Context, again *reunion) (members []memb
 	return members, nil
 }
 
-// judgeSome judges members of a leader that changed, with the same results as one after another. It
-// returns how many are done: those after a member that leads, or changes a leader, must be judged
-// again, because they may resemble it.
+// judgeSome judges members of a leader that changed, with the same results as if they were judged
+// one after another. It returns the number of members that are done. If a member becomes a leader,
+// or changes a leader, the members after it may resemble it, so they are not done.
 func (e *elections) judgeSome(ctx context.Context, again *reunion, members []member) (done int, err error) {
 	ids := make([]dedup.Hash, len(members))
 	for i, m := range members {
@@ -95,11 +100,11 @@ func (e *elections) judgeSome(ctx context.Context, again *reunion, members []mem
 	if err != nil {
 		return 0, err
 	}
-	places := make([]int, 0, len(members)) // of the members that are judged
+	places := make([]int, 0, len(members)) // indexes in members of the members that are judged
 	var visits []*visit
 	for i, c := range contents {
 		switch {
-		case c == nil || c.Record.Leader != again.leader || !c.Record.Follows(): // it was visited meanwhile
+		case c == nil || c.Record.Leader != again.leader || !c.Record.Follows(): // the page was visited meanwhile
 		case !c.Kept:
 			again.add(&c.Record)
 			if err := e.store.fetchAgain(ctx, &c.Record); err != nil {
@@ -141,7 +146,7 @@ func (e *elections) judgeSome(ctx context.Context, again *reunion, members []mem
 	return newsAt[written], nil
 }
 
-// add records that a member is done, and whether it is the first with its text.
+// add records that a member is done. If it is the first with its text, add records that too.
 func (u *reunion) add(r *store.Record) {
 	u.done[r.ID] = r.Began()
 	w := wording{r.Hash, r.NoIndex}
@@ -150,16 +155,16 @@ func (u *reunion) add(r *store.Record) {
 	}
 }
 
-// has reports whether a record is that of a member that is done. A member that was visited meanwhile
-// has another record.
+// has reports whether a record belongs to a member that is done. If the member was visited
+// meanwhile, it has another record, and has returns false.
 func (u *reunion) has(r *store.Record) bool {
 	at, ok := u.done[r.ID]
 	return ok && at.Equal(r.Began())
 }
 
-// twin returns the current record of the first copy of a page that is done, or nil if there is none.
-// Without it, pages too short to be compared would not find each other while the copy that the
-// store names is not judged yet.
+// twin returns the current record of the first done member with the same text as a page, or nil if
+// there is none. It is needed for pages that are too short to be compared. The store may return a
+// copy that is not judged yet, and then such pages would not find each other.
 func (e *elections) twin(ctx context.Context, again *reunion, v *visit) (*store.Record, error) {
 	for _, noIndex := range []bool{false, true} {
 		id, ok := again.first[wording{v.draft.Hash, noIndex}]

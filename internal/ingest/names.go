@@ -13,27 +13,29 @@ import (
 
 // # Names that repeat
 //
-// A record is found by its URL, so two files of a run must not share one. They might: shards whose
-// lines are each numbered from 0 hold different texts under one name, and a file may contain a copy
-// of a record in another. The first record keeps the name; later ones also get their position, as
-// "NAME (FILE:LINE)".
+// The records of a corpus are called files here. A store finds a page by its URL, and the URL of a
+// file is its name. So two files of a run must not have the same name. The input may contain such
+// files: if each shard numbers its lines from 0, different texts have one name, and a record may
+// also occur twice. The first file keeps the name. To the names of later ones, their position is
+// added, as in "NAME (FILE:LINE)".
 //
-// Reading the same files again must not add records to a store. So a file is known if the store has
-// its text under its own name, or under the name with its position. If the store has another text
-// there, the file is a visit: the record gets the new text, and keeps a reference to the old one.
+// If the same files are read again, no records may be added to the store. So a file is known if the
+// store has its text under its name, or under the name with its position. If the store has another
+// text there, the file counts as a new visit: the record gets the new text, and keeps a reference
+// to the old one.
 //
-// Known weaknesses: a line that moved counts as a copy of itself if another line had its name
-// first. Shards that each number their lines from 0 must be read in one run: with one run for each,
-// every shard would be a visit of the one before.
+// Known weaknesses: A line that moved in its file counts as a copy of itself if another line had
+// its name first. Shards that each number their lines from 0 must be read in one run. If each is
+// read in its own run, every shard counts as a new visit to the files of the shard before.
 //
-// The store has the names that a run has given, except for those under way. A list of all names in
-// memory would grow with the corpus.
+// The run looks its names up in the store, because a list of all names in memory would grow with
+// the corpus. Only names whose files are not stored yet are kept in memory.
 
 // Names counts names that were not new.
 type Names struct {
-	Repeated int // files whose name another file had first; each gets a name of its own
-	Known    int // files that are in the store already; they are skipped
-	Changed  int // files that are in the store with another text; they become visits
+	Repeated int // number of files that got another name because an earlier file of the run had theirs
+	Known    int // number of files that were in the store with the same text, and were skipped
+	Changed  int // number of files that were in the store with another text, and count as new visits
 }
 
 // A naming gives names to the files of one run.
@@ -41,11 +43,11 @@ type naming struct {
 	store  PipelineStore
 	again  func(*reading, *store.Record) (*visit, error) // compares a file with its known record
 	fresh  bool                                          // the store was empty before the run
-	began  time.Time                                     // when the run began: the time of its records
+	began  time.Time                                     // when the run began; all its records have this time
 	counts Names
 
 	mu       sync.Mutex
-	underway map[dedup.Hash]bool // guarded by mu: names given but not stored yet
+	underway map[dedup.Hash]bool // guarded by mu: hashes of names whose files are not stored yet
 }
 
 func newNaming(ctx context.Context, s PipelineStore, again func(*reading, *store.Record) (*visit, error)) (*naming, error) {
@@ -56,7 +58,7 @@ func newNaming(ctx context.Context, s PipelineStore, again func(*reading, *store
 	return &naming{store: s, again: again, fresh: tally.Records() == 0, began: time.Now().UTC().Round(0), underway: map[dedup.Hash]bool{}}, nil
 }
 
-// stored removes names that are in the store by now.
+// stored removes the names of files that are in the store now from the names in memory.
 func (n *naming) stored(files []*file) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -71,14 +73,14 @@ func (n *naming) isUnderway(id dedup.Hash) bool {
 	return n.underway[id]
 }
 
-// A holder is the file that has a name.
+// A holder describes the file that has a name. The zero value means that no file has the name.
 type holder struct {
-	taken bool          // by a file of this run
-	known *store.Record // the record with that name before this run
+	taken bool          // a file of this run has the name
+	known *store.Record // the record that had the name before this run
 }
 
-// holders returns the holder of each name. It checks the names under way first, so that it misses
-// none that is stored meanwhile.
+// holders returns the holder of each name. It checks the names in memory first, and then the store.
+// So it also finds names that are stored meanwhile.
 func (n *naming) holders(ctx context.Context, names []string) ([]holder, error) {
 	if len(names) == 0 {
 		return nil, nil
@@ -131,7 +133,7 @@ func (n *naming) give(ctx context.Context, files []*file) error {
 				}
 				h = one[0]
 			}
-			if n.isUnderway(dedup.HashOf([]byte(f.qualified(nth)))) { // given in this batch
+			if n.isUnderway(dedup.HashOf([]byte(f.qualified(nth)))) { // perhaps an earlier file of this batch has got the name
 				h = holder{taken: true}
 			}
 			if h.taken {
@@ -154,7 +156,7 @@ func (n *naming) give(ctx context.Context, files []*file) error {
 }
 
 // holdersOf returns the holders of the nth names of files. If the store was empty before the run,
-// names that are positions need no look-up: no other record can have them.
+// no other record can have a name that is a position. So such names need no look-up.
 func (n *naming) holdersOf(ctx context.Context, files []*file, nth int) ([]holder, error) {
 	all := make([]holder, len(files))
 	var names []string
@@ -171,7 +173,8 @@ func (n *naming) holdersOf(ctx context.Context, files []*file, nth int) ([]holde
 	return all, err
 }
 
-// meet gives a file a name that has a record in the store, with the file's text or another.
+// meet gives a file a name under which the store has a record, with the text of the file or with
+// another one.
 func (n *naming) meet(f *file, nth int, h holder) (err error) {
 	n.call(f, nth)
 	if f.isKnown(h) {
@@ -193,7 +196,8 @@ func (n *naming) call(f *file, nth int) {
 	n.underway[f.reading.seen.ID] = true
 }
 
-// named returns the reading of a file that has got a name.
+// named returns a copy of a reading with the name of its file as URL, and with the time of the
+// visit.
 func (got *reading) named(url string, at time.Time) *reading {
 	named := *got
 	r := &named.seen
@@ -215,13 +219,13 @@ func (f *file) qualified(n int) string {
 	return fmt.Sprintf("%s (%s, %d)", f.name, source, n-1)
 }
 
-// isKnown reports whether the holder of a file's name already has the file's text. A file without a
-// text counts as known.
+// isKnown reports whether the record with a file's name has the file's text. A file without a text
+// counts as known if there is a record.
 func (f *file) isKnown(h holder) bool {
 	switch r, got := h.known, &f.reading.seen; {
 	case r == nil || h.taken:
 		return false
-	case got.Kind != store.Page || r.Problem == string(crawler.ProblemInternal): // reading it failed then, and would fail now
+	case got.Kind != store.Page || r.Problem == string(crawler.ProblemInternal): // it could not be read then, and cannot be read now
 		return true
 	default:
 		return r.Kind == store.Page && r.Hash == got.Hash

@@ -9,19 +9,15 @@ import (
 )
 
 // outgoing holds the links of a document in order, and then its pictures, scripts and style sheets.
-// A crawler resolves them, and the store keeps them.
+// A crawler resolves their URLs, and the store may keep the result.
 type outgoing struct {
 	doc  *extract.Document
-	keep bool // the store keeps them
+	keep bool // the store keeps the links
 }
 
-// links returns the links that the crawler follows, or only resolves.
+// links returns the links for the crawler, which follows some of them and only resolves the others.
 func (o outgoing) links() crawler.Links {
-	l := crawler.Links{Base: o.doc.Base, Hrefs: o.hrefs(), NoFollow: o.doc.NoFollow, Targets: o.keep}
-	if o.keep {
-		l.Files = o.files()
-	}
-	return l
+	return crawler.Links{Base: o.doc.Base, Hrefs: o.hrefs(), Files: o.files(), NoFollow: o.doc.NoFollow, Targets: o.keep}
 }
 
 func (o outgoing) hrefs() iter.Seq2[string, bool] {
@@ -44,8 +40,8 @@ func (o outgoing) files() iter.Seq[string] {
 	}
 }
 
-// packed returns the links of the page at pageURL in the store's format, given the targets that a
-// crawler resolved; nil if none are kept.
+// packed returns the links of the page at pageURL in the store's format, or nil if the store does
+// not keep links. The targets are the URLs that the crawler resolved.
 func (o outgoing) packed(pageURL string, targets []crawler.Target) []byte {
 	if !o.keep {
 		return nil
@@ -53,9 +49,9 @@ func (o outgoing) packed(pageURL string, targets []crawler.Target) []byte {
 	return store.PackLinks(pageURL, o.kept(targets))
 }
 
-// kept returns the links that the store keeps: one for each URL, without links to the page itself.
-// If several links lead to one URL, it is the first one, with the text of the first that has a
-// text. It is nofollow if all of them are.
+// kept returns the links that the store keeps, one for each URL, without links to the page itself.
+// If several links lead to one URL, kept returns the first, with the text of the first that has a
+// text. The result is nofollow only if all of them are.
 func (o outgoing) kept(targets []crawler.Target) []store.Link {
 	links := make([]store.Link, 0, len(targets))
 	places := make([]int32, len(targets)) // index of the target's link in links

@@ -15,40 +15,41 @@ import (
 	"skink/dedup"
 	"skink/document"
 	"skink/extract"
+	"skink/extract/stylesheet"
 	"skink/frontier"
 	"skink/internal/memory"
 	"skink/store"
 )
 
-// A reading is what was read from a page. It does not change after it is returned, except that its
-// shingles become a set when that is first needed.
+// A reading is the result of reading a page. It does not change after it is returned, except that
+// its shingles are made a set when the set is first needed.
 type reading struct {
-	seen        store.Record   // by this visit alone, without a verdict
-	claim       frontier.Claim // on its host, when it was fetched
-	notModified bool           // the server says that the page was not modified
-	turned      bool           // the visit failed because the page has turned, see hour.go
-	missedBy    int            // failed visits in a row, if the page has turned
+	seen        store.Record   // record of this visit, without a verdict
+	claim       frontier.Claim // claim on the page's host, under which the page was fetched; zero for pages of archives and files
+	notModified bool           // the server answered that the page was not modified
+	turned      bool           // the visit counts as failed because the host may show an error page with status 200, see hour.go
+	missedBy    int            // number of failed visits in a row, if turned is set
 
-	text     []byte // main text with its headings, and its Markdown if that is kept, compressed; nil: none
-	sketch   *dedup.Sketch
-	hash     dedup.Hash // hash under which it is posted
-	keys     []uint64   // keys under which it looks for leaders, and is posted if it leads
-	tokens   int        // of its canonical text
-	shingles shingles   // of its canonical text
-	said     learn.Text // its text as the book compares it
+	text     []byte        // main text with its headings and, if it is kept, Markdown, compressed; nil if there is no text
+	sketch   *dedup.Sketch // nil if there is no text
+	hash     dedup.Hash    // hash of the text, under which later copies find the page in the store
+	keys     []uint64      // keys of the sketch, under which the page looks for leaders, and is found if it leads
+	tokens   int           // number of words in the canonical text
+	shingles shingles      // shingles of the canonical text
+	said     learn.Text    // hashes of the text for the book of evidence
 	links    []frontier.Item
-	beyond   []string
-	out      []byte // its links, packed; nil: none are kept
+	beyond   []string // URLs that the page links to and the crawl does not fetch
+	out      []byte   // all links in the store's format; nil if the store keeps none
 }
 
-// shingles are the shingles of a text in its order, and then as a set. Most pages never need the
-// set.
+// shingles holds the shingles of a text: a list in text order until the set is first needed, and
+// then the set. Most pages never need the set.
 type shingles struct {
 	list []uint64
 	set  dedup.Set
 }
 
-// asSet returns the set. It is computed at the first call.
+// asSet returns the shingles as a set. The first call replaces the list by the set.
 func (s *shingles) asSet() dedup.Set {
 	if s.set == nil {
 		s.set, s.list = dedup.NewSet(s.list), nil
@@ -59,16 +60,22 @@ func (s *shingles) asSet() dedup.Set {
 // A reader reads pages within limits of memory.
 type reader struct {
 	opt    Options
-	memory *memory.Pool // for the pages that are being read
+	memory *memory.Pool // memory for the pages that are being read
 	costs  costs
 	flight *flight
 
-	documents chan struct{} // holds an element for each document that is being read
+	documents chan struct{} // has one element for each PDF or other document that is being read; full at the limit
 }
 
-// read reads a page. If the page cannot be read, its record says so. The error is that of ctx. The
-// caller releases the share when the page is stored or dropped, also after an error.
+// read reads a page. If the page cannot be read, its record has the reason, and read returns no
+// error. It fails only if ctx ends, or with [crawler.ErrRender] if the page must be rendered first.
+// The caller must release the share when the page is stored or dropped, also after an error.
 func (r *reader) read(ctx context.Context, page *crawler.Page, leads *crawler.Leads) (*reading, *memory.Share, error) {
+	if isStyleSheet(page) {
+		if err := leads.Follow(crawler.Links{Files: stylesheet.References(page.Body)}); err != nil {
+			return nil, nil, err
+		}
+	}
 	got := unread(page, leads)
 	if page.NotModified || got.seen.Kind != store.Page {
 		return got, nil, nil
@@ -96,7 +103,13 @@ func (r *reader) read(ctx context.Context, page *crawler.Page, leads *crawler.Le
 	return got, share, nil
 }
 
-// unread returns what is known of a page without reading its body.
+// isStyleSheet reports whether a page is a requisite that names other requisites.
+func isStyleSheet(page *crawler.Page) bool {
+	return page.Item.Kind == frontier.Requisite && page.Problem == "" && !page.NotModified && page.Location == "" &&
+		extract.MediaType(page.Body, page.Header.Get("Content-Type")) == "text/css"
+}
+
+// unread returns the reading of a page without its body.
 func unread(page *crawler.Page, leads *crawler.Leads) *reading {
 	got := &reading{seen: recordOf(page), claim: page.Claim, notModified: page.NotModified}
 	if !page.NotModified {
@@ -105,8 +118,8 @@ func unread(page *crawler.Page, leads *crawler.Leads) *reading {
 	return got
 }
 
-// guard turns a panic into an error. Pages can contain anything, and one that makes the code panic
-// must not end the crawl.
+// guard calls read, and turns a panic into an error. Pages can contain anything, and a page that
+// makes the code panic must not end the crawl.
 func guard(read func() error) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -122,18 +135,18 @@ func broken(r store.Record, claim frontier.Claim, err error) *reading {
 	return &reading{seen: r, claim: claim}
 }
 
-// notText returns the reading of a body that is no text.
+// notText returns the reading of a response whose body is not text.
 func (got *reading) notText(body []byte) *reading {
 	other := *got
 	other.seen.Kind, other.seen.Hash = store.Other, dedup.HashOf(body)
-	if sitemap.Begins(body) { // found as a link, or in an archive
+	if sitemap.Begins(body) { // a page linked to it, or it is in an archive
 		other.seen.Kind = store.Sitemap
 	}
 	return &other
 }
 
-// failed returns the reading of a visit that failed although there was an answer. It keeps the links
-// of the answer.
+// failed returns the reading of a visit that counts as failed although the server sent a page. It
+// keeps the links of that page.
 func (got *reading) failed(problem crawler.Problem, detail string) *reading {
 	r := &got.seen
 	return &reading{
@@ -145,13 +158,13 @@ func (got *reading) failed(problem crawler.Problem, detail string) *reading {
 	}
 }
 
-// isDocument reports whether a page is a PDF or another document that is read.
+// isDocument reports whether a page is a PDF or another document whose text the pipeline extracts.
 func (opt *Options) isDocument(page *crawler.Page) bool {
 	return opt.Documents.Reads(page.Document())
 }
 
-// read extracts from a page all that is judged or followed, with a tree of at most tree bytes. If
-// the page is no text, it returns the links as well as the error.
+// read extracts the text, the metadata and the links of a page. The parsed tree may have at most
+// tree bytes. If the page is not text, read returns the links as well as the error.
 func (opt *Options) read(ctx context.Context, page *crawler.Page, leads *crawler.Leads, tree int64) (*reading, error) {
 	got := unread(page, leads)
 	body, contentType := page.Document()
@@ -212,15 +225,15 @@ var scriptTag = regexp.MustCompile(`(?i)<script[\s>]`)
 // hasScript reports whether a document may have a script.
 func hasScript(body []byte) bool { return scriptTag.Match(body) }
 
-// obey adds the directives for this crawler, in a document and in the header of its answer, to
-// those for all crawlers.
+// obey adds the directives for this crawler to the directives for all crawlers. It looks for them
+// in the document and in the header of the response.
 func (opt *Options) obey(doc *extract.Document, header http.Header) {
 	ask, tag := doc.Asks[opt.Agent], robotsTag(header, opt.Agent)
 	doc.NoIndex = doc.NoIndex || ask.NoIndex || tag.noindex
 	doc.NoFollow = doc.NoFollow || ask.NoFollow || tag.nofollow
 }
 
-// leadTo copies the leads of a page.
+// leadTo copies the links that the crawler found in a page.
 func (got *reading) leadTo(leads *crawler.Leads) {
 	got.links, got.beyond = leads.Items, leads.Beyond
 	if leads.Cut {
@@ -274,7 +287,7 @@ func (got *reading) relate(doc *extract.Document, base *frontier.Base) {
 	}
 }
 
-// bound records which limit the page exceeded.
+// bound records that the page exceeded a limit.
 func (got *reading) bound(what string) {
 	r := &got.seen
 	if r.Bounds != "" {
@@ -283,7 +296,8 @@ func (got *reading) bound(what string) {
 	r.Bounds = what
 }
 
-// measure computes from a page's text everything that judging needs.
+// measure computes the number of words, hashes, shingles, sketch and keys of a page's text, which
+// are needed to judge it.
 func (got *reading) measure(text string, opt *Options) {
 	canon := texts.Get().(*dedup.Text)
 	defer giveBack(&texts, canon)
@@ -308,8 +322,9 @@ func (got *reading) measure(text string, opt *Options) {
 	}
 }
 
-// leftOut records what the extraction removed from a page's text. That explains wrong verdicts: two
-// pages may be equal only because their own words were removed.
+// leftOut records the number and the hash of the words that the extraction removed from a page.
+// They help to explain wrong verdicts: two pages may be equal only because the words in which they
+// differ were removed.
 func (got *reading) leftOut(text string, rule *dedup.Rule) {
 	if text == "" {
 		return
@@ -353,7 +368,7 @@ func (got *reading) unpack() (text, markdown string, err error) {
 	return string(t), string(m), err
 }
 
-// texts holds memory for canonical texts.
+// texts is a pool of canonical texts whose memory can be reused.
 var texts = sync.Pool{New: func() any { return new(dedup.Text) }}
 
 // giveBack returns the memory of a canonical text to the pool, unless it is too large to keep.
@@ -364,9 +379,9 @@ func giveBack(texts *sync.Pool, canon *dedup.Text) {
 	}
 }
 
-// Pages with noindex are posted in a separate index, under keys that no other page has. They search
-// both indexes, so that copies of public pages are found. None of them ever leads a page that may
-// be exported.
+// Pages with noindex are in an index of their own: their keys and hashes are combined with
+// asideBits. They are looked up in both indexes, so that copies of public pages are found. So a
+// page with noindex never leads a page that may be exported.
 const asideBits = 0x5A5A5A5A5A5A5A5A
 
 func asideKeys(keys []uint64) []uint64 {
@@ -384,7 +399,7 @@ func asideHash(h dedup.Hash) dedup.Hash {
 	return h
 }
 
-// ownKeys returns the keys under which the page may be posted.
+// ownKeys returns the keys under which the page is stored in the index if it leads.
 func (got *reading) ownKeys() []uint64 {
 	if got.seen.NoIndex {
 		return got.keys[len(got.keys)/2:]

@@ -11,7 +11,7 @@ import (
 	"skink/store"
 )
 
-// recordOf returns the part of a page's record that does not depend on the body.
+// recordOf returns a record with the fields that do not depend on the page's body.
 func recordOf(page *crawler.Page) store.Record {
 	r := store.Record{
 		ID:          dedup.HashOf([]byte(page.Item.URL)),
@@ -32,6 +32,7 @@ func recordOf(page *crawler.Page) store.Record {
 		Private:     page.Private,
 		Truncated:   page.Truncated,
 		Checked:     page.Item.Kind == frontier.Check,
+		Requisite:   page.Item.Kind == frontier.Requisite,
 		RenderError: page.DrawError,
 	}
 	switch {
@@ -48,30 +49,33 @@ func recordOf(page *crawler.Page) store.Record {
 		r.Kind = store.Redirect
 	case page.Item.Kind == frontier.Check:
 		r.Kind, r.Size = store.Other, page.Promised
+	case page.Item.Kind == frontier.Requisite:
+		r.Kind, r.Hash = store.Other, dedup.HashOf(page.Body)
+		r.ETag, r.Modified = page.Validators()
 	case page.Listed != nil:
 		r.Kind, r.Detail, r.Hash = store.Sitemap, page.Listed.String(), dedup.HashOf(page.Body)
 	case page.Drawing != nil:
-		r.Rendered = true // without validators: these are of the answer, and not of what scripts add to it
+		r.Rendered = true // the validators are left out, because they belong to the response, and scripts may have changed the page
 	default:
 		r.ETag, r.Modified = page.Validators()
 	}
-	if page.Transient() { // the crawler passes it on only after the last try
+	if page.Transient() { // the crawler handles a temporary failure as a result only after the last try
 		r.Tries = page.Item.Tries + 1
 	}
 	return r
 }
 
-// These limits, in bytes, bound what a record keeps of a page's description of itself. No honest
-// page needs more. Other pages have megabytes, and a record is read often.
+// These are the longest metadata of a page that its record keeps, in bytes. No honest page needs
+// more. Other pages have megabytes, and records are read often.
 const (
 	maxTitle       = 2000
 	maxDescription = 4000
-	maxName        = 500 // bytes of the name of an author, or of a site
+	maxName        = 500 // name of an author, or of a site
 	maxType        = 250
-	maxLang        = 35 // RFC 5646, section 4.4.1: enough for every tag in use
+	maxLang        = 35 // enough for every language tag in use (RFC 5646, section 4.4.1)
 )
 
-// cut shortens a text to the given number of bytes, at the boundary of a character.
+// cut shortens a text to at most the given number of bytes, at the boundary of a character.
 func cut(s string, most int) string {
 	if len(s) <= most {
 		return s
@@ -79,5 +83,5 @@ func cut(s string, most int) string {
 	for most > 0 && !utf8.RuneStart(s[most]) {
 		most--
 	}
-	return strings.Clone(s[:most]) // the clone lets the rest of the memory be freed
+	return strings.Clone(s[:most]) // with a copy, the memory of the whole text can be freed
 }

@@ -15,9 +15,9 @@ import (
 // # Pages of an archive
 //
 // The pages of an archive are judged in order, so that the same archive always gives the same
-// verdicts. Reading a page takes most of the time and does not depend on other pages, so all
-// processors do it. Then each page waits for those before it, and is looked up, compared and
-// committed alone, so a verdict is never stale.
+// verdicts. Reading a page takes most of the time and does not depend on other pages, so several
+// pages are read at once. Then each page waits for the pages before it. It is looked up, compared
+// and committed alone, so a verdict is never stale.
 
 // A Replayed page is a page of an archive.
 type Replayed struct {
@@ -25,14 +25,15 @@ type Replayed struct {
 	Leads *crawler.Leads
 	// Before is called when all pages before this one are stored.
 	Before func(context.Context) error
-	// Write writes the entry of the page.
+	// Write commits the entry of the page.
 	Write EntryWriter
-	// Known is called instead if the store has the page from that time or later.
+	// Known is called instead of Write if the store has a visit to the page at the same time or
+	// later.
 	Known func()
 }
 
-// mostReaders bounds how many pages are read at once, and so how many wait in memory. More readers
-// would be faster than the one goroutine that commits.
+// mostReaders bounds the number of pages that are read at once, and so the pages that wait in
+// memory. More readers would not help, because a single goroutine commits.
 const mostReaders = 8
 
 // A replaying is a page of an archive while it is being judged.
@@ -59,7 +60,7 @@ func (p *Pipeline) Replay(ctx context.Context, pages iter.Seq2[*Replayed, error]
 	})
 	read := inOrder(ctx, group, min(runtime.GOMAXPROCS(0), mostReaders), brought, func(ctx context.Context, r *replaying) error {
 		// The share of memory was for the tree, which is no longer needed. A page that waits for
-		// earlier ones must not hold a share that an earlier page waits for.
+		// earlier pages must not keep a share that one of them needs.
 		got, share, err := p.reader.read(ctx, r.Page, r.Leads)
 		r.reading = got
 		share.Release()
@@ -90,7 +91,7 @@ func (p *Pipeline) replay(ctx context.Context, r *replaying) error {
 	}
 	if answers(known, r.Page) {
 		r.Known()
-	} else if known != nil { // so that the URL ends with the result of this visit
+	} else if known != nil { // put the URL back into the frontier, so that this visit can end it
 		if _, err := p.store.Requeue(ctx, []frontier.Item{r.Page.Item}); err != nil {
 			return err
 		}

@@ -11,35 +11,36 @@ import (
 
 // # Text that changes at every visit
 //
-// A captcha, a counter or "retrieved at" does not make a page new. A passage that differed at each
-// of the last restlessVisits visits is ignored: if nothing else differs from the kept text, the
-// page is unchanged. The record names the passage ([store.Restless]), and report --changes lists
-// it.
+// A new captcha, a counter or the time of the request is no change of a page. A short passage that
+// differed at each of the last restlessVisits visits is called restless, and is ignored. If nothing
+// else differs from the kept text, the page is unchanged. The page's record has the passage
+// ([store.Restless]), and report --changes lists it.
 //
 // A passage is one or more consecutive lines that differ. It is identified by the nearest unchanged
-// lines. It is ignored only if it is short, because long text that changes for every visit is news.
-// If it is unchanged at a visit, it counts as text again, and the page has changed.
+// lines. Long passages are never ignored, because long text that changes for every visit is news.
+// If a passage is unchanged at a visit, it counts as text again, and the page has changed.
 //
-// Known weakness: a short passage that really changes between any two visits, such as a price, is
+// Known weakness: A short passage with real changes between any two visits, such as a price, is
 // ignored from the third change on.
 const (
-	restlessVisits = 3       // two changes in a row may be edits, also of a page that is visited rarely
-	restlessWords  = 30      // longest differing part of a passage, on each side: more than captchas and times have
-	mostRestless   = 8       // passages of a page: one with more is a changed page each time
+	restlessVisits = 3       // two changes in a row may be edits, even of a page that is visited rarely
+	restlessWords  = 30      // words in the differing part of the longest ignored passage; captchas and times have fewer
+	mostRestless   = 8       // ignored passages of a page; with more, the page counts as changed
 	mostCompared   = 1 << 20 // pairs of lines that are compared to find the passages of a page
-	restlessText   = 120     // bytes of a passage in the record
+	restlessText   = 120     // bytes of a passage's text in the record
 )
 
-// restlessIn returns the passages in which a page's text differs from the kept one. only reports
-// whether all of them are restless. last are those that the last visit found. Without a kept text
-// there are none.
+// restlessIn returns the short passages in which a page's text differs from the kept text. The
+// argument last has the passages that the last visit found. The result only is true if the texts do
+// not differ otherwise, and all passages changed at the last restlessVisits visits. Without a kept
+// text, restlessIn returns no passages.
 func restlessIn(was *store.Content, last []store.Restless, text string) (found []store.Restless, only bool) {
 	if was == nil || !was.Kept {
 		return nil, false
 	}
 	found, all := passages(linesOf(was.Text), linesOf(text))
 	only = all && len(found) > 0
-	known := map[int]bool{} // entries of the last visit that were found again
+	known := map[int]bool{} // indexes in last of the passages that were found again
 	for i := range found {
 		f := &found[i]
 		f.Visits = 1
@@ -55,7 +56,7 @@ func restlessIn(was *store.Content, last []store.Restless, text string) (found [
 		}
 		only = only && f.Visits >= restlessVisits
 	}
-	if !all { // they may be among the other changes
+	if !all { // passages of the last visit may be hidden in the other changes, so keep them
 		for j, e := range last {
 			if !known[j] && len(found) < mostRestless {
 				found = append(found, e)
@@ -74,8 +75,8 @@ func linesOf(text string) (lines []string) {
 	return lines
 }
 
-// passages returns the short passages in which two texts differ, as they are in the second. all
-// reports whether there is no other difference.
+// passages returns the short passages in which two texts differ, in the wording of the second text.
+// The result all is true if there is no other difference.
 func passages(was, is []string) (found []store.Restless, all bool) {
 	head := 0
 	for head < min(len(was), len(is)) && was[head] == is[head] {
@@ -122,13 +123,13 @@ func passages(was, is []string) (found []store.Restless, all bool) {
 	return found, all
 }
 
-// A span is a range of lines in each of two texts, between lines that both have.
+// A span is a range of lines in each of two texts, between two lines that are equal in both.
 type span struct{ a, aEnd, b, bEnd int }
 
 // differing returns the spans in which two lists of lines differ, by their longest common
 // subsequence.
 func differing(a, b []string) (spans []span) {
-	longest := make([][]int32, len(a)+1) // length for a[i:] and b[j:]
+	longest := make([][]int32, len(a)+1) // longest[i][j] is the length of the longest common subsequence of a[i:] and b[j:]
 	for i := range longest {
 		longest[i] = make([]int32, len(b)+1)
 	}

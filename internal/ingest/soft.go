@@ -17,36 +17,36 @@ import (
 
 // # Soft 404 pages
 //
-// [softPages.match] decides whether a page is a soft 404: the answer of its host for a URL that
-// cannot exist. Package learn chooses that URL, and decides when its answer counts. A soft 404 is
-// recorded as an error: it is not judged, leads no other page and is not exported. Its links are
-// followed.
+// A soft 404 is a page with status 200 that says that its URL does not exist. [softPages.match]
+// recognizes it because the host answers a URL that cannot exist with the same text. Package learn
+// chooses that URL (the probe), and decides when its answer counts. A soft 404 is recorded as an
+// error: it is not judged, leads no other page and is not exported. Its links are followed.
 //
-// An answer counts only when several pages have its text, so the first of these are stored as
-// pages. Later they are fetched again, and found to be errors.
+// An answer counts only when several pages have its text, so the first such pages are stored as
+// pages. Later they are fetched again, and recorded as errors.
 //
-// These pages are never soft 404s: a seed, the target of a seed's redirect, the home page of a
-// host, and the page that the answer names as its canonical URL. Many hosts answer with one of
-// these.
+// Some pages are never soft 404s, because many hosts answer unknown URLs with one of them: a seed,
+// the target of a seed's redirect, the home page of a host, and the page that the answer names as
+// its canonical URL.
 
 // softPages finds soft 404 pages.
 type softPages struct {
 	store pageStore
-	book  *learn.Book // nil: no page is a soft 404
-	turns *electing   // see putBack
+	book  *learn.Book // nil if pages are not checked
+	turns *electing   // locks of the clusters, see putBack
 
 	mu      sync.Mutex
-	answers *lru.Cache[answerOf, *softAnswer] // guarded by mu: those used last
+	answers *lru.Cache[answerOf, *softAnswer] // guarded by mu: the answers used last
 }
 
-// A softMatch is the result of comparing a page with an answer for a URL that cannot exist.
+// A softMatch is the result of comparing a page with the answer to a probe.
 type softMatch struct {
-	probe string // that URL; "": the page was compared with none
+	probe string // URL of the probe; "" if the page was not compared
 	says  bool   // the page has the text of the answer, which may not count yet
 }
 
-// match compares a page with its host's answer for a URL that cannot exist. last is the result of
-// the last comparison. The page is a soft 404 if it has the text of the answer, and the answer
+// match compares a page with the answer to its pattern's probe, unless last is already the result
+// of this comparison. The page is a soft 404 if it has the text of the answer, and the answer
 // counts for its URL.
 func (f *softPages) match(ctx context.Context, r *store.Record, text func() (string, error), last softMatch) (learn.Soft, softMatch, error) {
 	if f.book == nil || r.Kind != store.Page {
@@ -68,7 +68,8 @@ func isExempt(r *store.Record, soft *learn.Soft) bool {
 	return r.Depth == 0 || frontier.IsRoot(r.URL) || r.URL == soft.Real
 }
 
-// soften returns the reading of a failed visit if a page is a soft 404, else the same reading.
+// soften returns the reading of a failed visit if a page is a soft 404, and otherwise the same
+// reading.
 func (f *softPages) soften(ctx context.Context, got *reading) (*reading, softMatch, error) {
 	if got.notModified {
 		return got, softMatch{}, nil
@@ -82,9 +83,10 @@ func (f *softPages) soften(ctx context.Context, got *reading) (*reading, softMat
 	return missing, m, nil
 }
 
-// meanwhile is called when a judgement is stored and its URL has ended. If the page has the text of the answer, it may be
-// the page that makes the answer count, or the answer may have arrived after it was read. Then
-// meanwhile acquires all clusters.
+// meanwhile is called when a judgement is stored and its URL has ended. It checks the page again,
+// because the answer to the probe may have arrived after the page was read. A page with the text of
+// the answer may also be the one that makes the answer count. For such a page, meanwhile acquires
+// the locks of all clusters and calls putBack.
 func (f *softPages) meanwhile(ctx context.Context, j *judgement, held *right) error {
 	if j.kind == recorded || j.kind == touched {
 		return nil
@@ -98,9 +100,10 @@ func (f *softPages) meanwhile(ctx context.Context, j *judgement, held *right) er
 }
 
 // putBack records that stored pages have the text of the answer to their pattern's probe. It puts
-// those for which the answer counts back into the frontier: if these pages make it count, all pages
-// found with that text. The caller holds all clusters: the URL of a page that takes the lead ends after
-// its record is written, and that end would undo what putBack does in between.
+// the pages for which the answer counts back into the frontier. If these pages make the answer
+// count, they include all pages that were found with its text before. The caller holds the locks of
+// all clusters. Otherwise, a page could become a leader at the same time. Its URL ends after its
+// record is written, and this would undo a put back in between.
 func (f *softPages) putBack(ctx context.Context, soft *learn.Soft, said ...*store.Record) error {
 	var urls []string
 	for _, r := range said {
@@ -138,8 +141,8 @@ func (f *softPages) putBack(ctx context.Context, soft *learn.Soft, said ...*stor
 // compared at their next visit.
 const mostMembers = 64
 
-// examine finds the stored pages of a pattern that have the text of its probe's answer: it compares
-// suspects, and the members of those that lead.
+// examine finds the stored pages of a pattern that have the text of its probe's answer, and calls
+// putBack. It compares the suspects and, if a suspect leads a cluster, the members of the cluster.
 func (f *softPages) examine(ctx context.Context, soft *learn.Soft, suspects []string) error {
 	var said []*store.Record
 	done := map[dedup.Hash]bool{}
@@ -176,7 +179,8 @@ func (f *softPages) examine(ctx context.Context, soft *learn.Soft, suspects []st
 	return f.putBack(ctx, soft, said...)
 }
 
-// membersIn returns the members of a leader that have the pattern of a URL.
+// membersIn returns at most mostMembers members of a leader's cluster that have the pattern of a
+// URL.
 func (f *softPages) membersIn(ctx context.Context, leader dedup.Hash, url string) (ids []dedup.Hash, err error) {
 	for r, err := range f.store.Members(ctx, []dedup.Hash{leader}) {
 		if err != nil {
@@ -189,9 +193,9 @@ func (f *softPages) membersIn(ctx context.Context, leader dedup.Hash, url string
 	return ids, nil
 }
 
-// storedSays reports whether a stored page has the text of the answer to a probe. For an exact
-// duplicate without a kept text it compares that of the leader. It returns false for a near
-// duplicate without one.
+// storedSays reports whether a stored page has the text of the answer to a probe. If the text of an
+// exact duplicate is not kept, storedSays compares the text of its leader. It returns false for a
+// near duplicate whose text is not kept.
 func (f *softPages) storedSays(ctx context.Context, soft *learn.Soft, c *store.Content) (bool, error) {
 	r := &c.Record
 	if r.Kind != store.Page || isExempt(r, soft) || !learn.SamePattern(r.URL, soft.From) {
@@ -210,7 +214,8 @@ func (f *softPages) storedSays(ctx context.Context, soft *learn.Soft, c *store.C
 	return f.saysMissing(ctx, soft, r, func() (string, error) { return c.Text, nil })
 }
 
-// recall does the work of meanwhile for a page that the last process stored before it was killed.
+// recall does the work of meanwhile for a page that the previous process stored before it was
+// killed.
 func (f *softPages) recall(ctx context.Context, r *store.Record) error {
 	soft, ok, err := f.book.Soft(ctx, r.URL)
 	if err != nil || !ok || r.Kind != store.Page {
@@ -226,7 +231,8 @@ func (f *softPages) recall(ctx context.Context, r *store.Record) error {
 	return f.putBack(ctx, &soft, &c.Record)
 }
 
-// probed takes in the answer of a host for a URL that cannot exist. got is what was read from it.
+// probed handles the answer to a probe. It records the answer, and looks for stored pages with the
+// same text.
 func (f *softPages) probed(ctx context.Context, got *reading) error {
 	r := &got.seen
 	soft := learn.Soft{Probe: r.URL, Status: r.Status}
@@ -254,8 +260,8 @@ func (f *softPages) probed(ctx context.Context, got *reading) error {
 	return f.examine(ctx, &known, suspects)
 }
 
-// isDefault reports whether the answer to a probe is the page without the replaced parameters. Then
-// the server ignores unknown values, and the answer is not an error.
+// isDefault reports whether the answer to a probe is the page that the host shows without the
+// replaced parameters. If so, the server ignores unknown values, and the answer is not an error.
 func (f *softPages) isDefault(ctx context.Context, page *store.Record) (bool, error) {
 	defaults, err := f.book.Defaults(ctx, page.URL)
 	if err != nil || slices.Contains(defaults, page.CanonicalURL) {

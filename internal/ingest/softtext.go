@@ -16,34 +16,34 @@ import (
 //
 // A page that wrongly counts as an error is lost, which is worse than an error that is kept. So the
 // texts must have the same words, not just a share of them: 35 words about a product in a template
-// of 400 are a page. In both texts the words of both URLs are ignored, because many such answers
-// repeat the URL. A page is then equal to the answer if its title has the same words, and one of
-// these is true:
+// of 400 words are a page. Many such answers repeat the URL. So the words of the page's URL and of
+// the probe are ignored in both texts. A page is then equal to the answer if its title has the same
+// words, and one of these is true:
 //
 //   - The texts have the same words, in any order. A few words with digits may differ on either
-//     side, such as a time or a counter: at most mostOwn, and one in oneIn of the answer's words.
-//     But if other pages of the pattern are as near to the answer, a few words are all that
-//     distinguishes pages there. Then fewer words than half of that distance may differ, and none
-//     if fewer than leastOthers such pages are known.
+//     side, such as a time or a counter: at most mostOwn, and at most one in oneIn of the answer's
+//     words. On some sites, real pages with other titles differ from the answer by a few words
+//     only. So fewer than half as many words may differ as in the nearest of these pages, and none
+//     if fewer than leastOthers of them are known.
 //   - At least leastOthers pages of the pattern have other titles, and the page shares text with
-//     the answer that none of them has: at least leastShared runs of three words, and a third of
-//     the runs of the page that are not in those other texts. That is an apology with a changing
-//     selection of other texts.
+//     the answer that none of them has: at least leastShared runs of three words, and at least one
+//     in shareOfOwn of the page's runs that are not in those other texts. This recognizes error
+//     pages that also show a changing selection of other texts.
 //
-// Known weaknesses: a page without words of its own cannot be distinguished from the answer. An
-// example is an empty list on a site that shows the same for lists that do not exist. An answer
-// with a time or a random text is not recognized on a site with one title for all pages, or among
-// URLs of which none exists.
+// Known weaknesses: A page without words of its own cannot be distinguished from the answer. An
+// example is an empty list on a site that shows the same page for lists that do not exist. An
+// answer with a time or a random text is not recognized on a site that has one title for all pages,
+// or if all known URLs of the pattern do not exist.
 const (
-	mostOwn     = 8  // words
-	oneIn       = 8  // words of the answer
-	leastOthers = 3  // pages
-	leastShared = 16 // runs of three words
-	shareOfOwn  = 3  // one in shareOfOwn of the page's own runs is shared with the answer
+	mostOwn     = 8  // number of words
+	oneIn       = 8  // words of the answer for each word that may differ
+	leastOthers = 3  // number of pages
+	leastShared = 16 // number of runs
+	shareOfOwn  = 3  // one in shareOfOwn of the page's own runs must be in the answer
 )
 
-// saysMissing reports whether a page is equal to its host's answer for a URL that cannot exist. It
-// calls text only if the titles have the same words.
+// saysMissing reports whether a page is equal to the answer to its pattern's probe. It calls text
+// only if the titles have the same words.
 func (f *softPages) saysMissing(ctx context.Context, soft *learn.Soft, r *store.Record, text func() (string, error)) (bool, error) {
 	a, err := f.answer(ctx, soft)
 	if err != nil {
@@ -69,12 +69,12 @@ func wordsOf(url, title, text string) *pageWords {
 	return &pageWords{urlWords(url), tokensOf(title), tokensOf(text)}
 }
 
-// A softAnswer is an answer for a URL that cannot exist, prepared for comparisons.
+// A softAnswer is the answer to a probe, prepared for comparisons.
 type softAnswer struct {
 	*pageWords
-	others int
-	near   int          // number of words by which the nearest other page differs from the answer
-	taken  map[run]bool // runs of words in the other pages
+	others int          // number of known pages of the pattern with other titles
+	near   int          // number of words by which the nearest of these pages differs from the answer
+	taken  map[run]bool // runs of words in these pages
 }
 
 // A run is three consecutive words.
@@ -99,12 +99,14 @@ func newSoftAnswer(words *pageWords, others []*pageWords) *softAnswer {
 	return a
 }
 
-// drop returns a function that reports whether a word is ignored in both texts.
+// drop returns a function that reports whether a word is ignored, because it is in one of the two
+// URLs.
 func (a *softAnswer) drop(page *pageWords) func(word string) bool {
 	return func(word string) bool { return slices.Contains(a.url, word) || slices.Contains(page.url, word) }
 }
 
-// hasTitleOf reports whether the titles of the answer and of a page have the same words.
+// hasTitleOf reports whether the titles of the answer and of a page have the same words, without
+// ignored words.
 func (a *softAnswer) hasTitleOf(page *pageWords) bool {
 	drop := a.drop(page)
 	return slices.Equal(leave(a.title, drop), leave(page.title, drop))
@@ -148,9 +150,10 @@ func (a *softAnswer) shares(page *pageWords, drop func(string) bool) bool {
 	return shared >= leastShared && shared*shareOfOwn >= own
 }
 
-// countDifference returns the number of words of a page that an answer lacks (own), of words of the
-// answer that the page lacks (missing), and of all words of the answer. Repeated words count each
-// time.
+// countDifference returns three numbers: own is the number of a page's words that are not in an
+// answer, missing the number of the answer's words that are not in the page, and words the number
+// of all words of the answer. Repeated words count each time. Words for which drop returns true do
+// not count.
 func countDifference(answer, page []string, drop func(string) bool) (own, missing, words int) {
 	left := map[string]int{}
 	for _, w := range answer {
@@ -200,7 +203,7 @@ func urlWords(rawURL string) []string {
 	return tokensOf(behindHost(rawURL))
 }
 
-// behindHost returns the part of a canonical URL after its host, without percent encoding.
+// behindHost returns the decoded part of a canonical URL after its host.
 func behindHost(rawURL string) string {
 	_, rest, _ := strings.Cut(rawURL, "://")
 	_, rest, _ = strings.Cut(rest, "/")
@@ -221,7 +224,7 @@ func titleWords(title, url string) (hash uint64) {
 	inTitle.Read([]byte(title))
 	for _, n := range inTitle.Numbers() {
 		if !slices.Contains(inURL.Numbers(), n) {
-			hash = (hash + n) * 0x9E3779B97F4A7C15 // any odd number, so that the order counts
+			hash = (hash + n) * 0x9E3779B97F4A7C15 // the product makes the hash depend on the order of the words; any odd number would do
 		}
 	}
 	return hash
@@ -241,7 +244,7 @@ const softAnswersKept = 8 << 20
 
 func (a *softAnswer) weigh() int { return 64*len(a.text) + 128*len(a.taken) }
 
-// answer returns the prepared answer of a host for a URL that cannot exist.
+// answer returns the answer to a probe, prepared for comparisons.
 func (f *softPages) answer(ctx context.Context, soft *learn.Soft) (*softAnswer, error) {
 	name := answerOf{soft.Probe, soft.Text, strings.Join(soft.Others, " ")}
 	f.mu.Lock()

@@ -15,12 +15,13 @@ import (
 
 // # Postponed URLs at the end of a crawl
 //
-// A postponed URL has a record of kind Later. When the frontier is empty, [Pipeline.Sweep] checks all of them,
-// and queues some, see [learn.Sweep]. The crawl repeats that until nothing is queued. The evidence
-// is written before Sweep returns, so a killed crawl resumes at that point. On a shared store each
-// worker does the same; a URL that is queued twice is fetched once.
+// A postponed URL has a record of kind Later. When the frontier is empty, [Pipeline.Sweep] checks
+// all postponed URLs, and queues some, see [learn.Sweep]. The crawl calls it again when these are
+// fetched, until nothing is queued. The evidence is written before Sweep returns, so a killed crawl
+// resumes at this point. If several workers share a store, each of them does this; a URL that is
+// queued twice is fetched once.
 
-// sweepLater queues postponed URLs, and returns how many.
+// sweepLater queues the postponed URLs that should be fetched now, and returns their number.
 func sweepLater(ctx context.Context, s PipelineStore, book *learn.Book) (queued int, err error) {
 	tally, err := s.Tally(ctx)
 	if err != nil || tally.Later == 0 {
@@ -70,10 +71,10 @@ type chunkOf struct {
 	advice learn.Advice
 }
 
-// look decides what to do with one record.
+// look decides whether a postponed URL is queued now, may be part of a chunk, or stays postponed.
 func (sw *sweep) look(ctx context.Context, r *store.Record) error {
 	if learn.ParseAdvice(r.Detail).Rule == learn.Farm {
-		return nil // it is not about a pattern
+		return nil // this rule is not about a pattern
 	}
 	host := frontier.HostOf(r.URL)
 	s := sw.hosts[host]
@@ -102,7 +103,7 @@ func (sw *sweep) look(ctx context.Context, r *store.Record) error {
 	return nil
 }
 
-// queuedAtOnce is how many items one call queues.
+// queuedAtOnce is the number of items that are queued with one call.
 const queuedAtOnce = 1000
 
 // queue puts the items back into the frontier.
@@ -112,10 +113,10 @@ func (sw *sweep) queue(ctx context.Context) error {
 	return err
 }
 
-// A chunk holds a limited number of items: those whose URLs have the lowest hashes.
+// A chunk selects a limited number of items: those whose URLs have the lowest hashes.
 type chunk struct {
 	size int
-	all  []frontier.Item // at most twice as many
+	all  []frontier.Item // at most twice as many as size
 }
 
 func (c *chunk) add(item frontier.Item) {

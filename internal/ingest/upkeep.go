@@ -9,14 +9,16 @@ import (
 	"time"
 )
 
-// syncEvery is how often the store is synced to disk: a power cut can lose that much work.
+// syncEvery is the interval at which the store is synced to disk. A power cut can lose the work of
+// one interval.
 const syncEvery = 30 * time.Second
 
-// writeEvery is how often lessons are written. The book of a large host has some 300 KB.
+// writeEvery is the interval at which learned evidence is written. The evidence about a large host
+// has some 300 KB.
 const writeEvery = 10 * time.Second
 
-// upkeep runs periodic work: syncing commits to disk, marking pages that take long to read, writing
-// learned evidence, and counting the pages of other workers.
+// upkeep does periodic work: it syncs commits to disk, marks pages that take long to read, writes
+// learned evidence, and counts the pages of other workers.
 type upkeep struct {
 	closing chan struct{}
 	ended   sync.WaitGroup
@@ -33,7 +35,7 @@ func (u *upkeep) start(p *Pipeline) {
 }
 
 func (u *upkeep) run(p *Pipeline) error {
-	ctx := context.Background() // writes are short, and the last ones come after the end of the crawl
+	ctx := context.Background() // the last writes come after the end of the crawl's context, and are short
 	sync, look, count, write := time.NewTicker(syncEvery), time.NewTicker(lookEvery), time.NewTimer(countNear), time.NewTicker(writeEvery)
 	defer sync.Stop()
 	defer write.Stop()
@@ -61,7 +63,7 @@ func (u *upkeep) run(p *Pipeline) error {
 			err = p.reader.flight.look(ctx, now)
 		case began := <-counts:
 			err = p.counts.recount(ctx, p.store)
-			again := max(countEvery, countShare*time.Since(began)) // limit the load that counting causes
+			again := max(countEvery, countShare*time.Since(began)) // this limits the load that counting causes
 			if p.counts.nears(p.opt.Limit) {
 				again = countNear
 			}
@@ -73,7 +75,7 @@ func (u *upkeep) run(p *Pipeline) error {
 	}
 }
 
-// failed returns the first error, or nil.
+// failed returns the error that ended the work, or nil.
 func (u *upkeep) failed() error {
 	if err := u.err.Load(); err != nil {
 		return *err

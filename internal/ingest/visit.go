@@ -15,38 +15,38 @@ import (
 
 // # Visiting a page again
 //
-// A visit is compared with the stored record of the page. An unchanged page keeps its record, which
-// is touched: only the time of the visit is written. A page with other words, or one that is no
-// page any more, gets a new record with a reference to the earlier one. If a page cannot be
-// fetched, and no answer says that it is gone, it is kept until Options.GoneAfter visits in a row
-// have failed. An answer can count as a failure too, see hour.go.
+// A visit is compared with the stored record of the page. An unchanged page keeps its record, and
+// only the time of the visit is written. A page with other words gets a new record with a reference
+// to the earlier one, and so does a URL that is no page any more. If a page cannot be fetched, and
+// no answer shows that it is gone, it is kept until Options.GoneAfter visits in a row have failed.
+// Some visits count as failed although the server answered, see hour.go.
 //
 // Links are followed in each of these cases.
 
-// A visit is a reading that was compared with what is known of its page.
+// A visit is a reading that was compared with the stored record of its page.
 type visit struct {
 	*reading
 	kind   visitKind
-	draft  store.Record   // to be stored, without a verdict unless an earlier one is kept
-	before *store.Record  // the stored record; nil: this is the first visit
-	state  frontier.State // how the URL ends; Unknown: it is not in the frontier
-	soft   softMatch      // the answer for a URL that cannot exist with which the page was compared
+	draft  store.Record   // the record to be stored; has a verdict only if it is kept from the stored record
+	before *store.Record  // the stored record; nil at the first visit
+	state  frontier.State // the final state of the URL in the frontier; Unknown if it is not in the frontier
+	soft   softMatch      // result of comparing the page with a soft 404
 
-	passedOn bool // the page is another now, and followed the page that its canonical URL named
-	renamed  bool // the page keeps its verdict, and names another canonical URL
+	passedOn bool // the page has changed, and before it was a duplicate of the page at its canonical URL
+	renamed  bool // the page keeps its verdict, but has another canonical URL
 }
 
 type visitKind int
 
 const (
 	first    visitKind = iota // the page has no record
-	recorded                  // the record is from this visit, and was written before a crash: only the URL is ended
+	recorded                  // the record of this visit was written before a crash; only the URL must be ended
 	touched                   // the visit found no change
-	carried                   // the words are unchanged, but something else is not: the verdict stays
+	carried                   // the words are unchanged, so the verdict stays, but something else has changed
 	changed                   // the page gets a new record
 )
 
-// wanted reports whether the visit needs a verdict.
+// wanted reports whether the visit needs a new verdict.
 func (v *visit) wanted() bool {
 	return v.draft.Kind == store.Page && (v.kind == first || v.kind == changed)
 }
@@ -57,21 +57,23 @@ func (v *visit) leavesMembers() bool {
 	switch v.kind {
 	case first, touched, carried:
 		return false
-	case recorded: // perhaps before the members were judged again
+	case recorded: // the crash may have been before the members were judged again
 		return len(b.Earlier) > 0 && b.Earlier[0].Words > 0
 	}
 	return b.Kind == store.Page && b.Words > 0 && !b.Follows()
 }
 
-// answers reports whether the known record is from this visit already, written before a crash.
+// answers reports whether the stored record is from this visit, so that it was written before a
+// crash.
 func answers(known *store.Record, page *crawler.Page) bool {
 	return known != nil && known.Answers(&page.Item)
 }
 
-// visit compares a reading with what is known: of its host, see soft.go and hour.go, and of the
-// page. known is the stored record of the page; nil if there is none.
+// visit compares a reading with the stored record of its page, known, which is nil at the first
+// visit. It also checks whether the page is a soft 404 (soft.go), and whether its host has an
+// outage (hour.go).
 func (p *Pipeline) visit(ctx context.Context, page *crawler.Page, got *reading, known *store.Record) (*visit, error) {
-	if answers(known, page) { // its links were written before the record
+	if answers(known, page) { // the links of the page were written before the record
 		r := recordOf(page)
 		return &visit{reading: &reading{seen: r, claim: page.Claim}, kind: recorded, draft: r, before: known, state: known.End()}, nil
 	}
@@ -85,8 +87,8 @@ func (p *Pipeline) visit(ctx context.Context, page *crawler.Page, got *reading, 
 	return p.visitOf(ctx, got, soft, known)
 }
 
-// visitAgain compares a reading again, after its entry was refused as stale because the stored
-// record may have changed.
+// visitAgain compares a reading again after the store refused its entry as stale, because the
+// stored record may have changed.
 func (p *Pipeline) visitAgain(ctx context.Context, v *visit) (*visit, error) {
 	if v.before == nil || v.kind == recorded {
 		return v, nil
@@ -134,13 +136,14 @@ func (p *Pipeline) revisit(ctx context.Context, got *reading, before *store.Reco
 	return classify(got, before, was, &p.opt)
 }
 
-// needsContent reports whether a reading is compared with the text or the sketch of its page.
+// needsContent reports whether classify needs the stored text or sketch of a page.
 func needsContent(got *reading, before *store.Record, goneAfter int) bool {
 	return before.Kind == store.Page && !got.notModified && (!isNothing(&got.seen) || isGone(got, before, goneAfter))
 }
 
-// classify returns a later visit of a page. was is the stored page, if needsContent says so and it is
-// still there. It is pure.
+// classify returns the visit of a page whose stored record is b. The argument was has the stored
+// text and sketch. It is nil if needsContent returns false, or if the record was deleted meanwhile.
+// The function is pure.
 func classify(got *reading, b *store.Record, was *store.Content, opt *Options) (*visit, error) {
 	v := &visit{reading: got, kind: changed, draft: got.seen, before: b}
 	v.draft.Listed = v.draft.Listed || b.Listed
@@ -150,7 +153,7 @@ func classify(got *reading, b *store.Record, was *store.Content, opt *Options) (
 	case isNothing(b) && isNothing(&got.seen):
 		v.failAgain()
 	case isNothing(b):
-		if len(b.Earlier) > 0 { // it was a page before, and is one again
+		if len(b.Earlier) > 0 { // the URL was a page before, and is one again
 			v.draft.Succeeds(b, nil, 0)
 		}
 	case isNothing(&got.seen) && !isGone(got, b, opt.GoneAfter):
@@ -170,19 +173,20 @@ func classify(got *reading, b *store.Record, was *store.Content, opt *Options) (
 	case got.seen.Hash != b.Hash || got.seen.NoIndex != b.NoIndex:
 		return v, v.alter(was, opt)
 	case b.NoText:
-		return v, v.succeed(store.Same, was, opt) // its text was not kept, so it is judged again
+		return v, v.succeed(store.Same, was, opt) // the text was not kept, so the page is judged again
 	default:
 		return v, v.carry(was)
 	}
 	return v, nil
 }
 
-// isNothing reports whether a record is that of a URL that could not be fetched.
+// isNothing reports whether a record belongs to a URL that gave no page: it failed, or was not
+// fetched.
 func isNothing(r *store.Record) bool {
 	return r.Kind == store.Error || r.Kind == store.Blocked || r.Kind == store.Skipped || r.Kind == store.Later
 }
 
-// isSoft reports whether a record is that of a soft 404.
+// isSoft reports whether a record belongs to a soft 404.
 func isSoft(r *store.Record) bool { return r.Problem == string(crawler.ProblemSoft) }
 
 // isGone reports whether a failed visit shows that the page no longer exists.
@@ -192,10 +196,10 @@ func isGone(got *reading, before *store.Record, goneAfter int) bool {
 	return r.Status == notFound || r.Status == gone || crawler.Problem(r.Problem).Answered() && !got.turned || failures(got, before) >= goneAfter
 }
 
-// failures returns how many visits in a row have failed, if this one has.
+// failures returns how many visits in a row have failed, including this one.
 func failures(got *reading, before *store.Record) int { return max(before.Missed+1, got.missedBy) }
 
-// touch keeps the stored record, and adds this visit to it.
+// touch keeps the stored record, and updates the fields that describe the last visit.
 func (v *visit) touch(kind store.VisitKind) {
 	v.kind, v.draft = touched, *v.before
 	r, seen := &v.draft, &v.seen
@@ -204,19 +208,21 @@ func (v *visit) touch(kind store.VisitKind) {
 		r.Missed, r.Problem, r.Detail = 0, "", ""
 	}
 	if kind != store.Failed {
-		r.Restless, r.Signals, r.Private = nil, seen.Signals, seen.Private // the whole text is unchanged
+		r.Restless, r.Signals, r.Private = nil, seen.Signals, seen.Private // no passage of the text has changed
 	}
 	switch kind {
 	case store.Same:
 		r.ETag, r.Modified = seen.ETag, seen.Modified
-	case store.NotModified: // the answer need not repeat the validators (RFC 9110, section 15.4.5)
+	case store.NotModified: // the response need not repeat all validators (RFC 9110, section 15.4.5)
 		r.ETag, r.Modified = cmp.Or(seen.ETag, r.ETag), cmp.Or(seen.Modified, r.Modified)
 	}
 }
 
 // failAgain handles a failed visit to a URL that could not be fetched before either. The record
-// gets the latest problem, unless it says that a page is gone. Then it gets only the text that the
-// page shares with others, for the next visit to see whether that stays, see hour.go.
+// gets the latest problem, unless the URL was a page once. In that case the record keeps its
+// problem, with one exception: if the URL now has the same text as other pages of its host, the
+// record gets this problem and the hash of the text. So the next visit can check whether the text
+// stays, see hour.go.
 func (v *visit) failAgain() {
 	if len(v.before.Earlier) > 0 {
 		v.touch(v.before.Visit)
@@ -234,7 +240,7 @@ func (v *visit) miss() {
 	v.draft.Missed, v.draft.Problem, v.draft.Detail = failures(v.reading, v.before), v.seen.Problem, v.seen.Detail
 }
 
-// alter handles a visit to a page with other words, or whose noindex has changed.
+// alter handles a visit to a page whose words or whose noindex have changed.
 func (v *visit) alter(was *store.Content, opt *Options) error {
 	if looksSame(*v.before, v.draft) {
 		text, err := v.plainText()
@@ -277,8 +283,8 @@ func looksSame(a, b store.Record) bool {
 	return reflect.DeepEqual(a, b)
 }
 
-// apparent returns a record without the fields that describe a visit, and without those that follow
-// from the page's words. Two visits show the same page if these records are equal.
+// apparent returns a record without the fields that describe the visit, and without the fields that
+// are computed from the page's words. Two visits show the same page if these records are equal.
 func apparent(r store.Record) store.Record {
 	r.FetchedAt, r.VisitedAt, r.JudgedAt, r.First = time.Time{}, time.Time{}, time.Time{}, time.Time{}
 	r.RenderError = ""
@@ -291,7 +297,8 @@ func apparent(r store.Record) store.Record {
 	return r
 }
 
-// succeed makes the draft the successor of the stored record.
+// succeed makes the draft the successor of the stored record, so that it refers to the earlier
+// version.
 func (v *visit) succeed(kind store.VisitKind, was *store.Content, opt *Options) error {
 	b, r := v.before, &v.draft
 	r.Visit = kind
@@ -318,7 +325,8 @@ func (v *visit) succeed(kind store.VisitKind, was *store.Content, opt *Options) 
 }
 
 // changedBy returns the resemblance of a page to its last version, and writes the added and removed
-// text into the draft. If no text was kept, it estimates the resemblance from the sketches.
+// text into the draft. If the text of that version was not kept, changedBy estimates the
+// resemblance from the sketches. It returns 0 if there are no sketches either.
 func (v *visit) changedBy(was *store.Content, opt *Options) (float64, error) {
 	r := &v.draft
 	switch {

@@ -14,17 +14,17 @@ import (
 // the corpus's adjectives, and 1.0 % of its other words, counted by lemma. Rules cover comparatives
 // and superlatives.
 //
-// Russian uses endings and suffixes. The rule was measured on the inflected forms of a spelling
-// dictionary: 146,000 entries, with 300,000 forms that the rule was not made on, each counted once.
-// It finds 93.5 % of the adjectives and participles. It takes 0.2 % of the other words for
+// Russian uses endings and suffixes. The rule was measured on 300,000 inflected forms from a
+// spelling dictionary of 146,000 entries, each counted once. These forms were not used to make the
+// rule. It finds 93.5 % of the adjectives and participles. It mistakes 0.2 % of the other words for
 // adjectives, half of them comparatives in -нее, which are intended. Names in -ский count as
 // adjectives.
 //
-// The others use lists and suffixes, as adjectives_endings.go says. They were measured with the
-// analysers of Apertium, over the words of Debian's spelling lists that it calls adjectives and
-// nothing else. The table shows the share of these that is found, and the share of other words that
-// is taken for an adjective. Each word counts once, so the common adjectives, which are listed,
-// weigh no more than rare ones. German is not measured.
+// The other languages use lists and suffixes, see adjectives_endings.go. They were measured with
+// the analysers of Apertium, on those words of Debian's spelling lists that Apertium analyses only
+// as adjectives. The table shows the share of adjectives that is recognised, and the share of other
+// words that is mistaken for an adjective. Each word counts once, so a common adjective weighs no
+// more than a rare one. German is not measured.
 //
 //	pl  79 %   0.5 %
 //	uk  77 %   0.5 %
@@ -48,7 +48,7 @@ func Adjective(lang, word string) bool {
 	return false
 }
 
-// englishLists are the sections of adjectives/en.txt.
+// englishLists holds the three sections of the file adjectives/en.txt.
 type englishLists struct{ adjectives, degrees, others map[string]bool }
 
 var englishAdjectives = sync.OnceValue(func() englishLists {
@@ -68,8 +68,8 @@ func isEnglishAdjective(word string) bool {
 	return ok && len(stem) >= 3 && !known.others[word] && isCompared(stem, known.adjectives)
 }
 
-// isCompared reports whether -er or -est after a stem compares an adjective: smaller, larger,
-// happier, bigger.
+// isCompared reports whether a word is the comparative or superlative of one of the adjectives:
+// smaller, larger, happier, biggest. stem is the word without -er or -est.
 func isCompared(stem string, adjectives map[string]bool) bool {
 	last := len(stem) - 1
 	if stem[last] == 'i' {
@@ -85,9 +85,9 @@ func isCompared(stem string, adjectives map[string]bool) bool {
 	return stem[last] == stem[last-1] && adjectives[stem[:last]] && isShort(stem[:last])
 }
 
-// isShort reports whether an adjective takes -er: it has one syllable, or two of which the second
-// is -y, -le or -ow. Other adjectives take more and most, and a word that looks like their -er form
-// is a noun: foreigner, commoner.
+// isShort reports whether an adjective is compared with -er. It has one syllable, or two syllables
+// and the ending -y, -le or -ow. Other adjectives use "more" and "most". A word that looks like
+// their form in -er is a noun: foreigner, commoner.
 func isShort(word string) bool {
 	syllables, inVowel := 0, false
 	for i := range len(word) {
@@ -98,7 +98,7 @@ func isShort(word string) bool {
 		inVowel = vowel
 	}
 	if strings.HasSuffix(word, "e") && !strings.HasSuffix(word, "le") && !strings.HasSuffix(word, "ee") {
-		syllables-- // silent
+		syllables-- // a final e is silent
 	}
 	return syllables <= 1 || syllables == 2 &&
 		(strings.HasSuffix(word, "y") || strings.HasSuffix(word, "le") || strings.HasSuffix(word, "ow"))

@@ -15,26 +15,27 @@ import (
 // ("esposo").
 //
 // A listed lemma stands for all its forms. Other adjectives are not recognised: participles, most
-// names of peoples, and words that only a dictionary could tell.
+// names of peoples, and adjectives that only a dictionary could identify.
 
-// notAdjectives is the title of the section of exceptions.
+// notAdjectives is the title of the section that lists exceptions.
 const notAdjectives = "no adjectives"
 
-// A declined holds the adjectives of one language.
+// A declined holds the word lists and suffixes that identify the adjectives of one language.
 type declined struct {
 	forms      map[string]bool   // all forms of the listed lemmas
-	suffixes   map[string]ending // by suffix together with an ending
+	suffixes   map[string]ending // the key is a suffix together with one of its endings
 	exceptions map[string]bool   // lemmas that have such a suffix and are not adjectives
-	longest    int               // length of the longest suffix, in bytes
+	longest    int               // length of the longest key of suffixes, in bytes
 }
 
-// An ending says by which ending of the lemma the ending of a form is replaced.
+// An ending is an ending of an adjective, with the ending of the adjective's lemma that replaces
+// it.
 type ending struct {
 	form, lemma string
 	never       bool // words with this ending are never adjectives
 }
 
-// leastStem is the least number of letters before a suffix.
+// leastStem is the least number of letters that a word must have before the suffix.
 const leastStem = 2
 
 var declensions = map[string]func() declined{
@@ -64,8 +65,8 @@ func readDeclined(name string) declined {
 	return d
 }
 
-// add adds a lemma or, with a hyphen before it, a suffix, in all its forms. endings are those of
-// its declension, and word has the first of them.
+// add adds all forms of a lemma, or all forms of a suffix if word begins with a hyphen. endings are
+// the endings of the declension. word itself has the first of them.
 func (d *declined) add(word string, endings []string) {
 	word, isSuffix := strings.CutPrefix(word, "-")
 	stem := strings.TrimSuffix(word, endings[0])
@@ -82,8 +83,8 @@ func (d *declined) add(word string, endings []string) {
 	}
 }
 
-// except adds lemmas that are not adjectives, and, with a hyphen, endings of words that are never
-// adjectives.
+// except adds lemmas that are not adjectives. A word with a hyphen is an ending: no word with that
+// ending is an adjective.
 func (d *declined) except(words []string) {
 	d.exceptions = setOf(words)
 	for _, word := range words {

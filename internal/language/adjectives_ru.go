@@ -9,11 +9,11 @@ import (
 // # Russian adjectives
 //
 // A Russian adjective is recognised by its ending, and then by the stem before the ending. An
-// ending alone says little: "новой" is an adjective and "войной" a noun, "важная" an adjective and
-// "зная" a verb, "синий" an adjective and "знаний" a noun. So there are two kinds of stems. The few
-// hundred plain stems in adjectives/ru.txt take any ending. Any other stem must have a suffix that
-// makes adjectives (-н- after a consonant, -ск-, -ющ-, ...), and each suffix has the endings that
-// are safe after it. Stems of nouns that would pass are listed in the same file.
+// ending alone is weak evidence: "новой" is an adjective and "войной" a noun, "важная" an adjective
+// and "зная" a verb, "синий" an adjective and "знаний" a noun. So there are two kinds of stems. The
+// few hundred plain stems in adjectives/ru.txt take any ending. Any other stem must have a suffix
+// that makes adjectives (-н- after a consonant, -ск-, -ющ-, ...), and each suffix has the endings
+// that are safe after it. Stems of nouns that would pass are listed in the same file.
 //
 // Participles decline like adjectives and count as such, as do the comparative in -нее and surnames
 // in -ский. Short forms (важен, важно) do not: they are predicates or adverbs. Ordinals do not
@@ -21,15 +21,15 @@ import (
 //
 // The error rates at [Adjective] are measured on words and not on running text.
 
-// russianEndings are those of the full declension, the longer before the shorter that it ends in.
+// russianEndings lists the endings of the full declension, longest first.
 var russianEndings = [...]string{
 	"ого", "его", "ому", "ему", "ыми", "ими",
 	"ою", "ею", // old forms of ой and ей
 	"ый", "ий", "ой", "ей", "ая", "яя", "ое", "ее", "ые", "ие", "ую", "юю", "ым", "им", "ом", "ем", "ых", "их",
 }
 
-// These are the endings that prove an adjective after most suffixes, because no noun or verb has
-// them there.
+// After most suffixes, these endings prove that a word is an adjective: no noun or verb has them
+// there.
 const (
 	hardSafe  = " ый ое ые ого ому ым ых ыми ую "
 	hardAll   = hardSafe + "ая ой ом "
@@ -38,22 +38,22 @@ const (
 	softAll   = " ий ая ее ие его ему им ем ей ую их ими "
 )
 
-// russianSuffixes are the suffixes that make an adjective, each with the endings after it that
-// prove one. The first suffix that a stem ends in decides.
+// russianSuffixes lists the suffixes that make an adjective, each with the endings after it that
+// prove one. If a stem ends in several suffixes, the first of them in the list decides.
 var russianSuffixes = [...]struct{ suffix, endings string }{
-	{"ращ", ""}, {"тащ", ""}, // обращая, вытащим
-	{"овн", " ый ая ое ые ого ому ым ом ую ых ыми ее "}, {"евн", " ый ая ое ые ого ому ым ом ую ых ыми ее "}, // Петровной is not
-	{"еньк", velarSafe + "ая ое "}, // беленькая, but маменькой is not
+	{"ращ", ""}, {"тащ", ""}, // the verb forms обращая and вытащим are not adjectives
+	{"овн", " ый ая ое ые ого ому ым ом ую ых ыми ее "}, {"евн", " ый ая ое ые ого ому ым ом ую ых ыми ее "}, // not adjectives: patronymics like Петровной
+	{"еньк", velarSafe + "ая ое "}, // беленькая; not an adjective: маменькой
 	{"ческ", velarAll}, {"ейск", velarAll}, {"цк", velarAll},
 	{"ющ", softAll}, {"ущ", softAll}, {"ящ", softAll}, {"ащ", softAll}, {"вш", softAll}, // participles
 	{"ейш", softAll}, {"айш", softAll}, // superlatives
-	{"ем", hardSafe}, {"им", hardSafe}, // passive participles; системой, принимая are not
+	{"ем", hardSafe}, {"им", hardSafe}, // passive participles; not adjectives: системой, принимая
 	{"нут", hardSafe}, {"нят", hardSafe}, {"крыт", hardSafe},
-	{"лив", hardSafe}, {"чив", hardSafe}, // оливой, заканчивая are not
-	{"ов", " ый ая ое ые ого ому ых ыми ую "}, // головой, словом, Ивановым are not
-	{"ев", " ый ое ые ого ому ых ыми ую "},    // nor одевая
+	{"лив", hardSafe}, {"чив", hardSafe}, // not adjectives: оливой, заканчивая
+	{"ов", " ый ая ое ые ого ому ых ыми ую "}, // not adjectives: головой, словом, Ивановым
+	{"ев", " ый ое ые ого ому ых ыми ую "},    // not an adjective: одевая
 	{"оват", hardSafe}, {"еват", hardSafe}, {"чат", hardSafe}, {"ист", hardSafe},
-	{"ен", hardSafe}, {"ан", hardSafe}, {"ян", hardSafe}, // стеной, планом are not
+	{"ен", hardSafe}, {"ан", hardSafe}, {"ян", hardSafe}, // not adjectives: стеной, планом
 }
 
 // isRussianAdjective reports whether a lower-cased word is an adjective.
@@ -106,9 +106,9 @@ func cutRussianEnding(word string) (stem, ending string) {
 	return "", ""
 }
 
-// agrees reports whether a stem of the list can take an ending. After к, г, х, ж, ч, ш and щ the
-// ending has и and no ы. After other letters и makes a noun (занятие) or a verb (любим). Exceptions
-// are син- and the soft stems, which all end in н after a consonant.
+// agrees reports whether a listed stem can have an ending. After к, г, х, ж, ч, ш and щ the ending
+// has и and no ы. After other letters и makes a noun (занятие) or a verb (любим). Exceptions are
+// син- and the soft stems, which all end in н after a consonant.
 func agrees(stem, ending string) bool {
 	last, size := utf8.DecodeLastRuneInString(stem)
 	before, _ := utf8.DecodeLastRuneInString(stem[:len(stem)-size])
@@ -116,7 +116,7 @@ func agrees(stem, ending string) bool {
 	case strings.ContainsRune("кгх", last):
 		return takes(velarAll, ending)
 	case strings.ContainsRune("жчшщ", last):
-		return takes(softAll, ending) || takes(" ой ом ого ому ое ", ending) // большой
+		return takes(softAll, ending) || takes(" ой ом ого ому ое ", ending) // for example большой
 	case last == 'н' && !isRussianVowel(before) || stem == "син":
 		return true
 	}
@@ -136,17 +136,18 @@ func bySuffix(stem, ending string) bool {
 		return false
 	}
 	switch last {
-	case 'н': // важная, крупнее; soft: летний, but кухней, объясняя, объясним are not
+	case 'н': // важная, крупнее, and with soft endings летний; not adjectives: кухней, объясняя, объясним
 		return takes(hardAll, ending) || takes(" ее ий ие его ему их юю ", ending)
-	case 'ш': // возникший, ушедшая; фарш and марш are not
+	case 'ш': // возникший, ушедшая; not adjectives: фарш, марш
 		return strings.ContainsRune("бгдзкпстх", before) && takes(softAll, ending)
-	case 'к': // русский, городской; краткий, but поездкой, игроком are not
+	case 'к': // русский, городской, краткий; not adjectives: поездкой, игроком
 		return takes(velarSafe, ending) || before == 'с' && takes(velarAll, ending) && !vowelBeforeSk(stem)
 	}
 	return false
 }
 
-// vowelBeforeSk distinguishes маской, диском, опуская from городской, русском.
+// vowelBeforeSk reports whether a stem in -ск has a vowel before it, as in the nouns маской and
+// диском and the verb form опуская. The adjectives городской and русском have a consonant there.
 func vowelBeforeSk(stem string) bool {
 	stem, _ = strings.CutSuffix(stem, "ск")
 	last, _ := utf8.DecodeLastRuneInString(stem)
@@ -155,7 +156,7 @@ func vowelBeforeSk(stem string) bool {
 
 func isRussianVowel(r rune) bool { return strings.ContainsRune("аеиоуыэюя", r) }
 
-// takes reports whether an ending is in a list of endings between spaces.
+// takes reports whether list contains an ending. The endings in list are separated by spaces.
 func takes(list, ending string) bool {
 	if ending == "" {
 		return false

@@ -57,20 +57,21 @@ func TestAdjective(t *testing.T) {
 	}
 }
 
-// What is known to be judged wrong. A word that leaves this list is good news.
+// These words are known to be judged wrongly. If one of them is now judged correctly, update the
+// list.
 func TestAdjectiveLimits(t *testing.T) {
 	for _, test := range []struct {
 		lang, word string
 		got        bool
 	}{
-		{"en", "open", false},      // a verb more often, says WordNet's corpus
-		{"en", "pretty", false},    // an adverb as often
+		{"en", "open", false},      // in WordNet's corpus, more often a verb
+		{"en", "pretty", false},    // as often an adverb
 		{"en", "complete", true},   // also a verb
-		{"en", "interested", true}, // a participle, but first of all an adjective
+		{"en", "interested", true}, // a participle that is mainly used as an adjective
 		{"ru", "достоевский", true},
-		{"ru", "соблазном", true}, // a noun that no list holds
-		{"ru", "мохнатый", false}, // a suffix that nouns and verbs have too
-		{"ru", "важен", false},    // a short form
+		{"ru", "соблазном", true}, // a noun that is missing from the list of exceptions
+		{"ru", "мохнатый", false}, // its suffix also occurs in nouns and verbs
+		{"ru", "важен", false},    // short forms are not recognised
 	} {
 		if got := Adjective(test.lang, test.word); got != test.got {
 			t.Errorf("Adjective(%q, %q) = %v", test.lang, test.word, got)

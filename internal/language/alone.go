@@ -2,8 +2,9 @@ package language
 
 import "unicode"
 
-// StandsAlone reports letters of the scripts that are written without spaces between words: Han,
-// kana, Thai, Lao and Khmer. Each counts as a word, as in the canonical text of package dedup.
+// StandsAlone reports whether a letter belongs to a script that is written without spaces between
+// words: Han, kana, Thai, Lao or Khmer. Each such letter counts as a word, as in the canonical text
+// of package dedup.
 func StandsAlone(r rune) bool {
 	switch {
 	case r < 0xe00:

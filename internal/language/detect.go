@@ -9,12 +9,13 @@ import (
 
 // # Language detection
 //
-// Letters are counted by script. A script that only one language of the web uses names the
+// Letters are counted by script. A script that only one language of the web uses identifies the
 // language: Hangul, kana, Thai, Hebrew, Greek and so on. Han with a share of kana is Japanese, and
-// without kana it is Chinese. Arabic letters that Arabic does not have mean Persian or Urdu. Latin
-// and Cyrillic say little, so function words are counted. Each language scores the words of the
-// text that are in its list, and a word in several lists counts for each. The result is sure only
-// if the best language has a fair share of the text and a clear lead over the second.
+// without kana it is Chinese. Letters of the Arabic script that Arabic itself does not use indicate
+// Persian or Urdu. Many languages use Latin and Cyrillic letters, so there function words are
+// counted. The score of a language is the number of words of the text that are in its list. A word
+// in several lists counts for each of them. The result is sure only if the best language has a fair
+// share of the text and a clear lead over the second.
 //
 // Known weaknesses: a language without a list looks like its neighbour (Norwegian and Danish like
 // Swedish, Bulgarian like Russian). The lead and the share catch this mostly but not always. So a
@@ -118,8 +119,8 @@ func countScripts(text string) scripts {
 }
 
 // names returns the language that the scripts alone identify, or "". A third of the letters is
-// enough: product names and code are Latin in every language, and one Han character holds as much
-// as three Latin letters.
+// enough, for two reasons. Product names and code are Latin in every language, and one Han
+// character carries as much meaning as three Latin letters.
 func (s *scripts) names() string {
 	third := s.letters / 3
 	switch {
@@ -146,7 +147,8 @@ func (s *scripts) names() string {
 	return ""
 }
 
-// byWords returns the language, among some, whose function words the text uses most.
+// byWords returns the language, among those in the set among, that has the most function words in
+// the text.
 func byWords(text string, among langSet) (lang string, sure bool) {
 	index := index()
 	total := 0
@@ -191,7 +193,7 @@ func notInWord(r rune) bool {
 }
 
 // appendLower appends word in lower case to dst. Unlike strings.ToLower it allocates no string. No
-// letter in the lists gets longer in UTF-8 by lowering.
+// letter in the lists becomes longer in UTF-8 when it is lowered.
 func appendLower(dst []byte, word string) []byte {
 	for _, r := range word {
 		if r < utf8.RuneSelf {

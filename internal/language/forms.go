@@ -6,19 +6,21 @@ import (
 	"strings"
 )
 
-// Word forms: what can be removed from canonical text, one word at a time.
+// Word forms. The functions below remove inflections and whole classes of words from canonical
+// text, one word at a time.
 //
-// [FunctionWord] recognises a language's closed classes, and [Adjective] its adjectives. [Singular]
-// removes a plural, [Stem] removes any inflection, and [Elide] removes an article that elision has
-// joined to the word. All are pure functions of a language and one lower-cased token whose
-// apostrophes are '. The language is a code as [Primary] or [Detect] returns it. If a function does
-// not know the language, no word is a function word or an adjective, and every word is returned
-// unchanged. So ask [HasForms] and [HasStem] first, and tell the user.
+// [FunctionWord] recognises articles, pronouns, prepositions and other function words of a
+// language, and [Adjective] its adjectives. [Singular] turns a plural into a singular, [Stem]
+// removes any inflection, and [Elide] removes an article that elision has joined to the word. All
+// are pure functions of a language and one lower-cased token whose apostrophes are '. The language
+// is a code as [Primary] or [Detect] returns it. In an unknown language, no word is a function word
+// or an adjective, and every word is returned unchanged. Callers should check [HasForms] and
+// [HasStem] first, and tell the user.
 //
-// They look at one word and not at its neighbours, so they guess if a word has two uses. "that" is
-// a pronoun or a conjunction, and is removed in both. "open" is an adjective or a verb, and stays.
-// Two texts are treated in the same way, which is what comparing them needs. Only the words of the
-// classes are lost, but a text without its function words also loses its negations.
+// The functions look at one word and not at its neighbours, so they guess if a word has two uses.
+// "that" is a pronoun or a conjunction, and is removed in both cases. "open" is an adjective or a
+// verb, and stays. A comparison of two texts is not harmed, because both are treated in the same
+// way. But a text without its function words also loses its negations.
 //
 // The data is in files beside this one. The head of each file names its source and licence.
 
@@ -32,19 +34,19 @@ func HasForms(lang string) bool { return slices.Contains(functionLanguages[:], l
 // HasStem reports whether a language has a stemmer.
 func HasStem(lang string) bool { return stemmers[lang] != nil || lightEndings[lang] != nil }
 
-// section is a part of a file of words.
+// A section is a group of words in a word file, with its title.
 type section struct {
 	title string
 	words []string
 }
 
 // readForms reads an embedded file. Words are separated by white space, and a blank line ends a
-// section. The last line of a section that begins with # before its words is its title. The first
-// section is the head of the file, and is left out.
+// section. A line that begins with # is the title of its section. The first section is the head of
+// the file, and is left out.
 func readForms(name string) []section {
 	text, err := formFiles.ReadFile(name)
 	if err != nil {
-		panic(err) // it is embedded
+		panic(err) // an embedded file can always be read
 	}
 	var sections []section
 	for part := range strings.SplitSeq(string(text), "\n\n") {

@@ -9,14 +9,15 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// The data is edited by hand, so what the code assumes of it is checked: a head that names source
-// and licence, sections that are sorted, no word twice, and words as canonical text has them.
+// TestFormFiles checks the word files, because they are edited by hand. Each needs a head that
+// names source and licence, and sections that are sorted. No word may occur twice, and each must be
+// a token of canonical text.
 func TestFormFiles(t *testing.T) {
 	files, err := fs.Glob(formFiles, "*/*.txt")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := 3*len(functionLanguages) - 1; len(files) != want { // English plurals are a table in singular.go
+	if want := 3*len(functionLanguages) - 1; len(files) != want { // English plurals have no file, but a table in singular.go
 		t.Errorf("%d files, want %d", len(files), want)
 	}
 	for _, name := range files {
@@ -52,7 +53,7 @@ func checkSections(t *testing.T, name string) {
 				t.Errorf("%s: %q in %q and in %q", name, word, in[word], s.title)
 			}
 			in[word] = s.title
-			plain := strings.TrimPrefix(word, "-") // an ending
+			plain := strings.TrimPrefix(word, "-") // a word with a hyphen is an ending
 			if word != strings.ToLower(word) || !norm.NFC.IsNormalString(word) || strings.ContainsAny(plain, "-’.,") {
 				t.Errorf("%s: %q is no canonical token", name, word)
 			}
@@ -60,8 +61,8 @@ func checkSections(t *testing.T, name string) {
 	}
 }
 
-// TestDeclensions: a lemma has the first of its section's endings, or its forms are
-// nonsense.
+// TestDeclensions checks that each lemma has the first ending of its section. Otherwise the forms
+// that are made from the lemma would be nonsense.
 func TestDeclensions(t *testing.T) {
 	for lang := range declensions {
 		for _, s := range readForms("adjectives/" + lang + ".txt") {
@@ -78,7 +79,7 @@ func TestDeclensions(t *testing.T) {
 	}
 }
 
-// TestExceptions: an exception that no suffix or ending would take is noise.
+// TestExceptions checks that each exception is needed: without it, a suffix or ending would apply.
 func TestExceptions(t *testing.T) {
 	for lang, declension := range declensions {
 		d := declension()
@@ -100,7 +101,7 @@ func TestExceptions(t *testing.T) {
 	}
 }
 
-// takes says whether a suffix takes a form of a lemma for an adjective.
+// takes reports whether a form of a lemma is recognised as an adjective by its suffix.
 func (d *declined) takes(lemma string) bool {
 	for _, e := range d.suffixes {
 		if stem, ok := strings.CutSuffix(lemma, e.lemma); ok && d.is(stem+e.form) {
@@ -116,7 +117,8 @@ var formSeeds = []struct{ lang, word string }{
 	{"de", "größe"}, {"es", "imágenes"}, {"pt", "ões"}, {"pl", "ości"}, {"uk", "ості"}, {"sv", "orna"}, {"nl", "a's"}, {"it", "ndosi"}, {"tr", "ğı"}, {"ta", "தமிழ்"}, {"ar", "العربية"}, {"xx", ""},
 }
 
-// No word may panic, vanish, or grow without end, and a singular has no singular.
+// FuzzForms checks that no function panics or returns an empty word, and that a singular is its own
+// singular.
 func FuzzForms(f *testing.F) {
 	for _, seed := range formSeeds {
 		f.Add(seed.lang, seed.word)
@@ -148,7 +150,7 @@ func checkForms(t *testing.T, lang, word string) {
 	}
 }
 
-// The same over real words, in every language's rules.
+// TestFormsOfLists makes the checks of FuzzForms with the listed words of every language.
 func TestFormsOfLists(t *testing.T) {
 	for _, lang := range functionLanguages {
 		for word := range functionWords()[lang[0]-'a'][lang[1]-'a'] {
@@ -187,7 +189,7 @@ func TestFormsOfLists(t *testing.T) {
 	}
 }
 
-// benchWords is running text of the kind that a crawl meets, in English and Russian.
+// benchWords holds running text like that of web pages, in English and Russian.
 var benchWords = map[string][]string{
 	"en": strings.Fields(`the cities of the northern plains were smaller and quieter than those on the coast but their markets
 		sold the finest leather goods and children played between the boxes while merchants argued about prices`),

@@ -5,17 +5,17 @@ import (
 	"sync"
 )
 
-// functionLanguages are the languages that have a file in the folder function.
+// functionLanguages lists the languages that have a file in the folder function.
 var functionLanguages = [...]string{"de", "en", "es", "fr", "it", "nl", "pl", "pt", "ru", "sv", "uk"}
 
 // FunctionWord reports whether a word belongs to a closed class of the language: article, pronoun
 // or determiner, preposition, conjunction, particle. The languages are those of functionLanguages.
 //
-// An adverb is in only if it introduces clauses as a conjunction does (when, где, comment).
-// Auxiliary verbs are out, and so are contractions that hold one (don't, it's). Numerals,
-// quantities (many, viel, много) and interjections are out too. A word of two classes is in if the
-// closed class is a frequent use of it, as in Dutch zijn (his, to be), German sein and Spanish
-// sobre. Otherwise it is out, as in Swedish var, which is mostly "was", and English like.
+// Adverbs are listed only if they introduce clauses as conjunctions do (when, где, comment). The
+// lists omit auxiliary verbs and their contractions (don't, it's). They also omit numerals,
+// interjections, and words of quantity (many, viel, много). A word that belongs to two classes is
+// listed if it often belongs to a closed class, like Dutch zijn (his, to be) and German sein.
+// Otherwise it is not listed, like Swedish var, which is mostly "was".
 //
 // A word that elision has joined to its article is not a function word, even if both parts are.
 // Split it with [Elide] first.
@@ -55,8 +55,8 @@ var elided = map[string][]string{
 }
 
 // Elide removes an article, preposition, pronoun or conjunction that elision has joined to the
-// front of a word: "l'homme" is "homme", "dell'arte" is "arte". It supports fr, it and ca. Other
-// words with an apostrophe stay: "aujourd'hui", "quelqu'un", "o'neill".
+// front of a word: "l'homme" becomes "homme", "dell'arte" becomes "arte". It supports fr, it and
+// ca. Other words with an apostrophe stay: "aujourd'hui", "quelqu'un", "o'neill".
 func Elide(lang, word string) string {
 	prefixes := elided[lang]
 	if prefixes == nil {

@@ -54,7 +54,7 @@ func TestFunctionWord(t *testing.T) {
 		},
 		{"xx", "", "the и der le"},
 		{"", "", "the и der le"},
-		{"EN", "", "the"}, // a code is lower-case: see Primary
+		{"EN", "", "the"}, // codes are lower-case, see Primary
 		{"eng", "", "the"},
 		{"~\xff", "", "the"},
 	} {
@@ -71,7 +71,7 @@ func TestFunctionWord(t *testing.T) {
 	}
 }
 
-// Pages write ё or е as they like, and the same word must go either way.
+// Pages may write ё as е. Both spellings must be function words.
 func TestRussianYo(t *testing.T) {
 	for word := range functionWords()['r'-'a']['u'-'a'] {
 		if e := strings.ReplaceAll(word, "ё", "е"); !FunctionWord("ru", e) {
@@ -88,7 +88,7 @@ func TestElide(t *testing.T) {
 		{"fr", "jusqu'à", "à"},
 		{"fr", "n'y", "y"},
 		{"fr", "homme", "homme"},
-		{"fr", "aujourd'hui", "aujourd'hui"}, // one word, whatever it once was
+		{"fr", "aujourd'hui", "aujourd'hui"}, // now a single word
 		{"fr", "quelqu'un", "quelqu'un"},
 		{"fr", "presqu'île", "presqu'île"},
 		{"fr", "c's", "c's"},

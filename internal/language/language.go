@@ -1,5 +1,5 @@
-// Package language detects the language of a text. It is pure, and holds the project's knowledge of
-// single languages.
+// Package language detects the language of a text. It is pure. Everything that the project knows
+// about individual languages is here.
 //
 // [Detect] looks at the script first: Greek letters are Greek, kana are Japanese. Dozens of
 // languages use Latin and Cyrillic letters. There the function words decide, because every running
@@ -8,8 +8,8 @@ package language
 
 import "strings"
 
-// Primary normalises a language tag (BCP 47) to its primary subtag: "en-US" and "EN_us" are "en".
-// It returns "" for a string that is not a tag.
+// Primary normalises a language tag (BCP 47) to its primary subtag: "en-US" and "EN_us" become
+// "en". It returns "" for a string that is not a tag.
 func Primary(tag string) string {
 	tag = strings.TrimSpace(tag)
 	if i := strings.IndexAny(tag, "-_,; \t"); i >= 0 {
@@ -25,7 +25,7 @@ func Primary(tag string) string {
 		}
 	}
 	switch tag {
-	case "und", "mul", "zxx", "mis": // undetermined, several, none, uncoded: ISO 639-2
+	case "und", "mul", "zxx", "mis": // these codes of ISO 639-2 stand for undetermined, several, no and uncoded languages
 		return ""
 	}
 	if short, ok := twoLetters[tag]; ok {

@@ -11,7 +11,7 @@ func TestPrimary(t *testing.T) {
 		{"en-US", "en"},
 		{"EN_us", "en"},
 		{" zh-Hant-TW ", "zh"},
-		{"de, en", "de"}, // meta content-language may list several
+		{"de, en", "de"}, // the meta element content-language may list several
 		{"eng", "en"},
 		{"gsw-CH", "gsw"},
 		{"", ""},
@@ -58,8 +58,8 @@ func TestDetect(t *testing.T) {
 	}
 }
 
-// What says too little must not be told with certainty: a wrong language here would override a
-// right declaration.
+// Detect must not be sure of a text without enough evidence, because a sure but wrong result would
+// override a correct declaration.
 func TestDetectUnsure(t *testing.T) {
 	for _, text := range []string{
 		"",
@@ -67,7 +67,7 @@ func TestDetectUnsure(t *testing.T) {
 		"Home",
 		"Home About Contact Products Services",
 		strings.Repeat("Acme Widget Gadget Sprocket ", 20),
-		"Kötturinn sat á glugganum og horfði á hundinn sem var í garðinum með hinum dýrunum, en hann hreyfði sig ekki því að það var orðið áliðið.", // Icelandic has no list
+		"Kötturinn sat á glugganum og horfði á hundinn sem var í garðinum með hinum dýrunum, en hann hreyfði sig ekki því að það var orðið áliðið.", // Icelandic, for which there is no word list
 	} {
 		if got, sure := Detect(text); sure {
 			t.Errorf("Detect(%q) = %q, sure", text, got)

@@ -7,13 +7,13 @@ import (
 
 // Singular returns the singular of a plural: "cities" is "city", "boxes" is "box", "children" is
 // "child". The languages are those of [FunctionWord]. It looks at the word alone, so it also
-// changes words that only look like plurals: "runs" is "run". That hurts no comparison. Singular of
-// the result is the result itself.
+// changes words that only look like plurals: "runs" is "run". That does not harm a comparison,
+// because both texts are treated in the same way. Singular does not change its own results again.
 //
 // English uses rules and a list. Words with an apostrophe stay ("dog's"), as do words of three
 // letters and "news", "analysis", "always". "people", "data" and "media" stay because they are
-// seldom used as plurals. Of 4,151 words that WordNet knows as a noun's regular plural, 38 get
-// another singular than WordNet's. Only common irregular plurals are known.
+// seldom used as plurals. Of 4,151 words that WordNet knows as a noun's regular plural, 38 get a
+// different singular than in WordNet. Only common irregular plurals are known.
 //
 // In the other languages it is a heuristic of endings and lists, and function words stay;
 // singular_endings.go describes it.
@@ -29,9 +29,9 @@ func Singular(lang, word string) string {
 }
 
 // PlainSingular is the plural rule of one published system, reproduced with its faults for
-// comparison: -ies becomes -y, and any other final s is dropped ("boxes" is "boxe", "bus" is "bu").
-// An s after another s or after an apostrophe stays. The token "s" stays, because a token must not
-// become empty.
+// comparison: -ies becomes -y, and any other final s is dropped ("boxes" becomes "boxe", "bus"
+// becomes "bu"). An s after another s or after an apostrophe stays. The token "s" stays, because a
+// token must not become empty.
 func PlainSingular(word string) string {
 	switch {
 	case len(word) < 2 || strings.HasSuffix(word, "'s") || strings.HasSuffix(word, "ss"):
@@ -44,8 +44,8 @@ func PlainSingular(word string) string {
 	return word
 }
 
-// irregularPlurals holds plural and singular, line by line. A word alone on its line is not a
-// plural. The source is common knowledge of English.
+// irregularPlurals lists plurals, each followed by its singular. The list is based on general
+// knowledge of English.
 const irregularPlurals = `
 men man, women woman, children child, feet foot, teeth tooth, geese goose, mice mouse, lice louse, oxen ox, brethren brother
 halves half, calves calf, elves elf, hooves hoof, knives knife, leaves leaf, lives life, loaves loaf, scarves scarf
@@ -88,7 +88,8 @@ canoes canoe, foes foe, hoes hoe, horseshoes horseshoe, oboes oboe, shoes shoe, 
 woes woe, floes floe, aloes aloe, mistletoes mistletoe, does does, goes go, undergoes undergo
 `
 
-// noPlurals end in s, or in -men, and are not plurals. Words in -ss, -us and -is need no list.
+// noPlurals lists words that end in -s or -men and are not plurals. Words in -ss, -us and -is need
+// not be listed.
 const noPlurals = `
 news series species means headquarters barracks crossroads gallows kudos thanks whereabouts shambles
 physics mathematics politics economics ethics athletics electronics linguistics genetics analytics robotics mechanics
@@ -124,50 +125,50 @@ func englishSingular(word string) string {
 	}
 	last := word[n-1]
 	if last != 's' && last != 'n' && last != 'e' && last != 'a' && last != 'i' && last != 't' && last != 'h' {
-		return word // most words end here, because no plural in the table has this last letter
+		return word // most words return here, because no plural in the table has this last letter
 	}
 	if singular, ok := englishPlurals()[word]; ok {
 		return singular
 	}
 	if last != 's' {
 		if strings.HasSuffix(word, "men") && n > 5 {
-			return word[:n-2] + "an" // policemen; the exceptions are in the table
+			return word[:n-2] + "an" // policemen becomes policeman; the exceptions are in the table
 		}
 		return word
 	}
 	if n == 3 {
-		return word // gas, was
+		return word // a word like gas or was is not a plural
 	}
 	if shorter := dropS(word); shorter != word {
-		return englishSingular(shorter) // shorter ends in no s but ss, and is a plural only in mistakes such as childrens
+		return englishSingular(shorter) // only a mistake such as childrens is changed a second time
 	}
 	return word
 }
 
-// dropS removes the regular plural of a word of four letters or more that ends in s.
+// dropS removes a regular plural ending from a word of four letters or more that ends in s.
 func dropS(word string) string {
 	n := len(word)
 	switch word[n-2] {
-	case 's', 'u', 'i': // glass, virus, analysis
+	case 's', 'u', 'i': // for example glass, virus, analysis
 		return word
 	case 'e':
 		return dropEs(word)
 	}
 	if c := word[n-2]; c < 'a' && c != '-' || 'z' < c && c < 0x80 {
-		return word // 1990s
+		return word // for example 1990s
 	}
 	return word[:n-1]
 }
 
-// dropEs decides whether the ending is -es or -s.
+// dropEs removes a regular plural ending from a word in -es, either -es or only -s.
 func dropEs(word string) string {
 	stem := word[:len(word)-2]
 	switch {
 	case strings.HasSuffix(stem, "i") && len(stem) > 2:
-		return stem[:len(stem)-1] + "y" // cities
+		return stem[:len(stem)-1] + "y" // for example cities
 	case strings.HasSuffix(stem, "ss"), strings.HasSuffix(stem, "x"), strings.HasSuffix(stem, "ch"),
 		strings.HasSuffix(stem, "sh"), strings.HasSuffix(stem, "zz"), strings.HasSuffix(stem, "o") && len(stem) > 2:
-		return stem // classes, boxes, churches, wishes, buzzes, heroes
+		return stem // for example classes, boxes, churches, wishes, buzzes, heroes
 	}
-	return stem + "e" // houses, sizes, tables
+	return stem + "e" // for example houses, sizes, tables
 }

@@ -15,16 +15,16 @@ import (
 //
 // French, Portuguese and Spanish form nearly every plural with -s. There the rule reaches most
 // nouns, and also verbs and adjectives that end in the same way. In German, Dutch, Swedish and
-// Italian a plural does not tell its singular ("Wege", "Liege"; "libri", "cani"). So the rule
-// covers only the endings of suffixes (-ungen, -heden, -ningar, -zioni) and the commonest nouns.
-// Polish, Russian and Ukrainian decline. There the plural forms of any case become the nominative
-// singular, for the commonest nouns and for suffixes that tell it. A singular form that looks like
-// one of these plural forms is changed too. All other words stay.
+// Italian the singular cannot be derived from the plural ("Wege", "Liege"; "libri", "cani"). So the
+// rule covers only the endings of suffixes (-ungen, -heden, -ningar, -zioni) and the commonest
+// nouns. Polish, Russian and Ukrainian decline. There the plural forms of any case become the
+// nominative singular, for the commonest nouns and for suffixes that identify it. A singular form
+// that looks like one of these plural forms is changed too. All other words stay.
 //
-// The rules were measured with the analysers of Apertium, over the nouns of Debian's spelling lists
-// that are plural and nothing else. The table shows the share for which the result is the
-// analyser's, the share left unchanged, and the share with another result. The latter is mostly the
-// feminine, which the analyser files under the masculine.
+// The rules were measured with the analysers of Apertium, on those words of Debian's spelling lists
+// that can only be plural nouns. The columns are the share with the same result as the analyser,
+// the share left unchanged, and the share with another result. Most of the other results are
+// feminine words, which the analyser lists under the masculine.
 //
 //	pt  94   1   5 %
 //	fr  93   3   4 %
@@ -40,11 +40,11 @@ import (
 // A plurals holds the plural rules of one language.
 type plurals struct {
 	words   map[string]string
-	endings map[string]string // by ending: its replacement; an ending that is its own replacement marks words to leave unchanged
+	endings map[string]string // maps an ending to its replacement; an ending that maps to itself stays
 	longest int               // length of the longest ending, in bytes
 }
 
-// leastSingular is the fewest letters that a singular made by an ending may have.
+// leastSingular is the least number of letters of a singular that an ending rule may produce.
 const leastSingular = 3
 
 var pluralRules = map[string]func() plurals{
@@ -77,7 +77,7 @@ func readPlurals(name string) plurals {
 }
 
 // of returns the singular of a lower-cased word. It applies the rules until they change nothing. If
-// they never stop changing it, it returns the word itself.
+// they still change the word in the third round, it returns the word itself.
 func (p *plurals) of(word string) string {
 	one := word
 	for range 3 {

@@ -15,7 +15,7 @@ func TestSingular(t *testing.T) {
 		{"children", "child"}, {"men", "man"}, {"women", "woman"}, {"feet", "foot"}, {"teeth", "tooth"}, {"mice", "mouse"},
 		{"policemen", "policeman"}, {"specimens", "specimen"}, {"specimen", "specimen"},
 		{"childrens", "child"}, {"runs", "run"},
-		// No plurals, or not to be told.
+		// These are not plurals, or cannot be recognised as such.
 		{"glass", "glass"}, {"virus", "virus"}, {"analysis", "analysis"}, {"bus", "bus"}, {"was", "was"}, {"news", "news"},
 		{"series", "series"}, {"always", "always"}, {"physics", "physics"}, {"lens", "lens"}, {"people", "people"},
 		{"dog's", "dog's"}, {"dogs'", "dogs'"}, {"1990s", "1990s"}, {"s", "s"}, {"", ""},
@@ -31,8 +31,8 @@ func TestSingular(t *testing.T) {
 	}
 }
 
-// TestSingularEndings: what the rules and lists of the other languages reach, and
-// what they must leave alone.
+// TestSingularEndings checks the rules and lists of the other languages, with words that they must
+// leave unchanged.
 func TestSingularEndings(t *testing.T) {
 	for lang, pairs := range map[string]string{
 		"es": `casas=casa luces=luz ciudades=ciudad colores=color canciones=canción imágenes=imagen clases=clase noches=noche nombres=nombre jueces=juez
@@ -61,7 +61,7 @@ func TestSingularEndings(t *testing.T) {
 func TestPlainSingular(t *testing.T) {
 	for _, test := range []struct{ word, want string }{
 		{"cats", "cat"}, {"cities", "city"}, {"dog's", "dog's"}, {"glass", "glass"}, {"cat", "cat"},
-		{"boxes", "boxe"}, {"bus", "bu"}, {"series", "sery"}, {"is", "i"}, // as published
+		{"boxes", "boxe"}, {"bus", "bu"}, {"series", "sery"}, {"is", "i"}, // wrong, but as published
 		{"1990s", "1990"}, {"ies", "y"}, {"s", "s"}, {"", ""},
 	} {
 		if got := PlainSingular(test.word); got != test.want {
@@ -70,7 +70,7 @@ func TestPlainSingular(t *testing.T) {
 	}
 }
 
-// The table is written by hand: each of its singulars must be one.
+// The table is written by hand, so check that each singular in it is its own singular.
 func TestSingularTable(t *testing.T) {
 	for plural, singular := range englishPlurals() {
 		if got := Singular("en", singular); got != singular {

@@ -26,8 +26,8 @@ import (
 	"github.com/blevesearch/snowballstem/turkish"
 )
 
-// stemmers are the algorithms of Snowball by language. The Norwegian one is for Bokmål, so nn has
-// none.
+// stemmers maps languages to the algorithms of Snowball. The Norwegian algorithm is for Bokmål, so
+// nn has none.
 var stemmers = map[string]func(*snowballstem.Env) bool{
 	"ar": arabic.Stem,
 	"da": danish.Stem,
@@ -50,16 +50,16 @@ var stemmers = map[string]func(*snowballstem.Env) bool{
 	"tr": turkish.Stem,
 }
 
-// longestStem is the longest word, in bytes, that is given to a stemmer. A stemmer's replacements
-// copy the word, so a megabyte of one letter would take minutes. No word of any dictionary is as
+// longestStem is the length in bytes of the longest word that is stemmed. A stemmer copies the word
+// for each replacement, so a word of a megabyte would take minutes. No word of any dictionary is as
 // long.
 const longestStem = 128
 
 var stemEnvs = sync.Pool{New: func() any { return snowballstem.NewEnv("") }}
 
 // Stem removes a word's inflection, and often its derivation, by the Snowball algorithm of the
-// language: "running" and "runs" are "run". The result need not be a word, and different words may
-// have the same stem. Stemming a stem may shorten it again. Polish and Ukrainian have light
+// language: "running" and "runs" become "run". The result need not be a word, and different words
+// may have the same stem. Stemming a stem may shorten it again. Polish and Ukrainian have light
 // stemmers of this project: see stem_endings.go. A word of over 128 bytes, or of a language without
 // a stemmer ([HasStem]), is returned unchanged.
 func Stem(lang, word string) string {
@@ -80,7 +80,7 @@ func Stem(lang, word string) string {
 	env.SetCurrent("") // otherwise the pool would keep the page's text, of which word is a part, in memory
 	stemEnvs.Put(env)
 	if result == "" {
-		return word // a token must not vanish
+		return word // a token must not become empty
 	}
 	return result
 }

@@ -12,13 +12,14 @@ import (
 // and "wsi" stay two words). It is a heuristic: it also cuts words that only look inflected, and
 // two words may get the same stem.
 
-// Endings of nouns and adjectives, from common grammar.
+// lightEndings lists the endings of nouns and adjectives by language. The list is based on general
+// knowledge of grammar.
 var lightEndings = map[string][]string{
 	"pl": byLength(`iami iach iego iemu iej iom iów ami ach ego emu imi ymi owi owie ich ych ia ie ią ię io iu om ów em im ym ej ą ę a e i o u y`),
 	"uk": byLength(`ями ами ові еві єві ого ому ими іми ях ах ям ам ів їв ей ой ою ею єю ій їй ої ий их им ім іх ьою ьої ем єм ом а я о е є у ю и і ї й ь`),
 }
 
-// lightStem is the least number of letters that a light stemmer leaves.
+// lightStem is the least number of letters that remain after a light stemmer has cut an ending.
 const lightStem = 3
 
 func byLength(list string) []string {

@@ -41,7 +41,7 @@ func TestStem(t *testing.T) {
 	}
 }
 
-// Workers stem at once, and share the pool.
+// Several goroutines may call Stem at the same time, although they share a pool.
 func TestStemConcurrent(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 4 {

@@ -8,13 +8,13 @@ import (
 )
 
 // Each file in the folder words holds the function words of one language. A line that begins with #
-// names their source.
+// is a comment, such as the source of the words.
 //
 //go:embed words/*.txt
 var files embed.FS
 
-// languages are the languages that are told apart by function words: first those in Latin letters,
-// then those in Cyrillic letters.
+// languages lists the languages that are distinguished by function words: first those in Latin
+// letters, then those in Cyrillic letters.
 var languages = []string{
 	"en", "es", "de", "fr", "it", "pt", "nl", "pl", "sv", "da", "no", "fi", "cs", "ro", "tr", "hu", "id", "ca",
 	"ru", "uk", "bg", "be", "sr",
@@ -42,7 +42,7 @@ var lists = sync.OnceValue(func() map[string]map[string]bool {
 	for _, name := range names {
 		text, err := files.ReadFile(name)
 		if err != nil {
-			panic(err) // it is embedded
+			panic(err) // an embedded file can always be read
 		}
 		lang := strings.TrimSuffix(strings.TrimPrefix(name, "words/"), ".txt")
 		all[lang] = parseList(string(text))
@@ -50,7 +50,8 @@ var lists = sync.OnceValue(func() map[string]map[string]bool {
 	return all
 })
 
-// parseList reads words between white space; a line that begins with # is a comment.
+// parseList returns the words of a list. White space separates words, and a line that begins with #
+// is a comment.
 func parseList(text string) map[string]bool {
 	words := map[string]bool{}
 	for line := range strings.Lines(text) {

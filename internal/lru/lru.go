@@ -3,14 +3,14 @@ package lru
 
 import "container/list"
 
-// A Cache holds the most recently used values up to a total weight. It always holds the last one.
-// It is not safe for concurrent use.
+// A Cache holds the most recently used values up to a total weight. It always holds the latest
+// value, even if that is heavier. It is not safe for concurrent use.
 type Cache[K comparable, V any] struct {
 	bound  int
 	weigh  func(V) int
 	weight int
 	byKey  map[K]*list.Element // values are entries
-	order  *list.List          // used last first
+	order  *list.List          // the most recently used first
 }
 
 type entry[K comparable, V any] struct {
@@ -18,8 +18,7 @@ type entry[K comparable, V any] struct {
 	value V
 }
 
-// New returns a cache whose values together weigh at most bound, unless there is
-// only one.
+// New returns a cache of values that together weigh at most bound. A single value may weigh more.
 func New[K comparable, V any](bound int, weigh func(V) int) *Cache[K, V] {
 	return &Cache[K, V]{bound: bound, weigh: weigh, byKey: map[K]*list.Element{}, order: list.New()}
 }

@@ -12,7 +12,7 @@ func TestCache(t *testing.T) {
 		c.Put(key, n)
 	}
 	c.Get("a")
-	c.Put("c", 3) // 12 of 10: b was used longest ago
+	c.Put("c", 3) // the weight would be 12 of 10, so the least recently used value, b, is dropped
 	if _, ok := c.Get("b"); ok {
 		t.Error("b is held, and was used longest ago")
 	}
@@ -22,11 +22,11 @@ func TestCache(t *testing.T) {
 	if _, ok := c.Take("a"); ok {
 		t.Error("a was taken twice")
 	}
-	c.Put("d", 7) // with c 10: what was taken weighs nothing any more
+	c.Put("d", 7) // the weight is 10 with c; values that were taken out do not count any more
 	if n, ok := c.Get("c"); !ok || n != 3 {
 		t.Errorf("c is %d, %t: want 3", n, ok)
 	}
-	c.Put("e", 11) // alone more than the bound: it is held, and nothing else
+	c.Put("e", 11) // e alone is heavier than the bound, so the cache holds only e
 	if _, ok := c.Get("d"); ok {
 		t.Error("d is held beside a value that is larger than the bound")
 	}

@@ -133,8 +133,8 @@ var (
 	urls     = describe("urls", "URLs in the frontier, by state.", "state")
 	inFlight = describe("urls_in_flight", "URLs in flight: being fetched or judged.")
 	hosts    = describe("hosts_waiting", "Hosts with URLs to fetch.")
-	bytes    = describe("crawl_bytes", "Bytes of the bodies of all URLs in the store, decoded, whichever process fetched them.")
-	fetched  = describe("process_fetched_bytes_total", "Bytes of the bodies fetched by this process, decoded.")
+	bytes    = describe("crawl_bytes", "Decoded bytes of the bodies of all URLs in the store, fetched by any process.")
+	fetched  = describe("process_fetched_bytes_total", "Decoded bytes of the bodies fetched by this process.")
 )
 
 func describe(name, help string, labels ...string) *prometheus.Desc {

@@ -121,8 +121,8 @@ func (c *selection) putBack(ctx context.Context) (n int64, err error) {
 	return n, flush()
 }
 
-// items yields the URLs to visit again: seeds of this run that failed before or whose existence was
-// only checked, and the URLs that the options select. For a URL whose next visit is not due yet it
+// items yields the URLs to visit again: seeds of this run that failed before or were not
+// fetched as pages, and the URLs that the options select. For a URL whose next visit is not due yet it
 // calls notDue with the time at which it will be.
 func (c *selection) items(ctx context.Context, notDue func(time.Time)) iter.Seq2[frontier.Item, error] {
 	return func(yield func(frontier.Item, error) bool) {
@@ -137,8 +137,8 @@ func (c *selection) items(ctx context.Context, notDue func(time.Time)) iter.Seq2
 }
 
 // failedSeeds yields the seeds that the user named for this run and that failed before, and the
-// failed targets of their redirects. It also yields a seed that was only checked for existence,
-// because another page linked to it: the seed is to be fetched as a page.
+// failed targets of their redirects. It also yields a seed that was only checked for existence, or
+// fetched for the archive, because another page names it: the seed is to be fetched as a page.
 func (c *selection) failedSeeds(ctx context.Context) iter.Seq2[frontier.Item, error] {
 	return func(yield func(frontier.Item, error) bool) {
 		for _, seed := range c.named {
@@ -152,10 +152,11 @@ func (c *selection) failedSeeds(ctx context.Context) iter.Seq2[frontier.Item, er
 					break
 				}
 				item := c.itemOf(r)
-				if r.Checked {
+				aside := r.Checked || r.Requisite
+				if aside {
 					item.Kind, item.Depth = frontier.Page, 0
 				}
-				again := r.Checked || slices.Contains(Retried, r.End())
+				again := aside || slices.Contains(Retried, r.End())
 				if again && r.Visited().Before(c.round.Asked) && !yield(item, nil) {
 					return
 				}
@@ -175,14 +176,7 @@ func (c *selection) recordOf(ctx context.Context, url string) (*store.Record, er
 
 // itemOf returns the item that fetches a record's URL again.
 func (c *selection) itemOf(r *store.Record) frontier.Item {
-	it := frontier.Item{URL: r.URL, Via: r.Via, Depth: r.Depth, Hops: r.Hops, Due: c.round.Asked, ETag: r.ETag, Modified: r.Modified}
-	if r.Checked {
-		it.Kind = frontier.Check
-	}
-	if r.Kind == store.Sitemap {
-		it.Kind = frontier.Sitemap
-	}
-	return it
+	return frontier.Item{URL: r.URL, Via: r.Via, Depth: r.Depth, Hops: r.Hops, Kind: r.ItemKind(), Due: c.round.Asked, ETag: r.ETag, Modified: r.Modified}
 }
 
 // ended yields the URLs with a record that the options select.
@@ -339,10 +333,7 @@ func (c *selection) putLast(ctx context.Context) iter.Seq2[frontier.Item, error]
 				return
 			}
 			r := &page.Record
-			item := frontier.Item{URL: r.URL, Depth: r.Depth, Priority: crawler.PutBackPriority, Due: now}
-			if r.Checked {
-				item.Kind = frontier.Check
-			}
+			item := frontier.Item{URL: r.URL, Depth: r.Depth, Kind: r.ItemKind(), Priority: crawler.PutBackPriority, Due: now}
 			if r.Kind == store.Later && !yield(item, nil) {
 				return
 			}

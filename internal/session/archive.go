@@ -112,7 +112,7 @@ func (r *run) openArchive(ctx context.Context, kept *keeping) error {
 	}
 	worker := r.archivist()
 	if r.store.Shared && worker == "" {
-		return usagef("--warc: workers that share a store find their files by their name: give --worker NAME")
+		return usagef("--warc: a worker of a shared store finds its files by its name: give --worker NAME")
 	}
 	robots := "obey"
 	if r.opt.Crawl.IgnoreRobots {

@@ -37,13 +37,13 @@ func whyAlone(h crawler.HostState, now time.Time) string {
 	case h.Alone != "":
 		return "until the end of the run: " + h.Alone
 	case h.Budget:
-		return "it reached its --max-host-pages or --max-host-bytes"
+		return "reached --max-host-pages or --max-host-bytes"
 	case h.Hopeless:
 		return fmt.Sprintf("no answer, %s in a row; next request in %v", report.Counted(h.Fails, "time"), wait)
 	case h.Fails > 0:
 		return fmt.Sprintf("failed %s in a row; next request in %v", report.Counted(h.Fails, "time"), wait)
 	default:
-		return fmt.Sprintf("it asked for a pause; next request in %v", wait)
+		return fmt.Sprintf("the host asked for a pause; next request in %v", wait)
 	}
 }
 

@@ -58,7 +58,7 @@ func (r *run) plan(ctx context.Context) (p plan, err error) {
 			continue
 		}
 		// The pending URLs of the folder stay pending until the folder is back.
-		r.out.Say("The folder %s is missing (%v), so http://%s/ is skipped. Restore it, or give its new place; the folder's name must be the same.", l.Dir, disk.Reason(l.err), l.Host)
+		r.out.Say("The folder %s is missing (%v), so http://%s/ is skipped. Restore the folder, or name its new location; its name must stay the same.", l.Dir, disk.Reason(l.err), l.Host)
 		p.lost = append(p.lost, l)
 		o.Away = append(o.Away, l.Host)
 		o.Folders = slices.DeleteFunc(o.Folders, func(f folder.Site) bool { return f == l.Site })
@@ -74,7 +74,7 @@ func (r *run) plan(ctx context.Context) (p plan, err error) {
 	o.AllowHosts = append(o.AllowHosts, special...)
 	o.SeedHosts = wire.HostsOf(p.seeds.URLs...)
 	if len(p.seeds.URLs) > len(special) && !namesContact(o.UserAgent) {
-		r.out.Say("Tip: let site owners know who crawls: --contact with a URL or email address is sent with each request.")
+		r.out.Say("Tip: tell site owners who crawls: --contact adds a URL or email address to each request.")
 	}
 	p.crawl = o
 	p.again = selection{

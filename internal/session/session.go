@@ -130,6 +130,7 @@ func (r *run) crawl(ctx context.Context, p plan, order *precedence.Order, kept *
 		Agent:          robots.ProductToken(p.crawl.UserAgent),
 		Memory:         r.opt.Memory,
 		Learn:          book,
+		Requisites:     p.crawl.Requisites,
 		Documents:      DocumentsOf(r.settings, r.opt.Memory),
 		Archive:        kept.commit(),
 		OnTouch:        following.touched(),
@@ -348,6 +349,11 @@ func spent(ctx context.Context, s store.Reader, o *crawler.Options) (map[string]
 		r := &page.Record
 		host := frontier.HostOf(r.URL)
 		of := all[host]
+		if r.Requisite {
+			of.Requisites += r.Size
+			all[host] = of
+			continue
+		}
 		if r.Kind == store.Page || r.Kind == store.Other {
 			of.Pages++
 		}

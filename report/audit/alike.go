@@ -6,7 +6,7 @@ import (
 )
 
 // resemblances computes exact resemblances of pages. Successive calls often compare many pages with
-// the same leader, so the shingles of that leader are kept until a call names another one.
+// the same leader, so the shingles of that leader are kept until a call has another leader.
 type resemblances struct {
 	rule dedup.Rule
 	of   dedup.Hash

@@ -87,7 +87,7 @@ func Read(ctx context.Context, s store.Reader, opt Options) (*Audit, error) {
 	if opt.Nearly != nil {
 		var err error
 		if a.nearly, err = opt.Nearly(ctx); err != nil {
-			return nil, fmt.Errorf("audit: pages that are almost duplicates: %w", err)
+			return nil, fmt.Errorf("audit: compare all pages: %w", err)
 		}
 	}
 	for _, l := range a.Lists {

@@ -177,9 +177,9 @@ func TestCells(t *testing.T) {
 		{"titles.copied", "/twin-copy", "resemblance", audit.Share(1)},
 		{"no-text.empty", "/empty", "why", "the answer is empty"},
 		{"no-text.scripts", "/app", "why", "the element that scripts fill is empty"},
-		{"no-text.unseen", "/drawn", "why", "scripts add its text"},
-		{"no-text.documents", "/sealed.pdf", "why", "no text in this PDF: it is encrypted, and needs a password"},
-		{"no-text.links", "/menus", "why", "it has only navigation"},
+		{"no-text.unseen", "/drawn", "why", "scripts add the text"},
+		{"no-text.documents", "/sealed.pdf", "why", "no text in this PDF: encrypted, and needs a password"},
+		{"no-text.links", "/menus", "why", "the page has only navigation"},
 		{"pages", "/", "links_out", nil},
 	} {
 		got := cell(t, rowOf(t, a, c.finding, c.path), c.column)
@@ -278,7 +278,7 @@ func TestFailOn(t *testing.T) {
 		{"broken>50%", ""},
 		{"broken>5%", "broken: 9.7 % (6 of 62), limit 5 %"},
 		{"thin=1,pages<10", "thin: 1, must not be 1 (4 more without text: see no-text)"},
-		{"duplicates<=100%", "duplicates: 4.4 % (2 of 45), must be over 100 % (and 2 handled by noindex or their canonical URL)"},
+		{"duplicates<=100%", "duplicates: 4.4 % (2 of 45), must be above 100 % (and 2 handled by noindex or their canonical URL)"},
 	} {
 		all, err := audit.ParseConditions(c.on)
 		if err != nil {
@@ -302,9 +302,9 @@ func TestFailOn(t *testing.T) {
 		"broken>NaN":  `"NaN" is neither a number`,
 		"broken>101%": "is neither a number",
 		"broken>":     "is neither a number",
-		"brocken>0":   "there are broken, redirects",
-		"titles.x>0":  "there are titles.missing, titles.repeated",
-		">0":          "there are broken, redirects",
+		"brocken>0":   "try broken, redirects",
+		"titles.x>0":  "try titles.missing, titles.repeated",
+		">0":          "try broken, redirects",
 		"broken>0,":   "is not a limit",
 	} {
 		if _, err := audit.ParseConditions(on); err == nil || !strings.Contains(err.Error(), want) {

@@ -12,9 +12,9 @@ import (
 	"skink/store"
 )
 
-// endless is a store of so many pages, which are made when they are asked for: what is measured is
-// what the audit holds. Each page has 30 links, one in ten is an error, and one in five shares its
-// title.
+// endless is a store of the given number of pages, which are made when they are read, so that the
+// benchmark measures the memory of the audit alone. Each page has 30 links, one page in ten is an
+// error, and one in five has the title of another page.
 type endless struct {
 	store.Reader
 	pages int
@@ -53,7 +53,7 @@ func (e endless) Changes(_ context.Context, _ store.Cursor, want store.Want) ite
 	}
 }
 
-// BenchmarkRead tells what an audit holds for each page of a store.
+// BenchmarkRead measures the memory of an audit for each page of a store.
 func BenchmarkRead(b *testing.B) {
 	const pages = 200_000
 	for b.Loop() {

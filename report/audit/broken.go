@@ -22,8 +22,12 @@ func broken(*Audit) *List {
 		),
 		Findings: []*Finding{{Name: "gone"}, {Name: "soft"}, {Name: "refused"}, {Name: "server"}, {Name: "unreachable"}, {Name: "unreadable"}},
 	}
-	return l.pick(store.Error, func(r *store.Record) (string, bool) { return brokenHow(r), true })
+	return l.pick(store.Error, func(r *store.Record) (string, bool) { return brokenHow(r), r.Problem != unfetched })
 }
+
+// unfetched is the problem of a file that was not requested, because its host's limit of requisites
+// was reached (crawler.ProblemBudget). So nothing is wrong with the file.
+const unfetched = "requisite limit"
 
 func brokenHow(r *store.Record) string {
 	switch {

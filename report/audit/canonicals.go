@@ -11,8 +11,8 @@ func canonicals(a *Audit) *List {
 	l := &List{
 		Name: "canonicals", Of: "pages",
 		Columns: brief(
-			linksColumn, column("resemblance", "Resemblance", alike), urlColumn, canonicalColumn.titled("Names"),
-			column("is", "Which is", canonicalIs),
+			linksColumn, column("resemblance", "Resemblance", alike), urlColumn, canonicalColumn.titled("Canonical URL"),
+			column("is", "Answer there", canonicalIs),
 		).more(
 			column("all", "All canonical URLs", func(_ *subject, r *store.Record) any { return listed(r.Canonicals) }),
 			titleColumn, indexedColumn,
@@ -94,10 +94,10 @@ func hreflang(a *Audit) *List {
 	l := &List{
 		Name: "hreflang", Of: "pages",
 		Columns: brief(
-			linksColumn, column("language", "Language", languageOfOther).where((*subject).hasOther), urlColumn, column("alternate", "Names", otherURL).where((*subject).hasOther),
-			column("is", "Which is", func(s *subject, _ *store.Record) any { return endsWith(&s.other.Record) }).where((*subject).hasOther),
+			linksColumn, column("language", "Language", languageOfOther).where((*subject).hasOther), urlColumn, column("alternate", "Translation", otherURL).where((*subject).hasOther),
+			column("is", "Answer there", func(s *subject, _ *store.Record) any { return endsWith(&s.other.Record) }).where((*subject).hasOther),
 		).more(
-			column("names", "Which names", func(s *subject, _ *store.Record) any {
+			column("names", "Translations named there", func(s *subject, _ *store.Record) any {
 				var all []string
 				for _, alt := range s.other.Record.Alternates {
 					all = append(all, alt.Lang+" "+alt.URL)

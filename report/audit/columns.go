@@ -70,7 +70,7 @@ var (
 	verdictColumn   = column("verdict", "Verdict", func(_ *subject, r *store.Record) any { return text(string(r.Verdict)) })
 	indexedColumn   = column("indexed", "Indexed", func(_ *subject, r *store.Record) any { return indexed(r) }).where((*subject).isPage)
 	canonicalColumn = column("canonical", "Canonical", func(_ *subject, r *store.Record) any { return link(r.CanonicalURL) })
-	repeatsColumn   = column("duplicate_of", "Repeats", func(_ *subject, r *store.Record) any { return link(r.DuplicateOf) })
+	repeatsColumn   = column("duplicate_of", "Duplicate of", func(_ *subject, r *store.Record) any { return link(r.DuplicateOf) })
 	depthColumn     = column("depth", "Clicks", func(_ *subject, r *store.Record) any { return int64(r.Depth) })
 	statusColumn    = column("status", "Status", func(_ *subject, r *store.Record) any { return number(r.Status) })
 	detailColumn    = column("detail", "Detail", func(_ *subject, r *store.Record) any { return text(r.Detail) })
@@ -94,9 +94,9 @@ func pages(*Audit) *List {
 			statusColumn, verdictColumn, wordsColumn, urlColumn, titleColumn,
 		).more(
 			alikeColumn, repeatsColumn, indexedColumn, canonicalColumn,
-			column("title_characters", "Title, characters", func(_ *subject, r *store.Record) any { return characters(r.Title) }).where((*subject).isPage),
+			column("title_characters", "Title length", func(_ *subject, r *store.Record) any { return characters(r.Title) }).where((*subject).isPage),
 			column("description", "Description", func(_ *subject, r *store.Record) any { return text(r.Description) }),
-			column("description_characters", "Description, characters", func(_ *subject, r *store.Record) any { return characters(r.Description) }).where((*subject).isPage),
+			column("description_characters", "Description length", func(_ *subject, r *store.Record) any { return characters(r.Description) }).where((*subject).isPage),
 			column("heading", "Heading", func(_ *subject, r *store.Record) any { return text(firstOf(r.H1)) }),
 			column("headings", "Headings", func(_ *subject, r *store.Record) any { return int64(len(r.H1)) }).where((*subject).isPage),
 			column("language", "Language", func(_ *subject, r *store.Record) any { return text(r.Lang) }),

@@ -9,9 +9,10 @@ import (
 
 // # The tables
 //
-// The CSV form of a list has two columns before those of the list. The first is the name of the
-// finding. The second says why the page is not counted; empty: it is. In a list whose rows name the
-// pages that link to them, each such page has a line. A row without any has one line.
+// In CSV, two columns precede the columns of a list. The first contains the name of the finding.
+// The second contains the reason why the page is not counted, and is empty if the page is counted.
+// In a list whose rows name the pages that link to them, there is a line for each linking page. A
+// row without linking pages has one line.
 
 func writeCSV(ctx context.Context, out *bufio.Writer, a *Audit, chosen []*Finding, o Output) error {
 	if o.About == "" {

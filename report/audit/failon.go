@@ -17,21 +17,23 @@ type Condition struct {
 	Percent bool // Bound is in percent of all pages or URLs, see List.Of
 }
 
-// ops are the comparisons. ">=" comes before ">", so that the longest matching sign is found first.
+// ops lists the comparisons. ">=" comes before ">", so that the longest matching sign is found
+// first.
 var ops = []struct {
 	sign  string
 	limit string // words before the bound in the message of a failed condition
 	holds func(a, b float64) bool
 }{
 	{">=", "must be below", func(a, b float64) bool { return a >= b }},
-	{"<=", "must be over", func(a, b float64) bool { return a <= b }},
+	{"<=", "must be above", func(a, b float64) bool { return a <= b }},
 	{">", "limit", func(a, b float64) bool { return a > b }},
 	{"<", "must be at least", func(a, b float64) bool { return a < b }},
 	{"=", "must not be", func(a, b float64) bool { return a == b }},
 }
 
-// ParseConditions parses conditions separated by commas, such as "duplicates>5%,broken>0". Each is
-// the name of a list or finding, a comparison, and a number, with % for percent.
+// ParseConditions parses conditions that are separated by commas, such as "duplicates>5%,broken>0".
+// Each condition consists of the name of a list or finding, a comparison, and a number, which may
+// be followed by % for percent.
 func ParseConditions(s string) (all []Condition, err error) {
 	for part := range strings.SplitSeq(s, ",") {
 		c, err := parseCondition(strings.Join(strings.Fields(part), ""))
@@ -81,7 +83,7 @@ func unknownName(name string) error {
 	if len(names) == 0 || list == "" {
 		names = ListNames()
 	}
-	return fmt.Errorf("nothing is called %q: there are %s", name, strings.Join(names, ", "))
+	return fmt.Errorf("no list or finding is called %q: try %s", name, strings.Join(names, ", "))
 }
 
 // CheckName returns an error with suggestions if name is neither the name of a list nor the full name
@@ -93,8 +95,8 @@ func CheckName(name string) error {
 	return unknownName(name)
 }
 
-// Fails returns a message for each condition that is true of the audit. If there is none, the site
-// has passed.
+// Fails returns a message for each condition that is true of the audit. If there are no messages,
+// the site has passed.
 func (a *Audit) Fails(all []Condition) (failed []string) {
 	for _, c := range all {
 		n, of, also := a.counted(c.Name)
@@ -120,8 +122,9 @@ func (a *Audit) Fails(all []Condition) (failed []string) {
 	return failed
 }
 
-// counted returns how many entries of a list or finding count (n), the number of all pages or URLs of
-// which they are a share (of), and a text about entries that do not count, which may be empty (also).
+// counted returns the number of counted entries of a list or finding. of is the number of all pages
+// or URLs, from which a percentage can be computed. also is a text about entries that are not
+// counted, or "".
 func (a *Audit) counted(name string) (n, of int64, also string) {
 	l := a.List(name)
 	if f := a.Find(name); f != nil && l == nil {

@@ -55,12 +55,12 @@ func parseTexts(file string) (map[string]Text, error) {
 		}
 		t := Text{weightNamed(take("severity")), take("title"), take("means"), take("fix"), take("measured")}
 		if _, twice := all[name]; twice || t.Weight == 0 || t.Title == "" || t.Means == "" || t.Fix == "" {
-			return nil, fmt.Errorf("findings.txt: [%s] must be there once, with severity (error, warning, note or ok), title, means and fix", name)
+			return nil, fmt.Errorf("findings.txt: [%s]: write exactly one section, with severity (error, warning, note or ok), title, means and fix", name)
 		}
 		all[name] = t
 	}
 	for f := range fields {
-		return nil, fmt.Errorf("findings.txt: [%s] has %q, which nothing reads", f.finding, f.key)
+		return nil, fmt.Errorf("findings.txt: [%s]: unknown key %q", f.finding, f.key)
 	}
 	return all, nil
 }

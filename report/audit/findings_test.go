@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// Each finding has a text, each text a finding, and no text a number that nobody filled in.
+// Each finding must have a text, each text must belong to a finding, and no placeholder for a
+// number may be left in a text.
 func TestTexts(t *testing.T) {
 	known, err := parseTexts(findingsFile)
 	if err != nil {
@@ -30,7 +31,7 @@ func TestTexts(t *testing.T) {
 	}
 }
 
-// Whoever makes a mistake in the file is told where.
+// An error in the file of texts must be reported with its position.
 func TestParseTexts(t *testing.T) {
 	const whole = "# a word to the editor\n\n[thin]\nseverity: warning\ntitle: Thin: pages\nmeans: They\n  say little.\nfix: Say more.\n"
 	all, err := parseTexts(whole)
@@ -42,9 +43,9 @@ func TestParseTexts(t *testing.T) {
 		{"[thin]", "[thin", `line 3: "[thin"`},
 		{"fix: Say more.", "fix Say more.", `line 8: "fix Say more."`},
 		{"fix:", "means:", `line 8: "means: Say more."`},
-		{"fix:", "mend:", "[thin] must be there once"},
-		{"severity: warning", "severity: bad", "[thin] must be there once"},
-		{"fix: Say more.", "fix: Say more.\nmend: Say more.", `[thin] has "mend"`},
+		{"fix:", "mend:", "[thin]: write exactly one section"},
+		{"severity: warning", "severity: bad", "[thin]: write exactly one section"},
+		{"fix: Say more.", "fix: Say more.\nmend: Say more.", `[thin]: unknown key "mend"`},
 		{"[thin]", whole + "[thin]", `line 12: "severity: warning"`},
 	} {
 		if _, err := parseTexts(strings.Replace(whole, test.replace, test.with, 1)); err == nil || !strings.Contains(err.Error(), test.want) {

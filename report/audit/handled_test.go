@@ -10,8 +10,9 @@ import (
 	"skink/store"
 )
 
-// What a site has handled is no finding: copies that ask not to be indexed or name their leader, a
-// missing canonical URL of a page that nobody is to find, and pages of links beside pages of text.
+// TestHandled checks that problems that a site has already handled are not reported. Examples are
+// copies with noindex or with their leader as the canonical URL, a page with noindex that has no
+// canonical URL, and a page that consists of links.
 func TestHandled(t *testing.T) {
 	s := store.NewMemory()
 	id := func(path string) dedup.Hash { return dedup.HashOf([]byte("http://a.test" + path)) }
@@ -40,10 +41,10 @@ func TestHandled(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, want := range map[string]string{
-		"duplicates.exact":   "2 and 2 apart", // /copy and /misnamed
-		"canonicals.missing": "5 and 0 apart", // all without one but /hidden
-		"no-text.unseen":     "1 and 0 apart", // /drawn
-		"no-text.links":      "1 and 0 apart", // /uses
+		"duplicates.exact":   "2 and 2 apart", // the copies are /copy and /misnamed
+		"canonicals.missing": "5 and 0 apart", // all pages without a canonical URL, except /hidden
+		"no-text.unseen":     "1 and 0 apart", // the page is /drawn
+		"no-text.links":      "1 and 0 apart", // the page is /uses
 	} {
 		f := a.Find(name)
 		if got := fmt.Sprintf("%d and %d apart", f.Count(), f.Apart()); got != want {
@@ -52,7 +53,8 @@ func TestHandled(t *testing.T) {
 	}
 }
 
-// A copy whose leader has the same title is no different page: only the copy is listed, as a copy.
+// A copy with the title of its leader must be listed only as a duplicate, and not as a different
+// page with a repeated title.
 func TestCopiesAreNotRepeated(t *testing.T) {
 	s := store.NewMemory()
 	add := func(path, leader string) {
@@ -98,7 +100,7 @@ func TestCopiesAreNotRepeated(t *testing.T) {
 	}
 }
 
-// A page without text is in no-text alone, and wide characters count as two.
+// A page without text is only in the list no-text. Wide characters count as two.
 func TestShort(t *testing.T) {
 	s := store.NewMemory()
 	add := func(path, title, heading string, words int) {
@@ -133,7 +135,7 @@ func TestShort(t *testing.T) {
 	}
 }
 
-// firstRow is the first row of a finding.
+// firstRow returns the first row of a finding.
 func firstRow(t *testing.T, a *audit.Audit, finding string) audit.Row {
 	t.Helper()
 	for row, err := range a.Find(finding).Rows(t.Context(), 0) {
@@ -146,7 +148,8 @@ func firstRow(t *testing.T, a *audit.Audit, finding string) audit.Row {
 	return audit.Row{}
 }
 
-// The pages of one list, and a logo in an h1, are one notice each and no finding for each page.
+// The repeated titles of a list's pages, and a logo in an h1, must each be reported once, and not
+// for each page.
 func TestRepeatedOnce(t *testing.T) {
 	s := store.NewMemory()
 	add := func(url, title, heading string) {
@@ -163,7 +166,7 @@ func TestRepeatedOnce(t *testing.T) {
 	}
 	add("http://a.test/one", "Same", "One")
 	add("http://a.test/two", "Same", "Two")
-	add("http://a.test/homepage1", "A home", "A home") // pages of this name are no lists
+	add("http://a.test/homepage1", "A home", "A home") // this is not page 1 of a list
 	add("http://a.test/page/1", "A home", "A home")
 	for n := range 15 {
 		add(fmt.Sprintf("http://logo.test/%d", n), fmt.Sprintf("Title %d", n), "The name of the site")
@@ -174,7 +177,7 @@ func TestRepeatedOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, want := range map[string]int{
-		"titles.repeated": 4, "titles.paged": 2, // /one and /two, /homepage1 and /page/1; the lists of news and of the blog
+		"titles.repeated": 4, "titles.paged": 2, // repeated: /one, /two, /homepage1 and /page/1; paged: the lists of news and of the blog
 		"headings.repeated": 2, "headings.paged": 2, "headings.logo": 1,
 	} {
 		if got := a.Find(name).Count(); got != want {

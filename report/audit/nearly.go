@@ -10,14 +10,14 @@ import (
 	"skink/store"
 )
 
-// Nearly holds the pages that are almost duplicates: their resemblance to another page is a little too
-// low. Finding them takes a comparison of all pages with all others.
+// Nearly holds the pages that are almost duplicates, because their resemblance to another page is a
+// little too low. Finding them requires a comparison of all pages with each other.
 type Nearly struct {
 	From   float64       // least resemblance of the pages in Groups to their leaders, 0 to 1
-	Groups []NearlyGroup // groups, the largest first
+	Groups []NearlyGroup // the groups, the largest first
 }
 
-// A NearlyGroup is a page, the leader, and the pages that are almost duplicates of it.
+// A NearlyGroup is a page (the leader) with the pages that are almost duplicates of it.
 type NearlyGroup struct {
 	Leader  dedup.Hash // id of the leader
 	Members []NearlyPage
@@ -26,13 +26,13 @@ type NearlyGroup struct {
 // A NearlyPage is a page that is almost a duplicate of the leader of its group.
 type NearlyPage struct {
 	ID          dedup.Hash
-	Resemblance float64 // to the leader, 0 to 1, computed exactly
+	Resemblance float64 // exact resemblance to the leader, 0 to 1
 }
 
-// nearly lists the pages that are almost duplicates, and the words in which they differ.
+// nearly lists the pages that are almost duplicates, with the words in which they differ.
 func nearly(a *Audit) *List {
 	resemblances := map[entry]float64{}
-	groups := map[int32][]dedup.Hash{} // by index of a leader, the ids of the pages of its group, its own first
+	groups := map[int32][]dedup.Hash{} // maps the index of a leader to the ids of the pages in its group, the leader first
 	l := &List{
 		Name: "nearly", Of: "pages",
 		Columns: brief(
@@ -93,7 +93,7 @@ func nearly(a *Audit) *List {
 // leads reports whether the subject's page is the leader of its group.
 func (s *subject) leads() bool { return s.entry.page == s.entry.other }
 
-// differs returns a table cell that shows the words in which the first pages of a group differ. ids are
+// differs returns a table cell with the words in which the first pages of a group differ. ids are
 // the ids of the group's pages.
 func (a *Audit) differs(ctx context.Context, ids []dedup.Hash) (any, error) {
 	pages, err := a.s.Pages(ctx, ids[:min(len(ids), templateTexts)], store.WantText)

@@ -92,8 +92,8 @@ func noText(a *Audit) *List {
 // needs explains to people why a page needs scripts. The keys are the reasons in records.
 var needs = map[string]string{
 	"root":     "the element that scripts fill is empty",
-	"data":     "its text is in JSON that scripts read",
-	"noscript": "it asks for JavaScript",
+	"data":     "scripts read the text from JSON in the page",
+	"noscript": "the page asks for JavaScript",
 }
 
 // whyNoText returns a table cell that says why a page has no text, judged by its record and links.
@@ -114,19 +114,19 @@ func whyNoText(c *store.Content) any {
 	case r.Size == 0:
 		return "the answer is empty"
 	case r.NeedsScripts != "" && r.RenderError != "":
-		return "it could not be rendered: " + r.RenderError
+		return "rendering failed: " + r.RenderError
 	case needs[r.NeedsScripts] != "":
 		return needs[r.NeedsScripts]
 	case r.Bounds != "":
 		return "the page exceeds limits: " + r.Bounds
 	case scripts > 0 && ways > 0:
-		return "it has only navigation, or scripts add its text"
+		return "the page has only navigation, or scripts add the text"
 	case scripts > 0:
-		return "scripts add its text"
+		return "scripts add the text"
 	case ways > 0:
-		return "it has only navigation"
+		return "the page has only navigation"
 	}
-	return "it has no words"
+	return "the page has no words"
 }
 
 func noIndex(*Audit) *List {

@@ -8,7 +8,7 @@ import (
 	"skink/store"
 )
 
-// redirects lists the URLs that redirect to others, and how many redirects follow one another.
+// redirects lists the URLs that redirect to others, with the number of consecutive redirects.
 func redirects(a *Audit) *List {
 	l := &List{
 		Name: "redirects", Of: "URLs", Linked: true,
@@ -17,9 +17,9 @@ func redirects(a *Audit) *List {
 			column("hops", "Hops", func(s *subject, _ *store.Record) any { return int64(len(s.way) - 1) }),
 			urlColumn,
 			column("ends_at", "Final URL", func(s *subject, _ *store.Record) any { return link(s.end) }),
-			column("ends_with", "Ends with", func(s *subject, _ *store.Record) any { return text(s.endsWith) }),
+			column("ends_with", "Final answer", func(s *subject, _ *store.Record) any { return text(s.endsWith) }),
 		).more(
-			column("way", "Way", func(s *subject, _ *store.Record) any { return text(strings.Join(s.way, " → ")) }),
+			column("way", "Chain", func(s *subject, _ *store.Record) any { return text(strings.Join(s.way, " → ")) }),
 			statusColumn, visitedColumn,
 		),
 		Findings: []*Finding{{Name: "loop"}, {Name: "dead-end"}, {Name: "chain"}, {Name: "linked"}, {Name: "other"}},
@@ -37,8 +37,8 @@ func redirects(a *Audit) *List {
 	return l
 }
 
-// redirectFaults returns the names of the findings to which the redirect at an index of site.pages
-// belongs.
+// redirectFaults returns the names of the findings to which a redirect belongs. at is its index in
+// site.pages.
 func (a *Audit) redirectFaults(at int32) (names []string) {
 	hops, loops := a.site.way(at)
 	end := at
@@ -62,8 +62,8 @@ func (a *Audit) redirectFaults(at int32) (names []string) {
 	return names
 }
 
-// follow sets the fields of s that describe where its redirect leads: the URLs on the way, the last
-// one, and what was found there.
+// follow sets the fields of s that describe the target of its redirect: the URLs on the way, the
+// last URL, and the kind of its record.
 func (a *Audit) follow(ctx context.Context, s *subject) error {
 	r := &s.page.Record
 	hops, loops := a.site.way(s.entry.page)
@@ -95,7 +95,7 @@ func (a *Audit) follow(ctx context.Context, s *subject) error {
 	return nil
 }
 
-// endsWith returns in words what the record of a redirect's last URL says, such as "a page".
+// endsWith describes the record of a redirect's last URL in words, such as "a page".
 func endsWith(r *store.Record) string {
 	switch r.Kind {
 	case store.Page:

@@ -10,20 +10,20 @@ import (
 	"skink/store"
 )
 
-// A saying is a line by which a page describes itself: its title, its description or a heading. The
-// struct says how the audit checks it.
+// A saying is a kind of line by which a page describes itself: its title, its description or a
+// heading. The struct defines how the audit checks such lines.
 type saying struct {
 	name        string                         // name of the list, a plural such as "titles"
 	of          func(r *store.Record) []string // returns the lines of a page
-	short, long int64                          // a line with fewer or more characters than these is listed
-	ofText      bool                           // whether a page without text may lack the line
-	logo        bool                           // whether most pages may have the same line, because it is the site's name, see isLogo
+	short, long int64                          // lines with fewer characters than short, or with more than long, are listed
+	ofText      bool                           // the line may be missing on a page without text
+	logo        bool                           // most pages may have the same line, because it is the site's name, see isLogo
 }
 
 func titles(a *Audit) *List {
 	return saying{name: "titles", short: shortTitle, long: longTitle, of: func(r *store.Record) []string {
 		if r.TitleFrom != "" {
-			return nil // Title was taken from another element, because the page has no <title>
+			return nil // the page has no <title>, and Title comes from another element
 		}
 		return []string{r.Title}
 	}}.list(a)
@@ -50,9 +50,9 @@ func headings(a *Audit) *List {
 	return l
 }
 
-// list returns the list of problems with this line: missing, short, long, repeated. Repetition is
-// one finding if the pages are copies of each other, because these need a canonical URL. It is another
-// finding if they are different pages, because these need different lines.
+// list returns the list of problems with these lines: missing, short, long, repeated. Repetition is
+// one finding if the pages are copies of each other, because they need a canonical URL. It is
+// another finding if they are different pages, because they need different lines.
 func (s saying) list(a *Audit) *List {
 	one := strings.TrimSuffix(s.name, "s")
 	l := &List{Name: s.name, Of: "pages", aside: notMeant}
@@ -103,7 +103,7 @@ func (s saying) list(a *Audit) *List {
 				l.found("copied", p.at, seen.original(p))
 			case g.differ:
 				l.found("repeated", p.at, g.first)
-			case a.site.pages[p.at].follows(): // the page's leader has another line, or asks not to be indexed
+			case a.site.pages[p.at].follows(): // the page's leader has another line, or has noindex
 				l.found("copied", p.at, g.first)
 			}
 		}
@@ -118,7 +118,8 @@ func isHTML(r *store.Record) bool {
 	return r.Kind == store.Page && r.Size > 0 && (r.ContentType == "" || strings.Contains(strings.ToLower(r.ContentType), "html"))
 }
 
-// firstOf returns the first of some lines that is not blank, on one line, or "" if all are blank.
+// firstOf returns the first of some lines that is not blank, on one line. It returns "" if all are
+// blank.
 func firstOf(lines []string) string {
 	for _, line := range lines {
 		if s, ok := text(line).(string); ok {
@@ -128,41 +129,43 @@ func firstOf(lines []string) string {
 	return ""
 }
 
-// repeats finds lines, such as titles, that more than one page of a host has. It ignores pages that
+// repeats finds lines, such as titles, that several pages of a host have. It ignores pages that
 // search engines do not list anyway, because a print view may have the title of its page.
 type repeats struct {
 	site   *site
 	seed   maphash.Seed
-	at     map[uint64]int32 // by the hash of host and line, the index in groups; the seed is secret, so that no site can cause collisions
-	said   map[string]int32 // by host, the number of pages that have such a line
-	groups []repeated       // one for each line of each host
+	at     map[uint64]int32 // maps the hash of host and line to an index in groups; the seed is secret, so that a site cannot cause collisions
+	said   map[string]int32 // maps a host to the number of its pages that have such a line
+	groups []repeated       // one element for each line of each host
 	pages  []grouped        // the pages that have such a line, in the order of site.pages
-	counts map[int32]int32  // by index of a page, the number of pages that have its line
+	counts map[int32]int32  // maps the index of a page to the number of pages that have its line
 }
 
-// A grouped is a page, by its place, in the group of pages that share its line.
+// A grouped is a page and the group of pages with the same line. at is the index of the page in
+// site.pages, group the index in repeats.groups.
 type grouped struct {
 	at, group int32
-	further   bool // whether the URL is that of page 2 or later of a list, see furtherPage
+	further   bool // the URL is that of page 2 or later of a list, see furtherPage
 }
 
-// A repeated counts the pages of a host that have one line. Pages are indexes of site.pages. A further
-// page is one such as ?page=2 of a list, which may repeat the line of the list's first page.
+// A repeated describes the pages of a host that have the same line. Pages are indexes of
+// site.pages. Further pages are pages such as ?page=2 of a list, which may repeat the line of the
+// list's first page.
 type repeated struct {
 	host    string
-	first   int32 // the first page that is no further page; nobody: all are
-	further int32 // the first page that is a further page; nobody: none is
-	pages   int32 // number of pages without further pages
+	first   int32 // the first page that is not a further page; nobody if there is none
+	further int32 // the first further page; nobody if there is none
+	pages   int32 // number of pages that are not further pages
 	all     int32 // number of all pages
-	differ  bool  // whether two of the pages are in different clusters, and so are no copies
+	differ  bool  // two of the pages are in different clusters, and therefore not copies
 }
 
-// leastLogo is the number of pages of a host that must have the same heading for it to count as the
-// site's logo.
+// leastLogo is the number of pages of a host that must have the same heading if it is the site's
+// logo.
 const leastLogo = 10
 
-// isLogo reports whether a line is the name of the site rather than of a page: at least leastLogo pages
-// have it, and more than half of the pages of the host that have such a line at all.
+// isLogo reports whether a line is the name of the site and not of a page. At least leastLogo pages
+// must have the line, and more than half of the pages of the host that have any such line.
 func (r *repeats) isLogo(g repeated) bool {
 	return g.pages >= leastLogo && 2*g.all > r.said[g.host]
 }
@@ -205,8 +208,8 @@ func (r *repeats) add(at int32, url, line string) {
 	r.pages = append(r.pages, grouped{at, group, further})
 }
 
-// original returns the index of the page that p duplicates, if that page has the same line, and nobody
-// otherwise.
+// original returns the index of the page that p duplicates, if that page has the same line.
+// Otherwise it returns nobody.
 func (r *repeats) original(p grouped) int32 {
 	if p.further || !r.site.pages[p.at].follows() {
 		return nobody
@@ -222,8 +225,8 @@ func (r *repeats) original(p grouped) int32 {
 	return leader
 }
 
-// leaveOutCopies sets the first page of each group to a page that is no copy of another page in the
-// group.
+// leaveOutCopies sets the first page of each group to a page that is not a copy of another page in
+// the group.
 func (r *repeats) leaveOutCopies() {
 	for _, p := range slices.Backward(r.pages) {
 		if !p.further && r.original(p) == nobody {
@@ -232,7 +235,7 @@ func (r *repeats) leaveOutCopies() {
 	}
 }
 
-// keepCounts fills counts and frees the memory of the other fields, which are not needed any more.
+// keepCounts fills counts, and frees the memory of the other fields, which are not needed any more.
 func (r *repeats) keepCounts() {
 	r.counts = map[int32]int32{}
 	for _, p := range r.pages {

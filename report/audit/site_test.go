@@ -165,7 +165,7 @@ func shop() []planted {
 		good("/large", with(func(r *store.Record) { r.Size = 1_200_000 })),
 		good("/deep", with(func(r *store.Record) { r.Depth = 5 })),
 		good("/oslo", inCity("Oslo")), good("/bergen", inCity("Bergen")), good("/narvik", inCity("Narvik")),
-		{Record: store.Record{URL: origin + "/sealed.pdf", Kind: store.Other, Status: 200, ContentType: "application/pdf", Size: 500, Took: 80, Depth: 1, Detail: "no text in this PDF: it is encrypted, and needs a password"}},
+		{Record: store.Record{URL: origin + "/sealed.pdf", Kind: store.Other, Status: 200, ContentType: "application/pdf", Size: 500, Took: 80, Depth: 1, Detail: "no text in this PDF: encrypted, and needs a password"}},
 		{Record: store.Record{URL: origin + "/notes.txt", Kind: store.Page, Status: 200, ContentType: "text/plain", Size: 500, Took: 80, Depth: 1, Verdict: dedup.Unique, Words: 90, Root: "plain"}, text: strings.Repeat("a plain text has no title ", 20)},
 	}
 	var links []string // the front page links to all pages but those that are to have no links, or few

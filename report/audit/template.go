@@ -8,29 +8,31 @@ import (
 	"skink/report"
 )
 
-// # What differs
+// # Templates of similar pages
 //
 // Pages made from one template differ in a few places, such as the name of a city, a number or a
-// date. A [Template] has two kinds of parts: words that all texts of a group share, in the order of
-// the first text, and slots, which each text fills with its own words. To find them, the first text
-// is compared with each of the others by the longest common subsequence of their words. Words that
-// match in all comparisons are shared; what lies between them is a slot.
+// date. A [Template] consists of two kinds of parts: words that all texts of a group share, in the
+// order of the first text, and slots, which each text fills with its own words. To find them, the
+// first text is compared with each of the others by the longest common subsequence of their words.
+// Words that match in all comparisons are shared, and the words between them form a slot.
 
-// A Template describes a group of similar texts: the words that all of them have, in order, and
-// between these the words that each text has in that place. See [TemplateOf].
+// A Template describes a group of similar texts: the words that all of them share, and the slots
+// between these words. See [TemplateOf].
 type Template struct {
 	Parts []Part
 }
 
-// A Part is one piece of a template: either words that all texts have, or a slot, where texts differ.
+// A Part is one piece of a template: either words that all texts share, or a slot, in which the
+// texts differ.
 type Part struct {
-	Text string   // words that all texts have; "": the part is a slot
-	Slot []string // in a slot, the words of each text in this place, in the order of the texts; "": the text has none here
+	Text string   // words that all texts share; "" if the part is a slot
+	Slot []string // only for a slot: the words of each text, in the order of the texts; "" if a text has no words there
 }
 
-// templateTexts and templateWords limit the texts and words that [TemplateOf] compares. The longest
-// common subsequence of two texts takes time and memory proportional to the product of their lengths:
-// with these limits a millisecond or two. A report shows only the first differences anyway.
+// templateTexts and templateWords limit the number of texts, and of words in each text, that
+// [TemplateOf] compares. The longest common subsequence of two texts takes time and memory
+// proportional to the product of their lengths, with these limits a millisecond or two. A report
+// shows only the first differences anyway.
 const (
 	templateTexts = 8
 	templateWords = 600
@@ -48,7 +50,7 @@ func TemplateOf(texts []string) Template {
 		words = append(words, all[:min(len(all), templateWords)])
 	}
 	first := words[0]
-	matches := make([][]int, len(words)) // matches[k][i] is where text k has word i of the first text; -1: it does not
+	matches := make([][]int, len(words)) // matches[k][i] is the index in text k of word i of the first text; -1 if text k does not have the word
 	common := make([]bool, len(first))
 	for i := range common {
 		common[i] = true
@@ -62,10 +64,10 @@ func TemplateOf(texts []string) Template {
 	return assemble(words, matches, common)
 }
 
-// assemble makes the parts of a template. words are the words of each text. matches[k][i] is the place
-// in text k of word i of the first text, if common[i] says that all texts have that word.
+// assemble makes the parts of a template. words are the words of each text. common[i] is true if
+// all texts have word i of the first text. Then matches[k][i] is the index of that word in text k.
 func assemble(words [][]string, matches [][]int, common []bool) (t Template) {
-	ends := make([]int, len(words)) // for each text, the index behind its last word that is already in a part
+	ends := make([]int, len(words)) // for each text, the index after its last word that is already in a part
 	slot := func(until func(text int) int) {
 		var values []string
 		for k := range words {
@@ -97,7 +99,7 @@ func assemble(words [][]string, matches [][]int, common []bool) (t Template) {
 	return t
 }
 
-// follows reports whether words i and i+1 of the first text are next to each other in all texts.
+// follows reports whether words i and i+1 of the first text are adjacent in all texts.
 func follows(matches [][]int, i int) bool {
 	for _, m := range matches {
 		if m[i+1] != m[i]+1 {
@@ -126,7 +128,7 @@ func match(a, b []string) []int {
 	}
 	x, y := a[begin:len(a)-end], b[begin:len(b)-end]
 	width := len(y) + 1
-	longest := make([]uint16, (len(x)+1)*width) // longest[i*width+j] is the length for x[i:] and y[j:]
+	longest := make([]uint16, (len(x)+1)*width) // longest[i*width+j] is the length of the longest common subsequence of x[i:] and y[j:]
 	for i := len(x) - 1; i >= 0; i-- {
 		for j := len(y) - 1; j >= 0; j-- {
 			if x[i] == y[j] {
@@ -150,20 +152,16 @@ func match(a, b []string) []int {
 	return places
 }
 
-// Limits of the text that [Template.String] returns. A place is a slot, in which texts differ.
+// These are limits of the text that [Template.String] returns.
 const (
-	shownSlots  = 3  // places shown of a template
-	shownValues = 4  // different values shown of a place
-	shownWords  = 2  // common words shown before and after a place
-	shownValue  = 60 // bytes shown of a value
+	shownSlots  = 3  // largest number of slots that are shown
+	shownValues = 4  // largest number of different values that are shown of a slot
+	shownWords  = 2  // largest number of common words that are shown before and after a slot
+	shownValue  = 60 // largest number of bytes that are shown of a value
 )
 
 // String shows the first slots with some of their values and the words around them, as in "house in
-// [Berlin
-//
-// # Munich
-//
-// Bremen] within one … and 8 more places".
+// [Berlin | Munich | Bremen] within one … and 8 more places".
 func (t Template) String() string {
 	var b strings.Builder
 	slots := 0
@@ -193,7 +191,8 @@ func (t Template) String() string {
 	return strings.TrimSpace(b.String())
 }
 
-// values returns the different values of a slot, separated by "|", as many as shownValues allows.
+// values returns the different values of a slot, separated by "|". It returns at most shownValues
+// values.
 func values(slot []string) string {
 	var all []string
 	for _, v := range slot {
@@ -213,7 +212,7 @@ func values(slot []string) string {
 	return strings.Join(all, " | ")
 }
 
-// head returns the first words of a text, with "…" if it has more.
+// head returns the first words of a text, with "…" if there are more.
 func head(text string) string {
 	words := strings.Fields(text)
 	if len(words) <= shownWords+1 {
@@ -222,8 +221,8 @@ func head(text string) string {
 	return strings.Join(words[:shownWords], " ") + " …"
 }
 
-// around shortens the common text between two places to the words next to them. before and after say
-// whether there is a place before and after the text.
+// around shortens the common text between two slots to the words next to the slots. before and
+// after are true if there is a slot before and after the text.
 func around(text string, before, after bool) string {
 	words := strings.Fields(text)
 	switch {

@@ -33,7 +33,7 @@ func TestTemplate(t *testing.T) {
 	}
 }
 
-// Filled in, a template is each of its texts again.
+// If the slots of a template are filled with the words of one text, the result must be that text.
 func TestTemplateIsFilledIn(t *testing.T) {
 	text := rapid.Custom(func(r *rapid.T) string {
 		return strings.Join(rapid.SliceOfN(rapid.SampledFrom([]string{"a", "b", "c", "d"}), 0, 12).Draw(r, "words"), " ")

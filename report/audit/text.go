@@ -47,7 +47,7 @@ func (a *Audit) textOverview(out *bufio.Writer, findings []*Finding) {
 		}
 	}
 	if clean := a.clean(); len(clean) > 0 {
-		fmt.Fprintf(out, "\nnothing found: %s\n", wrapped(strings.Join(clean, ", "), 15))
+		fmt.Fprintf(out, "\nchecks that found nothing: %s\n", wrapped(strings.Join(clean, ", "), 2))
 	}
 	for _, line := range a.Unknown() {
 		fmt.Fprintf(out, "\nnot checked: %s\n", line)

@@ -11,22 +11,22 @@ import (
 	"skink/report"
 )
 
-// Output says how an audit is written. The zero value writes all of it as text.
+// Output controls how an audit is written. The zero value writes the whole audit as text.
 type Output struct {
-	Format report.Format // default Text
-	About  string        // name of the only list or finding to write; "": write the whole audit
-	Top    int           // rows shown of each finding; 0: the default of the format
+	Format report.Format // default: Text
+	About  string        // name of a list or finding; only this one is written. If "", the whole audit is written
+	Top    int           // number of rows that are shown of each finding; 0 means the default of the format
 }
 
-// The default numbers of rows shown of each finding. JSON and CSV show all rows, because programs
-// read them.
+// These are the default numbers of rows that are shown of each finding. JSON and CSV show all rows,
+// because programs read them.
 const (
-	textRows  = 3   // text of a whole audit, so that all findings fit on a few screens
-	aboutRows = 20  // text of a single list or finding
-	htmlRows  = 100 // HTML
+	textRows  = 3   // for the text of a whole audit, so that all findings fit on a few screens
+	aboutRows = 20  // for the text of a single list or finding
+	htmlRows  = 100 // for HTML
 )
 
-// top returns the number of rows to show of each finding; it is negative for all rows.
+// top returns the number of rows that are shown of each finding. A negative number means all rows.
 func (o Output) top() int {
 	switch {
 	case o.Top > 0:
@@ -42,7 +42,7 @@ func (o Output) top() int {
 }
 
 // Write writes an audit, or only the list or finding that o.About names. In CSV, a whole audit has
-// a line for each finding, and a single list has a line for each row.
+// one line for each finding, and a single list has one line for each row.
 func Write(ctx context.Context, w io.Writer, a *Audit, o Output) error {
 	chosen, err := a.chosen(o.About)
 	if err != nil {
@@ -68,8 +68,8 @@ func Write(ctx context.Context, w io.Writer, a *Audit, o Output) error {
 	return nil
 }
 
-// chosen returns the findings with a name: all findings of a list, including empty ones, or a single
-// finding. For "" it returns [Audit.Findings].
+// chosen returns the findings with a name: all findings of a list, including empty ones, or a
+// single finding. If name is "", it returns [Audit.Findings].
 func (a *Audit) chosen(name string) (all []*Finding, err error) {
 	if name == "" {
 		return a.Findings(), nil
@@ -83,7 +83,7 @@ func (a *Audit) chosen(name string) (all []*Finding, err error) {
 	return nil, unknownName(name)
 }
 
-// clean returns the names of the findings about problems that were looked for and not found.
+// clean returns the names of the findings about problems that do not occur on the site.
 func (a *Audit) clean() (names []string) {
 	for _, l := range a.Lists {
 		for _, f := range l.Findings {

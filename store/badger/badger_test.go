@@ -17,7 +17,8 @@ import (
 // openTest opens a store and closes it at the end of the test.
 func openTest(t testing.TB, dir string) *Store {
 	t.Helper()
-	// A store with a small memtable opens faster, and cuts more operations in two.
+	// A store with a small memtable opens faster, and splits more operations into several
+	// transactions.
 	s, err := Open(dir, Options{Create: true, Reserve: -1, tune: func(o *badgerdb.Options) { o.MemTableSize = 4 << 20 }})
 	if err != nil {
 		t.Fatal(err)
@@ -56,7 +57,8 @@ func commitError(t testing.TB, s *Store, entries ...*store.Entry) error {
 	return err
 }
 
-// placesUnder returns the places posted under a key, at most limit of them.
+// placesUnder returns the numbers of the visits that are indexed under a key, at most limit of
+// them.
 func placesUnder(t testing.TB, s *Store, key uint64, limit int) (places []uint64, more bool) {
 	t.Helper()
 	places, more, err := s.index.Find(t.Context(), key, postings.Band, limit, nil)
@@ -66,7 +68,7 @@ func placesUnder(t testing.TB, s *Store, key uint64, limit int) (places []uint64
 	return places, more
 }
 
-// placeOfText returns the lowest place of a text; 0: it has none.
+// placeOfText returns the lowest number of a visit with a text, or 0 if there is none.
 func placeOfText(t testing.TB, s *Store, h dedup.Hash) (place uint64) {
 	t.Helper()
 	err := s.view(t.Context(), func(txn *badgerdb.Txn) (err error) {
@@ -84,7 +86,7 @@ func placeOfText(t testing.TB, s *Store, h dedup.Hash) (place uint64) {
 	return place
 }
 
-// recordOf returns the record of a numbered page, nil if there is none.
+// recordOf returns the record of page n, or nil if there is none.
 func recordOf(t testing.TB, s *Store, n int) *store.Record {
 	t.Helper()
 	pages, err := s.Pages(t.Context(), []dedup.Hash{entry(n).Record.ID}, store.WantRecord)

@@ -12,30 +12,31 @@ import (
 
 // A batch writes a sequence of operations into the store. It puts as many operations as fit into
 // one transaction, which makes a commit cheap, and then begins another transaction. Operations stay
-// in their order, and each operation is in one transaction: before an operation writes, it tells
-// room how much that will be.
+// in their order, and each operation is in one transaction: before it writes, it calls room with
+// the amount of data that it will write.
 //
 // The counters are written with each transaction that changes them, so they are exact whenever the
-// process ends. The additions of a transaction to the index are one value in its journal entry.
-// Look-ups find them when the transaction has been committed.
+// process ends. A transaction stores all its additions to the index in one journal entry. Look-ups
+// find them after the transaction is committed.
 type batch struct {
 	s       *Store
 	txn     *badgerdb.Txn
 	keys    int64
 	bytes   int64
 	counted bool     // the counters changed
-	gone    []uint64 // places (numbers of visits in the order of commits) whose data the transaction replaces
-	refusal error    // why the batch wrote nothing, if the caller's input is to blame and not the store
+	gone    []uint64 // numbers of the visits whose data the transaction replaces
+	refusal error    // why the batch wrote nothing, if the reason is the caller's input and not a failure of the store
 	*workspace
 }
 
 // A workspace is the memory of a batch, which the next batch reuses.
 type workspace struct {
 	journal journalEntry // postings that the transaction adds to the index
-	// recorded maps the ids of pages that the transaction adds to the index to their places. The
-	// index itself finds these pages only after the transaction is committed.
+	// recorded maps the ids of pages that the transaction adds to the index to their visit numbers.
+	// The index itself finds these pages only after the transaction is committed.
 	recorded map[dedup.Hash]uint64
-	// posted maps each index key under which this batch has posted to the last place posted there.
+	// posted maps each index key that this batch has used to the number of the last visit indexed
+	// under it.
 	posted map[uint64]uint64
 }
 
@@ -63,8 +64,8 @@ const (
 	// keyOverhead is more than badger adds to a key and its value when it estimates the size of a
 	// transaction.
 	keyOverhead = 32
-	// countersRoom is kept free for the counters. They are a few hundred bytes, but have an entry
-	// for every kind of error.
+	// countersRoom is kept free for the counters. The counters usually take a few hundred bytes,
+	// and more if there are many kinds of errors.
 	countersRoom = 64 << 10
 )
 
@@ -107,14 +108,14 @@ func (s *Store) writeLocked(fn func(*batch) error) error {
 }
 
 // refuse records why the batch is given up before it has written anything, and returns why. The
-// store stays usable, in contrast to other errors of a batch.
+// store stays usable, unlike after other errors of a batch.
 func (b *batch) refuse(why error) error {
 	b.refusal = why
 	return why
 }
 
-// room must be called before an operation that writes so many keys and bytes. If they do not fit into
-// the current transaction, room commits it and begins another one.
+// room must be called before each operation, with the number of keys and bytes that it writes. If
+// they do not fit into the current transaction, room commits it and begins another one.
 func (b *batch) room(keys, bytes int) error {
 	b.keys += int64(keys)
 	b.bytes += int64(bytes + keys*keyOverhead)
@@ -179,8 +180,8 @@ func (b *batch) set(key, value []byte) error { return b.txn.Set(key, value) }
 
 func (b *batch) delete(key []byte) error { return b.txn.Delete(key) }
 
-// get calls fn with the value of key, and returns false if there is none. It also finds what the
-// batch has written and not yet committed.
+// get calls fn with the value of key and reports whether there was one. It also finds values that
+// the batch has written and not yet committed.
 func (b *batch) get(key []byte, fn func(value []byte) error) (bool, error) {
 	return get(b.txn, key, fn)
 }

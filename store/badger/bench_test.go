@@ -14,9 +14,9 @@ import (
 	"skink/store"
 )
 
-// The benchmarks write what a crawl of ordinary sites writes. A page has a text of some 400 words,
-// 14 postings and 30 links, of which two are new. Before each page they ask for its text and its 14
-// keys, as the workers do.
+// The benchmarks write the data of a crawl of ordinary sites. A page has a text of some 400 words,
+// 14 postings and 30 links, of which two are new. Before each page is written, its text and its 14
+// keys are looked up, as in a crawl.
 //
 //	GOMEMLIMIT=140MiB go test -run=- -bench=Commit -benchtime=100000x ./store/badger
 
@@ -62,7 +62,7 @@ func benchmarkCommit(b *testing.B, group int) {
 	b.ReportMetric(float64(folderSize(b, dir))/float64(b.N), "disk-B/page")
 }
 
-// lookUp asks what a worker asks before a page is judged.
+// lookUp makes the look-up that a crawl makes before a page is judged.
 func lookUp(b *testing.B, s *Store, e *store.Entry) {
 	ask := store.Ask{ID: e.Record.ID, Hashes: []dedup.Hash{e.Hash}, Keys: e.Keys, Limit: dedup.MaxPosting}
 	found, err := s.Lookup(b.Context(), []store.Ask{ask})
@@ -89,7 +89,8 @@ func newGenerator() *generator {
 	return g
 }
 
-// text makes a text whose words are as skewed as those of a language, so that it packs like one.
+// text makes a text with word frequencies like those of a language, so that it compresses like a
+// real text.
 func (g *generator) text(words int) []byte {
 	var b strings.Builder
 	zipf := rand.NewZipf(g.rand, 1.1, 4, 20000)
@@ -111,9 +112,9 @@ func (g *generator) links(n int) []frontier.Item {
 		g.found++
 	}
 	for len(list) < 30 {
-		known := g.rand.IntN(min(g.found, 20)) // the menu
+		known := g.rand.IntN(min(g.found, 20)) // a link of the menu
 		if len(list) > 20 {
-			known = g.rand.IntN(g.found) // anything
+			known = g.rand.IntN(g.found) // a link to any page
 		}
 		list = append(list, frontier.Item{URL: pageURL(known)})
 	}
@@ -145,8 +146,8 @@ func (g *generator) entry() *store.Entry {
 	return e
 }
 
-// resident returns the resident memory of this process: its own, and that of mapped files, which
-// the system may take back at any time.
+// resident returns the resident memory of this process in MB: its own, and that of mapped files,
+// which the system may reclaim at any time.
 func resident() (anon, file float64) {
 	kB := status("RssAnon", "RssFile")
 	return kB[0] / 1000, kB[1] / 1000

@@ -7,13 +7,13 @@ import (
 	badgerdb "github.com/dgraph-io/badger/v4"
 )
 
-// A block holds the data of a run of pages, see keys.go. On disk the newest block comes first, but
-// inside a block the numbers ascend. So a scan by number first lists the blocks, from the newest
-// down to the one where the scan begins, with one seek for each. Then it reads the blocks in the
-// opposite order.
+// A block holds the data of successive visits, see keys.go. On disk the newest block comes first,
+// but inside a block the numbers ascend. So a scan by number first lists the blocks, from the
+// newest down to the one where the scan begins, with one seek for each. Then it reads the blocks in
+// the opposite order.
 
-// scanRecords calls fn with the stored record of each page whose place is from or higher, in
-// ascending order.
+// scanRecords calls fn with the stored record of each visit whose number is from or higher, in
+// ascending order of the numbers.
 func (r reader) scanRecords(ctx context.Context, from uint64, fn func(*badgerdb.Item) error) error {
 	it := r.txn.NewIterator(badgerdb.IteratorOptions{Prefix: []byte{keyBlock}})
 	defer it.Close()
@@ -22,8 +22,8 @@ func (r reader) scanRecords(ctx context.Context, from uint64, fn func(*badgerdb.
 	return scanBlocks(ctx, it, list, keyRecord, pageKey(keyRecord, from), fn)
 }
 
-// scanJournal calls fn with each entry of the journal from number from on, in order. The key of a
-// block does not tell which entries are in it, so scanJournal reads the first entry of a block to
+// scanJournal calls fn with each journal entry whose number is from or higher, in order. The key of
+// a block does not tell which entries are in it, so scanJournal reads the first entry of a block to
 // find out where to begin.
 func (s *Store) scanJournal(ctx context.Context, from uint64, fn func(*badgerdb.Item) error) error {
 	return s.view(ctx, func(txn *badgerdb.Txn) error {

@@ -11,15 +11,16 @@ import (
 	"skink/store"
 )
 
-// commitAt writes an entry at a place of the test's choice, which must be above all earlier places.
+// commitAt writes an entry with a visit number of the test's choice, which must be above all
+// earlier numbers.
 func commitAt(t *testing.T, s *Store, place uint64, e *store.Entry) {
 	t.Helper()
 	s.last = place - 1
 	commit(t, s, e)
 }
 
-// Pages are found in the order of their places, wherever in their blocks they are and whichever
-// blocks are missing between them.
+// Pages are read in the order of their visit numbers, wherever they are in their blocks, and
+// whichever blocks between them do not exist.
 func TestBlocks(t *testing.T) {
 	ctx := t.Context()
 	s := openTest(t, t.TempDir())
@@ -57,7 +58,7 @@ func TestBlocks(t *testing.T) {
 	}
 }
 
-// The journal can be read from any entry on, whichever blocks its entries are in.
+// The journal can be read from any entry on, whichever blocks contain its entries.
 func TestJournalInBlocks(t *testing.T) {
 	s := openTest(t, t.TempDir())
 	for i, place := range []uint64{3, 4, 5, pagesInBlock, 2 * pagesInBlock, 9 * pagesInBlock, 9*pagesInBlock + 1} {
@@ -79,8 +80,8 @@ func TestJournalInBlocks(t *testing.T) {
 	}
 }
 
-// The keys that grow with the pages come after all others, and among them the newest block comes
-// first. This keeps compaction cheap, see keys.go.
+// The keys of blocks come after all other keys, and the newest block comes first. This keeps
+// compaction cheap, see keys.go.
 func TestNewBlocksComeBeforeOldOnes(t *testing.T) {
 	s := openTest(t, t.TempDir())
 	for i, num := range []uint64{1, 2 * pagesInBlock, 3 * pagesInBlock} {
@@ -111,8 +112,8 @@ func numbered(i int) *store.Entry {
 	return e
 }
 
-// A block that was found undamaged is remembered: reading the same pages again checks none of their
-// blocks again.
+// The checksum of a block of badger is verified once: reading the same pages again does not verify
+// it again.
 func TestBlocksAreCheckedOnce(t *testing.T) {
 	dir := t.TempDir()
 	const pages = 6000

@@ -22,16 +22,16 @@ import (
 
 // # Checks before opening
 //
-// Badger assumes that a folder is in order when it opens it. It starts a database in a folder of
-// other files. It deletes tables that a truncated MANIFEST does not name. It skips a table with a
+// Badger assumes that the folder it opens is in order. In a folder with other files it starts a new
+// database. It deletes tables that a truncated MANIFEST does not name. It skips a table with a
 // damaged index and only logs that, or ends the process. It treats a damaged block as empty. It
 // reads logs with a gap between them as if there were no gap. So skink checks a folder before
-// badger opens it: all of the MANIFEST, all of each table, and the logs, see [memLog]. Damaged
-// tables are rewritten without the lost blocks, see [tableContent], and then the store is repaired,
-// see [mending].
+// badger opens it: the MANIFEST, every table in full, and the logs, see [memLog]. Damaged tables
+// are rewritten without the lost blocks, see [tableContent], and then the store is repaired, see
+// [mending].
 
 // isStore reports whether there is a store in dir, without opening it. A folder that is empty or
-// does not exist holds no store yet. A folder with other files is an error, and so is a file.
+// does not exist contains no store yet. A folder with other files is an error, and so is a file.
 func isStore(dir string) (bool, error) {
 	entries, err := os.ReadDir(dir)
 	switch {
@@ -39,7 +39,7 @@ func isStore(dir string) (bool, error) {
 		return false, nil
 	case err != nil:
 		if info, statErr := os.Stat(dir); statErr == nil && !info.IsDir() {
-			return false, fmt.Errorf("%w: it is a file", store.ErrCorrupt)
+			return false, fmt.Errorf("%w: a file, not a folder", store.ErrCorrupt)
 		}
 		return false, err
 	}
@@ -54,7 +54,7 @@ func isStore(dir string) (bool, error) {
 		}
 	}
 	if !manifest && other != "" {
-		return false, fmt.Errorf("%w: it contains %q and no MANIFEST", store.ErrCorrupt, other)
+		return false, fmt.Errorf("%w: the folder contains %q and no MANIFEST", store.ErrCorrupt, other)
 	}
 	return manifest, nil
 }
@@ -98,7 +98,7 @@ type inspection struct {
 // process is killed, the file tells the next one that the store must be repaired.
 const damageFile = "DAMAGE"
 
-// inspect reads the MANIFEST and all of each table. It changes nothing.
+// inspect reads the MANIFEST and every table in full. It changes nothing.
 func inspect(dir string) (*inspection, error) {
 	f := &inspection{}
 	said, err := readDamage(dir)
@@ -129,7 +129,7 @@ func inspect(dir string) (*inspection, error) {
 	if err := checkNames(dir, f.manifest, f.reached); err != nil && len(f.tables) == 0 {
 		what := err.Error()
 		if torn {
-			what = "it ends in the middle of an entry: " + what
+			what = "ends in the middle of an entry: " + what
 		}
 		f.damaged(Damage{badgerdb.ManifestFilename, what})
 		f.manifest, err = rebuildManifest(dir)
@@ -138,7 +138,7 @@ func inspect(dir string) (*inspection, error) {
 			return nil, err
 		}
 	}
-	if len(f.loss.Damage) > 0 { // damaged tables do not tell up to which transaction they reached, so ask the logs
+	if len(f.loss.Damage) > 0 { // a damaged table no longer shows its last transaction, so look in the logs
 		logs, err := readLogs(dir)
 		if err != nil {
 			return nil, err
@@ -234,12 +234,13 @@ func readDamage(dir string) (said []Damage, err error) {
 		return nil, err
 	}
 	if json.Unmarshal(b, &said) != nil || len(said) == 0 {
-		said = []Damage{{damageFile, "it cannot be read"}}
+		said = []Damage{{damageFile, "cannot be read"}}
 	}
 	return said, nil
 }
 
-// IsStore reports whether dir holds a store, of any version and in any state. It changes nothing.
+// IsStore reports whether dir contains a store, of any version and in any state. It changes
+// nothing.
 func IsStore(dir string) bool {
 	head, err := readHead(dir)
 	return err == nil && head.owner == skinkMagic
@@ -257,12 +258,13 @@ func readHead(dir string) (h head, err error) {
 	defer f.Close()
 	var b [8]byte
 	if _, err := io.ReadFull(f, b[:]); err != nil || string(b[:4]) != "Bdgr" {
-		return h, fmt.Errorf("%w: its MANIFEST is not that of a Badger database", store.ErrCorrupt)
+		return h, fmt.Errorf("%w: the MANIFEST is not that of a Badger database", store.ErrCorrupt)
 	}
 	return head{b[4], b[5]}, nil
 }
 
-// checkHead returns an error if the store in dir is another program's, or of another version.
+// checkHead returns an error if dir belongs to another program, or if the store has another
+// version.
 func checkHead(dir string) error {
 	h, err := readHead(dir)
 	if err != nil {
@@ -270,18 +272,18 @@ func checkHead(dir string) error {
 	}
 	switch {
 	case h.owner != skinkMagic:
-		return fmt.Errorf("%w: it is the database of another program", store.ErrCorrupt)
+		return fmt.Errorf("%w: the database of another program", store.ErrCorrupt)
 	case h.version > layoutVersion:
-		return fmt.Errorf("%w: it was written by a newer skink (layout %d, this one reads %d)", store.ErrCorrupt, h.version, layoutVersion)
+		return fmt.Errorf("%w: written by a newer skink (layout %d, this one reads %d)", store.ErrCorrupt, h.version, layoutVersion)
 	case h.version < layoutVersion:
-		return fmt.Errorf("%w: it was written by an older skink (layout %d, this one reads %d)", store.ErrCorrupt, h.version, layoutVersion)
+		return fmt.Errorf("%w: written by an older skink (layout %d, this one reads %d)", store.ErrCorrupt, h.version, layoutVersion)
 	}
 	return nil
 }
 
 // readManifest reads the list of tables. A power cut may tear the last entry. Badger drops a torn
-// entry, which costs nothing if the entry had not been carried out yet. [checkNames] finds out
-// whether it had.
+// entry. That loses nothing if the change that the entry describes was not made yet. [checkNames]
+// finds out whether it was made.
 func readManifest(dir string) (m badgerdb.Manifest, torn bool, err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -330,7 +332,7 @@ func checkNames(dir string, m badgerdb.Manifest, reached uint64) error {
 func checkTable(name string, compression options.CompressionType) (last uint64, err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			err = fmt.Errorf("its index is damaged")
+			err = fmt.Errorf("the index is damaged")
 		}
 	}()
 	f, err := z.OpenMmapFile(name, os.O_RDONLY, 0)

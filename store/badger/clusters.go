@@ -14,14 +14,14 @@ import (
 	"skink/store"
 )
 
-// Clusters yields the clusters by size.
+// Clusters yields the clusters, the largest first.
 func (s *Store) Clusters(ctx context.Context) iter.Seq2[store.Cluster, error] {
 	return each(s, ctx, func(r reader) iter.Seq2[store.Cluster, error] { return r.Clusters(ctx) })
 }
 
-// Clusters yields the clusters by size. It counts the members first, which takes some 50 bytes of
-// memory a cluster. An order by size on disk would change with every member, and would be harder to
-// keep right.
+// Clusters yields the clusters, the largest first. It first counts the members, which takes some 50
+// bytes of memory for each cluster. An order by size on disk would change with every member, and
+// would be harder to keep right.
 func (r reader) Clusters(ctx context.Context) iter.Seq2[store.Cluster, error] {
 	return store.Listed(ctx, func() ([]store.Cluster, error) {
 		list, err := r.clusters(ctx)
@@ -32,8 +32,8 @@ func (r reader) Clusters(ctx context.Context) iter.Seq2[store.Cluster, error] {
 	})
 }
 
-// A placedCluster is a cluster with the place of its leader in the order of commits, by which
-// clusters of equal size are sorted.
+// A placedCluster is a cluster with the visit number of its leader. Clusters of equal size are
+// sorted by that number.
 type placedCluster struct {
 	store.Cluster
 	place uint64

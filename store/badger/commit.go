@@ -17,8 +17,9 @@ import (
 //
 // A transaction costs more than the writes of one page. So calls of Commit that wait for the
 // store's lock are also queued in a line. The call that gets the lock first writes the entries of
-// all calls in the line, in their order, and the others find their work done. Places are given
-// under that lock too, so if a reader can see one place, it can see all lower ones.
+// all calls in the line, in their order, and the other calls find their entries written. Visits are
+// numbered under that lock too, so a reader that sees a visit also sees all visits with lower
+// numbers.
 
 // A commitLine is the queue of calls of Commit whose entries are not written yet.
 type commitLine struct {
@@ -88,7 +89,7 @@ func (s *Store) serve(calls []*commitCall) {
 	}
 }
 
-// commit writes the entries of a call up to the first that is stale.
+// commit writes the entries of a call up to the first stale one.
 func (b *batch) commit(c *commitCall) error {
 	for i, e := range c.entries {
 		outcome, err := b.entry(e)
@@ -102,8 +103,9 @@ func (b *batch) commit(c *commitCall) error {
 	return nil
 }
 
-// entry writes one entry in the order of the contract. Data that may exist without a record after a
-// crash comes first. The record and the end of the URL come last, and together.
+// entry writes one entry in the order that package store describes. The data that may exist without
+// a record after a crash is written first. The record and the final state of the URL are written
+// last, in one transaction.
 func (b *batch) entry(e *store.Entry) (store.Outcome, error) {
 	if e.Claim != (frontier.Claim{}) {
 		if _, err := b.s.queue.holder(e.Claim); err != nil {
@@ -148,8 +150,9 @@ func (b *batch) replaced(num uint64, e *store.Entry) (bool, error) {
 	return r == nil || !r.Began().Equal(e.Replaces), err
 }
 
-// rest writes the parts of an entry that come after text and sketch: new URLs, postings, record and
-// the URL's end. num is the place of the new visit, or 0 if the page keeps the visit that is stored.
+// rest writes the data of an entry that comes after text and sketch: new URLs, postings, the
+// record, and the final state of the URL. num is the number of the new visit, or 0 if the page
+// keeps its stored visit.
 func (b *batch) rest(num uint64, e *store.Entry) error {
 	for _, it := range e.Links {
 		if _, err := b.discover(it); err != nil {
@@ -167,15 +170,15 @@ func (b *batch) rest(num uint64, e *store.Entry) error {
 	return b.end(num, e)
 }
 
-// nextNumber returns the next place. The transaction that first uses the place also counts it, so
-// no place is ever given twice.
+// nextNumber returns the number for a new visit. The transaction that first uses it also stores it
+// in the counters, so no number is ever used twice.
 func (b *batch) nextNumber() uint64 {
 	b.s.last++
 	b.counters().Numbers = b.s.last
 	return b.s.last
 }
 
-// content writes the text, links and sketch of an entry at place num.
+// content writes the text, links and sketch of an entry for visit num.
 func (b *batch) content(num uint64, e *store.Entry) error {
 	if e.Text != nil {
 		if err := b.parts(keyText, num, e.Text); err != nil {
@@ -197,8 +200,9 @@ func (b *batch) content(num uint64, e *store.Entry) error {
 	return b.set(pageKey(keySketch, num), value)
 }
 
-// parts writes a value of any length at place num, cut into parts of partSize under keys of the given
-// letter. An empty value is written as one empty part.
+// parts writes a value of any length for visit num. It cuts the value into pieces of partSize bytes
+// and stores them under successive keys of the given letter. An empty value is written as one empty
+// piece.
 func (b *batch) parts(letter byte, num uint64, value []byte) error {
 	for part := 0; part == 0 || len(value) > 0; part++ {
 		n := min(len(value), partSize)
@@ -213,8 +217,8 @@ func (b *batch) parts(letter byte, num uint64, value []byte) error {
 	return nil
 }
 
-// relink replaces the stored links of the page at place num by out, packed. It writes nothing if out
-// is nil or equals the stored links, which is usual when a visit finds a page unchanged.
+// relink replaces the stored links of visit num by out, which are packed links. It writes nothing
+// if out is nil or equals the stored links, which is usual when a visit finds a page unchanged.
 func (b *batch) relink(num uint64, out []byte) error {
 	if out == nil {
 		return nil
@@ -223,7 +227,7 @@ func (b *batch) relink(num uint64, out []byte) error {
 	if err != nil || bytes.Equal(before, out) {
 		return err
 	}
-	for part := range (len(before) + partSize - 1) / partSize { // delete the old list first, because it may have more parts
+	for part := range (len(before) + partSize - 1) / partSize { // delete the old list first, because it may have more pieces
 		if err := b.room(1, 0); err != nil {
 			return err
 		}
@@ -234,7 +238,8 @@ func (b *batch) relink(num uint64, out []byte) error {
 	return b.parts(keyOut, num, out)
 }
 
-// post adds the page at place num to the index under each of its keys, once a key.
+// post adds visit num to the index under the keys of e. It adds it only once under a key that e has
+// several times.
 func (b *batch) post(num uint64, e *store.Entry) error {
 	if len(e.Keys) == 0 {
 		return nil
@@ -300,8 +305,8 @@ func (b *batch) end(num uint64, e *store.Entry) error {
 	return b.setKnown(r.ID, u)
 }
 
-// record writes a record at place num. It also writes what finds the record: the posting of its text
-// hash, and its key in the list of its leader's members.
+// record writes the record of visit num. It also writes the data by which the record is found: the
+// posting of its text hash, and its key in the list of its leader's members.
 func (b *batch) record(num uint64, e *store.Entry, value []byte) error {
 	r := &e.Record
 	if err := b.set(pageKey(keyRecord, num), value); err != nil {
@@ -324,10 +329,10 @@ func (b *batch) record(num uint64, e *store.Entry, value []byte) error {
 	return nil
 }
 
-// touch replaces the record at place num by that of e, for a visit that found the page unchanged. The
-// counters count the new record instead of the old one.
+// touch replaces the record of visit num by that of e, which describes a visit that found the page
+// unchanged. The counters count the new record instead of the old one.
 func (b *batch) touch(num uint64, e *store.Entry) error {
-	var hash dedup.Hash // text hash by which copies find the page, which stays
+	var hash dedup.Hash // text hash by which copies find the page; it does not change
 	_, err := b.get(pageKey(keyRecord, num), func(value []byte) error {
 		before, err := decodeRecord(value)
 		if err == nil {
@@ -347,15 +352,15 @@ func (b *batch) touch(num uint64, e *store.Entry) error {
 	return b.set(pageKey(keyRecord, num), value)
 }
 
-// A placed is the data of one visit, as the store has it at the visit's place.
+// placed is the stored data of one visit.
 type placed struct {
-	num    uint64 // the place; 0: there is no visit
+	num    uint64 // number of the visit; 0: there is none
 	record *store.Record
 	keys   [][]byte // all keys in badger that hold data of the visit
 }
 
-// dataAt returns the record of the visit at place num and the keys of its other data. For num 0 it
-// returns the zero placed.
+// dataAt returns the record of visit num and the keys of its data. For num 0 it returns the zero
+// placed.
 func (b *batch) dataAt(num uint64) (v placed, err error) {
 	if num == 0 {
 		return v, nil

@@ -11,9 +11,9 @@ import (
 
 // counters hold totals over the whole store, because computing them would take a scan.
 type counters struct {
-	Numbers uint64 `json:"numbers"` // the place of the latest visit; places number visits from 1 in the order of commits
+	Numbers uint64 `json:"numbers"` // number of the latest visit; visits are numbered from 1 in the order of their commits
 	Records int64  `json:"records"`
-	// URLs counts the URLs in each state of package frontier, whose numbers are stored and must not
+	// URLs counts the URLs in each state. The numbers of the states are stored, so they must not
 	// change.
 	URLs  frontier.PerState `json:"urls"`
 	Tally store.Tally       `json:"tally"`
@@ -53,7 +53,7 @@ func (r reader) counters() (c counters, err error) {
 	return c, err
 }
 
-// Counts returns how many URLs are in each state at the reader's moment.
+// Counts returns how many URLs are in each state in the reader's snapshot.
 func (r reader) Counts(context.Context) (frontier.Counts, error) {
 	c, err := r.counters()
 	return c.URLs.Counts(), err

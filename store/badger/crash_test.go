@@ -13,8 +13,8 @@ import (
 	"skink/store"
 )
 
-// killed copies the folder of an open store and opens the copy. The copy is what the next process
-// would find if this one were killed now.
+// killed copies the folder of an open store and opens the copy. The copy has the files that the
+// next process would find if this process were killed now.
 func killed(t *testing.T, s *Store) *Store {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "copy")
@@ -47,9 +47,9 @@ func TestKilled(t *testing.T) {
 	}
 }
 
-// A large entry takes several transactions. Whichever of them is the last before a kill, the store
-// is whole, and the page either has its record or is still to be fetched. Committing the entry
-// again gives what one commit would have given.
+// A large entry takes several transactions. Whichever of them is the last before the process is
+// killed, the store is consistent, and the page either has its record or is still pending.
+// Committing the entry again has the same result as a single commit.
 func TestKilledInTheMiddleOfACommit(t *testing.T) {
 	ctx := t.Context()
 	large := entry(1)
@@ -131,7 +131,7 @@ func links(n int) []frontier.Item {
 	return list
 }
 
-// checkCounts compares the counters with what a scan of the store says.
+// checkCounts compares the counters with the counts of a scan of the store.
 func checkCounts(t *testing.T, s *Store, want frontier.Counts) {
 	t.Helper()
 	got, err := s.Counts(t.Context())

@@ -16,7 +16,7 @@ import (
 	"skink/store/badger/postings"
 )
 
-// Discover queues the URLs that were never discovered before.
+// Discover queues the URLs that were not discovered before, or were outside the crawl.
 func (s *Store) Discover(ctx context.Context, items []frontier.Item) (int, error) {
 	return s.queueAll(ctx, items, (*batch).discover)
 }
@@ -82,8 +82,8 @@ func (b *batch) queueKnown(id dedup.Hash, u known, it frontier.Item) error {
 	return nil
 }
 
-// exclude records URLs as outside the crawl. In the cache of recently seen URLs an excluded URL has
-// another slot than a discovered one, because it must still be possible to discover it later.
+// exclude records URLs as outside the crawl. In the cache of known URLs, an excluded URL is under
+// another id than a discovered one, because a later call must still be able to discover it.
 func (b *batch) exclude(urls []string) error {
 	for _, url := range urls {
 		id := dedup.Hash(frontier.ID(url))
@@ -110,9 +110,10 @@ func (b *batch) exclude(urls []string) error {
 	return nil
 }
 
-// enqueue puts the URL of an item into its host's queue and stores its state as pending. The URL goes
-// to the end of its level (its priority and depth), or to the URLs due later if the item is due after
-// now. u is the URL's stored state before; if the URL was already queued, its old place is freed.
+// enqueue puts the URL of an item into its host's queue and stores its state as pending. The URL
+// goes to the end of its level (its priority and depth), or to the URLs due later if the item is
+// due after now. u is the URL's stored state before. If the URL was already queued, its old entry
+// is removed.
 func (b *batch) enqueue(id dedup.Hash, u known, it frontier.Item, now time.Time) error {
 	host := frontier.HostOf(it.URL)
 	// Room for three keys: the queue's new key, the deleted old one, and the URL's state.
@@ -140,11 +141,11 @@ func (b *batch) enqueue(id dedup.Hash, u known, it frontier.Item, now time.Time)
 	return b.setKnown(id, u)
 }
 
-// mostRipe is the greatest number of due URLs of a host that ripen moves to their levels in one step.
+// mostRipe is the greatest number of URLs of a host that ripen moves to their levels in one step.
 const mostRipe = 1024
 
-// ripen moves the URLs of host h whose due time has come to the end of their levels, the earliest due
-// first. From then on they can be taken.
+// ripen moves the URLs of host h whose due time has come to the end of their levels, the earliest
+// due first. From then on they can be handed out.
 func (b *batch) ripen(h *waitingHost, now time.Time) error {
 	for {
 		items, places, err := b.ripe(h, now.UnixNano())
@@ -159,9 +160,9 @@ func (b *batch) ripen(h *waitingHost, now time.Time) error {
 	}
 }
 
-// ripe returns up to mostRipe URLs of host h whose due time has come, with their places. If a URL
-// remains that is not due yet, ripe records in h when the first one will be. now is in nanoseconds
-// since 1970.
+// ripe returns up to mostRipe URLs of host h whose due time has come, with their positions. If a
+// URL remains that is not due yet, ripe records in h when the first one will be. now is in
+// nanoseconds since 1970.
 func (b *batch) ripe(h *waitingHost, now int64) (items []frontier.Item, places []place, err error) {
 	it := b.txn.NewIterator(badgerdb.IteratorOptions{Prefix: hostPrefix(keyLater, h.name)})
 	defer it.Close()
@@ -189,7 +190,7 @@ func (b *batch) ripe(h *waitingHost, now int64) (items []frontier.Item, places [
 	return items, places, nil
 }
 
-// ripened moves a URL whose due time has come from place p to the end of its level.
+// ripened moves a URL whose due time has come from position p to the end of its level.
 func (b *batch) ripened(it frontier.Item, p place, now time.Time) error {
 	id := dedup.Hash(frontier.ID(it.URL))
 	u, err := b.known(id)
@@ -202,8 +203,8 @@ func (b *batch) ripened(it frontier.Item, p place, now time.Time) error {
 	return b.enqueue(id, u, it, now)
 }
 
-// openHost adds a host to the queue in memory, unless it is there. It reads from disk what an earlier
-// process stored about the host, such as until when it must not be asked.
+// openHost adds a host to the queue in memory, unless it is there. It reads from disk what an
+// earlier process stored about the host, such as when it may be requested again.
 func (b *batch) openHost(name string) error {
 	if b.s.queue.hosts[name] != nil {
 		return nil
@@ -216,7 +217,7 @@ func (b *batch) openHost(name string) error {
 	return nil
 }
 
-// unqueue removes a pending URL, which is at place p, from its host's queue.
+// unqueue removes the pending URL at position p from its host's queue.
 func (b *batch) unqueue(url string, p place) error {
 	host := frontier.HostOf(url)
 	b.s.queue.remove(host, p)
@@ -232,8 +233,8 @@ func (b *batch) move(from, to frontier.State) {
 	n[to]++
 }
 
-// known returns the stored state of the URL with an id, also if this batch wrote it. If nothing is
-// known of the URL, it returns the zero value.
+// known returns the stored state of the URL with an id, even if only this batch has written it. If
+// nothing is known of the URL, it returns the zero value.
 func (b *batch) known(id dedup.Hash) (u known, err error) {
 	if num, ok := b.recorded[id]; ok {
 		return known{num: num}, nil
@@ -255,9 +256,9 @@ func (s *Store) known(txn *badgerdb.Txn, id dedup.Hash) (u known, err error) {
 	return u, err
 }
 
-// setKnown stores the state of the URL with an id. If u has nothing but the place of a record, that
-// place is posted in the index under the id, which costs less than a key in badger. Texts that were
-// not crawled have such records, because their names were never in the frontier.
+// setKnown stores the state of the URL with an id. If u has only the number of a visit, setKnown
+// adds that number to the index under the id, which costs less than a badger key. This is the case
+// for texts that were not crawled, because their names were never in the frontier.
 func (b *batch) setKnown(id dedup.Hash, u known) error {
 	if u == (known{num: u.num}) {
 		b.journal.post(u.num, postings.Hash, filterKey(id))
@@ -269,8 +270,9 @@ func (b *batch) setKnown(id dedup.Hash, u known) error {
 	return b.set(key1(keyURL, id[:]), u.encode())
 }
 
-// filterKey returns the first 8 bytes of a hash as a number, which stands for the hash in filters and
-// in the index. Two hashes hardly ever share them, and whoever finds a page compares its whole hash.
+// filterKey returns the first 8 bytes of a hash as a number, which stands for the hash in filters
+// and in the index. Two hashes rarely share these bytes. Code that finds a page by them must
+// compare the whole hash.
 func filterKey(h dedup.Hash) uint64 { return binary.BigEndian.Uint64(h[:8]) }
 
 // Claim implements [frontier.Frontier]. It reads the disk only if the due time of some URLs has come.
@@ -315,7 +317,7 @@ func (s *Store) Renew(ctx context.Context, claims []frontier.Claim, ttl time.Dur
 	return s.queue.claims.Renew(claims, now.Add(ttl)), nil
 }
 
-// Take takes URLs of a claimed host.
+// Take returns up to n free URLs of a claimed host.
 func (s *Store) Take(ctx context.Context, c frontier.Claim, n int) ([]frontier.Item, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -355,7 +357,8 @@ func (s *Store) ripenOf(h *waitingHost) error {
 	return s.ripen([]*waitingHost{h}, now)
 }
 
-// takeFrom reads up to n free URLs of one level l of host h from the disk, and appends them to items.
+// takeFrom reads up to n free URLs of lane l of host h from the disk, appends them to items, and
+// marks them as handed out.
 func takeFrom(txn *badgerdb.Txn, h *waitingHost, l *lane, n int, items *[]frontier.Item) error {
 	it := txn.NewIterator(badgerdb.IteratorOptions{Prefix: lanePrefix(h.name, l.level)})
 	defer it.Close()
@@ -381,7 +384,7 @@ func takeFrom(txn *badgerdb.Txn, h *waitingHost, l *lane, n int, items *[]fronti
 	return nil
 }
 
-// Release puts a taken URL back at the end of its level.
+// Release queues a URL that Take returned again, at the end of its level.
 func (s *Store) Release(ctx context.Context, c frontier.Claim, it frontier.Item) error {
 	return s.write(ctx, func(b *batch) error {
 		h, err := s.queue.holder(c)
@@ -397,13 +400,13 @@ func (s *Store) Release(ctx context.Context, c frontier.Claim, it frontier.Item)
 	})
 }
 
-// Return ends a claim. It stores the fields of rest that the next process needs, such as until when
-// the host must not be asked.
+// Return ends a claim. It stores the fields of rest that the next process needs, such as when the
+// host may be requested again.
 func (s *Store) Return(ctx context.Context, c frontier.Claim, rest frontier.Rest) error {
 	return s.write(ctx, func(b *batch) error {
 		h, err := s.queue.holder(c)
 		if err != nil {
-			return b.refuse(fmt.Errorf("return %w", err))
+			return b.refuse(fmt.Errorf("return host %w", err))
 		}
 		before := keptOf(h.rest)
 		h.rest = rest.Bounded(time.Now())
@@ -447,9 +450,9 @@ func (s *Store) URLs(ctx context.Context, state frontier.State) iter.Seq2[string
 	return each(s, ctx, func(r reader) iter.Seq2[string, error] { return r.URLs(ctx, state) })
 }
 
-// URLs yields all URLs in a state at the reader's moment. Pending URLs are read from the keys of the
-// queue. URLs outside the crawl have no keys of their own, so the states of all URLs are scanned. For
-// any other state URLs yields nothing.
+// URLs yields all URLs in a state in the reader's snapshot. Pending URLs are read from the keys of
+// the queue. URLs outside the crawl have no keys of their own, so the states of all URLs are
+// scanned. For any other state URLs yields nothing.
 func (r reader) URLs(ctx context.Context, state frontier.State) iter.Seq2[string, error] {
 	letters, read := []byte{keyURL}, outsideURL
 	switch state {
@@ -500,8 +503,8 @@ func pendingURL(key, value []byte) (string, error) {
 	return it.URL, err
 }
 
-// keptRest is the stored form of a frontier.Rest: the fields that matter to the next process, such as
-// until when the host must not be asked.
+// keptRest is the stored form of a frontier.Rest: the fields that the next process needs, such as
+// when the host may be requested again.
 type keptRest struct {
 	Blocked time.Time      `json:"until,omitzero"`
 	Delay   time.Duration  `json:"delay,omitempty"` // nanoseconds
@@ -516,7 +519,7 @@ func (k keptRest) rest() frontier.Rest {
 
 func (k *keptRest) decode(value []byte) error {
 	if err := json.Unmarshal(value, k); err != nil {
-		return fmt.Errorf("%w: what is kept of a host: %v", store.ErrCorrupt, err)
+		return fmt.Errorf("%w: stored state of a host: %v", store.ErrCorrupt, err)
 	}
 	return nil
 }

@@ -16,19 +16,20 @@ import (
 // # A full disk
 //
 // A store stops writing before the disk is full, see disk.Space. If another program fills the disk
-// faster than that is noticed, badger cannot allocate a file that it is about to map, see package
-// disk. A transaction that meets the full disk returns the error. But badger's own goroutines,
-// which write tables, retry for ever, and then neither a transaction nor closing ends. So the store
-// learns of their failure from badger's log. From then on it waits for badger no longer than
-// patience, and leaves its files like a killed process. The next opening loses nothing.
+// faster than the store notices, badger cannot allocate a file that it is about to map, see package
+// disk. A transaction that finds the disk full returns the error. But badger's own goroutines,
+// which write tables, retry for ever, and then neither a transaction nor a call of Close returns.
+// The store learns of their failure from badger's log messages. From then on it waits for a call of
+// badger no longer than patience, and leaves its files as a killed process would. The next opening
+// loses nothing.
 
-// patience is how long a store waits for a call of badger after badger met a full disk. Within this
-// time a compaction or another program may free space, and then the call still succeeds.
+// patience is how long a store waits for a call of badger after badger found the disk full. Within
+// this time a compaction or another program may free space, and then the call still succeeds.
 const patience = 3 * time.Second
 
-// A fullness records whether badger's own goroutines have met a full disk.
+// A fullness records whether badger's own goroutines have found the disk full.
 type fullness struct {
-	met  chan struct{} // closed when a goroutine of badger first meets a full disk
+	met  chan struct{} // closed when a goroutine of badger first finds the disk full
 	once sync.Once
 }
 
@@ -43,8 +44,8 @@ func (f *fullness) hear(a []any) {
 	}
 }
 
-// wait calls do and returns its result. If badger has met a full disk, and do does not return within
-// patience, wait returns ENOSPC and leaves do running.
+// wait calls do and returns its result. If badger has found the disk full, and do does not return
+// within patience, wait returns ENOSPC and leaves do running.
 func (f *fullness) wait(do func() error) error {
 	done := make(chan error, 1)
 	go func() { done <- do() }()
@@ -70,5 +71,5 @@ func (s *Store) fullError(err error) error {
 	if err == nil || errors.Is(err, store.ErrFull) || !disk.Full(err) {
 		return err
 	}
-	return fmt.Errorf("%s: %w: %w; make room and run the command again", s.name, store.ErrFull, disk.Damage(err))
+	return fmt.Errorf("%s: %w: %w; free some disk space, and run the command again", s.name, store.ErrFull, disk.Damage(err))
 }

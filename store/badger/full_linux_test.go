@@ -13,11 +13,12 @@ import (
 	"skink/store"
 )
 
-// Nothing keeps room free here, so the store writes until the disk is full. A full disk is an error
-// of a commit or of Close, never the end of the process. When there is room, the store opens and has
-// every page that was committed.
+// This test switches off the reserve of free space, so that the store writes until the disk is
+// full. A full disk is an error of a commit or of Close, and never ends the process. When there is
+// space again, the store opens and has every page that was committed.
 //
-// Each size of the disk ends the store elsewhere: with the first log, with a table, in a compaction.
+// With each size of the disk, another operation fails: the creation of the first log, the writing
+// of a table, or a compaction.
 func TestDiskFull(t *testing.T) {
 	for _, size := range []int{9, 18, 24, 33, 45} { // MiB
 		t.Run(fmt.Sprint(size), func(t *testing.T) {
@@ -37,7 +38,8 @@ func TestDiskFull(t *testing.T) {
 			if err := mount("remount,size=400m"); err != nil {
 				t.Fatal(err)
 			}
-			// Badger may still be writing what Close gave up. It ends now that there is room.
+			// Badger may still be writing although Close has returned. It finishes now that there
+			// is space.
 			deadline := time.Now().Add(time.Minute)
 			s, err := Open(dir, Options{Create: true, Reserve: -1})
 			for errors.Is(err, store.ErrInUse) && time.Now().Before(deadline) {

@@ -24,15 +24,15 @@ import (
 	"skink/store/badger/postings"
 )
 
-// TestIndex measures the look-ups and writes of pages that are judged by their sketch alone, and
-// checks that the index finds what it must find. Sketches are random: 14 bands of 6 minima each.
-// One page in fifty is planted: each of its minima is that of some earlier page with probability J.
-// Workers look a page up by its text hash and 14 keys. One committer writes what they found, 64
-// pages at a time. It writes a unique page with record, sketch and keys, and a page that resembles
-// another without keys. It writes no texts and no links, because they cost the same without an
+// TestIndex measures the look-ups and writes of pages that are judged only by their sketches, and
+// checks that the index finds the pages that it must find. Sketches are random: 14 bands of 6
+// minima each. One page in fifty is planted: each of its minima is, with probability J, that of the
+// same earlier page. Workers look a page up by its text hash and 14 keys. One committer writes the
+// pages, 64 at a time: a unique page with record, sketch and keys, and a page that resembles
+// another without keys. Texts and links are left out, because their cost does not depend on the
 // index.
 //
-// The short form has 20,000 pages. To measure other sizes, name them:
+// By default there are 20,000 pages. To measure other sizes, set SKINK_INDEX:
 //
 //	SKINK_INDEX=1000000,5000000 go test -run=TestIndex$ -v -timeout=2h ./store/badger
 func TestIndex(t *testing.T) {
@@ -55,7 +55,7 @@ func TestIndex(t *testing.T) {
 const (
 	indexGroup  = 64   // pages in one commit
 	indexAhead  = 8    // groups looked up before the first of them is committed
-	indexFresh  = 1024 // so many pages before a planted one cannot be its original, because they may be in flight
+	indexFresh  = 1024 // number of pages before a planted page that cannot be its original, because they may not be committed yet
 	plantedEach = 50
 )
 
@@ -66,13 +66,13 @@ type sample struct {
 	sketch   dedup.Sketch
 	keys     []uint64
 	original int  // the page that it was planted from; -1: it was not planted
-	grade    int  // its probability, as an index of plantedJ
+	grade    int  // index in plantedJ of its probability J
 	shares   bool // the page has a key in common with its original
-	found    bool // the index named its original
+	found    bool // the index found its original
 	hash     dedup.Hash
 }
 
-// sampler makes page n. It always makes the same page.
+// sampler returns the source of random numbers for page n, which always gives the same page.
 func sampler(n int) *rand.Rand { return rand.New(rand.NewPCG(0x5C, uint64(n))) }
 
 func isPlanted(r *rand.Rand, n int) bool { return r.IntN(plantedEach) == 0 && n > 2*indexFresh }
@@ -108,7 +108,7 @@ func makeSample(scheme dedup.Scheme, n int) *sample {
 	return s
 }
 
-// lookUp asks the store what a worker asks before a page is judged.
+// lookUp makes the look-up that a crawl makes before a page is judged.
 func (s *sample) lookUp(ctx context.Context, st *Store, n int) (*store.Entry, error) {
 	ask := store.Ask{ID: sampleID(n), Hashes: []dedup.Hash{s.hash}, Keys: s.keys, Limit: dedup.MaxPosting}
 	all, err := st.Lookup(ctx, []store.Ask{ask})
@@ -154,7 +154,7 @@ func measureIndex(t *testing.T, size int) {
 	step := min(1_000_000, max(size/4, 1))
 	var took []time.Duration
 	var planted, found [4]int
-	var work []float64 // seconds of this process, so that other load does not count
+	var work []float64 // processor time of this process in seconds, so that other load does not count
 	start, before, last := time.Now(), processorTime(), 0
 	err = judgeSamples(t.Context(), s, scheme, size, func(n int, p *sample) error {
 		if p.original >= 0 {
@@ -197,8 +197,8 @@ func measureIndex(t *testing.T, size int) {
 	reopenIndex(t, s, dir, size)
 }
 
-// reopenIndex measures how long a store takes to open after it was closed in order, and with its
-// index damaged.
+// reopenIndex measures how long a store takes to open after a regular close, and with a damaged
+// index.
 func reopenIndex(t *testing.T, s *Store, dir string, size int) {
 	start := time.Now()
 	if err := s.Close(); err != nil {
@@ -314,8 +314,8 @@ func commitSamples(ctx context.Context, s *Store, first int, pages []*sample, en
 	return nil
 }
 
-// memory describes the memory of this process: its own and that of mapped files as they are now,
-// the most that it ever held of both, and the heap.
+// memory describes the memory of this process: the current amount of its own memory and of mapped
+// files, the greatest amount of both together so far, and the heap.
 func memory() string {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
@@ -340,7 +340,7 @@ func processorTime() float64 {
 	return (user + system) / 100 // on every machine Linux counts hundredths of a second here
 }
 
-// status reads numbers from the process's status; a number that is not there is 0.
+// status reads the named numbers from /proc/self/status. A missing number is 0.
 func status(names ...string) []float64 {
 	values := make([]float64, len(names))
 	f, err := os.Open("/proc/self/status")
@@ -357,9 +357,9 @@ func status(names ...string) []float64 {
 	return values
 }
 
-// A page whose URL was never in the frontier has no key u. The index finds it by its id: during the
-// commit that writes it, after that commit, and after a kill. It is found only once, also when its
-// URL is discovered later, in the same commit or in another.
+// A page whose URL was never in the frontier has no u key. The index finds it by its id: during the
+// commit that writes it, after that commit, and after the process was killed. It is found only
+// once, even when its URL is discovered later, in the same commit or in another.
 func TestUndiscovered(t *testing.T) {
 	ctx := t.Context()
 	s := openTest(t, t.TempDir())
@@ -380,7 +380,8 @@ func TestUndiscovered(t *testing.T) {
 	checkUndiscovered(t, killed(t, s), 3)
 }
 
-// checkUndiscovered expects pages 1, 2 and 4, and a number of keys u.
+// checkUndiscovered fails the test unless the store has pages 1, 2 and 4, and the given number of u
+// keys.
 func checkUndiscovered(t *testing.T, s *Store, keys int) {
 	t.Helper()
 	for _, n := range []int{1, 2, 4} {

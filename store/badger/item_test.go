@@ -8,13 +8,13 @@ import (
 	"skink/frontier"
 )
 
-// An ordinary item costs one byte beside its URL, and one byte in its key for the priority.
+// An ordinary item takes one byte in addition to its URL, and one byte in its key for the priority.
 func TestItemSize(t *testing.T) {
 	url := "https://example.com/an/ordinary/page.html"
 	for _, c := range []struct {
 		name string
 		item frontier.Item
-		more int // bytes that the item takes beside its URL
+		more int // number of bytes that the item takes in addition to its URL
 	}{
 		{"ordinary", frontier.Item{URL: url, Depth: 70000, Priority: 5}, 1},
 		{"redirected to", frontier.Item{URL: url, Hops: 1, Via: "https://example.com/"}, 1 + 1 + 1 + 20},
@@ -46,8 +46,8 @@ func TestNanoseconds(t *testing.T) {
 	}
 }
 
-// FuzzDecodeItem: no value makes decodeItem panic, and an item that it reads is the same after it
-// is written and read again.
+// FuzzDecodeItem checks that no value makes decodeItem panic, and that an item that it returns is
+// the same after it is encoded and decoded again.
 func FuzzDecodeItem(f *testing.F) {
 	f.Add(encodeItem(frontier.Item{URL: "https://example.com/", Via: "v", Hops: 1, Tries: 2, Kind: 1, Due: time.Unix(1, 2), ETag: "e", Modified: "m"}))
 	f.Add([]byte{0xff, 0x80})

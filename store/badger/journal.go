@@ -14,14 +14,14 @@ import (
 )
 
 // A journalEntry holds the postings that one transaction adds to the index. Entries are numbered
-// from 1 without gaps. The value of a j key has three fields for each page:
+// from 1 without gaps. The value of a j key has three fields for each visit:
 //
-//	its number, with the kind of what is posted as the low bit (varint)
-//	how many keys (varint)
+//	the number of its visit times 2, plus the kind of its keys (varint)
+//	the number of keys (varint)
 //	the keys, 8 bytes each, little-endian
 type journalEntry struct {
 	posted []postings.Posted
-	keys   []uint64 // the keys of posted, one after another
+	keys   []uint64 // memory for the Keys of all elements of posted, one after another
 	size   int      // upper bound of the size of the encoded entry, in bytes
 }
 
@@ -29,19 +29,19 @@ type journalEntry struct {
 // committed, because a larger value would not be kept in badger's tables, see [partSize].
 const entryBound = partSize
 
-// post adds the page at place num to the entry, with a single key.
+// post adds visit num to the entry, with a single key.
 func (e *journalEntry) post(num uint64, kind postings.Kind, key uint64) {
 	e.begin(num, kind)
 	e.add(key)
 }
 
-// begin adds the page at place num to the entry, without keys. Calls of add then give it its keys.
+// begin adds visit num to the entry, without keys. Call add for each of its keys.
 func (e *journalEntry) begin(num uint64, kind postings.Kind) {
 	e.posted = append(e.posted, postings.Posted{Num: postings.WithKind(num, kind)})
 	e.size += postedSize(0)
 }
 
-// add adds a key to the page that begin added last.
+// add adds a key to the visit that begin added last.
 func (e *journalEntry) add(key uint64) {
 	e.keys = append(e.keys, key)
 	p := &e.posted[len(e.posted)-1]
@@ -50,8 +50,8 @@ func (e *journalEntry) add(key uint64) {
 	e.size += 8
 }
 
-// postedSize returns the greatest size of one page with so many keys in an encoded journal entry, in
-// bytes.
+// postedSize returns the greatest size in bytes that a visit with the given number of keys takes in
+// an encoded journal entry.
 func postedSize(keys int) int { return 2*binary.MaxVarintLen64 + 8*keys }
 
 func (e *journalEntry) empty() bool { return len(e.posted) == 0 }

@@ -7,7 +7,7 @@ import (
 )
 
 // Cached values are files in the store's folder, see package disk. They are not in badger, because
-// a reader may not write to it.
+// a process that only reads the store must not write to badger.
 
 // Kept returns the value cached under a name.
 func (s *Store) Kept(ctx context.Context, name string) ([]byte, error) {
@@ -19,7 +19,8 @@ func (s *Store) Keep(ctx context.Context, name string, value []byte) error {
 	return disk.Keep(ctx, s.name, name, value)
 }
 
-// Kept returns the value cached under a name now, not at the reader's moment.
+// Kept returns the value that is now cached under a name. It may be newer than the reader's
+// transaction.
 func (r reader) Kept(ctx context.Context, name string) ([]byte, error) { return r.s.Kept(ctx, name) }
 
 // Keep caches a value.

@@ -14,77 +14,81 @@ import (
 // # The layout on disk, version 7
 //
 // The head of badger's MANIFEST has a number for the application. Its high byte identifies skink,
-// and its low byte is the version of the layout. So the first eight bytes of that file tell whose
-// folder it is, before anything is written into it. See [checkHead].
+// and its low byte is the version of the layout. So the first eight bytes of that file show which
+// program the folder belongs to, before anything is written into it. See [checkHead].
 //
 // A key begins with one letter. All integers in keys are big-endian, so that the order of bytes is
 // the order of numbers. In values, "varint" is an unsigned varint as in encoding/binary. JSON may
 // gain fields.
 //
 //	c                          → JSON of [counters]
-//	d NUM8                     → empty; the visit at that place gave way to a later
-//	                             one, and its postings may be dropped
-//	f HOST                     → JSON of [keptRest]: when HOST may be asked
+//	d NUM8                     → empty; a later visit of the page replaced visit NUM,
+//	                             whose postings may be dropped
+//	f HOST                     → JSON of [keptRest]: when HOST may be requested
 //	i                          → JSON of [postings.Manifest]: the files of the index
 //	k LEADER16 RANK8 NUM8      → empty; a member of the cluster of the page with
 //	                             id LEADER. RANK is the complement of the bits of
-//	                             the resemblance, a float64 of at least 0, so the
-//	                             most alike is first
-//	l HOST 00 DUE8 SEQ8        → a pending URL that is not to be taken before DUE,
+//	                             the resemblance, a float64 of at least 0, so that the
+//	                             highest resemblance comes first
+//	l HOST 00 DUE8 SEQ8        → a pending URL that must not be fetched before DUE,
 //	                             nanoseconds since 1970: its priority as in q (a byte),
-//	                             its depth (a varint), then as the value of q
-//	m NAME                     → a named value, as it was given
-//	v NAME                     → the same again, far from it: one lost block does not
-//	                             cost the settings
+//	                             its depth (a varint), then the same value as in q
+//	m NAME                     → a named value, as the caller passed it
+//	v NAME                     → a copy of m NAME, far from it, so that the loss of
+//	                             one block does not lose the settings
 //	q HOST 00 PRIO1 DEPTH4 SEQ8 → a pending URL, as [encodeItem] writes it. PRIO is its
-//	                             priority and 128, SEQ the order of arrival
-//	u ID16                     → what is known of a URL that was discovered: its
-//	                             state (a byte, with bits for what follows), the
-//	                             number of its record or 0, its DEPTH, if it is
-//	                             pending the SEQ of its q or l (varints), PRIO (a byte)
-//	                             if it is in q and not 0, DUE (8 bytes) if it is in l,
-//	                             and the URL: where q, l or z lost it, it is to be
-//	                             fetched again, see [mending]. The record of a URL
-//	                             that was never discovered is found by its ID in
-//	                             the index
-//	z BLOCK8 j SEQ8            → what a transaction adds to the index, a [journalEntry]
-//	z BLOCK8 o NUM8 PART2      → the page's links as [store.PackLinks] made them, in parts
-//	z BLOCK8 r NUM8            → HASH16, the text hash under which the page is found
-//	                             or zero, then JSON of [store.Record]
+//	                             priority plus 128. SEQ numbers the URLs in the order
+//	                             of arrival
+//	u ID16                     → the state of a URL that was discovered: a byte for the
+//	                             state, with bits for the fields that follow, NUM of
+//	                             its record or 0, its DEPTH, if it is pending the SEQ
+//	                             of its q or l key (varints), PRIO (a byte) if it is
+//	                             in q and the priority is not 0, DUE (8 bytes) if it
+//	                             is in l, and the URL. If its q, l or z keys are lost,
+//	                             the URL is fetched again, see [mending]. The index
+//	                             finds the record of a URL that was never discovered,
+//	                             by its ID
+//	z BLOCK8 j SEQ8            → a [journalEntry]: the postings that a transaction
+//	                             adds to the index
+//	z BLOCK8 o NUM8 PART2      → the page's links as [store.PackLinks] made them, cut
+//	                             into pieces
+//	z BLOCK8 r NUM8            → HASH16, the text hash under which copies find the
+//	                             page, or zero; then JSON of [store.Record]
 //	z BLOCK8 s NUM8            → the page's id, the hash of its canonical text, its
 //	                             84 minima, 4 bytes each, little-endian
-//	z BLOCK8 t NUM8 PART2      → the text as [store.Pack] or [store.PackMarked] made it, in
-//	                             parts
+//	z BLOCK8 t NUM8 PART2      → the text as [store.Pack] or [store.PackMarked] made
+//	                             it, cut into pieces
 //
-// NUM is a place in the order of judging. A page that is visited again gets a new place, and the
-// data of the old place is deleted. A page that must not be indexed must not lead a page that may
-// be fed. So the caller changes the text hash of such a page and the keys under which it is posted.
-// The store does not know of that.
+// NUM is the number of a visit. Visits are numbered from 1 in the order of their commits. A page
+// that is visited again gets a new number, and the data under the old number is deleted. A page
+// with noindex must not lead a page that belongs in the feed. So the caller changes the text hash
+// and the index keys of such a page. The store does not know about this.
 //
-// BLOCK is the complement of NUM / [pagesInBlock]. For a journal entry, NUM here is the last place
-// that was given before it. The order of keys decides the cost of a store. Badger moves a table
-// down a level by merging it with all tables there that overlap it, and some table always holds the
-// end of one letter and the beginning of the next. If each letter were a list by number, that table
-// would reach from a new row over all the old rows of its letter. All of those would be rewritten
-// each time, so the cost would grow with the store. So everything that grows by number is one list,
-// which is the last of all, and its newest block comes first. No old key lies between a new block
-// and the keys before it. Inside a block each letter is a list of its own, so that reading all
-// records skips no texts.
+// BLOCK is the complement of NUM / [pagesInBlock]. For a journal entry, NUM is here the latest
+// visit number when the entry was written. The order of keys decides the cost of a store. Badger
+// moves a table down a level by merging it with all tables there that overlap it, and some table
+// always holds the end of one letter and the beginning of the next. Suppose that the keys of each
+// letter were ordered by number. Then that table would reach from the new rows of one letter over
+// all old rows of the next letter. All of those would be rewritten each time, so the cost would
+// grow with the store. For this reason all data that grows by number is in one list behind all
+// other keys, and the newest block of the list comes first. No old key lies between a new block and
+// the keys before it. Inside a block, the keys of each letter are together, so that reading all
+// records does not pass over texts.
 //
 // The folder also has the files of the index, NUMBER.postings, see package postings. They can be
-// rebuilt from the journal, j. READERS and readers.sock
-// belong to package store/remote, through which the process that has the store answers other
-// processes. NAME.kept is a cached value that can be computed again from the pages, see kept.go.
-// None of these files is part of the store.
+// rebuilt from the journal (the j keys). READERS and readers.sock belong to package store/remote,
+// through which the process that has the store open answers other processes. NAME.kept is a cached
+// value that can be computed again from the pages, see kept.go. None of these files is part of the
+// store.
 //
-// Values of o and t are cut into parts of [partSize] for two reasons. One of badger's transactions
-// takes at most 15 % of a memtable. A value of more than 1 MiB would go to the value log, which
-// would then need garbage collection.
+// Values of o and t are cut into pieces of [partSize] bytes for two reasons. One of badger's
+// transactions can be at most 15 % of a memtable. A value of more than 1 MiB would go to the value
+// log, which would then need garbage collection.
 //
-// A URL's state and the number of its record share one key. A page ends with one write to u or to
-// j, which is in the transaction of its record. So the record is the commit point. The keys written
-// before it (t, s, o, j, and the u and q of links) may exist without it after a crash. Such texts,
-// sketches and links are never read, and such postings are ignored.
+// A URL's state and the number of its record share one key. The last writes for a page are its
+// record and one write to u or to j, in the same transaction. So the record is the commit point.
+// The keys written before it (t, s, o, j, and the u and q of links) may exist without it after a
+// crash. Such texts, sketches and links are never read, and such postings are ignored.
 const (
 	layoutVersion = 7
 	skinkMagic    = 0x5C
@@ -101,7 +105,7 @@ const (
 	keyMetaCopy byte = 'v'
 	keyBlock    byte = 'z' // no other letter may come after it
 
-	// Inside a block.
+	// The letters of keys inside a block.
 	keyJournal byte = 'j'
 	keyOut     byte = 'o'
 	keyRecord  byte = 'r'
@@ -113,11 +117,11 @@ const (
 // letters of a block makes badger rewrite no more than that block.
 const pagesInBlock = 4096
 
-// partSize is the greatest size in bytes of one part of a text or of links. It is a tenth of what fits
-// into one transaction of badger.
+// partSize is the greatest size in bytes of one piece of a text or of links. Ten such pieces would
+// fit into one transaction of badger.
 const partSize = 256 << 10
 
-// key1 returns the key that consists of a letter and the bytes of rest.
+// key1 returns the key that consists of letter and the bytes of rest.
 func key1[T ~string | ~[]byte](letter byte, rest T) []byte {
 	return append(append(make([]byte, 0, 1+len(rest)), letter), rest...)
 }
@@ -127,8 +131,8 @@ func numKey(letter byte, num uint64) []byte {
 	return binary.BigEndian.AppendUint64([]byte{letter}, num)
 }
 
-// blockKey comes before all keys of a block and of older blocks, and after all keys of newer
-// blocks.
+// blockKey returns the common prefix of the keys in a block. It sorts before all keys of that block
+// and of older blocks, and after all keys of newer blocks.
 func blockKey(block uint64) []byte { return numKey(keyBlock, ^block) }
 
 // blockOf returns the block that a key is in.
@@ -137,12 +141,13 @@ func blockOf(key []byte) uint64 { return ^binary.BigEndian.Uint64(key[1:]) }
 // letterKey returns the common prefix of the keys of one letter in a block.
 func letterKey(block uint64, letter byte) []byte { return append(blockKey(block), letter) }
 
-// pageKey returns the key of a letter and a number, in the block of that number.
+// pageKey returns the key with the given letter for visit num, in the block of that visit.
 func pageKey(letter byte, num uint64) []byte {
 	return binary.BigEndian.AppendUint64(letterKey(num/pagesInBlock, letter), num)
 }
 
-// journalKey returns the key of an entry that was written when last was the last number given.
+// journalKey returns the key of journal entry seq. last is the latest visit number when the entry
+// is written.
 func journalKey(last, seq uint64) []byte {
 	return binary.BigEndian.AppendUint64(letterKey(last/pagesInBlock, keyJournal), seq)
 }
@@ -157,7 +162,7 @@ func memberKey(leader dedup.Hash, resemblance float64, num uint64) []byte {
 	return binary.BigEndian.AppendUint64(k, num)
 }
 
-// hostPrefix returns the common prefix of the keys of one host and letter.
+// hostPrefix returns the common prefix of the keys with the given letter that belong to host.
 func hostPrefix(letter byte, host string) []byte {
 	k := make([]byte, 0, 1+len(host)+1+laterTail)
 	k = append(k, letter)
@@ -165,19 +170,19 @@ func hostPrefix(letter byte, host string) []byte {
 	return append(k, 0)
 }
 
-// The number of bytes that follow the host and its zero in a q key, and in an l key.
+// Number of bytes that follow the host and the zero byte in a q key, and in an l key.
 const (
 	queueTail = 1 + 4 + 8
 	laterTail = 8 + 8
 )
 
-// lanePrefix returns the common prefix of the q keys of one host and level.
+// lanePrefix returns the common prefix of the q keys of a host that have the same level.
 func lanePrefix(host string, l level) []byte {
 	k := append(hostPrefix(keyQueue, host), l.prio())
 	return binary.BigEndian.AppendUint32(k, uint32(l.depth()))
 }
 
-// queueKey returns the key of a pending URL's item.
+// queueKey returns the key of the item of the pending URL at position p in the queue of host.
 func queueKey(host string, p place) []byte {
 	if p.due != 0 {
 		k := binary.BigEndian.AppendUint64(hostPrefix(keyLater, host), uint64(p.due))
@@ -205,22 +210,23 @@ func splitQueueKey(key []byte) (host []byte, p place, ok bool) {
 	return key[1:end], p, true
 }
 
-// lastNum returns the number in the last 8 bytes of a key: a place, or the number of a journal entry.
+// lastNum returns the number in the last 8 bytes of a key: of a visit, a queued URL or a journal
+// entry.
 func lastNum(key []byte) uint64 { return binary.BigEndian.Uint64(key[len(key)-8:]) }
 
-// known is the value of a u key. The zero value stands for a URL of which nothing is known.
+// known is the value of a u key. The zero value means that nothing is known of the URL.
 type known struct {
 	state frontier.State
-	num   uint64 // of its record; 0: it has none
-	place place  // in the queue, while the URL is pending; later only the depth is true
+	num   uint64 // visit number of its record; 0: it has none
+	place place  // position in the host's queue while the URL is pending; afterwards only the depth is valid
 	url   string // "" if a record is all that is known
 }
 
-// The first byte of a known: the state, and two bits beside it.
+// The first byte of an encoded known is the state, with two more bits.
 const (
 	stateBits  = 1<<6 - 1
 	knownPrio  = 1 << 6 // the URL's priority is not 0
-	knownLater = 1 << 7 // the URL is in l
+	knownLater = 1 << 7 // the URL has an l key
 )
 
 func (k known) encode() []byte {
@@ -270,7 +276,8 @@ func decodeKnown(b []byte) (k known, err error) {
 	return k, whole(d)
 }
 
-// Bits of the first byte of an item. They say which fields follow it, in this order.
+// Bits of the first byte of an encoded item. Each bit means that the item has the field. The fields
+// follow in this order.
 const (
 	itemHops     = 1 << iota // a varint
 	itemTries                // a varint
@@ -281,8 +288,8 @@ const (
 	itemModified             // as via
 )
 
-// encodeItem encodes an item without its priority and depth, which are elsewhere. The URL comes
-// last.
+// encodeItem encodes an item without its priority and depth, which [encodeQueued] adds if the key
+// does not have them. The URL comes last.
 func encodeItem(it frontier.Item) []byte {
 	b := make([]byte, 1, 24+len(it.Via)+len(it.ETag)+len(it.Modified)+len(it.URL))
 	text := func(bit byte, s string) {
@@ -341,7 +348,7 @@ func decodeItem(b []byte) (it frontier.Item, err error) {
 }
 
 // encodeQueued returns the value of a q or l key. The value of an l key begins with priority and
-// depth, which q has in the key.
+// depth, which a q key contains itself.
 func encodeQueued(it frontier.Item, p place) []byte {
 	if p.due == 0 {
 		return encodeItem(it)
@@ -350,7 +357,8 @@ func encodeQueued(it frontier.Item, p place) []byte {
 	return append(b, encodeItem(it)...)
 }
 
-// decodeQueued is the inverse of encodeQueued. It completes the item and its place.
+// decodeQueued is the inverse of encodeQueued. p is the position from the key. decodeQueued returns
+// it completed from the value.
 func decodeQueued(b []byte, p place) (frontier.Item, place, error) {
 	if p.due != 0 {
 		d := field.Reader{Rest: b}
@@ -405,7 +413,7 @@ func decodeSketch(b []byte) (l store.Leader, err error) {
 	return store.Leader{ID: dedup.Hash(b), Hash: dedup.Hash(b[hashSize:]), Sketch: *s}, nil
 }
 
-// whole returns [store.ErrCorrupt] if a field of the value was not whole.
+// whole returns [store.ErrCorrupt] if the value ended inside a field.
 func whole(r field.Reader) error {
 	if r.Bad {
 		return store.ErrCorrupt
@@ -413,6 +421,6 @@ func whole(r field.Reader) error {
 	return nil
 }
 
-// maxNum is the highest place that a page may have. The index stores a place in 63 bits and the kind of
-// the key in the 64th.
+// maxNum is the highest possible visit number. The index stores a visit number in 63 bits and the
+// kind of the key in the 64th.
 const maxNum = 1<<63 - 1

@@ -14,8 +14,9 @@ import (
 	"skink/store/badger/postings"
 )
 
-// load reads the in-memory part of a store: the counters, the index with the end of the journal,
-// the filter of the u keys, and the places of the URLs in each queue. It scans all keys u, q and l.
+// load reads the data that a store keeps in memory: the counters, the index with the latest journal
+// entries, the filter of the u keys, and the positions of the URLs in each host's queue. It scans
+// all u, q and l keys, see keys.go.
 func (s *Store) load() error {
 	found := false
 	err := s.db.View(func(txn *badgerdb.Txn) (err error) {
@@ -54,7 +55,7 @@ func (s *Store) load() error {
 		return nil
 	}
 	if s.seq > 0 || len(s.queue.hosts) > 0 {
-		return fmt.Errorf("%w: it has no counters", store.ErrCorrupt)
+		return fmt.Errorf("%w: no counters", store.ErrCorrupt)
 	}
 	if s.reading != nil {
 		return nil
@@ -62,8 +63,8 @@ func (s *Store) load() error {
 	return s.writeCounters() // this is a new store
 }
 
-// loadIndex opens the files that the manifest names, and replays the journal after their end. A
-// damaged file is rebuilt from the whole journal.
+// loadIndex opens the files that the manifest names, and replays the journal entries that are not
+// in these files. A damaged file is rebuilt from the whole journal.
 func (s *Store) loadIndex() error {
 	m, err := s.readManifestKey()
 	if err != nil {
@@ -86,7 +87,7 @@ func (s *Store) loadIndex() error {
 // loadURLs fills the filter of the u keys. It reads a million of them in 0.7 s.
 func (s *Store) loadURLs() error {
 	return s.scan(context.Background(), []byte{keyURL}, func(item *badgerdb.Item) error {
-		s.urls.Add(binary.BigEndian.Uint64(item.Key()[1:])) // as filterKey
+		s.urls.Add(binary.BigEndian.Uint64(item.Key()[1:])) // the same bytes as in filterKey
 		return nil
 	})
 }
@@ -108,7 +109,7 @@ func (s *Store) loadQueue() error {
 	return nil
 }
 
-// loadGone tells the index which places were superseded.
+// loadGone tells the index which visits were replaced by later ones.
 func (s *Store) loadGone() error {
 	return s.scan(context.Background(), []byte{keyGone}, func(item *badgerdb.Item) error {
 		s.index.Forget([]uint64{lastNum(item.Key())})
@@ -121,7 +122,7 @@ func isDamage(err error) bool {
 	return errors.Is(err, store.ErrCorrupt) || errors.Is(err, fs.ErrNotExist)
 }
 
-// readManifestKey returns the manifest of the index. That of a new store is empty.
+// readManifestKey returns the manifest of the index. A new store has an empty one.
 func (s *Store) readManifestKey() (postings.Manifest, error) {
 	m := postings.Manifest{Next: 1}
 	err := s.db.View(func(txn *badgerdb.Txn) error {
@@ -136,8 +137,8 @@ func (s *Store) readManifestKey() (postings.Manifest, error) {
 	return m, err
 }
 
-// SaveManifest writes the manifest of the index. The goroutine of the index calls it. It needs no
-// lock, because only that goroutine writes the key.
+// SaveManifest writes the manifest of the index. Only the index's own goroutine calls it, so it
+// needs no lock.
 func (s *Store) SaveManifest(m postings.Manifest) error {
 	value, err := json.Marshal(m)
 	if err != nil {
@@ -148,7 +149,8 @@ func (s *Store) SaveManifest(m postings.Manifest) error {
 
 func (s *Store) RoomFor(bytes int64) bool { return s.space.HasRoom(bytes) }
 
-// loadHosts reads the stored rest of the hosts in the queue.
+// loadHosts reads the stored politeness state of the hosts in the queue, such as when a host may be
+// requested again.
 func (s *Store) loadHosts() error {
 	return s.scan(context.Background(), []byte{keyHost}, func(item *badgerdb.Item) error {
 		h := s.queue.hosts[string(item.Key()[1:])]

@@ -7,11 +7,11 @@ import (
 	"strings"
 )
 
-// logger passes badger's messages on to slog. Badger calls its messages about compactions and levels
-// information. They help to look into a store and are of no use in a crawl, so their level is
-// debugging. Warnings and errors of a full disk are also passed to full.
+// logger passes badger's messages on to slog. Badger logs messages about compactions and levels at
+// its info level. They help to debug a store but not to follow a crawl, so they are logged at debug
+// level. Warnings and errors are also passed to full, which looks for the error of a full disk.
 type logger struct {
-	to   *slog.Logger // nil: nowhere
+	to   *slog.Logger // nil: messages are dropped
 	full *fullness
 }
 

@@ -23,28 +23,29 @@ import (
 // four logs: one that is being filled, two that wait, and one that a killed process left. Badger's
 // Sync syncs only the one that is being filled, and a file system may write a newer log before an
 // older one. So a power cut can leave a gap in the middle of history, such as a record without its
-// journal entry, or the end of a URL that was never discovered. The store does two things about it:
+// journal entry, or the final state of a URL whose discovery is missing. The store does two things
+// about it:
 //
 //   - [Store.Sync] syncs all logs, the oldest first.
-//   - Before badger opens a store, the logs are read here. Every transaction has a number, one more
-//     than the one before it. If a number is missing, that log and those after it are removed. The
-//     rest is the store as it was at some moment, and later pages are fetched again.
+//   - Before badger opens a store, readLogs reads the logs. Every transaction has a number, one
+//     more than the one before it. If a number is missing, that log and those after it are removed.
+//     The remaining data is the store as it was at some moment. Later pages are fetched again.
 //
-// A log is 20 bytes of head, then entries, then zeros:
+// A log consists of a header of 20 bytes, then entries, then zeros:
 //
 //	entry     meta (1), 0, length of key, length of value, 0 (varints), key, value,
 //	          CRC-32C of all that (4, big-endian)
 //
-// A key ends with the complement of its transaction's number, 8 bytes. The last entry of a
+// The last 8 bytes of a key are the complement of its transaction's number. The last entry of a
 // transaction has that number in digits as its value, and its meta marks it as the last. A log ends
 // at the first incomplete entry, such as one that a killed process was writing. Data was lost there
 // only if complete entries follow.
 type memLog struct {
 	name        string
-	first, last uint64    // numbers of its transactions up to the first damage; 0: there are none
-	highest     uint64    // the highest number of a transaction in the log, also after damage
-	end         int       // where the last whole transaction before any damage ends
-	counters    *counters // as the log has them last, also after damage
+	first, last uint64    // numbers of the first and the last complete transaction before any damage; 0: there is none
+	highest     uint64    // highest number of a transaction in the log, even after damage
+	end         int       // offset in bytes at which the last complete transaction before any damage ends
+	counters    *counters // the last counters in the log, even after damage; nil: there are none
 }
 
 const (
@@ -96,7 +97,7 @@ func logNumber(name string) int {
 
 func readLog(name string, b []byte) memLog {
 	l := memLog{name: name, end: min(logHead, len(b))}
-	at, open := logHead, uint64(0) // open is the transaction that has begun and not ended; 0: there is none
+	at, open := logHead, uint64(0) // open is the number of the transaction that is not complete yet; 0: there is none
 	for {
 		e, ok := readEntry(b, at)
 		if !ok || open != 0 && e.txn != open {
@@ -150,7 +151,7 @@ type logEntry struct {
 	size       int
 }
 
-// readEntry reads the entry at a place; ok is false if there is no whole entry.
+// readEntry reads the entry at offset at. ok is false if there is no complete entry.
 func readEntry(b []byte, at int) (e logEntry, ok bool) {
 	if at+2 > len(b) || b[at]&^0xC1 != 0 || b[at] == 0 || b[at+1] != 0 {
 		return e, false
@@ -176,23 +177,24 @@ func readEntry(b []byte, at int) (e logEntry, ok bool) {
 	return e, true
 }
 
-// A Loss is the cost of a power cut or of damaged files. Every lost page that can be identified is
-// pending again.
+// A Loss describes the data that was lost in a power cut or with damaged files. Every lost page
+// that can be identified is pending again.
 type Loss struct {
-	Transactions uint64 // transactions of which something was found after a gap in the logs
-	Records      int64  // records of pages and other answers in those transactions
+	Transactions uint64 // number of transactions, complete or not, that were found after a gap in the logs
+	Records      int64  // number of records lost with those transactions: pages, redirects, errors and so on
 
-	Damage  []Damage // which files were damaged, and how
-	Missing int64    // records of pages and other answers that were in the damaged files
-	Pending int64    // URLs that have to be fetched again because of the damage
-	Names   bool     // settings, seeds, or the marks of feeds may have been in the damaged files
+	Damage  []Damage // the damaged files, with descriptions of the damage
+	Missing int64    // number of records lost with the damaged files
+	Pending int64    // number of URLs that have to be fetched again because of the damage
+	Names   bool     // settings, seeds or the positions of feeds may be lost with the damaged files
 
 	counters *counters
 }
 
-// afterGap returns the logs after the first gap, and what is lost with them. tables is the number
-// of the last transaction that is in tables. A damaged log is kept up to its damage. An empty log
-// is not a gap: badger may have written its table, and the power cut restored the file.
+// afterGap returns the logs after the first gap, and the loss if they are removed. tables is the
+// number of the last transaction that is in a table. A damaged log is kept up to its damage. An
+// empty log is not a gap: badger may have written its data to a table and removed the log, and the
+// power cut restored the file.
 func afterGap(logs []memLog, tables uint64) (gone []memLog, loss Loss) {
 	reached := tables
 	whole := true
@@ -218,7 +220,7 @@ func afterGap(logs []memLog, tables uint64) (gone []memLog, loss Loss) {
 	return gone, loss
 }
 
-// syncLogs syncs all logs, the oldest first, and then the folder, which has their names. If a log
+// syncLogs syncs all logs, the oldest first, and then the folder that lists their names. If a log
 // no longer exists, badger has turned it into a table and synced that.
 func syncLogs(dir string, sync func(*os.File) error) error {
 	names, err := logNames(dir)

@@ -13,7 +13,8 @@ import (
 	"skink/store/badger/postings"
 )
 
-// Lookup asks the index, and reads badger only where the index finds something.
+// Lookup implements [store.Index]. It searches the index, and reads badger only for the visits
+// found there.
 func (s *Store) Lookup(ctx context.Context, asks []store.Ask) ([]store.Found, error) {
 	all := make([]store.Found, len(asks))
 	for i := range asks {
@@ -26,7 +27,7 @@ func (s *Store) Lookup(ctx context.Context, asks []store.Ask) ([]store.Found, er
 }
 
 // lookup answers one Ask. It sets the mark before it reads the index. So it may find a page that is
-// committed after the mark, which is harmless: such a page makes the verdict stale at its commit.
+// committed after the mark, which is harmless: the verdict is then stale, and Commit refuses it.
 func (s *Store) lookup(ctx context.Context, ask *store.Ask) (f store.Found, err error) {
 	f.Mark = store.MarkAt(s.visible.Load())
 	if f.Copy, err = s.firstCopy(ctx, ask); err == nil && f.Copy != nil && f.Copy.Follows() {
@@ -60,8 +61,8 @@ func (s *Store) lookup(ctx context.Context, ask *store.Ask) (f store.Found, err 
 	return f, err
 }
 
-// leadersAt reads the leaders at some places, except the page with the id not. The sketch of a
-// place is gone if its page was visited again.
+// leadersAt reads the leaders with the visit numbers in places, except the page with the id not. If
+// a page was visited again, its earlier visits have no sketch any more.
 func (s *Store) leadersAt(txn *badgerdb.Txn, places []uint64, not dedup.Hash) ([]store.Leader, error) {
 	leaders := make([]store.Leader, 0, len(places))
 	for _, num := range places {
@@ -84,15 +85,18 @@ func (s *Store) leadersAt(txn *badgerdb.Txn, places []uint64, not dedup.Hash) ([
 	return leaders, nil
 }
 
-// A sketchCache holds leaders that look-ups have read, by their place. Thousands of pages may share
-// a template without being duplicates. Each of them meets up to [dedup.MaxMet] leaders, and mostly
-// the same ones. To read a thousand sketches from badger takes some 2 ms, from the cache 0.1 ms.
+// A sketchCache holds leaders that look-ups have read. Thousands of pages may share a template
+// without being duplicates. The look-up of each such page finds up to [dedup.MaxMet] leaders, and
+// mostly the same ones. Reading a thousand sketches takes some 2 ms from badger, and 0.1 ms from
+// the cache.
 //
-// Each place has one slot, which it shares with the places that are a multiple of the size away. A
-// sketch never changes. If its page is visited again, the index no longer finds its place.
+// The slot of a leader is its visit number modulo the size of the cache. A cached sketch never has
+// to be removed: the sketch of a visit does not change, and if the page is visited again, the index
+// no longer returns the old number.
 type sketchCache [1 << 15]atomic.Pointer[placedLeader]
 
-// A placedLeader is a leader with its place. It takes 384 bytes, so a full sketchCache takes 13 MB.
+// A placedLeader is a leader with its visit number, place. It takes 384 bytes, so a full
+// sketchCache takes 13 MB.
 type placedLeader struct {
 	place uint64
 	store.Leader
@@ -102,8 +106,8 @@ func (c *sketchCache) slot(place uint64) *atomic.Pointer[placedLeader] {
 	return &c[place%uint64(len(c))]
 }
 
-// get returns the leader at a place, or nil if it is not in the cache. The caller must not change
-// it.
+// get returns the leader with the visit number place, or nil if it is not in the cache. The caller
+// must not change it.
 func (c *sketchCache) get(place uint64) *store.Leader {
 	if l := c.slot(place).Load(); l != nil && l.place == place {
 		return &l.Leader
@@ -115,8 +119,8 @@ func (c *sketchCache) put(place uint64, l store.Leader) {
 	c.slot(place).Store(&placedLeader{place, l})
 }
 
-// firstCopy returns the earliest page posted under one of the hashes. Usually there is none, and
-// then badger is not read.
+// firstCopy returns the record of the earliest page that has one of the text hashes of ask, or nil.
+// Usually there is no such page, and then badger is not read.
 func (s *Store) firstCopy(ctx context.Context, ask *store.Ask) (first *store.Record, err error) {
 	var least uint64
 	for _, h := range ask.Hashes {
@@ -149,7 +153,7 @@ func (s *Store) firstCopy(ctx context.Context, ask *store.Ask) (first *store.Rec
 	return first, nil
 }
 
-// followed returns the record of a page, nil if there is none.
+// followed returns the record of a page, or nil if it has none.
 func (s *Store) followed(ctx context.Context, id dedup.Hash) (r *store.Record, err error) {
 	err = s.view(ctx, func(txn *badgerdb.Txn) error {
 		u, err := s.known(txn, id)
@@ -161,7 +165,7 @@ func (s *Store) followed(ctx context.Context, id dedup.Hash) (r *store.Record, e
 	return r, err
 }
 
-// byID returns the place of a page that is posted under its id, or 0.
+// byID returns the visit number of a page that is indexed under its id, or 0 if there is none.
 func (s *Store) byID(txn *badgerdb.Txn, id dedup.Hash) (uint64, error) {
 	num, _, err := s.posted(context.Background(), txn, id, func(value []byte) (*store.Record, error) {
 		if r, err := decodeRecord(value); err == nil && r.ID == id {
@@ -172,9 +176,10 @@ func (s *Store) byID(txn *badgerdb.Txn, id dedup.Hash) (uint64, error) {
 	return num, err
 }
 
-// posted returns the lowest place that is posted under the first half of h and whose record accept
-// returns, with that record; 0: there is none. Two hashes hardly ever share their first half, so it
-// reads few places at first.
+// posted calls accept with the stored record of each visit that is indexed under the first half of
+// h, the earliest first, until accept returns a record. It returns that record and the number of
+// the visit, or 0 if accept returned none. Two hashes rarely share their first half, so posted
+// first reads few visits.
 func (s *Store) posted(ctx context.Context, txn *badgerdb.Txn, h dedup.Hash, accept func(value []byte) (*store.Record, error)) (num uint64, r *store.Record, err error) {
 	var nums []uint64
 	for limit, more := 4, true; more; limit *= 16 {

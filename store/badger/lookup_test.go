@@ -10,8 +10,8 @@ import (
 	"skink/store"
 )
 
-// A look-up that meets leaders of an earlier look-up does not read their sketches again. A leader
-// that was visited again is not found at its old place.
+// A look-up that finds the leaders of an earlier look-up does not read their sketches again. A
+// leader that was visited again is not found under its old visit number.
 func TestLookupReadsASketchOnce(t *testing.T) {
 	s, err := Open(t.TempDir(), Options{Create: true, Reserve: -1})
 	if err != nil {
@@ -49,7 +49,7 @@ func TestLookupReadsASketchOnce(t *testing.T) {
 		}
 	}
 	lookUp(ids)
-	err = s.db.Update(func(txn *badgerdb.Txn) error { // what is not read is not missed
+	err = s.db.Update(func(txn *badgerdb.Txn) error { // delete the sketches, so that reading one again would fail
 		for place := range uint64(leaders) {
 			if err := txn.Delete(pageKey(keySketch, place+1)); err != nil {
 				return err
@@ -65,7 +65,7 @@ func TestLookupReadsASketchOnce(t *testing.T) {
 	lookUp(append(ids[:7:7], ids[8:]...))
 }
 
-// Places that share a slot of the cache replace each other, and are not confused.
+// Leaders that share a slot of the cache replace each other, and are not confused.
 func TestSketchCache(t *testing.T) {
 	var c sketchCache
 	const place = 5

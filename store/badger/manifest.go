@@ -18,9 +18,9 @@ func tableName(id uint64) string { return table.IDToFilename(id) }
 // badgerVersion is the version of badger's files.
 const badgerVersion = 8
 
-// writeManifest writes a MANIFEST as badger does: "Bdgr", the number of the application, badger's
+// writeManifest writes a MANIFEST as badger does: "Bdgr", the application's number, badger's
 // version, and then one entry, with its length and checksum, that names all tables. The file
-// appears under its name only when it is whole.
+// appears under its name only when it is complete.
 func writeManifest(name string, m badgerdb.Manifest) error {
 	var set pb.ManifestChangeSet
 	for id, t := range m.Tables {

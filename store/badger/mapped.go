@@ -14,30 +14,31 @@ import (
 // # Tables in memory
 //
 // Badger maps each of its tables whole. The parts of a table that were read or written stay
-// resident until the system is short of memory. A process that crawled 600 MB of text held 600 MB
-// of tables, and looked as if it leaked. So the store watches how much of its files is resident.
-// When that has grown by mostResident, the store gives the pages of all tables back. They stay in
-// the system's cache. Reading one again costs a page fault that maps 64 KB of it, and no read from
-// disk.
+// resident until the system is short of memory. A process that had crawled 600 MB of text had 600
+// MB of tables in memory, and looked as if it leaked. So the store watches how much of its files is
+// resident. When that has grown by mostResident bytes, the store returns the memory of all tables
+// to the system. The data stays in the system's cache: reading it again costs a page fault for each
+// 64 KB, and no read from disk.
 //
 // Badger has no call for that, and its tables are not exported, so they are reached by reflection.
-// TestMapped fails if a new version of badger renames them. A table is held while its pages are
-// given back, as badger holds the tables that it reads, so it is not unmapped meanwhile. Tables
-// that a compaction is writing are in no level yet, and are not given back. With 600 MB of texts in
-// the store they took up to 260 MB.
+// TestMapped fails if a new version of badger renames them. The store increments a table's
+// reference count before it returns the memory, as badger does before it reads a table, so that the
+// table is not unmapped meanwhile. The memory of tables that a compaction is still writing is not
+// returned, because they belong to no level yet. In a store with 600 MB of texts these tables took
+// up to 260 MB.
 
 const (
-	mostResident = 64 << 20 // bytes
-	lookMapped   = 50 * time.Millisecond
+	mostResident = 64 << 20              // bytes by which resident tables may grow before their memory is returned
+	lookMapped   = 50 * time.Millisecond // time between two checks
 )
 
-// A mapped watches how much of a store's tables is resident.
+// mapped watches how much of a store's tables is resident.
 type mapped struct {
 	closing chan struct{}
 	ended   sync.WaitGroup
 }
 
-// watch begins to watch the tables of db, if the system says how much of them is resident.
+// watch begins to watch the tables of db, if the system can tell how much of them is resident.
 func (m *mapped) watch(db *badgerdb.DB) {
 	if _, ok := disk.Resident(); !ok {
 		return
@@ -46,8 +47,8 @@ func (m *mapped) watch(db *badgerdb.DB) {
 	m.ended.Go(func() { keepSmall(db, m.closing) })
 }
 
-// stop ends the watching. It must come before db is closed, because closing unmaps tables even
-// while they are held.
+// stop ends the watching. It must be called before db is closed, because closing unmaps tables even
+// while they are referenced.
 func (m *mapped) stop() {
 	if m.closing != nil {
 		close(m.closing)
@@ -59,7 +60,7 @@ func (m *mapped) stop() {
 func keepSmall(db *badgerdb.DB, closing <-chan struct{}) {
 	look := time.NewTicker(lookMapped)
 	defer look.Stop()
-	floor, _ := disk.Resident() // what cannot be given back: the program itself, and the logs
+	floor, _ := disk.Resident() // bytes that always stay resident: the program itself, and the logs
 	for {
 		select {
 		case <-closing:
@@ -75,7 +76,7 @@ func keepSmall(db *badgerdb.DB, closing <-chan struct{}) {
 	}
 }
 
-// giveTablesBack takes the pages of all tables out of the process.
+// giveTablesBack returns the memory of all tables to the system.
 func giveTablesBack(db *badgerdb.DB) {
 	levels := reflect.ValueOf(db).Elem().FieldByName("lc").Elem().FieldByName("levels")
 	for i := range levels.Len() {
@@ -84,12 +85,13 @@ func giveTablesBack(db *badgerdb.DB) {
 		tables := (*[]*table.Table)(level.FieldByName("tables").Addr().UnsafePointer())
 		for _, t := range hold(mu, tables) {
 			disk.GiveBack(t.Data)
-			_ = t.DecrRef() // the last holder of a table deletes its file; if that fails, the next opening deletes it
+			_ = t.DecrRef() // releasing the last reference to a table deletes its file; if that fails, the next opening deletes it
 		}
 	}
 }
 
-// hold returns the tables of a level and holds them. The caller must release each one.
+// hold returns the tables of a level and adds a reference to each. The caller must release each
+// one.
 func hold(mu *sync.RWMutex, tables *[]*table.Table) []*table.Table {
 	mu.RLock()
 	defer mu.RUnlock()

@@ -11,8 +11,9 @@ import (
 	"skink/internal/disk"
 )
 
-// The pages of tables that were written and read are taken out of the process, and their values can
-// still be read. This test fails when a new version of badger names its parts otherwise.
+// The memory of tables that were written and read is returned to the system, and their values can
+// still be read. This test fails if a new version of badger renames the fields that the store reads
+// by reflection.
 func TestMapped(t *testing.T) {
 	s := openTest(t, t.TempDir())
 	value := bytes.Repeat([]byte("0123456789abcdef"), 1<<12)

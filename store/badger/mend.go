@@ -13,7 +13,8 @@ import (
 	"skink/store/badger/postings"
 )
 
-// A hashPosting is a text hash or an id, and the place of a page that is posted under it.
+// A hashPosting is the first half of a text hash or page id, and the number of a visit that is
+// indexed under it.
 type hashPosting struct{ key, num uint64 }
 
 // # Repair
@@ -21,33 +22,36 @@ type hashPosting struct{ key, num uint64 }
 // If blocks of tables were lost, keys are missing. Other keys may have an old value, or have
 // reappeared, because the write that replaced or deleted them is lost. The repair trusts the
 // records, and makes the rest of the store consistent with them. A page is lost in four cases: its
-// record cannot be read, its text or sketch is gone, the pages that it leads could not find it any
-// more, or its leader is lost. A lost page is forgotten and its URL made pending again, which u
-// keeps for that purpose. The queue, clusters, journal and counters are made to fit the records.
+// record cannot be read, its text or sketch is missing, it may lead other pages but is missing from
+// the index, or its leader is lost. The data of a lost page is deleted, and its URL, which is also
+// in a u key (see keys.go), becomes pending again. The queue, clusters, journal and counters are
+// made to fit the records.
 //
-// It cannot be known whether a lost block held a named value, when a host may be asked (f), or a
-// URL outside the crawl. Named values have two copies. If both may be lost, [Loss] says so.
+// The repair cannot tell whether a lost block contained a named value, the politeness state of a
+// host (an f key), or a URL outside the crawl. Named values are stored twice. [Loss] reports
+// whether both copies of one may be lost.
 type mending struct {
 	s   *Store
 	out *badgerdb.WriteBatch
 
-	records map[uint64]*mended    // by place, the records that stay in the store
-	ids     map[dedup.Hash]uint64 // by page id, the places in records
-	gone    map[uint64]*mended    // by place, records that can be read but are given up, because other data of their pages is lost
-	posted  map[uint64]bool       // places that the journal has under sketch keys
-	hashes  map[hashPosting]bool  // text hashes and ids that the journal has, with their places
-	queue   map[dedup.Hash]place  // where each pending URL is
-	lanes   map[dedup.Hash]frontier.Item
-	again   []frontier.Item // items that have to be made pending
+	records map[uint64]*mended    // by visit number, the records that stay in the store
+	ids     map[dedup.Hash]uint64 // by page id, the keys of records
+	gone    map[uint64]*mended    // by visit number, records that can be read but are deleted, because other data of their pages is lost
+	posted  map[uint64]bool       // numbers of the visits that the journal has under sketch keys
+	hashes  map[hashPosting]bool  // text hashes and page ids in the journal, with the visits indexed under them
+	queue   map[dedup.Hash]place  // position of each pending URL in its host's queue, by page id
+	items   map[dedup.Hash]frontier.Item
+	again   []frontier.Item // items whose URLs have to become pending
 	known   map[dedup.Hash]bool
 
 	counters counters
-	seq      uint64 // highest order of arrival of a URL in the queue
+	seq      uint64 // highest seq of a queued URL
 	journal  uint64 // number of the last journal entry
-	block    uint64 // block that holds the last journal entry
+	block    uint64 // number of the block with the last journal entry
 }
 
-// mended is the part of a record that the repair needs.
+// mended is the record of one visit, during the repair. judge sets record to nil when it deletes
+// the record; the other fields stay.
 type mended struct {
 	id, hash    dedup.Hash
 	url         string
@@ -59,7 +63,7 @@ type mended struct {
 func (s *Store) mend() (err error) {
 	m := &mending{
 		s: s, records: map[uint64]*mended{}, ids: map[dedup.Hash]uint64{}, gone: map[uint64]*mended{}, posted: map[uint64]bool{}, hashes: map[hashPosting]bool{},
-		queue: map[dedup.Hash]place{}, lanes: map[dedup.Hash]frontier.Item{}, known: map[dedup.Hash]bool{},
+		queue: map[dedup.Hash]place{}, items: map[dedup.Hash]frontier.Item{}, known: map[dedup.Hash]bool{},
 	}
 	m.out = s.db.NewWriteBatch()
 	defer m.out.Cancel()
@@ -77,7 +81,8 @@ func (s *Store) mend() (err error) {
 	return s.Sync()
 }
 
-// oldCounters returns how many records there were, if that is still known.
+// oldCounters returns how many records the store had before it was damaged, or 0 if that number is
+// lost. It also restores the highest visit number.
 func (m *mending) oldCounters() (records int64) {
 	_ = m.s.db.View(func(txn *badgerdb.Txn) error {
 		_, err := get(txn, []byte{keyCounters}, func(value []byte) error {
@@ -90,14 +95,15 @@ func (m *mending) oldCounters() (records int64) {
 	return records
 }
 
-// scanAll calls fn with all keys of a letter.
+// scanAll calls fn with each key that begins with letter, and with its value.
 func (m *mending) scanAll(letter byte, fn func(key, value []byte) error) error {
 	return m.s.scan(context.Background(), []byte{letter}, func(item *badgerdb.Item) error {
 		return item.Value(func(value []byte) error { return fn(item.KeyCopy(nil), bytes.Clone(value)) })
 	})
 }
 
-// scanBlocks calls fn with all keys of a letter inside blocks, in order.
+// scanBlocks calls fn with each key that has the given letter inside a block, and with its value,
+// in the order of the keys' numbers.
 func (m *mending) scanBlocks(letter byte, fn func(key, value []byte) error) error {
 	each := func(item *badgerdb.Item) error {
 		return item.Value(func(value []byte) error { return fn(item.KeyCopy(nil), bytes.Clone(value)) })
@@ -113,7 +119,7 @@ func (m *mending) scanBlocks(letter byte, fn func(key, value []byte) error) erro
 	})
 }
 
-// mendNames sets both copies of each named value to the newer of them.
+// mendNames sets both copies of each named value to the newer one.
 func (m *mending) mendNames() error {
 	type value struct {
 		bytes   []byte
@@ -146,7 +152,8 @@ func (m *mending) mendNames() error {
 	return nil
 }
 
-// readJournal reads which postings the journal has, and fills its gaps with empty entries.
+// readJournal reads the postings in the journal, and fills gaps in the numbering of its entries
+// with empty entries.
 func (m *mending) readJournal() error {
 	return m.scanBlocks(keyJournal, func(key, value []byte) error {
 		seq, block := lastNum(key), blockOf(key)
@@ -195,7 +202,7 @@ func (m *mending) readRecords() error {
 			m.gone[num] = rec
 			return nil
 		}
-		if before := m.ids[r.ID]; before != 0 { // the deletion of an earlier visit is lost
+		if before := m.ids[r.ID]; before != 0 { // the write that deleted the earlier visit is lost
 			delete(m.records, before)
 			if err := m.out.Delete(pageKey(keyRecord, before)); err != nil {
 				return err
@@ -206,8 +213,8 @@ func (m *mending) readRecords() error {
 	})
 }
 
-// wholePage reports whether a page has its text and its sketch, and whether the pages that it leads
-// can find it.
+// wholePage reports whether the store has the text and the sketch of visit num. If the page may
+// lead others, look-ups must also find it in the index.
 func (m *mending) wholePage(num uint64, r *store.Record) (whole bool, err error) {
 	err = m.s.view(context.Background(), func(txn *badgerdb.Txn) error {
 		whole = m.wholeIn(txn, num, r)
@@ -233,7 +240,8 @@ func (m *mending) wholeIn(txn *badgerdb.Txn, num uint64, r *store.Record) bool {
 	return err == nil && found
 }
 
-// judge deletes the lost records and those of members whose leader is lost, and counts the others.
+// judge deletes the records of lost pages and of pages whose leader is lost. It counts the
+// remaining records.
 func (m *mending) judge() error {
 	for num, r := range m.records {
 		if r.record.Follows() && m.ids[r.record.Leader] == 0 {
@@ -270,12 +278,12 @@ func (m *mending) readQueued(letter byte) error {
 		if _, twice := m.queue[id]; twice {
 			return m.out.Delete(key)
 		}
-		m.queue[id], m.lanes[id] = p, it
+		m.queue[id], m.items[id] = p, it
 		return nil
 	})
 }
 
-// mendURLs makes the known state of each URL fit the records and the queue.
+// mendURLs makes the stored state of each URL fit the records and the queue.
 func (m *mending) mendURLs() error {
 	err := m.scanAll(keyURL, func(key, value []byte) error {
 		var id dedup.Hash
@@ -293,14 +301,14 @@ func (m *mending) mendURLs() error {
 		}
 		p, queued := m.queue[id]
 		switch {
-		case u.state == frontier.Pending && !queued && u.num != 0: // it has a record, so it has ended
+		case u.state == frontier.Pending && !queued && u.num != 0: // the URL has a record, so its fetch was finished
 			u.state = r.record.End()
 		case u.state == frontier.Pending && !queued:
 			m.later(frontier.Item{URL: u.url, Depth: u.place.level.depth()})
 			return nil
 		case u.state == frontier.Pending:
 			u.place = p
-		case queued: // it has ended, and its deletion from the queue is lost
+		case queued: // the URL is finished, but the write that removed it from the queue is lost
 			delete(m.queue, id)
 			if err := m.out.Delete(queueKey(frontier.HostOf(u.url), p)); err != nil {
 				return err
@@ -311,12 +319,12 @@ func (m *mending) mendURLs() error {
 	if err != nil {
 		return err
 	}
-	for id, p := range m.queue { // the known state of these is lost
+	for id, p := range m.queue { // URLs whose stored state is lost
 		if m.known[id] {
 			continue
 		}
 		m.known[id] = true
-		if err := m.setURL(id, known{state: frontier.Pending, place: p, url: m.lanes[id].URL}, true); err != nil {
+		if err := m.setURL(id, known{state: frontier.Pending, place: p, url: m.items[id].URL}, true); err != nil {
 			return err
 		}
 	}
@@ -337,8 +345,8 @@ func (m *mending) setURL(id dedup.Hash, u known, write bool) error {
 	return m.out.Set(key1(keyURL, id[:]), u.encode())
 }
 
-// mendRecords makes sure that every record is found by its URL, and that the URLs of lost
-// pages are made pending.
+// mendRecords makes sure that every record can be found by its URL, and that the URLs of lost pages
+// become pending.
 func (m *mending) mendRecords() error {
 	for num, r := range m.records {
 		if !m.known[r.id] && !m.hashes[hashPosting{filterKey(r.id), num}] {
@@ -357,7 +365,7 @@ func (m *mending) mendRecords() error {
 	return nil
 }
 
-// pend queues the URLs that later recorded, at the end of their levels.
+// pend adds the URLs that later recorded to the queue, each at the end of its level.
 func (m *mending) pend() error {
 	for _, it := range m.again {
 		m.seq++

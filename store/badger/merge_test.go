@@ -46,14 +46,14 @@ func TestStoreOfSmallSegments(t *testing.T) {
 	storetest.RunDurable(t, func(t *testing.T, dir string) store.Store { return openSmall(t, dir, nil) })
 }
 
-// A posting model holds what look-ups should find.
+// A postingModel has the results that look-ups should have.
 type postingModel struct {
 	keys   map[uint64][]uint64
 	hashes map[dedup.Hash]uint64
 	pages  []int
 }
 
-// commit writes a page with some keys out of a small set, and remembers it.
+// commit writes a page with some keys from a small set, to the store and to the model.
 func (m *postingModel) commit(t *testing.T, s *Store, r *rand.Rand, n int) {
 	t.Helper()
 	e := entry(n)
@@ -75,7 +75,7 @@ func (m *postingModel) commit(t *testing.T, s *Store, r *rand.Rand, n int) {
 	m.pages = append(m.pages, n)
 }
 
-// compare looks everything up and compares the answers with the model.
+// compare looks up all keys and hashes, and compares the answers with the model.
 func (m *postingModel) compare(t *testing.T, what string, s *Store) {
 	t.Helper()
 	for key, want := range m.keys {
@@ -115,7 +115,7 @@ func newPostingModel() *postingModel {
 }
 
 // After each step of the index the process may be killed. The store that is opened next finds
-// everything and can go on.
+// everything, and can be written to.
 func TestIndexKilledAtEachStep(t *testing.T) {
 	if os.Getenv("SKINK_LONG") == "" {
 		t.Skip("SKINK_LONG=short runs it")
@@ -163,7 +163,7 @@ func TestIndexKilledAtEachStep(t *testing.T) {
 	t.Logf("steps: %v", seen)
 }
 
-// Close does not wait for a merge, and leaves a whole store.
+// Close does not wait for the end of a merge, and leaves a consistent store.
 func TestCloseInTheMiddleOfAMerge(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	m := newPostingModel()
@@ -208,7 +208,7 @@ func TestIndexDamaged(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "copy")
 			copyDir(t, whole, dir)
-			names, _ := filepath.Glob(filepath.Join(dir, "*"+postings.SegmentExt)) // before the test adds files that nobody knows
+			names, _ := filepath.Glob(filepath.Join(dir, "*"+postings.SegmentExt)) // before the test adds files that the manifest does not name
 			leftOver := []string{"000000" + postings.SegmentExt, "999999" + postings.SegmentExt}
 			for _, name := range leftOver {
 				write(t, dir, name, "left over")

@@ -9,8 +9,8 @@
 // full.
 //
 // The layout on disk is specified in keys.go, and the index that finds pages in package postings.
-// In memory a store keeps filters of its keys, the latest postings, the places of the URLs in each
-// host's queue, and the counters.
+// In memory a store keeps filters of its keys, the latest postings, the positions of the URLs in
+// each host's queue, and the counters.
 //
 // Other processes read an open store through the process that has it open, see [Store.Snapshot] and
 // package store/remote.
@@ -36,19 +36,19 @@ import (
 	"skink/store/badger/postings"
 )
 
-// Options says how to open a store. The zero value opens a store that exists, to read and write it.
+// Options configures [Open]. The zero value opens an existing store for reading and writing.
 type Options struct {
 	Create  bool         // make the store if there is none
-	Reserve int64        // bytes of disk to keep free; 0: 256 MiB, or 5 % of a small disk; negative: none
-	Logger  *slog.Logger // where badger's own messages go; nil: nowhere
+	Reserve int64        // number of bytes of disk to keep free; 0: 256 MiB, or 5 % of a small disk; negative: none
+	Logger  *slog.Logger // logger for badger's own messages; nil: they are dropped
 	// ReadOnly opens an existing store and changes nothing in it. Other processes may read it at
 	// the same time. Methods that write return an error, except Keep.
 	ReadOnly bool
-	Files    int // the most files that the caller will have open beside the store
+	Files    int // greatest number of files that the caller will have open in addition to the store
 
 	tune      func(*badgerdb.Options)                         // changes badger's settings, for tests
-	index     postings.Options                                // for tests
-	diskSpace func(dir string) (free, total int64, err error) // nil: the system is asked
+	index     postings.Options                                // settings of the index, for tests
+	diskSpace func(dir string) (free, total int64, err error) // measures the free and total space of the disk, for tests; nil: the system is asked
 }
 
 // A Store holds one crawl in a folder.
@@ -57,47 +57,47 @@ type Options struct {
 // part of the contract has a file: index, queue of URLs, hosts, pages, changes, metadata.
 type Store struct {
 	dir   string
-	name  string // the folder as errors name it: dir, or the folder of which dir is a mended copy
+	name  string // the folder that errors name: dir, or, if dir is a repaired copy, the original
 	db    *badgerdb.DB
 	space *disk.Space
 
-	// A filter of the keys u, and the postings under keys and text hashes. Both have their own
-	// locks.
+	// urls filters the u keys, see keys.go. index has the postings under sketch keys, text hashes
+	// and ids. Both have their own locks.
 	urls     postings.Filter
 	index    *postings.Index
 	sketches sketchCache
 
 	line    commitLine
-	visible atomic.Uint64 // the last place that look-ups and readers can see
+	visible atomic.Uint64 // number of the latest visit that look-ups and readers can see
 
-	mu        sync.Mutex // every writer holds it; it guards everything below
-	counters  counters   // as they will be after the transaction that is being built
-	last      uint64     // the last place given
-	seq       uint64     // the last journal entry
+	mu        sync.Mutex // locked by every writer; guards all fields below
+	counters  counters   // include the changes of the transaction that is being built
+	last      uint64     // number of the latest visit, committed or not
+	seq       uint64     // number of the last journal entry
 	queue     queue
 	recent    recent
-	opened    uint64 // the last place when the store was opened
+	opened    uint64 // number of the latest visit when the store was opened
 	lately    lately
 	workspace *workspace
 	broken    error // the error of the failed write after which all writes fail; nil: none failed
 	closed    bool
 	loss      Loss
-	reading   *view // nil unless the store is only read
+	reading   *view // nil unless the store was opened for reading only
 
 	mapped mapped
 	full   *fullness
 
 	syncFile    func(*os.File) error // (*os.File).Sync, except in a test
-	beforeFlush func() error         // a test stops with it between transactions; nil: nothing is done
+	beforeFlush func() error         // called before each transaction is committed, so that a test can stop there; nil: not called
 }
 
 var _ store.Store = (*Store)(nil)
 
 // Open opens the store in dir. It first checks all tables and repairs damage; [Store.Loss] returns
-// the cost of the damage. Its errors name dir. They wrap [store.ErrNotExist], [store.ErrInUse],
+// the data that was lost. Its errors name dir. They wrap [store.ErrNotExist], [store.ErrInUse],
 // [store.ErrCorrupt], [store.ErrFull] and [disk.ErrFiles], or the error of the system. Opening a
-// store for writing needs write permission and room on the disk. Opening it with ReadOnly needs
-// neither.
+// store for writing needs write permission and free space on the disk. Opening it with ReadOnly
+// needs neither.
 func Open(dir string, opt Options) (*Store, error) {
 	if opt.ReadOnly {
 		opt.Create = false
@@ -221,7 +221,7 @@ func newStore(dir string, opt Options) *Store {
 	return s
 }
 
-// start loads the part of the store that is kept in memory.
+// start loads the data that the store keeps in memory.
 func (s *Store) start() error {
 	s.mapped.watch(s.db)
 	if err := s.load(); err != nil {
@@ -253,8 +253,8 @@ func openDB(opt badgerdb.Options) (db *badgerdb.DB, err error) {
 // blockSize is the size of a block in badger's tables, in bytes.
 const blockSize = 16 << 10
 
-// dbOptions returns the settings for badger. Badger's own defaults are for a server: with them it
-// keeps some 500 MB.
+// dbOptions returns the settings for badger. Badger's own defaults are meant for a server: with
+// them it uses some 500 MB of memory.
 func dbOptions(dir string, o Options, full *fullness) badgerdb.Options {
 	opt := badgerdb.DefaultOptions(dir)
 	opt.ExternalMagicVersion = skinkMagic<<8 | layoutVersion
@@ -262,20 +262,21 @@ func dbOptions(dir string, o Options, full *fullness) badgerdb.Options {
 
 	// Memory. Up to three memtables are alive: one is being filled and two are being written out.
 	// Each has an arena a third larger than the memtable, and a mapped log. Badger's pool of table
-	// builders takes more. There are up to eight, each with a first buffer of twice the size of a
-	// table, and then with buffers that double. So the size of tables is chosen so that a memtable
-	// fits into that first buffer. The size of blocks is chosen so that a journal entry of 64 pages
-	// fits into one, because a value longer than its block takes memory twice. With memtables of 8
-	// MiB and blocks of 4 KiB, half a million pages of TestIndex had 200 MB in builders and held
-	// 440 MB in all, now 280. The cost is a thousand files for five million pages without texts.
+	// builders takes more. There are up to eight builders. The first buffer of each is twice as
+	// large as a table, and each further buffer is twice as large as the one before. So the size of
+	// tables is chosen so that a memtable fits into the first buffer. The size of blocks is chosen
+	// so that a journal entry of 64 pages fits into one, because a value longer than its block
+	// takes memory twice. With memtables of 8 MiB and blocks of 4 KiB, TestIndex with half a
+	// million pages used 200 MB for builders and 440 MB in all. Now it uses 280 MB in all. The cost
+	// is a thousand files for five million pages without texts.
 	opt.MemTableSize = 7 << 20
 	opt.NumMemtables = 2
 	opt.BlockSize = blockSize
 	opt.BaseTableSize = 4 << 20
 	opt.TableSizeMultiplier = 1
-	// Every table of the first level has keys of all letters. So tables that move down from it
-	// overlap all of the next level except old blocks, and badger rewrites all of that. They should
-	// move down seldom, and many at once.
+	// Every table of the first level has keys of all letters. When such tables move down, they
+	// overlap the whole next level except old blocks, and badger rewrites all of that. So they
+	// should move down seldom, and many at once.
 	opt.NumLevelZeroTables = 14
 	opt.NumLevelZeroTablesStall = 28
 	// A block of pages is rewritten once for each level that it passes through, so there should be
@@ -283,35 +284,35 @@ func dbOptions(dir string, o Options, full *fullness) badgerdb.Options {
 	// every compaction rewrites it.
 	opt.BaseLevelSize = 128 << 20
 	opt.LevelSizeMultiplier = 40
-	// Texts are packed already, and keys are hashes, so only records would shrink. A page would
-	// take 2.1 KB instead of 2.7 KB in all, but each builder would hold its blocks in both forms,
-	// which takes half as much memory again.
+	// Texts are compressed already, and keys are hashes, so only records would shrink. With
+	// compression a page would take 2.1 KB on disk instead of 2.7 KB. But each builder would hold
+	// its blocks in both forms, which takes 50 % more memory.
 	opt.Compression = options.None
 	// Blocks are read from the mapped tables. The cache only remembers that they were found
-	// undamaged, in a few hundred bytes a block. But badger counts a block as twice the rest of its
-	// mapped table, which is some 4 MB. So this is room for 500 blocks, which hold 8 MB. With a
-	// size of 8 MB there was room for two, and nearly every reading of a key checked the whole
-	// block again.
+	// undamaged, in a few hundred bytes a block. But badger counts a block as twice the size of the
+	// rest of its mapped table, which is some 4 MB. So this size has room for 500 blocks, which
+	// contain 8 MB. With a size of 8 MB there was room for two blocks, and nearly every reading of
+	// a key verified the whole block again.
 	opt.BlockCacheSize = 2 << 30
-	// Only used with encryption. Without it an index is read from its mapped table. 0 would mean no
-	// bound.
+	// This is only used with encryption. Without encryption, an index is read from its mapped
+	// table. The value 0 would mean no limit.
 	opt.IndexCacheSize = 8 << 20
-	// The least that badger allows. One of them is for the first level.
+	// This is the least that badger allows. One of the two is for the first level.
 	opt.NumCompactors = 2
 
-	// Values stay in the tables, because none is larger than a part, see keys.go. So the value log
-	// stays empty, and no garbage has to be collected in it. Its file has twice this size while the
-	// store is open.
+	// All values stay in the tables, because none is larger than partSize, see keys.go. So the
+	// value log stays empty and needs no garbage collection. Its file has twice the size set here
+	// while the store is open.
 	opt.ValueThreshold = 2 * partSize
 	opt.ValueLogFileSize = 1 << 20 // the least that badger allows
 
 	// There is one writer, under a lock, so no transactions can conflict.
 	opt.DetectConflicts = false
-	// The log is mapped, so what was written to it survives the process. Sync makes it survive a
-	// power cut.
+	// The log is a mapped file, so data written to it survives the end of the process. Sync makes
+	// it survive a power cut.
 	opt.SyncWrites = false
 
-	// Reading a damaged block is an error. Without the check it would give nonsense.
+	// Reading a damaged block is an error. Without the check, badger would return wrong data.
 	opt.ChecksumVerificationMode = options.OnBlockRead
 
 	opt.Logger = logger{o.Logger, full}
@@ -333,8 +334,8 @@ func (s *Store) Sync() error {
 	return nil
 }
 
-// Loss returns what was found to be lost when the store was opened. The lost pages are pending
-// again.
+// Loss returns the data that was found to be lost when the store was opened. The URLs of lost pages
+// are pending again.
 func (s *Store) Loss() Loss {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -342,7 +343,7 @@ func (s *Store) Loss() Loss {
 }
 
 // Close ends all claims, and syncs and closes the files. A second Close does nothing. If the disk
-// is full, Close returns [store.ErrFull]. It then leaves the files like a killed process, and
+// is full, Close returns [store.ErrFull]. It then leaves the files as a killed process would, and
 // another process can open the store.
 func (s *Store) Close() error {
 	s.mu.Lock()
@@ -353,7 +354,7 @@ func (s *Store) Close() error {
 	s.closed = true
 	err := s.index.Close()
 	s.broken = errClosed
-	err = cmp.Or(err, s.closeFiles()) // on a full disk the second says the same
+	err = cmp.Or(err, s.closeFiles()) // on a full disk both return the same error
 	if err := s.fullError(err); err != nil {
 		return fmt.Errorf("close store %s: %w", s.name, err)
 	}

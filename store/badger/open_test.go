@@ -54,7 +54,7 @@ func TestOpenInUse(t *testing.T) {
 	}
 }
 
-// Open refuses a folder that holds something else, and changes nothing in it.
+// Open refuses a folder with other files, and changes nothing in it.
 func TestOpenNotAStore(t *testing.T) {
 	foreign := func(dir string) {
 		db, err := badgerdb.Open(badgerdb.DefaultOptions(dir).WithLogger(nil))
@@ -113,7 +113,7 @@ func TestOpenOtherVersion(t *testing.T) {
 	}
 }
 
-// A folder in which a process was killed while it made a store holds no store yet.
+// A folder in which a process was killed while it created a store does not count as a store.
 func TestOpenUnborn(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, "LOCK", "1\n")
@@ -121,8 +121,8 @@ func TestOpenUnborn(t *testing.T) {
 	openTest(t, dir)
 }
 
-// Opening a store with a damaged file never panics. It says what is damaged, and never gives a
-// store with less in it without a word.
+// Opening a store with a damaged file never panics. It reports the damage, and never silently
+// returns a store that lacks data.
 func TestOpenDamaged(t *testing.T) {
 	whole := t.TempDir()
 	s := openTest(t, whole)
@@ -207,7 +207,7 @@ func TestOpenDamaged(t *testing.T) {
 	}
 }
 
-// Values stay in the tables, so the value log holds a header and no more.
+// Values stay in the tables, so the value log has only a header.
 func TestValueLogStaysEmpty(t *testing.T) {
 	dir := t.TempDir()
 	s := openTest(t, dir)
@@ -329,7 +329,7 @@ func TestFull(t *testing.T) {
 	wantError(t, dir, s.SetMeta(ctx, "name", nil), store.ErrFull)
 	checkCounts(t, s, frontier.Counts{Pending: 1}) // the second URL was not written
 
-	// A crawl can still end in order.
+	// The crawl can still be ended in the regular way.
 	g, err := s.Claim(ctx, "me", 1, time.Hour)
 	if err != nil || len(g.Hosts) != 1 {
 		t.Fatalf("Claim = %+v, %v", g, err)

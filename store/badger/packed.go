@@ -16,12 +16,13 @@ import (
 
 // # Packed and unpacked
 //
-// A reader finds pages packed. The methods Pages, Changes and Members unpack them. The server of
-// package store/remote sends them as they are, so that a crawl spends little on the readers of its
-// store.
+// The store keeps pages packed. The methods Pages, Changes and Members unpack them. The server of
+// package store/remote sends them packed, so that the readers of a store cost the crawl little
+// processor time.
 
-// PackedPages returns what is known of pages, in the order of ids. It looks them up in the order of
-// their keys: neighbours share a block, whose checksum is then verified once.
+// PackedPages returns the stored data of the pages with the given ids, in the order of ids. It
+// reads the pages in the order of their keys. Neighbours share a block, whose checksum is then
+// verified only once.
 func (r reader) PackedPages(ctx context.Context, ids []dedup.Hash, want store.Want) ([]store.Packed, error) {
 	order, nums := make([]int, len(ids)), make([]uint64, len(ids))
 	for i := range order {
@@ -50,8 +51,8 @@ func (r reader) PackedPages(ctx context.Context, ids []dedup.Hash, want store.Wa
 }
 
 // PackedChanges yields the pages committed after a cursor. Badger skips data that it cannot read.
-// So if all pages were read from the first on, and there are fewer than were counted, a table is
-// damaged, and PackedChanges ends with an error.
+// So if PackedChanges has read all pages, from the first on, and has found fewer than the counters
+// count, a table is damaged. PackedChanges then yields an error at the end.
 func (r reader) PackedChanges(ctx context.Context, after store.Cursor, want store.Want) iter.Seq2[*store.PackedChange, error] {
 	return func(yield func(*store.PackedChange, error) bool) {
 		num, err := placeOf(after)
@@ -80,7 +81,7 @@ func (r reader) PackedChanges(ctx context.Context, after store.Cursor, want stor
 	}
 }
 
-// packedChange reads a record and the other parts that want asks for.
+// packedChange reads a record and the other data that want asks for.
 func (r reader) packedChange(item *badgerdb.Item, want store.Want) (*store.PackedChange, error) {
 	num := lastNum(item.Key())
 	change := &store.PackedChange{Cursor: cursorAt(num)}
@@ -97,8 +98,8 @@ func (r reader) packedChange(item *badgerdb.Item, want store.Want) (*store.Packe
 	return change, nil
 }
 
-// PackedMembers yields the records of the members of some clusters, cluster by cluster, each in the
-// order of keys: the highest resemblance first.
+// PackedMembers yields the records of the members of some clusters, one cluster after another. In
+// each, the member with the highest resemblance comes first.
 func (r reader) PackedMembers(ctx context.Context, leaders []dedup.Hash) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		it := r.txn.NewIterator(badgerdb.IteratorOptions{Prefix: []byte{keyMember}})
@@ -119,7 +120,7 @@ func (r reader) PackedMembers(ctx context.Context, leaders []dedup.Hash) iter.Se
 	}
 }
 
-// member returns the packed record at the place of a member.
+// member returns the packed record of visit num, which belongs to a member of a cluster.
 func (r reader) member(ctx context.Context, num uint64) ([]byte, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -131,7 +132,7 @@ func (r reader) member(ctx context.Context, num uint64) ([]byte, error) {
 	return p.Record, err
 }
 
-// packedAt returns what is known of the page at a place.
+// packedAt returns the stored data of visit num.
 func (r reader) packedAt(num uint64, want store.Want) (p store.Packed, err error) {
 	found, err := get(r.txn, pageKey(keyRecord, num), func(value []byte) error {
 		p.Record, err = packedRecord(value)
@@ -151,7 +152,7 @@ func packedRecord(value []byte) ([]byte, error) {
 	return bytes.Clone(value[hashSize:]), nil
 }
 
-// fill adds to a page the parts that want asks for.
+// fill adds to p the data of visit num that want asks for.
 func (r reader) fill(p *store.Packed, num uint64, want store.Want) (err error) {
 	if want&store.WantText != 0 {
 		if p.Text, p.Kept, err = packedParts(r.txn, keyText, num); err != nil {
@@ -175,7 +176,7 @@ func (r reader) fill(p *store.Packed, num uint64, want store.Want) (err error) {
 	return nil
 }
 
-// packedParts returns the value that [batch.parts] wrote at a place.
+// packedParts returns the value that [batch.parts] wrote for visit num.
 func packedParts(txn *badgerdb.Txn, letter byte, num uint64) (packed []byte, found bool, err error) {
 	for part, more := 0, true; more; part++ {
 		more = false

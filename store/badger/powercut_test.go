@@ -15,10 +15,11 @@ import (
 	"skink/store"
 )
 
-// A power cut may take from each log what was written after its last sync, and a file system may
-// write the newer log before the older one. At every rotation this test copies the store as such a
-// cut would leave it: the older logs as they were at their last sync, the newest one whole. The
-// copy opens with what came before the gap, says what it lost, and has the rest pending.
+// After a power cut, each log may lack the data written after its last sync, and a file system may
+// have written the newer log before the older one. Whenever a new log is begun, this test copies
+// the store as such a power cut would leave it: the older logs as they were at their last sync, and
+// the newest log complete. The opened copy has the pages before the gap, reports the loss, and has
+// the other pages pending.
 func TestPowerCutAtRotation(t *testing.T) {
 	ctx := t.Context()
 	s, err := Open(t.TempDir(), Options{Create: true, Reserve: -1, tune: smallLogs})
@@ -47,7 +48,7 @@ func TestPowerCutAtRotation(t *testing.T) {
 			t.Fatal(err)
 		}
 		commit(t, s, e)
-		if num%140 == 0 { // about twice in three logs, so that the sync falls on every part of a log
+		if num%140 == 0 { // about twice in three logs, so that syncs happen at various offsets of a log
 			if err := s.Sync(); err != nil {
 				t.Fatal(err)
 			}
@@ -141,7 +142,7 @@ func oneLog(t *testing.T, s *Store) (dir, name string, b []byte) {
 	return dir, names[0], b
 }
 
-// cut sets all logs except for the newest back to what they were at their last sync.
+// cut restores the content that all logs except the newest had at their last sync.
 func cut(t *testing.T, dir string, synced map[string][]byte) {
 	t.Helper()
 	names, err := logNames(dir)
@@ -158,7 +159,7 @@ func cut(t *testing.T, dir string, synced map[string][]byte) {
 }
 
 // checkCut opens a store after a power cut and checks that it has the first pages, at least those
-// that were synced, and that the others can be judged again.
+// that were synced, and that the other pages can be judged again.
 func checkCut(t *testing.T, dir string, durable, committed int) (gap bool) {
 	t.Helper()
 	s, err := Open(dir, Options{Reserve: -1, tune: smallLogs})
@@ -193,8 +194,9 @@ func checkCut(t *testing.T, dir string, durable, committed int) (gap bool) {
 	return loss.Transactions > 0
 }
 
-// A log is parted in two at a transaction, as badger does when its memtable is full. The first part
-// is cut somewhere, as after a power cut before which only the second part was written.
+// The test splits a log in two at a transaction, as badger does when its memtable is full. It
+// truncates the first of the two, as after a power cut before which only the second was written
+// completely.
 func TestGapBetweenLogs(t *testing.T) {
 	s := openTest(t, t.TempDir())
 	for num := 1; num <= 60; num++ {
@@ -205,7 +207,7 @@ func TestGapBetweenLogs(t *testing.T) {
 		commit(t, s, e)
 	}
 	whole, _, b := oneLog(t, s)
-	var ends []int // where each transaction ends
+	var ends []int // offsets at which transactions end
 	for at := logHead; ; {
 		e, ok := readEntry(b, at)
 		if !ok {
@@ -239,8 +241,8 @@ func TestGapBetweenLogs(t *testing.T) {
 	t.Logf("%d gaps", gaps)
 }
 
-// After Sync nothing is lost, whichever logs there are and whichever parts of them the file system
-// would have written by itself.
+// After Sync nothing is lost, whichever logs there are, and whatever data the file system would
+// have written by itself.
 func TestSyncReachesAllLogs(t *testing.T) {
 	s, err := Open(t.TempDir(), Options{Create: true, Reserve: -1, tune: smallLogs})
 	if err != nil {
@@ -281,14 +283,14 @@ func TestSyncReachesAllLogs(t *testing.T) {
 	}
 }
 
-// A rotten byte in a log costs what comes after it, and so does a page of the log that was never
-// written. The store says so.
+// After a wrong byte in a log, or a page of the log that was never written, the later data of the
+// log is lost, and the store reports the loss.
 func TestDamageInLog(t *testing.T) {
 	s := openTest(t, t.TempDir())
 	fill(t, s, 100)
 	whole, name, b := oneLog(t, s)
 	// Damage in the last transaction looks as if a process had been killed while it wrote that
-	// transaction. Nobody can tell the two apart.
+	// transaction. The two cannot be distinguished.
 	end := bytes.LastIndex(b, []byte("https://example.com/100"))
 	for at := 0; at < end; at += end / 8 {
 		dir := filepath.Join(t.TempDir(), "copy")
@@ -309,7 +311,7 @@ func TestDamageInLog(t *testing.T) {
 }
 
 // A process that is killed while it opens or closes a store leaves files that badger does not
-// expect. The store opens all the same.
+// expect. The store can still be opened.
 func TestLeftovers(t *testing.T) {
 	for _, tt := range []struct {
 		name  string

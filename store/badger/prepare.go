@@ -14,17 +14,17 @@ import (
 //
 // Badger creates a file and then gives it its size, and it empties a file before it removes it. A
 // process that is killed in between leaves an empty file. Badger refuses an empty file where it
-// expects an old one. Such files hold nothing, so they are removed before badger opens the folder.
+// expects an old one. Such files are removed before badger opens the folder.
 //
 // The value log is always empty, see [dbOptions]. Its files are the .vlog files, and DISCARD, which
-// counts the garbage in them. They are removed too, whatever they contain. KEYREGISTRY has the keys
-// of an encrypted store. This store has no keys, and badger recreates the file.
+// counts the garbage in them. These files are removed too, whatever they contain. KEYREGISTRY has
+// the keys of an encrypted store. A store of skink is not encrypted, and badger recreates the file.
 
-// discardFile says how much garbage is in the value log.
+// discardFile is the file in which badger counts the garbage in the value log.
 const discardFile = "DISCARD"
 
-// makeDiscardFile makes that file, unless it exists. Badger would make it 1 MiB long, and ends the
-// process if there is no room for it.
+// makeDiscardFile creates discardFile unless it exists. Badger would create it with a length of 1
+// MiB, and end the process if the disk had no room for it.
 func makeDiscardFile(dir string) error {
 	f, err := os.OpenFile(filepath.Join(dir, discardFile), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666)
 	if errors.Is(err, fs.ErrExist) {
@@ -37,7 +37,7 @@ func makeDiscardFile(dir string) error {
 	return errors.Join(err, f.Close())
 }
 
-// removeLeftovers removes the files that hold nothing of the store.
+// removeLeftovers removes the files described above, which contain no data of the store.
 func removeLeftovers(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -68,8 +68,8 @@ func holdsNothing(name string, size int64) bool {
 	return name == discardFile || name == badgerdb.KeyRegistryFileName || name == badgerdb.KeyRegistryRewriteFileName
 }
 
-// mendLogs removes the logs behind a gap that a power cut left. tables is the number of the last
-// transaction that is in tables.
+// mendLogs removes the logs after a gap that a power cut left. tables is the number of the last
+// transaction that is in a table.
 func mendLogs(dir string, tables uint64) (Loss, error) {
 	logs, err := readLogs(dir)
 	if err != nil {

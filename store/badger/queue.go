@@ -9,45 +9,47 @@ import (
 	"skink/internal/priority"
 )
 
-// A queue is the part of the frontier that is in memory. For each host and level it knows how many
-// URLs are free and where the first of them is. For each host it knows the holder. The URLs
-// themselves are on disk, in the order in which they will be taken.
+// A queue is the part of the frontier that is in memory. It has the number of free URLs of each
+// host and level, the position of the first of them, and the worker that has claimed each host. The
+// URLs themselves are on disk, in the order in which they will be fetched.
 //
-// A URL comes to the end of its level, whether it is new or released, and is taken from the front.
-// So each level has one border: the URLs before it are taken or have ended, and those after it are
-// free. To take URLs, the store seeks to the border, and so passes over none of the deleted keys of
-// URLs that have ended. When a claim ends, the borders go back to the first URL that was taken and
-// has not ended.
+// A URL that is new or released is added at the end of its level, and workers get URLs from the
+// front. So each level has one border: the URLs before the border have been handed out or are
+// finished, and the URLs after it are free. To hand out URLs, the store seeks to the border, and so
+// does not read the deleted keys of finished URLs. When a claim ends, each border moves back to the
+// first URL that was handed out and is not finished.
 //
-// URLs that are due later are elsewhere on disk, ordered by time. When one is due, it is moved to
-// the end of its level as soon as hosts are claimed or URLs of its host are taken, see
-// [Store.ripen]. A queue knows how many such URLs a host has, and when the first of them is due.
+// URLs that are due later are under other keys on disk, ordered by time. After such a URL has
+// become due, [Store.ripen] moves it to the end of its level. It does so when hosts are claimed,
+// and when URLs of that host are handed out. A queue knows how many such URLs a host has, and when
+// the first of them is due.
 //
-// Claims are in memory only. One process has the store, so claims end with the process.
+// Claims are only in memory. A single process has the store open, so claims end with the process.
 type queue struct {
-	hosts map[string]*waitingHost // hosts that have pending URLs, are held, or may not be asked yet
+	hosts map[string]*waitingHost // by name, the hosts that have pending URLs, are claimed, or must not be requested yet
 	seq   uint64                  // number of the last URL that was queued; numbers ascend in the order of arrival
 
 	claims  frontier.Claims
 	due     *priority.Queue[*waitingHost] // hosts that can be claimed, nearest to a seed first
-	resting *priority.Queue[*waitingHost] // hosts that cannot be claimed yet, in the order of when they can; also those whose URLs are all due later
-	cooling *priority.Queue[*waitingHost] // hosts without URLs, which are remembered because they may not be asked yet
-	waiting int                           // hosts in due and resting that are not idle
+	resting *priority.Queue[*waitingHost] // hosts with URLs that cannot be claimed yet, ordered by the time from which they can be claimed
+	cooling *priority.Queue[*waitingHost] // hosts without URLs, which are kept because they must not be requested yet
+	waiting int                           // number of unclaimed hosts that have free URLs and are not idle, see frontier.Rest
 	later   map[*waitingHost]bool         // hosts with URLs that are due later
-	ripens  int64                         // no URL of those hosts is due before this, in nanoseconds since 1970; 0: there are none
+	ripens  int64                         // time before which no URL of the hosts in later is due, in nanoseconds since 1970; 0: there is no such URL
 }
 
-// A place is the place of a URL in the queue of its host.
+// A place is the position of a URL in the queue of its host.
 type place struct {
 	level level  // priority and depth of the URL
-	seq   uint64 // order of arrival
-	due   int64  // before when the URL must not be taken, in nanoseconds since 1970; 0: it can be taken at once
+	seq   uint64 // number of the URL in the order of arrival
+	due   int64  // time before which the URL must not be fetched, in nanoseconds since 1970; 0: it may be fetched at once
 }
 
-// A level is priority and depth as one number. The priority, which is signed, is in the upper half.
+// A level combines a priority and a depth in one number. The priority, which is signed, is in the
+// upper half.
 type level int64
 
-// usualPrio is the byte in keys for priority 0.
+// usualPrio is the byte that stands for priority 0 in keys.
 const usualPrio = -frontier.SoonestPriority
 
 func levelOf(it *frontier.Item) level {
@@ -55,7 +57,7 @@ func levelOf(it *frontier.Item) level {
 	return levelAt(byte(prio+usualPrio), uint64(max(it.Depth, 0)))
 }
 
-// levelAt returns the level of a depth and of a priority as keys encode it.
+// levelAt returns the level of a depth and a priority. prio is the priority as a byte of a key.
 func levelAt(prio byte, depth uint64) level {
 	return (level(prio)-usualPrio)<<32 | level(uint32(depth))
 }
@@ -66,10 +68,10 @@ func (l level) depth() int    { return int(uint32(l)) }
 
 type waitingHost struct {
 	name    string
-	pending int // URLs that are free, due later or taken
+	pending int // number of URLs that are free, due later, or handed out to a worker
 	lanes   []lane
-	later   int   // URLs that are due later
-	first   int64 // the first of those is not due before this, in nanoseconds since 1970
+	later   int   // number of URLs that are due later
+	first   int64 // time before which none of these is due, in nanoseconds since 1970
 	taken   map[place]bool
 	rest    frontier.Rest
 	held    bool // whether a worker has claimed the host
@@ -78,11 +80,11 @@ type waitingHost struct {
 	counted bool // whether queue.waiting counts the host
 }
 
-// A lane is the queue of one host and level.
+// A lane is the queue of the URLs of one host that have the same level.
 type lane struct {
 	level   level
-	waiting int    // URLs that are free
-	next    uint64 // the seq from which on URLs are free
+	waiting int    // number of free URLs
+	next    uint64 // URLs whose seq is next or higher are free
 }
 
 func newQueue() queue {
@@ -97,15 +99,17 @@ func newQueue() queue {
 	}
 }
 
-// open adds a host without URLs. rest says when it may be asked again.
+// open adds a host without URLs. rest is its politeness state, such as when it may be requested
+// again.
 func (q *queue) open(name string, rest frontier.Rest) *waitingHost {
 	h := &waitingHost{name: name, rest: rest, taken: map[place]bool{}}
 	q.hosts[name] = h
 	return h
 }
 
-// push counts a new pending URL of a host that is in the queue, and returns the URL's place: the end of
-// level l, or among the URLs due later if due is not 0. The caller stores the URL at that place.
+// push counts a new pending URL of a host that is in the queue, and returns the URL's position: the
+// end of level l, or, if due is not 0, among the URLs that are due later. The caller stores the URL
+// under the key of that position.
 func (q *queue) push(host string, l level, due int64) place {
 	q.seq++
 	p := place{l, q.seq, due}
@@ -114,8 +118,8 @@ func (q *queue) push(host string, l level, due int64) place {
 	return p
 }
 
-// load counts a pending URL that was read from disk when the store is opened. The URLs of a level must
-// be loaded in ascending order of their places.
+// load counts a pending URL that was read from disk when the store is opened. The URLs of a level
+// must be loaded in ascending order of their positions.
 func (q *queue) load(host string, p place) {
 	h := q.hosts[host]
 	if h == nil {
@@ -140,7 +144,8 @@ func (q *queue) add(h *waitingHost, p place) {
 	}
 }
 
-// remove subtracts the URL at place p from the counts of its host, because it is no longer pending.
+// remove subtracts the URL at position p from the counts of its host, because it is no longer
+// pending.
 func (q *queue) remove(host string, p place) {
 	h := q.hosts[host]
 	h.pending--
@@ -157,8 +162,8 @@ func (q *queue) remove(host string, p place) {
 	q.offer(h)
 }
 
-// ripe returns the hosts that may have URLs that have come due. It scans the hosts only if one of
-// them may.
+// ripe returns the hosts that may have URLs whose due time has come. It scans the hosts only if
+// there may be such a URL.
 func (q *queue) ripe(now time.Time) (hosts []*waitingHost) {
 	ns := now.UnixNano()
 	if q.ripens == 0 || ns < q.ripens {
@@ -175,7 +180,7 @@ func (q *queue) ripe(now time.Time) (hosts []*waitingHost) {
 	return hosts
 }
 
-// ripensAt records when the first of the URLs of a host that are due later is due.
+// ripensAt records the due time of the first URL of h that is due later.
 func (q *queue) ripensAt(h *waitingHost, due int64) {
 	h.first = due
 	if q.ripens == 0 || due < q.ripens {
@@ -208,7 +213,7 @@ func (q *queue) offer(h *waitingHost) {
 	}
 }
 
-// count adds a host to queue.waiting, or removes it, so that it is counted if and only if counts is true.
+// count adjusts queue.waiting so that h is counted if and only if counts is true.
 func (q *queue) count(h *waitingHost, counts bool) {
 	if counts == h.counted {
 		return
@@ -246,8 +251,8 @@ func (q *queue) claim(worker string, n int, now time.Time, ttl time.Duration) (g
 	return g
 }
 
-// free makes the taken URLs of a host free again. It is called when the claim on the host has
-// ended.
+// free makes the URLs of h that were handed out free again. It is called after the claim on the
+// host has ended.
 func (q *queue) free(h *waitingHost) {
 	h.held = false
 	for p := range h.taken {
@@ -275,8 +280,7 @@ func (q *queue) holder(c frontier.Claim) (*waitingHost, error) {
 	return q.hosts[c.Host], nil
 }
 
-// due returns the earliest time at which the host may be asked again and also has a URL that can be
-// taken.
+// due returns the earliest time at which the host may be requested again and has a URL to hand out.
 func (h *waitingHost) due() time.Time {
 	due := h.rest.Due()
 	if first := time.Unix(0, h.first); !h.free() && h.later > 0 && first.After(due) {
@@ -290,11 +294,12 @@ func (h *waitingHost) host() frontier.Host {
 	return frontier.Host{Name: h.name, Pending: h.pending, Depth: h.level().depth(), Rest: h.rest}
 }
 
-// free reports whether the host has a URL that can be taken now: neither taken nor due later.
+// free reports whether the host has a URL that can be handed out now: not handed out already, and
+// not due later.
 func (h *waitingHost) free() bool { return len(h.lanes) > 0 }
 
-// drop forgets the lanes in which nothing is free. Without it, a trap of a hundred thousand depths
-// would make each Take look at as many lanes.
+// drop removes the lanes that have no free URL. Without it, a crawler trap with a hundred thousand
+// depths would make each Take look at as many lanes.
 func (h *waitingHost) drop() {
 	h.lanes = slices.DeleteFunc(h.lanes, func(l lane) bool { return l.waiting == 0 })
 }
@@ -304,7 +309,7 @@ func (h *waitingHost) find(at level) (int, bool) {
 	return slices.BinarySearchFunc(h.lanes, at, func(l lane, at level) int { return cmp.Compare(l.level, at) })
 }
 
-// level returns the level of the first free URL, 0 if there is none.
+// level returns the level of the first free URL, or 0 if there is none.
 func (h *waitingHost) level() level {
 	if len(h.lanes) == 0 {
 		return 0

@@ -18,23 +18,23 @@ import (
 // # Reading
 //
 // Badger keeps versions: a transaction that only reads sees the store as it was when the
-// transaction began, whatever is written meanwhile. A reader has such a transaction, and all of its
-// answers are true of that moment. The store's own methods make a reader for one question.
-// [Store.Snapshot] makes one for many.
+// transaction began, whatever is written meanwhile. A reader has such a transaction, so all of its
+// answers are consistent. The methods of Store make a reader for a single call. [Store.Snapshot]
+// makes one for many calls.
 
 // A reader answers from one transaction.
 type reader struct {
 	s       *Store
 	txn     *badgerdb.Txn
-	counted *counters // the counters at that moment; nil: they have not been read
+	counted *counters // the counters when txn began; nil: they have not been read
 }
 
-// read calls fn with a reader of this moment.
+// read calls fn with a reader of the store as it is now.
 func (s *Store) read(ctx context.Context, fn func(reader) error) error {
 	return s.view(ctx, func(txn *badgerdb.Txn) error { return fn(reader{s: s, txn: txn}) })
 }
 
-// each yields what list yields for a reader of the moment when the loop begins.
+// each yields the values of list for a reader that is made when the loop begins.
 func each[T any](s *Store, ctx context.Context, list func(reader) iter.Seq2[T, error]) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		err := s.read(ctx, func(r reader) error {
@@ -92,7 +92,7 @@ func decodeRecord(value []byte) (*store.Record, error) {
 	return store.UnpackRecord(value[hashSize:])
 }
 
-// sketchAt returns the sketch at a place, and the page that it belongs to.
+// sketchAt returns the sketch of visit num, with the id and the text hash of its page.
 func sketchAt(txn *badgerdb.Txn, num uint64) (l store.Leader, found bool, err error) {
 	found, err = get(txn, pageKey(keySketch, num), func(value []byte) error {
 		l, err = decodeSketch(value)
@@ -101,7 +101,7 @@ func sketchAt(txn *badgerdb.Txn, num uint64) (l store.Leader, found bool, err er
 	return l, found, err
 }
 
-// text returns the text at a place.
+// text returns the text of visit num.
 func text(txn *badgerdb.Txn, num uint64) (text string, found bool, err error) {
 	packed, found, err := packedParts(txn, keyText, num)
 	if err != nil || !found {
@@ -111,10 +111,10 @@ func text(txn *badgerdb.Txn, num uint64) (text string, found bool, err error) {
 	return string(b), true, err
 }
 
-// errStop ends a scan whose caller wants no more.
+// errStop ends a scan early, when the caller needs no more items.
 var errStop = errors.New("stop")
 
-// Changes yields the pages committed after a cursor, as they were when it began.
+// Changes yields the pages committed after a cursor, as they are when the loop begins.
 func (s *Store) Changes(ctx context.Context, after store.Cursor, want store.Want) iter.Seq2[*store.Change, error] {
 	return each(s, ctx, func(r reader) iter.Seq2[*store.Change, error] { return r.Changes(ctx, after, want) })
 }
@@ -147,12 +147,12 @@ func placeOf(c store.Cursor) (uint64, error) {
 	return num, nil
 }
 
-// End returns the cursor after the last place.
+// End returns the cursor after the latest visit.
 func (s *Store) End(ctx context.Context) (store.Cursor, error) {
 	return cursorAt(s.visible.Load()), ctx.Err()
 }
 
-// End returns the cursor after the last place at the reader's moment.
+// End returns the cursor after the latest visit in the reader's snapshot.
 func (r reader) End(context.Context) (store.Cursor, error) {
 	c, err := r.counters()
 	return cursorAt(c.Numbers), err
@@ -193,12 +193,13 @@ func (s *Store) SetMeta(ctx context.Context, name string, value []byte) error {
 	})
 }
 
-// setMeta writes a named value twice, far apart: see mend.go.
+// setMeta writes a named value under two keys that are far apart, so that one damaged block does
+// not destroy both, see mend.go.
 func (b *batch) setMeta(name string, value []byte) error {
 	return errors.Join(b.set(key1(keyMeta, name), bytes.Clone(value)), b.set(key1(keyMetaCopy, name), bytes.Clone(value)))
 }
 
-// SwapMeta sets a named value if it is still old.
+// SwapMeta sets a named value if its current value equals old.
 func (s *Store) SwapMeta(ctx context.Context, name string, old, value []byte) error {
 	if err := s.space.Check(); err != nil {
 		return err
@@ -220,19 +221,19 @@ func (s *Store) SwapMeta(ctx context.Context, name string, old, value []byte) er
 	return err
 }
 
-// A Snapshot is the store at one moment between two writes. All of its answers are consistent,
-// whatever is written meanwhile. Data that is overwritten meanwhile stays on disk until the
-// snapshot is closed. One goroutine at a time may use a snapshot.
+// A Snapshot is the state of the store between two writes. All of its answers are consistent,
+// whatever is written meanwhile. Data that is overwritten stays on disk until the snapshot is
+// closed. Only one goroutine at a time may use a snapshot.
 type Snapshot struct {
 	reader
-	hosts []frontier.Host // the queue is in memory, so a reader of the disk does not see them
+	hosts []frontier.Host // the hosts with pending URLs when the snapshot was made; the transaction does not have them, because the queue is in memory
 }
 
 var _ store.Reader = (*Snapshot)(nil)
 
 // Snapshot returns the store as it is now. The caller must close the snapshot before the store.
 func (s *Store) Snapshot() (*Snapshot, error) {
-	s.mu.Lock() // a write may take several transactions; a snapshot has all of them or none
+	s.mu.Lock() // a write may take several transactions, and a snapshot must have all of them or none
 	defer s.mu.Unlock()
 	if s.broken != nil && s.broken != errReadOnly {
 		return nil, fmt.Errorf("read store %s: %w", s.name, s.broken)
@@ -242,7 +243,7 @@ func (s *Store) Snapshot() (*Snapshot, error) {
 	return &Snapshot{reader{s, s.db.NewTransaction(false), &now}, s.hostsLocked()}, nil
 }
 
-// Hosts yields the hosts that had pending URLs.
+// Hosts yields the hosts that had pending URLs when the snapshot was made.
 func (s *Snapshot) Hosts(ctx context.Context) iter.Seq2[frontier.Host, error] {
 	return store.Listed(ctx, func() ([]frontier.Host, error) { return s.hosts, nil })
 }

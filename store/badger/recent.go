@@ -6,13 +6,14 @@ import (
 	"skink/dedup"
 )
 
-// recent holds URLs that are known. Most links of a page were on the page before, and the filter
-// does not save their look-up, because it only proves that a URL is unknown. Each id has one slot,
-// in which a new id replaces the old one. Ids are compared whole, so has never returns true for a
-// URL that was not added. The store's lock guards it.
+// recent caches the ids of known URLs. Most links of a page were on the page before. The filter of
+// URLs does not save their look-ups, because it can only prove that a URL is unknown. Each id has
+// one slot, in which a new id replaces the old one. Ids are compared whole, so has never returns
+// true for a URL that was not added. The store's lock guards it.
 type recent []dedup.Hash
 
-// recentSlots ids take 4 MiB. That is many times the links of a site's menu.
+// recentSlots is the number of ids that are cached. They take 4 MiB. The menu of a site has far
+// fewer links.
 const recentSlots = 1 << 18
 
 func newRecent() recent { return make(recent, recentSlots) }

@@ -77,7 +77,8 @@ func rottenStore(t *testing.T) string {
 	return whole
 }
 
-// rottenPage makes a page. One page in five is near to the page before, and the others are unique.
+// rottenPage makes page n. One page in five is a near duplicate of the page before, and the others
+// are unique.
 func rottenPage(rng *rand.Rand, n int) *store.Entry {
 	e := entry(n)
 	e.Record.Words, e.Record.Hash = 50, e.Record.ID
@@ -91,9 +92,8 @@ func rottenPage(rng *rand.Rand, n int) *store.Entry {
 	return e
 }
 
-// A byte is changed at many places in files of every kind. Nothing panics, and nothing is lost
-// without a word. What the store gives out is what was stored, and every missing page is pending
-// again.
+// A byte is changed at many offsets in files of every kind. Nothing panics, and no loss goes
+// unreported. The store returns only data that was stored, and every missing page is pending again.
 func TestRottenBytes(t *testing.T) {
 	flips := 1
 	switch os.Getenv("SKINK_LONG") {
@@ -148,7 +148,7 @@ func TestRottenBytes(t *testing.T) {
 	}
 }
 
-// checkRotten opens a damaged store to read it, and then to write it.
+// checkRotten opens a damaged store for reading, and then for writing.
 func checkRotten(t *testing.T, where, dir string, want map[string]string) (lost int, told bool) {
 	t.Helper()
 	r, err := Open(dir, Options{ReadOnly: true})
@@ -156,7 +156,7 @@ func checkRotten(t *testing.T, where, dir string, want map[string]string) (lost 
 		if !errors.Is(err, store.ErrCorrupt) || !strings.Contains(err.Error(), "MANIFEST") && !strings.Contains(err.Error(), "newer") && !strings.Contains(err.Error(), "older") && !strings.Contains(err.Error(), "another program") {
 			t.Errorf("%s: %v", where, err)
 		}
-		return 0, true // the damage is in the head of the MANIFEST, which says whose store it is and of which version
+		return 0, true // the damage is in the head of the MANIFEST, which has the application and the version of the store
 	}
 	loss := r.Loss()
 	told = loss.Damage != nil || loss.Transactions > 0
@@ -218,7 +218,7 @@ func readAll(t *testing.T, dir string) map[string]string {
 	return readStore(t, s)
 }
 
-// readStore returns what a store gives out of each page.
+// readStore returns all data of each page in a store, as a string by URL.
 func readStore(t *testing.T, s *Store) map[string]string {
 	t.Helper()
 	all := map[string]string{}
@@ -248,8 +248,8 @@ func readStore(t *testing.T, s *Store) map[string]string {
 	return all
 }
 
-// Whatever byte of a table is wrong, at most one block of it is lost. If the byte is in the index,
-// the table is lost.
+// If a byte of a table is wrong, at most one block is lost, or the whole table if the byte is in
+// its index.
 func TestReadTable(t *testing.T) {
 	s := openTest(t, t.TempDir())
 	rng := rand.New(rand.NewPCG(5, 6))
@@ -273,7 +273,7 @@ func TestReadTable(t *testing.T) {
 	if what != "" || !slices.EqualFunc(allKeys(again), allKeys(whole), bytes.Equal) {
 		t.Errorf("a table that was written again is another: %q", what)
 	}
-	size := 0 // of the blocks
+	size := 0 // total size of the blocks
 	for _, block := range whole.blocks {
 		size += len(block)
 	}

@@ -20,31 +20,33 @@ import (
 
 // # Damaged tables
 //
-// A table consists of blocks of some 16 KB, an index of the blocks, and a foot. Each block has a
+// A table consists of blocks of some 16 KB, an index of the blocks, and a footer. Each block has a
 // checksum, and so has the index. If a block does not match its checksum, badger behaves as if that
 // block and the rest of the table had no keys. A compaction over the block loses those keys for
-// good, and some wrong bytes make badger panic. So before a store is opened all blocks are read, a
-// gigabyte a second, and a table with a damaged block is rewritten without it. A table whose index
-// is damaged is dropped. The index is less than a hundredth of a table.
+// good, and some wrong bytes make badger panic. So before a store is opened, all blocks are read,
+// at about a gigabyte a second, and a table with a damaged block is rewritten without that block. A
+// table whose index is damaged is dropped. That is rare, because the index takes less than a
+// hundredth of a table.
 type tableContent struct {
-	blocks [][]byte   // whole blocks, without their checksums
+	blocks [][]byte   // undamaged blocks, without their checksums
 	lost   []keyRange // the keys that damaged blocks may have had
 }
 
-// A keyRange is the range of keys that a lost block may have had: from one key on and before
-// another. An empty key is no bound.
+// A keyRange is a range of keys that a lost block may have had: the key from, and all later keys
+// that come before the key before. An empty key means that there is no bound.
 type keyRange struct{ from, before []byte }
 
 func (r keyRange) mayHave(letter byte) bool {
 	return (len(r.from) == 0 || r.from[0] <= letter) && (len(r.before) == 0 || letter <= r.before[0])
 }
 
-// readTable splits a table into its blocks. what describes its damage; "": it is whole.
+// readTable splits a table into its blocks. The result what describes the damage, and is "" if
+// there is none.
 func readTable(b []byte) (c *tableContent, what string) {
 	rest, sum := cutSized(b)
 	_, index := cutSized(rest)
 	if !matches(index, sum) {
-		return noTable(), "its index is damaged"
+		return noTable(), "the index is damaged"
 	}
 	root := fb.GetRootAsTableIndex(index, 0)
 	c = &tableContent{}
@@ -71,11 +73,11 @@ func readTable(b []byte) (c *tableContent, what string) {
 	return c, what
 }
 
-// noTable returns the content of a table of which nothing can be read.
+// noTable returns the content of a table that is lost as a whole.
 func noTable() *tableContent { return &tableContent{lost: []keyRange{{}}} }
 
-// cutSized splits b before its last part, whose size is in the last four bytes of b, big-endian. It
-// returns nil twice if b is too short for that size.
+// cutSized splits b into its last section and the rest. The last four bytes of b are the size of
+// that section, big-endian. It returns nil twice if b is too short for that size.
 func cutSized(b []byte) (rest, last []byte) {
 	at := len(b) - 4
 	if at < 0 {
@@ -120,7 +122,7 @@ func blockEntries(block []byte, fn func(key, value []byte)) {
 	}
 }
 
-// rewrite returns the table without the lost blocks, nil if nothing is left.
+// rewrite returns the table without the lost blocks, or nil if all blocks are lost.
 func (c *tableContent) rewrite() []byte {
 	if len(c.blocks) == 0 {
 		return nil
@@ -140,7 +142,7 @@ func (c *tableContent) rewrite() []byte {
 // A Damage describes a damaged file of a store.
 type Damage struct {
 	File string // name of the file in the store's folder
-	What string
+	What string // description of the damage
 }
 
 // damagedTables reads all tables and returns the damaged ones, with descriptions of the damage.
@@ -150,7 +152,7 @@ func damagedTables(dir string, m badgerdb.Manifest) (found map[uint64]*tableCont
 		b, err := os.ReadFile(filepath.Join(dir, tableName(id)))
 		if errors.Is(err, os.ErrNotExist) {
 			found[id] = noTable()
-			said = append(said, Damage{tableName(id), "it is missing"})
+			said = append(said, Damage{tableName(id), "missing"})
 			continue
 		}
 		if err != nil {

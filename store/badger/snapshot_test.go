@@ -8,7 +8,7 @@ import (
 	"skink/store"
 )
 
-// A snapshot shows what was there when it was taken: records, clusters, counts, and hosts.
+// A snapshot shows the records, clusters, counts and hosts as they were when it was taken.
 func TestSnapshot(t *testing.T) {
 	t.Parallel()
 	s := openTest(t, t.TempDir())
@@ -77,7 +77,7 @@ func length[T any](t *testing.T, list func(func(T, error) bool)) (n int) {
 	return n
 }
 
-// A closed store gives no snapshot.
+// Snapshot returns an error if the store is closed.
 func TestSnapshotOfClosed(t *testing.T) {
 	t.Parallel()
 	s := openTest(t, t.TempDir())

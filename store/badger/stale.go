@@ -8,20 +8,22 @@ import (
 
 // # Stale verdicts
 //
-// A verdict holds while nothing is posted after its mark under the keys of its look-up. A commit
-// checks this for each key of each page, and nearly always nothing was posted. The exact answer is
-// in the tables of the index, where each check misses the processor's caches. So a small array is
-// checked first. It has a slot for many keys, and holds when something was last posted under any
-// key of a slot. It has the ids of pages too. So the current place of a leader is looked up only if
-// it may have been visited again.
+// A verdict is valid as long as no page was indexed, after the mark of its look-up, under one of
+// the keys that were looked up. A commit checks this for each key of each page, and nearly always
+// there is no such page. The exact answer is in the tables of the index, where each check misses
+// the processor's caches. So the commit checks a small array first. Many keys share a slot of the
+// array, which records when a page was last indexed under one of them. Visits are recorded there by
+// page id too, so that the latest visit of a leader is looked up only if the leader may have been
+// visited again.
 
-// A lately can prove that nothing was posted under a mixed key since a mark. It holds, by slot, the
-// last place that was posted under a key of the slot.
+// lately can prove that no page was indexed under a key since a mark. Each slot contains the number
+// of the last visit that was indexed under one of its keys. A key is first hashed by
+// [postings.Mixed].
 type lately []uint64
 
 // latelyBits is the number of bits of a key that choose its slot in lately, which then takes half a
-// megabyte. Some thousand keys are posted between a look-up and its commit. With so many slots, at most
-// one check in ten finds its slot used meanwhile and has to ask the index.
+// megabyte. Some thousand keys are added to the index between a look-up and its commit. With so
+// many slots, at most one check in ten finds its slot changed meanwhile and has to ask the index.
 const latelyBits = 16
 
 func newLately() lately { return make(lately, 1<<latelyBits) }
@@ -30,8 +32,8 @@ func (l lately) note(key, place uint64) { l[key>>(64-latelyBits)] = place }
 
 func (l lately) notSince(key, mark uint64) bool { return l[key>>(64-latelyBits)] <= mark }
 
-// stale reports whether an entry's verdict may no longer hold. Either something was posted after
-// its mark under its hashes or keys, or its leader was visited again.
+// stale reports whether an entry's verdict may no longer hold. Either a page was indexed after its
+// mark under one of its hashes or keys, or its leader was visited again.
 func (b *batch) stale(e *store.Entry) (bool, error) {
 	mark := e.Basis.Mark.Place()
 	for _, h := range e.Basis.Hashes {
@@ -51,8 +53,8 @@ func (b *batch) stale(e *store.Entry) (bool, error) {
 	return leader.num > mark, err
 }
 
-// postedSince reports whether something may have been posted under a mixed key since a mark. lately
-// does not cover the time before the store was opened.
+// postedSince reports whether a page may have been indexed after mark under key, a hash from
+// [postings.Mixed]. lately has no data from before the store was opened.
 func (b *batch) postedSince(key, mark uint64) bool {
 	if mark >= b.s.opened && b.s.lately.notSince(key, mark) {
 		return false
@@ -63,7 +65,8 @@ func (b *batch) postedSince(key, mark uint64) bool {
 // placeKey returns the key under which lately records the visits of the page with an id.
 func placeKey(id dedup.Hash) uint64 { return postings.Mixed(filterKey(id), postings.Hash) }
 
-// note records, for later checks of stale verdicts, that a page at a place was posted under a mixed key.
+// note records, for later checks of stale verdicts, that the visit numbered place was indexed under
+// key, a hash from [postings.Mixed].
 func (b *batch) note(key, place uint64) {
 	b.posted[key] = place
 	b.s.lately.note(key, place)

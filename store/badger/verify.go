@@ -11,7 +11,7 @@ import (
 type Finding struct {
 	Damage []Damage // damaged files with data of the crawl
 	Index  []Damage // damaged files of the index, which can be rebuilt from the data without loss
-	Loss   Loss     // data that is lost because of Damage
+	Loss   Loss     // the data that is lost because of Damage
 	Tally  store.Tally
 }
 
@@ -23,7 +23,7 @@ func Check(dir string) (f Finding, err error) {
 	}
 	f.Loss, f.Tally = s.Loss(), s.counters.Tally
 	f.Damage = f.Loss.Damage
-	if !s.reading.damaged { // of a damaged store a copy is open, whose index was just made
+	if !s.reading.damaged { // for a damaged store, s is a repaired copy, whose index was just rebuilt
 		f.Index, err = s.checkIndex()
 	}
 	if closeErr := s.Close(); err == nil {
@@ -41,7 +41,7 @@ func (s *Store) checkIndex() (found []Damage, err error) {
 	for _, e := range m.Segments {
 		name := s.index.File(e.ID)
 		if postings.CheckSegment(name) != nil {
-			found = append(found, Damage{filepath.Base(name), "it cannot be read"})
+			found = append(found, Damage{filepath.Base(name), "cannot be read"})
 		}
 	}
 	return found, nil

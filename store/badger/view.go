@@ -15,19 +15,20 @@ import (
 
 // # Read-only views
 //
-// Badger writes whenever it opens a folder: a lock, a new log, a registry. So it cannot read a
-// store on a full disk, where a mapped file without room ends the process with SIGBUS. It cannot
-// read a store in a folder without write permission. Its own read-only mode refuses the logs of a
-// killed process. So a reader makes another folder for badger, a view. It has links to the tables,
-// a MANIFEST that names them, and copies of the complete part of the logs. It is in the folder for
-// temporary files, or in memory, and is removed with the reader. A damaged store is copied there as
-// a whole, and the copy is repaired. The store's own folder does not change, except that a reader
-// may add cached values, see kept.go. Any number of readers share a lock that keeps writers out.
+// Whenever badger opens a folder, it writes files: a lock, a new log, a registry of keys. So it
+// cannot read a store in a folder without write permission, or on a full disk, where writing to a
+// mapped file without room ends the process with SIGBUS. Badger's read-only mode refuses the logs
+// of a killed process. For these reasons, a reader makes another folder for badger, a view. The
+// view has links to the tables, a MANIFEST that names them, and copies of the complete transactions
+// in the logs. It is in the folder for temporary files, or in memory, and is removed when the
+// reader is closed. A damaged store is copied into the view as a whole, and the copy is repaired.
+// The store's own folder does not change, except that a reader may add cached values, see kept.go.
+// Any number of readers share a lock that keeps writers out.
 type view struct {
 	dir     string
-	damaged bool   // the view is a copy of a damaged store, which has to fix
-	release func() // gives up the lock on the store
-	unlock  func() // gives up the lock on the folder of the view; nil: badger has it, or there is none
+	damaged bool   // the view is a copy of a damaged store and must be repaired
+	release func() // releases the lock on the store
+	unlock  func() // releases the lock on the view's folder; nil: badger has locked the folder, or it is not locked
 }
 
 // openView makes the view of an existing store. The view of a damaged store is a copy, which the
@@ -77,7 +78,7 @@ func (v *view) link(dir string, m badgerdb.Manifest, logs []memLog, opt Options)
 	if v.dir, err = makeViewFolder(size, opt); err != nil {
 		return err
 	}
-	v.unlock, _, _ = lock.Try(v.dir) // so that nobody takes it for stale; badger locks only what it may write to
+	v.unlock, _, _ = lock.Try(v.dir) // so that no process removes the view as stale; badger does not lock a folder that it opens read-only
 	if err := v.fill(dir, m, logs); err != nil {
 		return fmt.Errorf("copy the store to %s: %w", v.dir, err)
 	}
@@ -146,18 +147,18 @@ func (v *view) copyLog(l memLog) error {
 	if err != nil {
 		return err
 	}
-	clear(b[:logHead]) // the head may be damaged; zeros say that the log is not encrypted
+	clear(b[:logHead]) // the head may be damaged; zeros mean that the log is not encrypted
 	return os.WriteFile(filepath.Join(v.dir, filepath.Base(l.name)), b[:l.end], 0o666)
 }
 
-// viewPrefix begins the names of the folders of views.
+// viewPrefix is the beginning of the name of a view's folder.
 const viewPrefix = "skink-read-"
 
-// viewRoom is more bytes than the small files of a view take.
+// viewRoom is an upper bound of the total size of a view's small files, in bytes.
 const viewRoom = 4 << 20
 
-// makeViewFolder makes a folder in a place that has room for size bytes and the small files of a
-// view.
+// makeViewFolder creates the folder of a view, in the folder for temporary files or in memory. One
+// of the two must have room for size bytes and the small files of a view.
 func makeViewFolder(size int64, opt Options) (string, error) {
 	need := viewRoom + size
 	var full error

@@ -45,7 +45,7 @@ func openReader(t *testing.T, dir string) *Store {
 	return s
 }
 
-// A reader sees everything in a store that was closed, and in one whose writer was killed. It
+// A reader sees all data of a store that was closed, and of a store whose writer was killed. It
 // changes nothing.
 func TestReadOnly(t *testing.T) {
 	ctx := t.Context()
@@ -58,7 +58,7 @@ func TestReadOnly(t *testing.T) {
 	if !snapshot(t, s.dir, left) {
 		t.Fatal("the store changed by itself")
 	}
-	write(t, left, "00009.mem", "") // a log that was made and has no size yet
+	write(t, left, "00009.mem", "") // a log that was created and has no content yet
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -101,15 +101,16 @@ func TestReadOnly(t *testing.T) {
 	}
 }
 
-// A store that is open for writing cannot be opened to read.
+// A store that is open for writing cannot be opened for reading.
 func TestReadOnlyInUse(t *testing.T) {
 	s := openTest(t, t.TempDir())
 	_, err := Open(s.dir, Options{ReadOnly: true})
 	wantError(t, s.dir, err, store.ErrInUse)
 }
 
-// Opening looks at the free space before it writes a byte. On a full disk a writer is refused. A
-// reader finds another place for its view, or is told which place has no room.
+// Opening looks at the free space before it writes a byte. On a full disk, opening for writing
+// fails. A reader puts its view into another folder, or gets an error that names the folder without
+// space.
 func TestOpenOnFullDisk(t *testing.T) {
 	dir := t.TempDir()
 	s := openTest(t, dir)
@@ -129,7 +130,7 @@ func TestOpenOnFullDisk(t *testing.T) {
 	wantError(t, dir, err, store.ErrFull)
 	_, err = Open(filepath.Join(dir, "new"), Options{diskSpace: func(string) (int64, int64, error) { return 0, 1 << 30, nil }, Create: true})
 	wantError(t, dir, err, store.ErrFull)
-	if err := os.Remove(filepath.Join(dir, "new")); err != nil { // there is nothing but an empty folder
+	if err := os.Remove(filepath.Join(dir, "new")); err != nil { // only an empty folder was created
 		t.Error(err)
 	}
 	if _, err := os.Stat("/dev/shm"); err == nil {
@@ -161,7 +162,7 @@ func names(lines []string) (all []string) {
 	return all
 }
 
-// A reader removes the views of readers that were killed, and not those of readers that live.
+// A reader removes the views of readers that were killed, and keeps those of live readers.
 func TestStaleViews(t *testing.T) {
 	tmp := t.TempDir()
 	t.Setenv("TMPDIR", tmp)

@@ -27,10 +27,10 @@ type Store struct {
 // New combines own, an empty store for the new pages, with the known store.
 func New(own store.Store, known Known) *Store { return &Store{own, known} }
 
-// Lookup returns what both stores find. A copy in the known store counts as the earliest. Only the
-// store for new pages changes, so Mark and Full of a result are those of that store. Unread reports
-// whether leaders of the known store were not read. The leaders are up to [dedup.MaxMet] of each
-// store, those of the known store first.
+// Lookup combines the results of both stores. A copy in the known store counts as the earliest.
+// Only the store for new pages changes, so Mark and Full of a result are those of that store.
+// Unread reports whether leaders of the known store were not read. The leaders are up to
+// [dedup.MaxMet] of each store, those of the known store first.
 func (s *Store) Lookup(ctx context.Context, asks []store.Ask) ([]store.Found, error) {
 	elsewhere := make([]store.Ask, len(asks))
 	for i, ask := range asks {
@@ -93,7 +93,7 @@ func (s *Store) Pages(ctx context.Context, ids []dedup.Hash, want store.Want) ([
 	return all, nil
 }
 
-// abroad returns a record of the known store with its IDs in their other form.
+// abroad returns a copy of a record of the known store with its IDs in their other form.
 func abroad(r store.Record) store.Record {
 	r.ID = otherForm(r.ID)
 	if !r.Leader.IsZero() {

@@ -10,7 +10,7 @@ import (
 	"skink/store"
 )
 
-// fill commits leaders that are found under a key.
+// fill commits leaders that have the given key.
 func fill(t *testing.T, s store.Store, key uint64, names ...string) {
 	t.Helper()
 	var all []*store.Entry
@@ -44,8 +44,8 @@ func lookup(t *testing.T, s *Store, ask store.Ask) store.Found {
 	return found[0]
 }
 
-// A key may have more leaders in one store than a look-up reads. Only in the store for new pages
-// does that free a verdict from the leaders that are posted later under the key.
+// A key may have more leaders in one store than a look-up reads. A verdict then does not depend on
+// later leaders with that key, but only if the key is full in the store for new pages.
 func TestCapped(t *testing.T) {
 	for _, c := range []struct {
 		name       string
@@ -75,7 +75,8 @@ func TestCapped(t *testing.T) {
 	}
 }
 
-// A verdict is stale if a leader was posted meanwhile under a key that is full in the known store.
+// A verdict is stale if a leader was committed meanwhile under a key that is full in the known
+// store.
 func TestStaleUnderAKeyThatIsFullInTheKnownStore(t *testing.T) {
 	known, own := store.NewMemory(), store.NewMemory()
 	fill(t, known, 7, numbered("known", 3)...)
@@ -93,7 +94,7 @@ func TestStaleUnderAKeyThatIsFullInTheKnownStore(t *testing.T) {
 	}
 }
 
-// Each store gives its best leaders, up to the same bound.
+// Each store returns its best leaders, up to the same limit.
 func TestMostLeaders(t *testing.T) {
 	known, own := store.NewMemory(), store.NewMemory()
 	fill(t, known, 7, numbered("known", dedup.MaxMet+1)...)

@@ -11,12 +11,13 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// An Address says where a store is: postgres://USER@HOST:PORT[,HOST:PORT]/DATABASE?schema=NAME.
-// NAME is the schema that contains the store. All other parameters are those of libpq, such as
-// sslmode. A password should be given in PGPASSWORD or in a password file, as for psql.
+// An Address is the location of a store:
+// postgres://USER@HOST:PORT[,HOST:PORT]/DATABASE?schema=NAME. NAME is the schema that contains the
+// store. All other parameters are those of libpq, such as sslmode. A password should be given in
+// PGPASSWORD or in a password file, as for psql.
 type Address struct {
 	schema string
-	shown  string // without the password
+	shown  string // the address as users see it, without the password
 	config *pgxpool.Config
 }
 

@@ -6,8 +6,8 @@ import (
 )
 
 // A batcher combines calls that are waiting at the same time into one batch, which takes one round
-// trip to the server. Only one batch runs at a time: with two, batches would be half as large, and
-// the server would work half as long again for each page.
+// trip to the server. Only one batch runs at a time. If two could run, batches would be half as
+// large, and the server would need 50 % more time for each page.
 type batcher[Q, A any] struct {
 	do func(calls [][]Q) ([][]A, error) // returns for each call one answer to each of its questions
 
@@ -23,12 +23,12 @@ type call[Q, A any] struct {
 	done    chan struct{}
 }
 
-// mostTogether is the most questions in one batch. A call with more questions is a batch of its
-// own.
+// mostTogether is the greatest number of questions in one batch. A call with more questions is a
+// batch of its own.
 const mostTogether = 128
 
-// ask returns the answers to one call. If ctx ends first, ask returns its error, but the batch goes
-// on.
+// ask returns the answers to one call. If ctx is done first, ask returns the error of ctx, but the
+// batch continues.
 func (b *batcher[Q, A]) ask(ctx context.Context, asks []Q) ([]A, error) {
 	c := &call[Q, A]{asks: asks, done: make(chan struct{})}
 	b.mu.Lock()

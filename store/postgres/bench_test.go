@@ -18,9 +18,10 @@ import (
 	"skink/store/postgres/postgrestest"
 )
 
-// BenchmarkPages looks pages up and commits them as workers of 32 goroutines do, each 2 ms from the
-// server: 12 keys, a text of 2 KB, and 20 links of which one is new. The server's processor time is
-// reported beside it, and how long the statements ran that held the commit lock.
+// BenchmarkPages looks pages up and commits them from workers with 32 goroutines each, 2 ms away
+// from the server. A page has 12 keys, a text of 2 KB, and 20 links, of which one is new. The
+// benchmark also reports the server's processor time, and the duration of the statements that held
+// the commit lock.
 func BenchmarkPages(b *testing.B) {
 	for _, workers := range []int{1, 2, 4, 8} {
 		b.Run(fmt.Sprint("workers=", workers), func(b *testing.B) { benchPages(b, workers) })
@@ -75,7 +76,7 @@ func benchPages(b *testing.B, workers int) {
 	b.ReportMetric(float64(attempts.Load())/pages-1, "stale/page")
 }
 
-// benchCommit looks a page up and commits it until it is not stale. It returns how many tries that took.
+// benchCommit looks a page up and commits it until it is not stale. It returns the number of tries.
 func benchCommit(ctx context.Context, s *Store, e *store.Entry) (tries int64, err error) {
 	for outcome := store.Stale; outcome == store.Stale; {
 		tries++

@@ -23,8 +23,8 @@ import (
 // host counts its claims, so that a write with an earlier token can be refused. Claims expire by
 // the server's clock.
 //
-// Only the process that holds a claim knows which URLs it took from the queue. They stay in the
-// queue until they are finished, so when the claim ends, another worker can take them.
+// Only the process that made a claim knows which URLs it took from the queue. These URLs stay in
+// the queue until they are finished, so another worker can take them when the claim ends.
 
 const (
 	askSQL   = "INSERT INTO worker (name, asked) VALUES ($1, statement_timestamp()) ON CONFLICT (name) DO UPDATE SET asked = excluded.asked"
@@ -34,7 +34,8 @@ const (
  UPDATE host SET token = token + 1, worker = $2, until = statement_timestamp() + $3::bigint * interval '1 microsecond', touched = statement_timestamp()
  FROM due WHERE host.name = due.name RETURNING host.name, host.token`
 
-	// ripenSQL moves URLs whose time to be fetched has come behind the other URLs of the same rank.
+	// ripenSQL moves URLs whose due time has come behind the other URLs of the same rank (priority
+	// and depth).
 	ripenSQL = `UPDATE queue SET later = NULL, seq = r.seq FROM (
   SELECT hash, nextval('queue_seq') AS seq FROM (SELECT hash FROM queue WHERE host = ANY($1::text[]) AND later IS NOT NULL AND later <= ` + nowNS + ` ORDER BY later, seq) q) r
  WHERE queue.hash = r.hash`
@@ -46,14 +47,15 @@ const (
   LEFT JOIN LATERAL (SELECT later, rank FROM queue WHERE host = h.name AND later IS NOT NULL ORDER BY later LIMIT 1) l ON true) x
  WHERE host.name = x.name`
 
-	// claimedSQL reads what a claim returns of the claimed hosts. It counts at most 1000 URLs of
-	// each kind for a host.
+	// claimedSQL reads the state of the claimed hosts. For each host it counts at most 1000 URLs
+	// that can be fetched now, and 1000 that are due later.
 	claimedSQL = `SELECT name, rank, ripe, due, rest,
  (SELECT count(*) FROM (SELECT FROM queue WHERE host = h.name AND later IS NULL LIMIT 1000) q) + (SELECT count(*) FROM (SELECT FROM queue WHERE host = h.name AND later IS NOT NULL LIMIT 1000) l)
  FROM host h WHERE name = ANY($1::text[])`
 
-	// standingSQL counts present workers, held hosts and free hosts that are due. It looks at the
-	// first 20,000 free hosts only, so that it stays fast.
+	// standingSQL counts the workers that asked for hosts lately, the claimed hosts, and the
+	// unclaimed hosts with URLs to fetch. It looks at no more than 20,000 unclaimed hosts, so that
+	// it stays fast.
 	standingSQL = `SELECT statement_timestamp(), ` + nowNS + `,
  (SELECT count(*) FROM worker WHERE ` + present + `),
  (SELECT count(*) FROM host WHERE worker IS NOT NULL AND until > statement_timestamp() AND worker <> $1),
@@ -91,7 +93,7 @@ func (s *Store) holding(c frontier.Claim) *holding {
 	return &holding{urls: map[dedup.Hash]bool{}}
 }
 
-// A claimed is a host that was just claimed, with its hints.
+// claimed is a host that was just claimed, with its hints.
 type claimed struct {
 	frontier.Held
 	rank, ripe, due int64
@@ -129,8 +131,8 @@ func (s *Store) Claim(ctx context.Context, worker string, n int, ttl time.Durati
 	return g, nil
 }
 
-// claim claims up to n hosts by their hints. It returns those with a URL ready, and how many had
-// none and were released.
+// claim claims up to n hosts by their hints. It returns the hosts that have a URL to fetch, and the
+// number of hosts that had none and were released again.
 func (s *Store) claim(ctx context.Context, worker string, n int, ttl time.Duration) (ready []claimed, released int, err error) {
 	tokens := map[string]uint64{}
 	var names []string
@@ -200,8 +202,7 @@ func (s *Store) claim(ctx context.Context, worker string, n int, ttl time.Durati
 	return ready, len(empty), err
 }
 
-// stand fills in g how many workers and hosts there are, and adjusts the clock to the server's
-// time.
+// stand sets the numbers of workers and hosts in g, and adjusts the clock to the server's time.
 func (s *Store) stand(ctx context.Context, worker string, g *frontier.Grant) error {
 	setBack := false
 	err := s.try(ctx, func(ctx context.Context) error {
@@ -264,8 +265,8 @@ func (s *Store) Renew(ctx context.Context, claims []frontier.Claim, ttl time.Dur
 	return lost, nil
 }
 
-// Take returns the next n URLs in the queue of a claimed host, without those that were taken
-// before.
+// Take returns the next n URLs in the queue of a claimed host, without those that were taken before
+// under the same claim.
 func (s *Store) Take(ctx context.Context, c frontier.Claim, n int) (items []frontier.Item, err error) {
 	taken := s.holding(c)
 	taken.mu.Lock()
@@ -352,7 +353,7 @@ func (s *Store) Return(ctx context.Context, c frontier.Claim, rest frontier.Rest
 			var token uint64
 			var free bool
 			err := row.Scan(&token, &free)
-			held = held || attempts > 1 && free && token == c.Token // the claim is gone because an earlier attempt succeeded, whose answer was lost
+			held = held || attempts > 1 && free && token == c.Token // the claim has ended because an earlier attempt succeeded, but its answer was lost
 			if err == pgx.ErrNoRows {
 				err = nil
 			}
@@ -365,7 +366,7 @@ func (s *Store) Return(ctx context.Context, c frontier.Claim, rest frontier.Rest
 		err = frontier.ErrLost
 	}
 	if err != nil {
-		return fmt.Errorf("return %s: %w", c.Host, err)
+		return fmt.Errorf("return host %s: %w", c.Host, err)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

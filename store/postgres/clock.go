@@ -14,15 +14,15 @@ import (
 // differ by hours. So the store keeps such times by the server's clock. Each claim returns the
 // server's time. From it a worker knows the lead of the server's clock over its own, as a span from
 // least to most: the answer took some time, so the lead is not known exactly. A time is converted
-// with the end of the span that makes it later. So a host may rest some milliseconds too long, but
-// never too short. If the span contains zero, the clocks count as equal.
+// with the end of the span that makes it later. So the delay between two requests may be some
+// milliseconds too long, but never too short. If the span contains zero, the clocks count as equal.
 //
-// If the server's clock is set back by an hour, all hosts would rest and all claims last an hour
-// longer. Each host row records when it was last touched. Rows that were touched in the future are
-// moved back by the difference. If the clock is set forward, claims expire early, and workers claim
-// their hosts again.
+// If the server's clock is set back by an hour, all delays and all claims would last an hour
+// longer. So each host row records when it was last touched. Rows that were touched in the future
+// are moved back by the difference. If the clock is set forward, claims expire early, and workers
+// claim their hosts again.
 
-// A serverClock knows by how much the server's clock is ahead of the clock of this process.
+// A serverClock estimates by how much the server's clock is ahead of the clock of this process.
 type serverClock struct {
 	ours func() time.Time
 
@@ -65,19 +65,19 @@ func (c *serverClock) ahead() (least, most time.Duration) {
 	return c.least, c.most
 }
 
-// theirs converts the times in a rest from our clock to the server's.
+// theirs converts the times in r from our clock to the server's.
 func (c *serverClock) theirs(r frontier.Rest) frontier.Rest {
 	_, most := c.ahead()
 	return shifted(r, most)
 }
 
-// fromTheirs converts the times in a rest from the server's clock to ours.
+// fromTheirs converts the times in r from the server's clock to ours.
 func (c *serverClock) fromTheirs(r frontier.Rest) frontier.Rest {
 	least, _ := c.ahead()
 	return shifted(r, -least)
 }
 
-// shifted returns a rest with all times that are not zero moved by a duration.
+// shifted returns r with by added to all times that are not zero.
 func shifted(r frontier.Rest, by time.Duration) frontier.Rest {
 	for _, t := range []*time.Time{&r.Next, &r.Blocked, &r.Trouble.Since, &r.Trouble.Last} {
 		if !t.IsZero() {
@@ -96,7 +96,7 @@ func (s *Store) Now(ctx context.Context) (now time.Time, err error) {
 }
 
 // mendClock moves back the times of hosts that were touched in the future, because the server's
-// clock was set back. Several workers may do it at once.
+// clock was set back. Several workers may call it at once.
 func (s *Store) mendClock(ctx context.Context) error {
 	_, err := s.pool.Exec(ctx, `UPDATE host SET due = CASE WHEN due = 0 THEN 0 ELSE due - (extract(epoch FROM touched - now()) * 1000000)::bigint * 1000 END,
  until = until - (touched - now()), touched = now() WHERE touched > now() + interval '2 s'`)
@@ -111,9 +111,9 @@ func nanos(t time.Time) int64 {
 	return t.UnixNano()
 }
 
-// nowNS is SQL for the server's time in Unix nanoseconds. present is an SQL condition on a worker:
-// it asked for hosts within the last five seconds. Both use statement_timestamp, which is constant
-// during a statement, so that the server can search an index for it.
+// nowNS is SQL for the server's time in Unix nanoseconds. present is an SQL condition for workers
+// that asked for hosts within the last five seconds. Both use statement_timestamp, which is
+// constant during a statement, so that the server can search an index for it.
 const (
 	nowNS   = `(extract(epoch FROM statement_timestamp()) * 1000000)::bigint * 1000`
 	present = `asked BETWEEN statement_timestamp() - interval '5 s' AND statement_timestamp() + interval '5 s'` // frontier.Present

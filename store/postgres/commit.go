@@ -19,10 +19,11 @@ import (
 // of its entries depend, and the outcomes are decided from that. The second sends two transactions
 // at once. The first of them writes rows that readers ignore until a page refers to them: visits
 // and newly discovered URLs. The second locks the one row of the table turn. The statement that
-// increments turn.place also checks that no commit since the first round trip changed that data.
-// The statements after it write postings, pages and finished URLs. Each joins turn, and does
-// nothing unless turn.holder is the ID of this attempt. So the lock is not held while the client is
-// waited for. If the check fails, the commit starts again with its first round trip.
+// increments turn.place, the number of the last commit, also checks that no commit since the first
+// round trip changed that data. The statements after it write postings, pages and finished URLs.
+// Each joins turn, and does nothing unless turn.holder is the ID of this attempt. So the server
+// never holds the lock while it waits for the client. If the check fails, the commit starts again
+// with its first round trip.
 //
 // A commit whose answer was lost is repeated. If a page already refers to the visit that this
 // commit created for it, the first attempt succeeded.
@@ -52,8 +53,8 @@ type commit struct {
 	sent    []bool       // by entry: whether its visit was written
 }
 
-// commitAll commits the entries of several calls in order. A stale entry, whose verdict rests on
-// outdated data, ends its own call only.
+// commitAll commits the entries of several calls in order. A stale entry, whose verdict depends on
+// outdated data, only ends the call that it belongs to.
 func (s *Store) commitAll(calls [][]*store.Entry) ([][]store.Outcome, error) {
 	outcomes := make([][]store.Outcome, len(calls))
 	var entries []*store.Entry
@@ -92,9 +93,9 @@ func (s *Store) commitAll(calls [][]*store.Entry) ([][]store.Outcome, error) {
 }
 
 // together returns how many of the first entries can be committed in one transaction. It stops
-// before a page that is among them already. It also stops before a link to a page which is among
-// them and was never taken from the queue, because the order of the two decides whether that page
-// is queued again.
+// before an entry whose page is among the earlier entries. It also stops before a link to such a
+// page if that page was never taken from the queue. The order of the two then decides whether the
+// page is queued again.
 func together(entries []*store.Entry) int {
 	pages, unclaimed := map[dedup.Hash]bool{}, map[dedup.Hash]bool{}
 	for n, e := range entries {
@@ -110,8 +111,8 @@ func together(entries []*store.Entry) int {
 	return len(entries)
 }
 
-// commit repeats both round trips until no other commit in between has changed the data that its
-// entries rest on.
+// commit repeats both round trips until no other commit between the two has changed the data on
+// which the entries depend.
 func (s *Store) commit(ctx context.Context, c *commit) ([]store.Outcome, error) {
 	for {
 		known, err := s.readBasis(ctx, c)
@@ -132,9 +133,9 @@ func (s *Store) commit(ctx context.Context, c *commit) ([]store.Outcome, error) 
 
 // basis is the data on which the outcomes of a commit depend, as the first round trip read it.
 type basis struct {
-	place int64 // place of the last commit, read before the rest
+	place int64 // number of the last commit, read before the other data
 	pages map[dedup.Hash]knownPage
-	stale map[int]bool // indexes of entries whose verdict rests on data that a later commit changed
+	stale map[int]bool // indexes of entries whose verdict depends on data that a later commit changed
 	// claims that are still valid
 	held map[frontier.Claim]bool
 }
@@ -161,8 +162,8 @@ type asks struct {
 	ident []id
 }
 
-// readBasis reads the place of the last commit first. The check under the lock then finds all
-// commits after that place.
+// readBasis reads the number of the last commit first, and then the data on which the entries
+// depend. The check under the lock then finds all later commits.
 func (s *Store) readBasis(ctx context.Context, c *commit) (*basis, error) {
 	known := &basis{pages: map[dedup.Hash]knownPage{}, stale: map[int]bool{}, held: map[frontier.Claim]bool{}}
 	b := &pgx.Batch{}

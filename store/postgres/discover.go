@@ -64,12 +64,13 @@ func packItem(it frontier.Item) (string, error) {
 // once.
 type urls struct {
 	hashes      []id
-	order, rank []int32 // order: of arrival
+	order, rank []int32 // order: position in the order of arrival; rank: see rankOf
 	hosts, item []string
 	later       []int64
 }
 
-// urlsOf converts items into columns. It leaves out the URLs that filter contains; nil: none.
+// urlsOf converts items into columns. If filter is not nil, it leaves out the URLs that filter
+// contains.
 func urlsOf(items []frontier.Item, filter *recent) (u urls, err error) {
 	type found struct {
 		hash id
@@ -94,8 +95,7 @@ func urlsOf(items []frontier.Item, filter *recent) (u urls, err error) {
 	return u, nil
 }
 
-// queueURLs adds to b the statement that discovers the URLs in u whose present state wanted returns
-// true for.
+// queueURLs adds to b the statement that queues the URLs in u whose current state wanted accepts.
 func (s *Store) queueURLs(b *pgx.Batch, u urls, wanted func(frontier.State) bool) *pgx.QueuedQuery {
 	var states []int16
 	for state := frontier.Unknown; state <= frontier.Outside; state++ {

@@ -22,7 +22,7 @@ import (
 // or failing over, it has too few connections, or it aborted the transaction because of a conflict.
 // A call may have taken effect although its answer was lost, so repeating a call has the same
 // effect as making it once. After the time in patience without any answer, the call fails with
-// [store.ErrAway], and later calls are tried once only until one succeeds. If the schema was
+// [store.ErrAway], and later calls are tried only once each until one succeeds. If the schema was
 // dropped or replaced, calls fail at once.
 
 // patience is how long a call is repeated. It equals the duration of a claim on a host, because
@@ -47,7 +47,7 @@ const openPatience = 10 * time.Second
 // try repeats do until it succeeds, fails for a reason that does not go away, or patience is over.
 func (s *Store) try(ctx context.Context, do func(ctx context.Context) error) error {
 	if s.away.Load() {
-		return s.tryFor(ctx, 0, do) // another call has waited in vain already
+		return s.tryFor(ctx, 0, do) // another call has just waited as long, without an answer
 	}
 	return s.tryFor(ctx, patience, do)
 }
@@ -166,11 +166,11 @@ func withoutAddress(err error) error {
 	return connect
 }
 
-// A fullError says that the server's disk is full. It matches [store.ErrFull].
+// A fullError means that the server's disk is full. It matches [store.ErrFull].
 type fullError struct{ error }
 
 func (e *fullError) Error() string {
-	return fmt.Sprintf("the server's disk is full: %v: make room there", e.error)
+	return fmt.Sprintf("the server's disk is full: %v: free some space there", e.error)
 }
 
 func (e *fullError) Is(target error) bool { return target == store.ErrFull }

@@ -19,10 +19,11 @@ import (
 	"skink/store/postgres/postgrestest"
 )
 
-// A line is a way to a server that can be cut: the server's answer is lost, and the connection ends.
+// A line is a connection to a server that can be broken: an answer of the server is lost, and the
+// connection ends.
 type line struct {
 	addr   string
-	answer atomic.Int64 // the answer that is lost, counted from now; 0 or less: none
+	answer atomic.Int64 // number of answers until the one that is lost, 1 for the next; 0 or less: none is lost
 }
 
 func newLine(t *testing.T, server string) *line {
@@ -72,7 +73,7 @@ func (l *line) relay(client net.Conn, addr string) {
 	}
 }
 
-// pages returns how often each page comes in the changes.
+// pages returns how often each page occurs in the changes.
 func pages(t *testing.T, s *Store) map[string]int {
 	t.Helper()
 	all := map[string]int{}
@@ -88,7 +89,7 @@ func pages(t *testing.T, s *Store) map[string]int {
 	return all
 }
 
-// A call whose answer is lost has its effect once.
+// A call whose answer is lost takes effect once.
 func TestLostAnswers(t *testing.T) {
 	ctx := context.Background()
 	server := postgrestest.Start(t)
@@ -137,7 +138,8 @@ func TestLostAnswers(t *testing.T) {
 	}
 }
 
-// committers commit pages until stop is closed. They return those that were acknowledged.
+// committers starts goroutines that commit pages until stop is closed. The function that it returns
+// waits for them, and returns the URLs of the pages whose commits were acknowledged.
 func committers(t *testing.T, s *Store, stop chan struct{}) func() map[string]bool {
 	acknowledged := map[string]bool{}
 	var mu sync.Mutex
@@ -189,8 +191,8 @@ func wantAll(t *testing.T, s *Store, acknowledged map[string]bool) {
 	}
 }
 
-// Nothing that was acknowledged is lost when the server is killed in the middle of commits, and the
-// workers go on.
+// No acknowledged page is lost when the server is killed in the middle of commits, and the workers
+// continue.
 func TestServerKilled(t *testing.T) {
 	server := postgrestest.Start(t)
 	s := openAt(t, server.URL("killed"))
@@ -207,7 +209,7 @@ func TestServerKilled(t *testing.T) {
 	wantAll(t, s, wait())
 }
 
-// The same holds when a synchronous standby takes over.
+// No acknowledged page is lost either when a synchronous standby takes over.
 func TestFailover(t *testing.T) {
 	server := postgrestest.Start(t)
 	standby := server.StartStandby(t, true)
@@ -224,8 +226,8 @@ func TestFailover(t *testing.T) {
 	wantAll(t, s, wait())
 }
 
-// A standby that was not synchronous may lack commits that were acknowledged. A worker that knew of
-// them ends. The next one goes on from what there is.
+// An asynchronous standby may lack acknowledged commits. A worker that has seen these commits
+// fails. The next worker continues from the state of the standby.
 func TestForgottenCommits(t *testing.T) {
 	ctx := context.Background()
 	server := postgrestest.Start(t)
@@ -239,7 +241,7 @@ func TestForgottenCommits(t *testing.T) {
 	if err := commit(s, 1); err != nil {
 		t.Fatal(err)
 	}
-	for { // until the standby has it
+	for { // until the standby has the store
 		if r, err := tryOpen(standby.URL("forgotten"), Options{ReadOnly: true}); err == nil {
 			n := len(pages(t, r))
 			r.Close()
@@ -289,7 +291,7 @@ func looks(s *Store) error {
 	return err
 }
 
-// Workers whose tables are dropped, emptied or replaced end with an error that says so.
+// Workers whose tables are dropped, emptied or replaced fail with an error that explains this.
 func TestSchemaGone(t *testing.T) {
 	ctx := context.Background()
 	server := postgrestest.Start(t)
@@ -322,7 +324,7 @@ func TestSchemaGone(t *testing.T) {
 	}
 }
 
-// Each failure of opening says what to do.
+// Each error of opening a store has a suggestion for the user.
 func TestCannotOpen(t *testing.T) {
 	ctx := context.Background()
 	defer func(p time.Duration) { patience = p }(patience)
@@ -377,7 +379,7 @@ func TestCannotOpen(t *testing.T) {
 	}
 }
 
-// A commit waits for a foreign transaction that holds the commit lock, but not without end.
+// A commit waits for another program's transaction that holds the commit lock, but not for ever.
 func TestStatementThatTakesMinutes(t *testing.T) {
 	ctx := context.Background()
 	defer func(p, s time.Duration) { patience, statementTimeout = p, s }(patience, statementTimeout)
@@ -404,8 +406,8 @@ func TestStatementThatTakesMinutes(t *testing.T) {
 	}
 }
 
-// A foreign transaction that stays open with a snapshot of all tables, and a vacuum of them, do not
-// disturb the store.
+// The store keeps working while another program's transaction with a snapshot of all tables stays
+// open, and during a vacuum of the tables.
 func TestLongTransaction(t *testing.T) {
 	ctx := context.Background()
 	server := postgrestest.Start(t)
@@ -439,7 +441,7 @@ func TestLongTransaction(t *testing.T) {
 	}
 }
 
-// A visit without a page is removed a day later, and nothing else is.
+// A visit to which no page refers is removed a day later, and nothing else is removed.
 func TestSweep(t *testing.T) {
 	ctx := context.Background()
 	server := postgrestest.Start(t)
@@ -462,21 +464,22 @@ func TestSweep(t *testing.T) {
 	}
 }
 
-// The visits of a commit may be swept while it waits, if the server's clock jumps. They are written again.
+// If the server's clock jumps, the visits of a waiting commit may be removed by a sweep. They are
+// then written again.
 func TestVisitSweptBeforeItsCommit(t *testing.T) {
 	ctx := context.Background()
 	server := postgrestest.Start(t)
 	s := openAt(t, server.URL("swept"))
 	e := pageOf("https://example.com/")
-	c := &commit{entries: []*store.Entry{e}, call: []int{0}, ended: map[int]bool{}, visits: []id{newID()}, sent: []bool{true}} // as if it had been sent
+	c := &commit{entries: []*store.Entry{e}, call: []int{0}, ended: map[int]bool{}, visits: []id{newID()}, sent: []bool{true}} // as if its visit had been written
 	outcomes, err := s.commit(ctx, c)
 	if err != nil || outcomes[0] != store.Written || len(pages(t, s)) != 1 {
 		t.Errorf("%v, %v, %d pages", outcomes, err, len(pages(t, s)))
 	}
 }
 
-// A server's clock that is set forward by an hour ends claims and rests early, and nothing else: another
-// worker gets the host, and what the first one commits for it is refused.
+// If the server's clock is set forward by an hour, claims and delays end early, and nothing else
+// happens: another worker gets the host, and the commits of the first worker for it are refused.
 func TestServerClockSetForward(t *testing.T) {
 	ctx := context.Background()
 	server := postgrestest.Start(t)
@@ -488,7 +491,8 @@ func TestServerClockSetForward(t *testing.T) {
 	if err != nil || len(first.Hosts) != 1 {
 		t.Fatal(first, err)
 	}
-	// What the rows say is by a clock that is an hour behind the one that the server has from now on.
+	// Moving the times in the rows back by an hour has the same effect as setting the clock
+	// forward.
 	if err := server.Exec(ctx, "UPDATE clock.host SET due = greatest(due - 3600000000000, 0), until = until - interval '1 hour', touched = touched - interval '1 hour'"); err != nil {
 		t.Fatal(err)
 	}
@@ -510,7 +514,7 @@ func TestServerClockSetForward(t *testing.T) {
 	}
 }
 
-// A server's clock that is set back by an hour makes no host rest and no claim last for an hour longer.
+// If the server's clock is set back by an hour, no delay and no claim lasts an hour longer.
 func TestServerClockSetBack(t *testing.T) {
 	ctx := context.Background()
 	server := postgrestest.Start(t)
@@ -525,7 +529,8 @@ func TestServerClockSetBack(t *testing.T) {
 	if err := s.Return(ctx, g.Hosts[0].Claim, frontier.Rest{Next: time.Now().Add(100 * time.Millisecond)}); err != nil {
 		t.Fatal(err)
 	}
-	// What the rows say is by a clock that is an hour ahead of the one that the server has from now on.
+	// Moving the times in the rows forward by an hour has the same effect as setting the clock
+	// back.
 	if err := server.Exec(ctx, "UPDATE clock.host SET due = CASE WHEN due = 0 THEN 0 ELSE due + 3600000000000 END, until = until + interval '1 hour', touched = touched + interval '1 hour'"); err != nil {
 		t.Fatal(err)
 	}
@@ -543,7 +548,8 @@ func TestServerClockSetBack(t *testing.T) {
 	}
 }
 
-// A worker whose clock is wrong lets a host rest as long as one whose clock is right.
+// A worker with a wrong clock waits as long between two requests to a host as one with the right
+// clock.
 func TestWorkerClockIsWrong(t *testing.T) {
 	ctx := context.Background()
 	server := postgrestest.Start(t)

@@ -13,8 +13,9 @@ import (
 	"skink/store/postgres/postgrestest"
 )
 
-// The tables are on a disk of their own, which becomes full. A commit is then refused at once, with an error that
-// says so. When there is room, the same commit succeeds, and every page that was committed is there.
+// The tables are on a separate disk, which becomes full. A commit then fails at once with
+// store.ErrFull. When there is space again, the same commit succeeds, and every page that was
+// committed is there.
 func TestDiskFull(t *testing.T) {
 	ctx := context.Background()
 	server := postgrestest.Start(t)

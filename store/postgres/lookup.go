@@ -58,8 +58,8 @@ func (s *Store) lookupAll(calls [][]store.Ask) ([][]store.Found, error) {
 	return parts(calls, found), nil
 }
 
-// lookup reads the mark, the place of the last commit, first. So the statements after it see at
-// least all commits up to the mark.
+// lookup first reads the mark, which is the number of the last commit. So the statements after it
+// see at least all commits up to the mark.
 func (s *Store) lookup(ctx context.Context, asks []store.Ask) ([]store.Found, error) {
 	all := make([]store.Found, len(asks))
 	var hi, ki, kk, most, meet []int32
@@ -103,9 +103,9 @@ func (s *Store) lookup(ctx context.Context, asks []store.Ask) ([]store.Found, er
 
 const turnSQL = "SELECT birth, place FROM turn WHERE one = 1"
 
-// readTurn reads the place of the last commit from a row of turn. It fails if the store is no
-// longer the one that was opened, or if place is lower than seen, the highest place that was known
-// before the query, because then the server has lost commits.
+// readTurn reads the number of the last commit from a row of the table turn. It fails if the store
+// is no longer the one that was opened. It also fails if the number is lower than seen, the highest
+// number known before the query, because then the server has lost commits.
 func (s *Store) readTurn(row pgx.Row, seen int64) (place int64, err error) {
 	var birth id
 	err = row.Scan(&birth, &place)
@@ -163,8 +163,8 @@ func readLeaders(rows pgx.Rows, all []store.Found) error {
 
 // hashOf returns the hash that identifies a URL in the tables known and queue. Its first four bytes
 // are a hash of the host, so that the URLs of a host are neighbours in an index. Most links of a
-// page lead to one host, and few blocks of the index are read for them. The other twelve bytes are
-// from the hash of the URL.
+// page lead to one host, so that few blocks of the index are read for them. The other twelve bytes
+// are from the hash of the URL.
 func hashOf(url string) dedup.Hash {
 	h := dedup.HashOf([]byte(url))
 	binary.BigEndian.PutUint32(h[:], uint32(xxh3.HashString(frontier.HostOf(url))))

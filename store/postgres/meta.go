@@ -52,8 +52,8 @@ func (s *Store) set(ctx context.Context, kind int, name string, v []byte) error 
 	})
 }
 
-// SwapMeta sets a value if the present one is old. If the answer to an earlier attempt was lost and
-// the value is v already, it assumes that this attempt has set it.
+// SwapMeta sets a value if the current value equals old. If the answer to an earlier attempt was
+// lost and the value equals v already, it assumes that the earlier attempt has set it.
 func (s *Store) SwapMeta(ctx context.Context, name string, old, v []byte) error {
 	sql, args := "UPDATE meta SET value = $2 WHERE kind = 0 AND name = $1 AND value = $3", []any{name, list(v), old}
 	if old == nil {
@@ -81,8 +81,8 @@ func (s *Store) SwapMeta(ctx context.Context, name string, old, v []byte) error 
 const sweepName = "swept"
 
 // sweep removes visits that no page refers to and that are older than a day. Interrupted commits
-// leave such visits. A sweep goes on where the last one ended. An error ends it, and the next start
-// of a process tries again.
+// leave such visits. A sweep continues where the last one ended. It ends at the first error, and
+// the next process that starts tries again.
 func (s *Store) sweep() {
 	ctx := s.life
 	for s.sweepSome(ctx) {

@@ -37,10 +37,10 @@ var schema string
 // schemaVersion is the version of schema.sql.
 const schemaVersion = 2
 
-// Options says how to open a store. The zero value opens an existing store for reading and writing.
+// Options configures Open. The zero value opens an existing store for reading and writing.
 type Options struct {
 	Create   bool // create the store if it does not exist
-	ReadOnly bool // only Keep writes; the database user needs only SELECT, and the server may be a standby
+	ReadOnly bool // no method except Keep changes anything; the database user needs only SELECT, and the server may be a standby
 }
 
 // A Store is a crawl in a PostgreSQL database.
@@ -51,9 +51,9 @@ type Store struct {
 	pool    *pgxpool.Pool
 	address Address
 	birth   id    // identity of the store, see turn.birth in schema.sql
-	slot    int16 // which rows of the table counter this process adds to
+	slot    int16 // value of the column slot in the rows of the table counter to which this process adds
 	clock   serverClock
-	seen    atomic.Int64 // the highest place of a commit that the server has reported
+	seen    atomic.Int64 // the highest number of a commit that the server has reported
 	away    atomic.Bool  // whether the last call that was repeated got no answer
 
 	commits batcher[*store.Entry, store.Outcome]
@@ -76,8 +76,8 @@ var _ store.Store = (*Store)(nil)
 // id is a UUID in the type that pgx uses.
 type id = [16]byte
 
-// connections is the most connections of one process: one each for commits, lookups and reading
-// pages, and the others for the queue of URLs and everything else.
+// connections is the greatest number of connections of one process: one each for commits, lookups
+// and reading pages, and the others for the queue of URLs and everything else.
 const connections = 8
 
 // Open opens a store. It returns [store.ErrNotExist] if there is no store and opt does not create
@@ -145,7 +145,7 @@ func prepareWriter(ctx context.Context, conn *pgx.Conn) error {
 	return nil
 }
 
-// begin checks that the store exists, and creates it if opt.Create says so.
+// begin checks that the store exists, and creates a missing store if opt.Create is set.
 func (s *Store) begin(ctx context.Context, opt Options) error {
 	return s.tryFor(ctx, min(patience, openPatience), func(ctx context.Context) error {
 		err := s.identify(ctx)
@@ -264,7 +264,7 @@ func (s *Store) Close() error {
 	return nil
 }
 
-// saw raises s.seen to place if place is higher.
+// saw raises s.seen to place, the number of a commit, if that is higher.
 func (s *Store) saw(place int64) {
 	for {
 		before := s.seen.Load()

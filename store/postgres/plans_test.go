@@ -45,7 +45,7 @@ func (s *statements) TraceBatchQuery(_ context.Context, _ *pgx.Conn, d pgx.Trace
 }
 func (s *statements) TraceBatchEnd(context.Context, *pgx.Conn, pgx.TraceBatchEndData) {}
 
-// workload does everything with a store that a worker does.
+// workload calls all methods of a store that a worker calls.
 func workload(t *testing.T, s *Store) {
 	ctx := context.Background()
 	fail := func(err error) {
@@ -115,12 +115,12 @@ INSERT INTO known SELECT md5('url' || i)::uuid, 2, 1 FROM generate_series(3 * %[
 INSERT INTO queue (hash, host, rank, item) SELECT md5('url' || i)::uuid, 'h' || i %% 1000, i %% 7, '{}' FROM generate_series(%[1]d, %[2]d) i;
 INSERT INTO host (name, rank) SELECT DISTINCT 'h' || i %% 1000, 0 FROM generate_series(%[1]d, %[2]d) i ON CONFLICT DO NOTHING;`
 
-// walks are scans of a whole index that are meant: they end after a few rows, or list everything.
+// walks matches the intended scans of a whole index: they end after a few rows, or list all rows.
 var walks = regexp.MustCompile(`Scan using (host_rank|host_held|counter_pkey) `)
 
-// TestPlans holds the plan of each statement against what it must be while the store grows: every
-// row is found through an index. The plans are those that a worker has whose connections were made
-// while the tables were empty, and those of a new worker.
+// TestPlans checks the plan of each statement while the store grows: every row must be found
+// through an index. It checks the plans of a worker whose connections were made while the tables
+// were empty, and those of a new worker.
 func TestPlans(t *testing.T) {
 	server := postgrestest.Start(t, "autovacuum=off", "max_wal_size=8GB")
 	a, err := ParseAddress(server.URL("plans"))
@@ -135,7 +135,7 @@ func TestPlans(t *testing.T) {
 	}
 	defer s.Close()
 	workload(t, s)
-	sizes := []int{0, 60, 10_000} // of fewer than 50 rows a server gathers no statistics by itself
+	sizes := []int{0, 60, 10_000} // a server gathers no statistics by itself for fewer than 50 rows
 	if os.Getenv("SKINK_LONG") == "full" {
 		sizes = append(sizes, 1_000_000)
 	}
@@ -184,7 +184,7 @@ func explainAll(t *testing.T, conn *pgx.Conn, when string, seen *statements) {
 	for _, sql := range all {
 		verb, _, _ := strings.Cut(sql, " ")
 		if !slices.Contains([]string{"SELECT", "INSERT", "UPDATE", "DELETE", "WITH"}, verb) || strings.Contains(sql, "information_schema") || strings.HasPrefix(sql, "UPDATE host SET due") || strings.HasPrefix(sql, "UPDATE host SET idle") || strings.Contains(sql, "sum(n)::bigint FROM counter") {
-			continue // those of the start read all hosts
+			continue // the statements at the start of a run read all hosts
 		}
 		explained++
 		for _, problem := range problemsOf(t, conn, sql) {

@@ -125,7 +125,7 @@ func parts[Q, A any](calls [][]Q, answers []A) [][]A {
 	return all
 }
 
-// mostChanges is how many changes one query reads.
+// mostChanges is the number of changes that one query reads.
 const mostChanges = 256
 
 func (s *Store) Changes(ctx context.Context, after store.Cursor, want store.Want) iter.Seq2[*store.Change, error] {
@@ -171,8 +171,8 @@ func parseCursor(c store.Cursor) (int64, error) {
 	return place, nil
 }
 
-// placeOf returns the place of a commit that a cursor stands for. It refuses a cursor after the
-// last commit, because then the cursor is of another store, or the server has lost commits.
+// placeOf returns the number of the commit in a cursor. It refuses a cursor after the last commit,
+// because such a cursor belongs to another store, or the server has lost commits.
 func (s *Store) placeOf(ctx context.Context, c store.Cursor) (int64, error) {
 	place, err := parseCursor(c)
 	if err != nil || place == 0 {
@@ -276,10 +276,10 @@ func (s *Store) State(ctx context.Context, url string) (frontier.State, error) {
 	return frontier.State(n), err
 }
 
-// mostListed is how many rows of a long list one query reads.
+// mostListed is the number of rows of a long list that one query reads.
 const mostListed = 10_000
 
-// A named is a row of a list that is read in parts, with the key by which the list is sorted.
+// named is a row of a list that is read in parts, with the key by which the list is sorted.
 type named[K, T any] struct {
 	key   K
 	value T

@@ -19,13 +19,14 @@ import (
 	"skink/store/postgres/postgrestest"
 )
 
-// TestScale discovers many URLs as pages link to them, and commits many sketches. Every tenth sketch is like an earlier one
-// and is only looked up. It prints the bytes on disk, how much more processor time of the server the
-// last million takes than the first, and which share of the planted duplicates is found, beside the
-// share that the curve of the scheme gives.
+// TestScale discovers many URLs in the order in which pages link to them, and commits many
+// sketches. Every tenth sketch resembles an earlier one and is only looked up. The test prints the
+// bytes on disk, and by which factor the last million takes more processor time of the server than
+// the first. It also prints the share of the planted duplicates that is found, and the share that
+// the scheme should find in theory.
 //
-// 10,000 URLs of 50 hosts and 2,000 sketches; SKINK_SCALE=URLS/SKETCHES says other numbers, with a
-// host for each 200 URLs:
+// By default there are 10,000 URLs of 50 hosts, and 2,000 sketches. SKINK_SCALE=URLS/SKETCHES sets
+// other numbers, with a host for each 200 URLs:
 //
 //	SKINK_SCALE=20000000/5000000 go test -run TestScale -v -timeout 3h ./store/postgres
 func TestScale(t *testing.T) {
@@ -44,7 +45,7 @@ func TestScale(t *testing.T) {
 	discovering := newPace(server, urls)
 	for n := 0; n < urls; {
 		items := make([]frontier.Item, min(5000, discovering.part, urls-n))
-		for i := range items { // twenty on a page, which lead to its own host
+		for i := range items { // twenty links on each page, all to its own host
 			host := (n + i) / 20 * 7919 % hosts
 			items[i] = frontier.Item{URL: fmt.Sprintf("https://www.host%d.example/articles/2026/november/%d.html", host, n+i), Depth: 1}
 		}
@@ -73,7 +74,7 @@ func TestScale(t *testing.T) {
 		}
 	}
 	for name, p := range map[string]*pace{"URLs": discovering, "sketches": committing} {
-		if asked != "" && p.dearer() > 1.4 { // what else the machine does is not in it
+		if asked != "" && p.dearer() > 1.4 { // processor time does not depend on other load of the machine
 			t.Errorf("the last million of the %s costs the server %.2f times the first, want 1.4 at most", name, p.dearer())
 		}
 	}
@@ -91,7 +92,8 @@ func onDisk(t *testing.T, server *postgrestest.Server) (bytes int64) {
 	return bytes
 }
 
-// A pace is what something costs that is done many times: each million of it, or tenth if there are less.
+// A pace records the cost of an operation that is repeated many times, separately for each million
+// operations, or for each tenth of fewer operations.
 type pace struct {
 	server *postgrestest.Server
 	part   int
@@ -106,7 +108,7 @@ func newPace(server *postgrestest.Server, all int) *pace {
 	return &pace{server: server, part: max(min(1_000_000, all/10), 1), began: time.Now(), costs: []time.Duration{server.CPU()}}
 }
 
-// did counts what was done.
+// did adds n operations to the count.
 func (p *pace) did(n int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -115,7 +117,8 @@ func (p *pace) did(n int) {
 	}
 }
 
-// dearer is how many times the processor time of the first part the last part took.
+// dearer returns the processor time for the last million operations, divided by that for the first
+// million.
 func (p *pace) dearer() float64 {
 	n := len(p.costs)
 	return (p.costs[n-1] - p.costs[n-2]).Seconds() / (p.costs[1] - p.costs[0]).Seconds()
@@ -134,7 +137,7 @@ var (
 	likenesses     = []float64{.7, .75, .8, .85, .9, .95}
 )
 
-// A tally is how many duplicates of one likeness were planted, and how many of them were found.
+// A tally counts the planted duplicates with one resemblance, and those among them that were found.
 type tally struct{ all, found atomic.Int64 }
 
 // commitMany commits sketches from many goroutines, and looks for the planted duplicates.
@@ -168,7 +171,8 @@ func commitMany(ctx context.Context, s *Store, sketches int, p *pace) (*[6]tally
 	return planted, g.Wait()
 }
 
-// leaderBefore is a page that was committed some pages before n, and that is no duplicate.
+// leaderBefore returns the number of a unique page that was committed at least ahead pages before
+// n.
 func leaderBefore(n, ahead uint64) uint64 {
 	of := rand.New(rand.NewPCG(n, 1)).Uint64N(n - ahead + 1)
 	if of%10 == 9 {
@@ -177,7 +181,7 @@ func leaderBefore(n, ahead uint64) uint64 {
 	return of
 }
 
-// sketchOf is a sketch that resembles no other.
+// sketchOf returns a random sketch, which resembles no other.
 func sketchOf(n uint64) *dedup.Sketch {
 	rng := rand.New(rand.NewPCG(n, 2))
 	sketch := new(dedup.Sketch)
@@ -199,7 +203,7 @@ func resembling(sketch *dedup.Sketch, seed uint64, like float64) *dedup.Sketch {
 	return sketch
 }
 
-// meets says whether a look-up of a sketch finds a leader.
+// meets reports whether a look-up of a sketch finds a leader.
 func meets(ctx context.Context, s *Store, sketch *dedup.Sketch, leader dedup.Hash) (bool, error) {
 	found, err := s.Lookup(ctx, []store.Ask{{Keys: scaleScheme.Keys(nil, sketch), Meet: scaleScheme.Meet(), Limit: dedup.MaxPosting}})
 	if err != nil {
@@ -213,7 +217,7 @@ func meets(ctx context.Context, s *Store, sketch *dedup.Sketch, leader dedup.Has
 	return false, nil
 }
 
-// sketched is a unique page of which no text is kept.
+// sketched returns an entry for a unique page whose text is not kept.
 func sketched(n uint64) *store.Entry {
 	e := pageOf(fmt.Sprintf("https://leader%d.example/%d", n%100_000, n))
 	e.Record.NoText, e.Text = true, nil

@@ -17,7 +17,7 @@ import (
 
 var names atomic.Int64
 
-// newName is a schema that no other test uses.
+// newName returns the name of a schema that no other test uses.
 func newName() string { return fmt.Sprintf("t%d", names.Add(1)) }
 
 // openAt opens a store and closes it at the end of the test.
@@ -55,7 +55,8 @@ func TestDurableStore(t *testing.T) {
 	})
 }
 
-// One process that opens a store while others do finds the store that the first made.
+// If several processes open a store at once and create it, all of them use the store that the first
+// created.
 func TestMadeByOneOfMany(t *testing.T) {
 	server := postgrestest.Start(t)
 	var all sync.WaitGroup

@@ -151,7 +151,8 @@ type recent struct {
 	now, old map[dedup.Hash]struct{} // guarded by mu
 }
 
-// mostRecent is how many hashes each of the two halves of a set holds, in some 10 MB.
+// mostRecent is the number of hashes for which each of the two halves of a set has room. They take
+// some 10 MB.
 const mostRecent = 1 << 17
 
 func (r *recent) has(h dedup.Hash) bool {

@@ -14,7 +14,7 @@ import (
 // writes holds all rows that a commit writes, as one slice for each column.
 type writes struct {
 	keys           map[uint64]bool     // keys that get a posting by these writes
-	hashes, placed map[dedup.Hash]bool // hashes of texts, and IDs of pages, that get a new place by these writes
+	hashes, placed map[dedup.Hash]bool // hashes of texts, and IDs of pages, that get a new number in the order of commits
 
 	of                      []int // by visit: the index of its entry
 	visit, page             []id
@@ -27,8 +27,8 @@ type writes struct {
 	keyArrays               []string // by page: its keys, as the text of an SQL array
 	posted                  []int64  // keys of all pages, one page after another
 	postedBy                []int32  // by element of posted: the number of its page
-	replaced                []id     // pages that had a place before
-	touched                 []id     // visits whose record changes
+	replaced                []id     // IDs of pages that were committed before
+	touched                 []id     // IDs of visits whose record changes
 	touchedRecord           []string
 	touchedLinks            [][]byte
 	touchedTargets          []*string
@@ -46,7 +46,7 @@ type writes struct {
 
 func (w *writes) nothing() bool { return !w.anything }
 
-// outdates reports whether these writes change the data on which the verdict of e rests.
+// outdates reports whether these writes change the data on which the verdict of e depends.
 func (w *writes) outdates(e *store.Entry) bool {
 	for _, k := range e.Basis.Keys {
 		if w.keys[k] {
@@ -61,8 +61,8 @@ func (w *writes) outdates(e *store.Entry) bool {
 	return e.Basis.Mark.Place() > 0 && w.placed[e.Record.Leader]
 }
 
-// follow adds the URLs that e discovered, the end of its own URL, and the conditions under which e
-// may be written.
+// follow adds the URLs that e discovered, the final state of its own URL, and the conditions under
+// which e may be written.
 func (w *writes) follow(e *store.Entry) {
 	w.anything = true
 	w.found, w.beyond = append(w.found, e.Links...), append(w.beyond, e.Beyond...)
@@ -78,7 +78,7 @@ func (w *writes) follow(e *store.Entry) {
 	}
 }
 
-// rests adds the keys, hashes and pages on which the verdict of e rests, for the check under the
+// rests adds the keys, hashes and pages on which the verdict of e depends, for the check under the
 // lock.
 func (w *writes) rests(e *store.Entry) {
 	for _, k := range e.Basis.Keys {
@@ -96,7 +96,7 @@ func (w *writes) touch(visit id, e *store.Entry, record string) {
 	w.touchedLinks, w.touchedTargets = append(w.touchedLinks, e.Out), append(w.touchedTargets, targets(e))
 }
 
-// place adds a page, which gets the next place in the order of commits.
+// place adds a page, which gets the next number in the order of commits.
 func (w *writes) place(i int, e *store.Entry, visit id, record string, replaces bool) {
 	w.rests(e)
 	n := int32(len(w.page)) + 1
@@ -278,7 +278,7 @@ func (s *Store) queueLocked(b *pgx.Batch, c *commit, w *writes, sums map[string]
 	b.Queue("COMMIT")
 }
 
-// list returns an empty slice for nil, because pgx would send nil as NULL.
+// list returns all, or an empty slice if all is nil, because pgx would send nil as NULL.
 func list[T any](all []T) []T {
 	if all == nil {
 		return []T{}

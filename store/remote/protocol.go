@@ -22,8 +22,8 @@ import (
 //
 // The process that has a store open keeps two files in its folder while it answers:
 //
-//	READERS       where it listens, and two secrets; JSON, rights 0600
-//	readers.sock  a Unix socket, rights 0600
+//	READERS       the address at which it listens, and two secrets, as JSON; mode 0600
+//	readers.sock  a Unix socket; mode 0600
 //
 // If a socket is impossible, because its path is too long for the system or the file system does
 // not support sockets, the process listens on loopback instead, and READERS names the port. Only
@@ -31,8 +31,8 @@ import (
 // files. The next server has the store's lock and replaces them. A reader that finds them gets no
 // answer.
 //
-// A connection is a session, and a session is one moment: the snapshot is taken when the session
-// begins, and released when the connection ends.
+// A connection is a session, and all answers in a session come from one snapshot. The snapshot is
+// taken when the session begins, and released when the connection ends.
 //
 //	client  the question of READERS, 64 hexadecimal digits
 //	server  the answer of READERS, 64 hexadecimal digits
@@ -42,11 +42,11 @@ import (
 //
 // The two secrets prove to each side that the other has read the same file: on loopback another
 // program may now have the port of a killed process. After the secrets, each direction is one
-// stream of encoding/gob. A list is answered in parts: the first answer names the list, and further
-// requests name it until it is done. So a client may have several lists open, one inside the other,
-// and a slow client only occupies one position in each list. Pages are sent as the store keeps
-// them, see [store.Packed]: the client unpacks them. Both sides may have different versions of
-// skink, but need the same [protocolVersion].
+// stream of encoding/gob. A list is sent in parts. The first answer has the number of the list, and
+// the client asks for the next part by that number until the list is complete. So a client may read
+// several lists at once, and a slow client costs the server only an open iterator for each list.
+// Pages are sent as the store keeps them, see [store.Packed], and the client unpacks them. Both
+// sides may have different versions of skink, but need the same [protocolVersion].
 const protocolVersion = 3
 
 const (
@@ -56,7 +56,7 @@ const (
 	secretSize      = 64 // hexadecimal digits
 )
 
-// An address is the content of the file READERS, which says how to reach the server.
+// An address is the content of the file READERS: how to reach the server.
 type address struct {
 	Version  int    `json:"version"`
 	Network  string `json:"network"` // unix or tcp
@@ -82,7 +82,7 @@ func (a address) write(dir string) error {
 		return err
 	}
 	half := filepath.Join(dir, halfAddressName)
-	if err := os.WriteFile(half, append(b, '\n'), 0o600); err != nil { // Serve has removed an old file, whose rights would be kept
+	if err := os.WriteFile(half, append(b, '\n'), 0o600); err != nil { // Serve has removed an old file, whose access rights would otherwise stay
 		return err
 	}
 	return os.Rename(half, filepath.Join(dir, addressName))
@@ -97,12 +97,12 @@ func readAddress(dir string) (a address, err error) {
 		return a, fmt.Errorf("%s: %w", addressName, err)
 	}
 	if a.Version != protocolVersion {
-		return a, fmt.Errorf("%s: it was written by another version of skink (protocol %d, this one speaks %d)", addressName, a.Version, protocolVersion)
+		return a, fmt.Errorf("%s: written by another version of skink (protocol %d, this one speaks %d)", addressName, a.Version, protocolVersion)
 	}
 	return a, nil
 }
 
-// leave removes the server's files from the folder, also those that a killed process left.
+// leave removes the server's files from the folder, including those that a killed process left.
 func leave(dir string) error {
 	var all error
 	for _, name := range []string{addressName, halfAddressName, socketName} {
@@ -116,7 +116,7 @@ func leave(dir string) error {
 // A greeting is the server's first message in a session.
 type greeting struct {
 	By     string    // command that has the store open, such as "skink crawl"
-	Moment time.Time // moment of the snapshot
+	Moment time.Time // time at which the snapshot was taken
 	Busy   bool      // the server has too many sessions, so it closes the connection
 }
 
@@ -146,8 +146,8 @@ type request struct {
 	After store.Cursor
 	Name  string // name of a meta value, or a URL
 	State frontier.State
-	List  int   // number of the list of which the next part is wanted
-	Ended []int // numbers of lists that the client needs no more
+	List  int   // number of the list whose next part the client asks for
+	Ended []int // numbers of lists that the client does not need any more
 }
 
 // An answer is the server's reply to a request. Fields that the verb of the request does not return
@@ -167,7 +167,7 @@ type answer struct {
 	Done bool // whether Part is the last of its list
 }
 
-// A part is a part of a list. Only one of its fields is set.
+// A part is a number of successive values of a list. Only one of its fields is set.
 type part struct {
 	Pages    []store.Packed // in the order of the request; without a record: the store does not have the page
 	Changes  []*store.PackedChange
@@ -178,7 +178,7 @@ type part struct {
 }
 
 // A fault is an error as it is sent to a client. Is is 1 plus the index in sentinels of the error
-// that it wraps; 0: none of them.
+// that the fault wraps, or 0 if it wraps none of them.
 type fault struct {
 	Text string
 	Is   int
@@ -194,7 +194,7 @@ func faultOf(err error) *fault {
 	return &fault{err.Error(), 1 + slices.IndexFunc(sentinels, func(s error) bool { return errors.Is(err, s) })}
 }
 
-// error returns f as an error that wraps the sentinel which f.Is stands for.
+// error returns f as an error that wraps the sentinel to which f.Is refers.
 func (f *fault) error() error {
 	switch {
 	case f == nil:

@@ -20,8 +20,8 @@ import (
 )
 
 var (
-	// ErrNobody means that no process answers for the store. No process has it open, or the process
-	// that does is starting or ending, refuses this user, or does not serve readers.
+	// ErrNobody means that no process answers for the store. Either no process has it open, or the
+	// process that has it open is starting or ending, refuses this user, or does not serve readers.
 	ErrNobody = errors.New("the process that uses the store does not answer")
 	// ErrBusy means that the process answers as many readers as it can.
 	ErrBusy = errors.New("the process that uses the store has too many readers")
@@ -41,13 +41,13 @@ type Reader struct {
 	mu    sync.Mutex // held from a request to its answer; guards everything below
 	out   *gob.Encoder
 	in    *gob.Decoder
-	ended []int // numbers of lists that are needed no more, for the next request
-	err   error // why the connection cannot be used any more; nil: it can
+	ended []int // numbers of lists that are not needed any more; the next request passes them to the server
+	err   error // why the connection cannot be used any more; nil: it can be used
 }
 
 var _ store.Reader = (*Reader)(nil)
 
-// meetTimeout is how long starting a session may take. Normally it takes far less.
+// meetTimeout is the longest time that starting a session may take. Normally it takes far less.
 const meetTimeout = 5 * time.Second
 
 // Open starts a session with the process that has the store in dir open. The error is ErrNobody or
@@ -69,8 +69,8 @@ func Open(ctx context.Context, dir string) (*Reader, error) {
 	return r, nil
 }
 
-// dial connects to a server. If the path of the socket is not valid in this process, such as in a
-// container, it tries the socket in dir.
+// dial connects to a server. If the path of the socket is not valid in this process, for example in
+// a container, it tries the socket in dir.
 func dial(ctx context.Context, dir string, at address) (net.Conn, error) {
 	d := net.Dialer{Timeout: meetTimeout}
 	conn, err := d.DialContext(ctx, at.Network, at.Address)
@@ -84,7 +84,7 @@ func dial(ctx context.Context, dir string, at address) (net.Conn, error) {
 func meet(ctx context.Context, conn net.Conn, at address) (*Reader, error) {
 	stop := context.AfterFunc(ctx, func() { conn.Close() })
 	defer stop()
-	_ = conn.SetDeadline(time.Now().Add(meetTimeout)) // a connection without one ends by the first error
+	_ = conn.SetDeadline(time.Now().Add(meetTimeout)) // if this fails, the first read or write fails too
 	secret := make([]byte, secretSize)
 	_, err := io.WriteString(conn, at.Question)
 	if err == nil {
@@ -198,7 +198,7 @@ func inParts[T any](ctx context.Context, r *Reader, q request, of func(*part) []
 	}
 }
 
-// pagesAtOnce is how many pages, or clusters, one request asks for.
+// pagesAtOnce is the number of pages, or of clusters, that one request asks for.
 const pagesAtOnce = 256
 
 // Pages returns pages by their IDs. It asks for pagesAtOnce pages with each request.
@@ -269,8 +269,8 @@ func (r *Reader) Tally(ctx context.Context) (store.Tally, error) {
 	return a.Tally, nil
 }
 
-// Meta returns a named value; nil: there is none. Gob does not tell an empty value from nil, so the
-// answer contains a flag for that.
+// Meta returns a named value, or nil if there is none. Gob does not distinguish an empty value from
+// nil, so the answer contains a flag for that.
 func (r *Reader) Meta(ctx context.Context, name string) ([]byte, error) {
 	a, err := r.ask(ctx, request{Verb: askMeta, Name: name})
 	if err != nil || !a.IsSet {

@@ -49,7 +49,7 @@ func (w whole) PackedMembers(ctx context.Context, leaders []dedup.Hash) iter.Seq
 	return store.Unpacked(w.Members(ctx, leaders), func(r *store.Record) ([]byte, error) { return json.Marshal(r) })
 }
 
-// packedOf is a page as a store on disk keeps it.
+// packedOf returns a page as a store on disk keeps it.
 func packedOf(c *store.Content) store.Packed {
 	record, err := json.Marshal(&c.Record)
 	if err != nil {
@@ -65,7 +65,7 @@ func packedOf(c *store.Content) store.Packed {
 	return p
 }
 
-// served is a store that is written to as it is, and read through a session for each question.
+// served is a store that is written to directly. Each read opens a session with a server.
 type served struct {
 	store.Store
 	t   *testing.T
@@ -86,7 +86,7 @@ func serveStore(t *testing.T, s store.Store, take func() (Snapshot, error)) stor
 	return &served{s, t, dir}
 }
 
-// The promises of a store hold for what is read through another process, too.
+// The promises of a store about reading also hold for a Reader.
 func TestServedMemory(t *testing.T) {
 	t.Parallel()
 	storetest.RunReader(t, func(t *testing.T) store.Store {
@@ -131,7 +131,7 @@ func openReader(t *testing.T, dir string) *Reader {
 	return r
 }
 
-// through asks one question in a session of its own.
+// through calls ask with a Reader in a new session.
 func through[T any](s *served, ask func(*Reader) (T, error)) (T, error) {
 	r, err := Open(ctx, s.dir)
 	if err != nil {
@@ -143,7 +143,7 @@ func through[T any](s *served, ask func(*Reader) (T, error)) (T, error) {
 	return ask(r)
 }
 
-// listThrough reads a list in a session of its own.
+// listThrough reads a list in a new session.
 func listThrough[T any](s *served, list func(*Reader) iter.Seq2[T, error]) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		_, _ = through(s, func(r *Reader) (bool, error) {
@@ -210,7 +210,8 @@ func (s *served) Counts(ctx context.Context) (frontier.Counts, error) {
 	return through(s, func(r *Reader) (frontier.Counts, error) { return r.Counts(ctx) })
 }
 
-// Lists stand inside each other, and one that is left makes room for another.
+// A client may read several lists at once, one inside the other. A list that the client stops
+// reading does not count towards the limit any more.
 func TestListsInLists(t *testing.T) {
 	t.Parallel()
 	s, dir := store.NewMemory(), t.TempDir()
@@ -240,7 +241,7 @@ func TestListsInLists(t *testing.T) {
 	}
 }
 
-// What a caller tells apart by errors.Is, it can tell apart here.
+// Errors that callers distinguish by errors.Is can also be distinguished by a client.
 func TestErrorsKeepTheirMeaning(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -288,7 +289,7 @@ func serveMemory(t *testing.T, dir string, s *store.Memory, l limits) *Server {
 	return server
 }
 
-// Only the owner of the files can ask, and nothing stays behind.
+// Only the owner of the files can connect, and the server removes its files at the end.
 func TestFiles(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -319,7 +320,7 @@ func wantEmpty(t *testing.T, dir string) {
 	}
 }
 
-// A path longer than a socket's may be.
+// The server works in a folder whose path is too long for a socket.
 func TestLongPath(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), strings.Repeat("long", 40))
@@ -343,8 +344,8 @@ func TestLongPath(t *testing.T) {
 	wantEmpty(t, dir)
 }
 
-// A process that was killed leaves its files. The next one does not mind, and a reader is not led
-// astray.
+// A process that was killed leaves its files. The next server replaces them, and a reader that
+// finds them gets ErrNobody.
 func TestStaleFiles(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -370,7 +371,7 @@ func TestStaleFiles(t *testing.T) {
 	openReader(t, dir)
 }
 
-// Each side wants to know that the other has read the file.
+// Client and server refuse a connection if the other side does not have the right secret.
 func TestSecrets(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -391,7 +392,8 @@ func TestSecrets(t *testing.T) {
 	}
 }
 
-// One who asks nothing gives up the snapshot in the end, and is told so.
+// A session without requests is ended after a while, which releases its snapshot. The client then
+// gets ErrEnded.
 func TestIdleReader(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -417,7 +419,7 @@ type telling struct {
 
 func (t telling) Close() error { close(t.closed); return nil }
 
-// There is a bound to the readers at once, and who leaves makes room.
+// The number of simultaneous readers is limited, and when one ends, another can begin.
 func TestBusy(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -439,7 +441,7 @@ func TestBusy(t *testing.T) {
 	<-closed
 }
 
-// A server that ends cuts a reader that does not, and says so to him.
+// When a server is closed, it closes the connections of the remaining readers, which get ErrEnded.
 func TestCut(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -458,7 +460,7 @@ func TestCut(t *testing.T) {
 	}
 }
 
-// A reader whose context ends says so.
+// A call whose context ends returns the error of the context.
 func TestCancelled(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -474,7 +476,8 @@ func TestCancelled(t *testing.T) {
 	}
 }
 
-// write commits a page: every third leads, those after it follow it.
+// write commits page n. Every third page is a leader, and the two pages after it are its
+// duplicates.
 func write(t testing.TB, s store.Index, n int) {
 	url := func(n int) string { return fmt.Sprintf("https://example.com/%d", n) }
 	e := &store.Entry{State: frontier.Fetched, Text: store.Pack([]byte(url(n)))}
@@ -488,8 +491,8 @@ func write(t testing.TB, s store.Index, n int) {
 	}
 }
 
-// While a crawl writes, each reader sees one moment: its numbers add up, and every member's leader
-// is there.
+// While a crawl writes, each reader sees the store at one moment: the counts agree, and the leader
+// of every member is there.
 func TestOneMoment(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -530,7 +533,7 @@ func TestOneMoment(t *testing.T) {
 	}
 }
 
-// readMoment reads all of a store, and compares its parts with each other.
+// readMoment reads all data of a store, and checks that it is consistent.
 func readMoment(dir string) error {
 	r, err := Open(ctx, dir)
 	if err != nil {

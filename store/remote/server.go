@@ -40,20 +40,20 @@ type Snapshot interface {
 	Close() error
 }
 
-// limits restrict what clients can cost the server.
+// limits bound the resources of the server that clients can use.
 type limits struct {
-	sessions int           // sessions at the same time
-	lists    int           // open lists in a session
-	hello    time.Duration // time for the exchange of the secrets
-	idle     time.Duration // time between two requests
-	answer   time.Duration // time for a client to receive an answer
-	age      time.Duration // duration of a session
+	sessions int           // greatest number of sessions at the same time
+	lists    int           // greatest number of open lists in a session
+	hello    time.Duration // longest time for the exchange of the secrets
+	idle     time.Duration // longest time between two requests
+	answer   time.Duration // longest time for a client to receive an answer
+	age      time.Duration // longest duration of a session
 	grace    time.Duration // time that sessions get to end by themselves when the server is closed
 }
 
-// A snapshot keeps overwritten data on disk, so a client that hangs must not hold one for ever.
-// idle is ten minutes because the command report --complete may compute for minutes between two
-// requests.
+// A snapshot keeps overwritten data on disk, so a client that hangs must not keep its snapshot for
+// ever. idle is ten minutes because the command report --complete may compute for minutes between
+// two requests.
 var defaultLimits = limits{
 	sessions: 32, lists: 32,
 	hello: 5 * time.Second, idle: 10 * time.Minute, answer: time.Minute, age: time.Hour,
@@ -69,12 +69,12 @@ type Server struct {
 	at     address
 
 	listener net.Listener
-	ctx      context.Context // its end ends all sessions
+	ctx      context.Context // all sessions end when it is cancelled
 	cancel   context.CancelFunc
 	accepts  sync.WaitGroup // waits for the loop that accepts connections
 	serving  sync.WaitGroup // waits for the sessions
 	slots    chan struct{}  // holds one value for each session
-	refusals chan struct{}  // holds one value for each client that is being told that the server is busy
+	refusals chan struct{}  // holds one value for each client to which a refusal is being sent
 }
 
 // Serve answers clients that read the store in dir, until Close. by is the command that has the
@@ -181,7 +181,7 @@ func (s *Server) serve(conn net.Conn, busy bool) {
 	defer conn.Close()
 	defer context.AfterFunc(s.ctx, func() { conn.Close() })()
 	oldest := time.Now().Add(s.limits.age)
-	_ = conn.SetDeadline(time.Now().Add(s.limits.hello)) // a connection without one ends by the first error
+	_ = conn.SetDeadline(time.Now().Add(s.limits.hello)) // if this fails, the first read or write fails too
 	if !s.meet(conn) {
 		return
 	}
@@ -215,7 +215,7 @@ func (s *Server) serve(conn net.Conn, busy bool) {
 	}
 }
 
-// meet exchanges the secrets with a client, and reports whether the client's was right.
+// meet exchanges the secrets with a client, and reports whether the client sent the right one.
 func (s *Server) meet(conn net.Conn) bool {
 	question := make([]byte, secretSize)
 	if _, err := io.ReadFull(conn, question); err != nil {

@@ -9,8 +9,8 @@ import (
 	"skink/store"
 )
 
-// A part of a list ends when it has partValues values or partBytes bytes. A round trip costs some
-// 50 µs, as much as reading a few records.
+// A list is sent in parts. A part ends when it has partValues values or partBytes bytes. A round
+// trip takes some 50 µs, as long as reading a few records.
 const (
 	partValues = 256
 	partBytes  = 256 << 10
@@ -21,8 +21,8 @@ type session struct {
 	ctx   context.Context
 	from  Snapshot
 	lists map[int]*list // open lists by their number
-	last  int           // the last number given to a list
-	most  int           // most open lists
+	last  int           // number of the list that was opened last
+	most  int           // greatest number of open lists
 }
 
 func newSession(ctx context.Context, from Snapshot, most int) *session {
@@ -85,7 +85,7 @@ func (s *session) begin(a *answer, q *request) error {
 	}
 	l := s.listOf(q)
 	if l == nil {
-		return fmt.Errorf("request %d is not known here", q.Verb)
+		return fmt.Errorf("unknown request %d", q.Verb)
 	}
 	s.last++
 	s.lists[s.last] = l

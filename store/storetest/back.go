@@ -8,7 +8,7 @@ import (
 	"skink/store"
 )
 
-// backPromises are about URLs that are queued again, queued last, or due later.
+// backPromises are about URLs that are queued again, queued with a late priority, or due later.
 var backPromises = []promise{
 	{"what_has_ended_is_put_back", func(t *testing.T, s store.Store) {
 		for i, state := range []frontier.State{frontier.Fetched, frontier.Redirected, frontier.Blocked, frontier.Failed, frontier.GivenUp} {
@@ -73,7 +73,7 @@ var backPromises = []promise{
 		again := frontier.Item{URL: url, Due: aTime.Add(time.Hour)}
 		requeue(t, s, 1, again)
 		second := full(url, "two")
-		second.Revisit, second.State = true, frontier.Unknown // as after a crash before the end of the URL was written
+		second.Revisit, second.State = true, frontier.Unknown // as after a crash before the final state of the URL was written
 		second.Record.FetchedAt = again.Due.Add(time.Second)
 		commit(t, s, second)
 		taken := must(s.Take(ctx, claim(t, s, "example.com").Claim, 9))(t)
@@ -184,7 +184,7 @@ var backPromises = []promise{
 	}},
 }
 
-// requeue puts URLs back and expects that want of them were not pending.
+// requeue queues URLs again and expects that want of them were not pending.
 func requeue(t tester, s store.Store, want int, list ...frontier.Item) {
 	t.Helper()
 	if got := must(s.Requeue(ctx, list))(t); got != want {

@@ -42,7 +42,7 @@ func must[T any](v T, err error) func(t tester) T {
 	}
 }
 
-// equal fails the test unless a store's answer is the one that is wanted.
+// equal fails the test unless a store's answer, got, equals want.
 func equal(t tester, what string, got, want any) {
 	t.Helper()
 	if !reflect.DeepEqual(got, want) {
@@ -64,7 +64,7 @@ func collect[T any](t tester, seq iter.Seq2[T, error]) []T {
 // hashOf returns the id of a URL or the hash of a text.
 func hashOf(s string) dedup.Hash { return dedup.HashOf([]byte(s)) }
 
-// page makes the plainest page.
+// page makes an entry for a unique page, with as few values as possible.
 func page(url string) *store.Entry {
 	return &store.Entry{
 		Record: store.Record{ID: hashOf(url), URL: url, Kind: store.Page, Verdict: dedup.Unique},
@@ -89,7 +89,7 @@ func wholeItem(url string) frontier.Item {
 // urlOf returns the URL of a numbered page.
 func urlOf(n int) string { return fmt.Sprintf("https://example.com/%d", n) }
 
-// copyOf makes a page that follows the page of another URL.
+// copyOf makes an entry for a near duplicate of the page at leader.
 func copyOf(leader, url string, resemblance float64) *store.Entry {
 	e := page(url)
 	e.Record.Verdict = dedup.Near
@@ -111,7 +111,7 @@ func full(url, text string) *store.Entry {
 	return e
 }
 
-// linksTo makes links that no other text has.
+// linksTo makes links that differ for each text.
 func linksTo(text string) []store.Link {
 	return []store.Link{
 		{URL: "https://example.com/about/" + text, Text: "about " + text, Kind: store.LinkAnchor, NoFollow: true},
@@ -119,7 +119,7 @@ func linksTo(text string) []store.Link {
 	}
 }
 
-// wantLinks compares a page's links.
+// wantLinks fails the test unless a page has the given links.
 func wantLinks(t tester, s store.Reader, url string, want []store.Link) {
 	t.Helper()
 	if c := known(t, s, url, store.WantLinks); c == nil {
@@ -129,12 +129,12 @@ func wantLinks(t tester, s store.Reader, url string, want []store.Link) {
 	}
 }
 
-// sketchOf makes a sketch that no other text has.
+// sketchOf makes a sketch that differs for each text.
 func sketchOf(text string) *dedup.Sketch {
 	return &dedup.Sketch{0: uint32(keyOf(text)), dedup.Minima - 1: uint32(keyOf(text) >> 32)}
 }
 
-// keyOf makes a key that no other text has.
+// keyOf makes an index key that differs for each text.
 func keyOf(text string) uint64 {
 	h := hashOf(text)
 	return binary.BigEndian.Uint64(h[:])
@@ -169,7 +169,7 @@ func commit(t tester, s store.Store, entries ...*store.Entry) {
 	}
 }
 
-// wantOutcomes writes entries and compares their outcomes.
+// wantOutcomes writes entries and fails the test unless they have the given outcomes.
 func wantOutcomes(t tester, s store.Store, entries []*store.Entry, want ...store.Outcome) {
 	t.Helper()
 	equal(t, "outcomes", must(s.Commit(ctx, entries))(t), want)
@@ -211,7 +211,7 @@ func discover(t tester, s store.Store, want int, list []frontier.Item) {
 	}
 }
 
-// wantState compares the state of a URL.
+// wantState fails the test unless a URL has the given state.
 func wantState(t tester, s store.Store, url string, want frontier.State) {
 	t.Helper()
 	if got := must(s.State(ctx, url))(t); got != want {
@@ -219,13 +219,13 @@ func wantState(t tester, s store.Store, url string, want frontier.State) {
 	}
 }
 
-// known returns what is known of a URL; nil: nothing is.
+// known returns the stored page of a URL, or nil if there is none.
 func known(t tester, s store.Reader, url string, want store.Want) *store.Content {
 	t.Helper()
 	return must(s.Pages(ctx, []dedup.Hash{hashOf(url)}, want))(t)[0]
 }
 
-// wantRecord compares the record of a URL.
+// wantRecord fails the test unless the store has the given record.
 func wantRecord(t tester, s store.Reader, want store.Record) {
 	t.Helper()
 	c := known(t, s, want.URL, store.WantRecord)
@@ -236,7 +236,7 @@ func wantRecord(t tester, s store.Reader, want store.Record) {
 	equal(t, "record of "+want.URL, c.Record, want)
 }
 
-// wantText compares a page's text.
+// wantText fails the test unless a page has the given text.
 func wantText(t tester, s store.Reader, url, want string) {
 	t.Helper()
 	switch c := known(t, s, url, store.WantText); {
@@ -247,16 +247,16 @@ func wantText(t tester, s store.Reader, url, want string) {
 	}
 }
 
-// lookup asks one question.
+// lookup calls Lookup with a single ask.
 func lookup(t tester, s store.Store, ask store.Ask) store.Found {
 	t.Helper()
 	return must(s.Lookup(ctx, []store.Ask{ask}))(t)[0]
 }
 
-// askKeys asks for all leaders under keys.
+// askKeys returns an ask for all leaders that have one of the keys.
 func askKeys(keys ...uint64) store.Ask { return store.Ask{Keys: keys, Limit: 1 << 20} }
 
-// leaders returns the text hashes of the pages that are posted under a key, in order.
+// leaders returns the text hashes of the leaders that have a key, in the order of their commits.
 func leaders(t tester, s store.Store, key uint64) []dedup.Hash {
 	t.Helper()
 	found := lookup(t, s, askKeys(key))
@@ -283,7 +283,8 @@ func hashesOf(urls ...string) []dedup.Hash {
 	return ids
 }
 
-// wantCopy compares the earliest page of a text; "": there is none.
+// wantCopy fails the test unless want is the URL of the earliest page with a text. If want is "",
+// there must be none.
 func wantCopy(t tester, s store.Store, text dedup.Hash, want string) {
 	t.Helper()
 	found := lookup(t, s, store.Ask{Hashes: []dedup.Hash{text}})
@@ -302,7 +303,7 @@ func changes(t tester, s store.Reader, after store.Cursor) []*store.Change {
 	return collect(t, s.Changes(ctx, after, store.WantRecord))
 }
 
-// wantChanges compares the URLs of changes.
+// wantChanges fails the test unless the changes after a cursor have the given URLs.
 func wantChanges(t tester, s store.Reader, after store.Cursor, want ...string) {
 	t.Helper()
 	var got []string

@@ -68,7 +68,7 @@ var commitPromises = []promise{
 		url := "https://example.com/"
 		discover(t, s, 1, items(0, url))
 		first := full(url, "the first text")
-		first.State = frontier.Unknown // as after a crash before the end of the URL was written
+		first.State = frontier.Unknown // as after a crash before the final state of the URL was written
 		commit(t, s, first)
 		tally := must(s.Tally(ctx))(t)
 
@@ -132,7 +132,7 @@ var commitPromises = []promise{
 	}},
 }
 
-// judged makes an entry whose verdict rests on a look-up made now.
+// judged makes an entry whose verdict is based on a look-up made now.
 func judged(t tester, s store.Store, url, text string, keys ...uint64) *store.Entry {
 	t.Helper()
 	e := full(url, text)

@@ -10,7 +10,8 @@ import (
 	"skink/store"
 )
 
-// durablePromises still hold after reopen, which closes an open store and opens it again.
+// durablePromises are about data that must survive when a store is closed and opened again. reopen
+// does both.
 var durablePromises = []struct {
 	name string
 	test func(t *testing.T, reopen func() store.Store)
@@ -37,7 +38,7 @@ var durablePromises = []struct {
 		tally := must(s.Tally(ctx))(t)
 		counts := must(s.Counts(ctx))(t)
 
-		for range 2 { // first it is read from the log, then from a table
+		for range 2 { // badger reads the data from its log first, and later from a table
 			s = reopen()
 			wantRecord(t, s, e.Record)
 			wantText(t, s, e.Record.URL, "a text")
@@ -70,7 +71,7 @@ var durablePromises = []struct {
 		old := claim(t, s, "example.com").Claim
 		equal(t, "taken", take(t, s, old, 3), []string{"https://example.com/0", "https://example.com/1", "https://example.com/2"})
 		end(t, s, "https://example.com/1", frontier.Fetched)
-		check(t, s.Return(ctx, old, frontier.Rest{Next: time.Now().Add(time.Hour)})) // a rest that skink itself chose ends with the process
+		check(t, s.Return(ctx, old, frontier.Rest{Next: time.Now().Add(time.Hour)})) // a delay that skink itself chose ends with the process
 		s = reopen()
 		c := claim(t, s, "example.com").Claim
 		equal(t, "taken again", take(t, s, c, 9), []string{

@@ -23,9 +23,9 @@ var frontierPromises = []promise{
 		discover(t, s, 0, nil)
 		c := claim(t, s, "example.com").Claim
 		take(t, s, c, 1)
-		discover(t, s, 0, items(0, a)) // taken
+		discover(t, s, 0, items(0, a)) // a worker has taken the URL
 		end(t, s, a, frontier.Failed)
-		discover(t, s, 0, items(0, a)) // ended
+		discover(t, s, 0, items(0, a)) // the URL is finished
 		equal(t, "left", take(t, s, c, 9), []string{b})
 	}},
 	{"discovery_is_atomic_to_16_goroutines", func(t *testing.T, s store.Store) {
@@ -118,7 +118,7 @@ var frontierPromises = []promise{
 	}},
 }
 
-// end ends a URL as a page that was not judged.
+// end commits a page that was not judged, with the given final state of its URL.
 func end(t tester, s store.Store, url string, state frontier.State) {
 	t.Helper()
 	e := page(url)
@@ -126,7 +126,7 @@ func end(t tester, s store.Store, url string, state frontier.State) {
 	commit(t, s, e)
 }
 
-// leaveOut commits links of a page that are outside the crawl.
+// leaveOut commits a page with links to URLs outside the crawl.
 func leaveOut(t tester, s store.Store, urls ...string) {
 	t.Helper()
 	e := page("leading out")
@@ -137,7 +137,7 @@ func leaveOut(t tester, s store.Store, urls ...string) {
 // me is the worker that claims hosts in these tests.
 const me = "me"
 
-// claim claims a host. It returns to the store the other hosts that come with it.
+// claim claims a host. Other hosts that the store grants with it are returned at once.
 func claim(t tester, s store.Store, host string) frontier.Held {
 	t.Helper()
 	return claimBy(t, s, me, host, time.Hour)
@@ -168,7 +168,7 @@ func take(t tester, s store.Store, c frontier.Claim, n int) []string {
 	return urls
 }
 
-// granted returns the names of the hosts that a worker is given, in order.
+// granted claims hosts for a worker and returns their names, in order.
 func granted(t tester, s store.Store, worker string, n int) (names []string) {
 	t.Helper()
 	for _, h := range must(s.Claim(ctx, worker, n, time.Hour))(t).Hosts {
@@ -177,7 +177,7 @@ func granted(t tester, s store.Store, worker string, n int) (names []string) {
 	return names
 }
 
-// wantURLs compares the URLs in a state, sorted.
+// wantURLs fails the test unless the given URLs, in any order, are in a state.
 func wantURLs(t tester, s store.Store, state frontier.State, want ...string) {
 	t.Helper()
 	got := collect(t, s.URLs(ctx, state))
@@ -185,7 +185,7 @@ func wantURLs(t tester, s store.Store, state frontier.State, want ...string) {
 	equal(t, fmt.Sprintf("URLs in state %d", state), got, want)
 }
 
-// wantHosts compares the hosts that have pending URLs, sorted by name.
+// wantHosts fails the test unless the given hosts, in any order, are those with pending URLs.
 func wantHosts(t tester, s store.Store, want ...frontier.Host) {
 	t.Helper()
 	got := map[string]frontier.Host{}
@@ -319,7 +319,7 @@ var claimPromises = []promise{
 		}
 		equal(t, "of who is alone", share(me, 2), 0)
 		equal(t, "of two, who claim none", share("second", 0), 4)
-		equal(t, "of three", share("third", 3), 3) // 8 hosts, 5 of them held
+		equal(t, "of three", share("third", 3), 3) // 8 hosts, 5 of them claimed
 		equal(t, "of the first, who is told now", share(me, 0), 3)
 		check(t, s.Return(ctx, claim(t, s, "h7.example").Claim, frontier.Rest{Next: time.Now().Add(time.Hour)}))
 		equal(t, "with one that rests", share(me, 0), 3)
@@ -512,8 +512,8 @@ var claimPromises = []promise{
 	}},
 }
 
-// crawlAs claims hosts, takes some URLs of each, ends most of these and returns the host, until no
-// host has URLs left.
+// crawlAs claims hosts, takes some URLs of each, finishes most of them and returns the host. It
+// does so until no host has URLs left.
 func crawlAs(t *testing.T, s store.Store, worker string, fetched map[string]int) {
 	for {
 		g, err := s.Claim(ctx, worker, 2, time.Hour)
@@ -544,7 +544,7 @@ func crawlAs(t *testing.T, s store.Store, worker string, fetched map[string]int)
 	}
 }
 
-// wantLost fails the test unless err says that a claim has ended.
+// wantLost fails the test unless err means that a claim has ended.
 func wantLost(t tester, what string, err error) {
 	t.Helper()
 	if !errors.Is(err, frontier.ErrLost) {

@@ -8,7 +8,7 @@ import (
 	"skink/store"
 )
 
-// keptPromises are about values that were made of the pages and can be made of them again.
+// keptPromises are about cached values, which can be computed again from the pages.
 var keptPromises = []promise{
 	{"nothing_is_kept_at_first", func(t *testing.T, s store.Store) {
 		equal(t, "kept", must(s.Kept(ctx, "name"))(t), []byte(nil))
@@ -44,7 +44,7 @@ var keptPromises = []promise{
 		for n := range 4 {
 			all.Go(func() {
 				for range 5 {
-					_ = s.Keep(ctx, "name", value(n)) // another may have been there first
+					_ = s.Keep(ctx, "name", value(n)) // another goroutine may have been first
 					got, err := s.Kept(ctx, "name")
 					if err != nil || len(got) > 0 && !bytes.Equal(got, value(int(got[0]))) {
 						t.Errorf("Kept = %d bytes, %v: not one of the values", len(got), err)

@@ -68,7 +68,7 @@ var lookupPromises = []promise{
 	}},
 	{"no_text_is_found_nowhere", func(t *testing.T, s store.Store) {
 		e := page(urlOf(1))
-		e.Record.Hash = hashOf("a text") // the page has this text, but leads no copies of it
+		e.Record.Hash = hashOf("a text") // the page has this text, but no copy finds the page by its text
 		commit(t, s, e)
 		wantCopy(t, s, e.Record.Hash, "")
 		wantCopy(t, s, dedup.Hash{}, "")
@@ -104,7 +104,8 @@ var lookupPromises = []promise{
 		all.Meet = 3
 		equal(t, "met thrice", idsOf(lookup(t, s, all).Leaders), []dedup.Hash(nil))
 	}},
-	// A site of one template: each page meets all others. The last ones share the most keys.
+	// The pages of a site with one template: each shares keys with all others. The last pages share
+	// the most keys.
 	{"of_many_leaders_those_come_that_share_the_most_keys", func(t *testing.T, s store.Store) {
 		const many, near = dedup.MaxMet + 100, 5
 		var all []*store.Entry
@@ -234,7 +235,7 @@ var clusterPromises = []promise{
 		for n := range clusters {
 			leader := urlOf(n)
 			leaders = append(leaders, hashOf(leader))
-			if n%3 == 0 { // a leader that nobody follows
+			if n%3 == 0 { // a leader without members
 				commit(t, s, page(leader))
 				continue
 			}

@@ -16,7 +16,7 @@ import (
 )
 
 // testAsMemory does the same random things to a store and to [store.Memory] and compares their
-// answers. It uses few names, so that operations meet on the same pages.
+// answers. It uses few names, so that many operations concern the same pages.
 func testAsMemory(t *testing.T, open func(t *testing.T, dir string) store.Store) {
 	// By default rapid runs a hundred cases, each of which opens some stores, with their fsyncs.
 	if f := flag.Lookup("rapid.checks"); f != nil && f.Value.String() == f.DefValue {
@@ -37,15 +37,15 @@ func testAsMemory(t *testing.T, open func(t *testing.T, dir string) store.Store)
 	})
 }
 
-// A model holds the store under test and the memory store that it must be like. Its methods that
+// A model has the store under test and a memory store, which must behave alike. Its methods that
 // take a *rapid.T are the operations. Check runs after each of them.
 type model struct {
 	open   func() store.Store
 	store  store.Store
 	memory *store.Memory
-	held   map[string]heldPair // by host name, the claims that are held on it
-	rested map[string]bool     // hosts, without pending URLs too, whose rest ends when a store is opened again
-	bases  []basisPair         // what look-ups gave, for later commits
+	held   map[string]heldPair // by host name, the valid claims on the host in the two stores
+	rested map[string]bool     // hosts, with or without pending URLs, whose delay is forgotten when a store is opened again
+	bases  []basisPair         // the results of look-ups on which later commits are based
 }
 
 // both returns the two stores in the order in which they are compared.
@@ -121,13 +121,13 @@ func drawAsk(r *rapid.T) store.Ask {
 	return ask
 }
 
-// Lookup asks both stores, and keeps what a verdict would rest on for a later commit.
+// Lookup asks both stores, and keeps the basis of a verdict for a later commit.
 func (m *model) Lookup(r *rapid.T) {
 	ask := drawAsk(r)
 	m.bases = append(m.bases, m.look(r, ask))
 }
 
-// A basisPair is what a verdict rests on in each of the two stores. Their marks differ.
+// A basisPair has the basis of a verdict in each of the two stores. The marks of the two differ.
 type basisPair [2]store.Basis
 
 // look asks both stores one question and compares the answers, except for the marks.
@@ -159,7 +159,7 @@ func (m *model) Discover(r *rapid.T) {
 // own claims.
 type heldPair [2]frontier.Claim
 
-// Claim claims a host in both stores, if they give one.
+// Claim claims a host in both stores, if they grant one.
 func (m *model) Claim(r *rapid.T) {
 	var given [2][]frontier.Host
 	var claims [2]map[string]frontier.Claim
@@ -175,7 +175,7 @@ func (m *model) Claim(r *rapid.T) {
 		}
 	}
 	equal(r, "given", given[0], given[1])
-	// A store waits for its replicas before it says that nothing is left.
+	// A store waits for its replicas before it reports that no URLs are left.
 	for tries := 0; tries < 200 && len(given[0]) == 0 && waiting[0] != waiting[1]; tries++ {
 		time.Sleep(50 * time.Millisecond)
 		for i, s := range m.both() {
@@ -188,7 +188,7 @@ func (m *model) Claim(r *rapid.T) {
 	}
 }
 
-// hold returns the name of a host that is held, "" if there is none.
+// hold returns the name of a claimed host, or "" if there is none.
 func (m *model) hold(r *rapid.T) string {
 	if len(m.held) == 0 {
 		return ""
@@ -265,7 +265,7 @@ func (m *model) Commit(r *rapid.T) {
 	same(r, m, "outcomes", func(s store.Store) ([]store.Outcome, error) { return s.Commit(ctx, entries) })
 }
 
-// CommitJudged commits a page whose verdict rests on an earlier look-up. A store may refuse an
+// CommitJudged commits a page whose verdict is based on an earlier look-up. A store may refuse an
 // entry that it need not refuse. Then the page is committed without a basis.
 func (m *model) CommitJudged(r *rapid.T) {
 	if len(m.bases) == 0 {
@@ -284,8 +284,9 @@ func (m *model) CommitJudged(r *rapid.T) {
 	equal(r, "outcome", one(m.memory, basis[1]), got)
 }
 
-// Reopen first returns the hosts that are held, with rests that a store keeps. Claims, and rests
-// that skink itself chose, end when a store is opened again, but the memory store would keep them.
+// Reopen first returns all claimed hosts, with delays that a store keeps. When a store is opened
+// again, claims are forgotten, and delays that skink itself chose. The memory store would keep
+// them.
 func (m *model) Reopen(r *rapid.T) {
 	if rapid.IntRange(0, 2).Draw(r, "seldom") > 0 || len(must(m.store.Claim(ctx, me, 0, time.Hour))(r).Hosts) > 0 {
 		return // opening takes longer than everything else, so it is rare

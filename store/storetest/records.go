@@ -95,7 +95,7 @@ var changePromises = []promise{
 		for i, c := range changes(t, s, "") {
 			equal(t, "kind", c.Kind, store.New)
 			wantChanges(t, s, c.Cursor, []string{urlOf(9), urlOf(8), urlOf(7), urlOf(6), urlOf(5)}[i+1:]...)
-			break // a slice of nothing is not nil
+			break // a slice of an empty list would not be nil
 		}
 	}},
 	{"a_cursor_of_nothing_is_refused", func(t *testing.T, s store.Store) {
@@ -125,7 +125,7 @@ var changePromises = []promise{
 		for c, err := range s.Changes(ctx, "", store.WantRecord) {
 			check(t, err)
 			if c.Record.Leader == hashOf(urlOf(1)) {
-				continue // this page is written below, and the reader may see it
+				continue // this page is written below, and the reader may or may not see it
 			}
 			seen++
 			wantText(t, s, c.Record.URL, c.Record.URL)

@@ -1,8 +1,8 @@
-// Package storetest holds the promises of packages store and frontier as tests. Every back end
-// passes [Run]. A back end that outlives its process also passes [RunDurable].
+// Package storetest tests the promises of packages store and frontier. Every back end passes [Run].
+// A back end that outlives its process also passes [RunDurable].
 //
-// Each test is named for a promise. It asks for nothing that the contract does not promise, so that
-// a store for several machines can pass too.
+// Each test is named for a promise. It does not require more than the contract promises, so that a
+// store for several machines can pass too.
 package storetest
 
 import (
@@ -17,7 +17,7 @@ type group struct {
 	promises []promise
 }
 
-// reading holds the promises to callers that only read a store.
+// reading has the promises for callers that only read a store.
 var reading = []group{
 	{"records", recordPromises},
 	{"changes", changePromises},

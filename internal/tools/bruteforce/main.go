@@ -1,13 +1,13 @@
-// Bruteforce holds the verdicts of a crawl against the truth: the exact
-// resemblance of every pair of pages, counted without sketches, bands, index or
-// cache.
+// Bruteforce compares the verdicts of a crawl with the exact resemblance of every pair of pages,
+// computed without sketches, bands, index or cache.
 //
 //	skink export --include all | go run ./internal/tools/bruteforce --similarity 0.8
 //
-// It prints two shares. Recall: of the pairs of pages on different hosts that
-// resemble each other at least as much as was asked for, those that are not both
-// unique. Precision: of the verdicts near, those whose page resembles its leader
-// that much. Thin pages are compared with nobody by the crawl, and so not here.
+// It prints recall and precision. Consider all pairs of pages on different hosts whose resemblance
+// is at least --similarity: recall is the share of pairs in which at least one page is not unique.
+// Consider all pages with the verdict near: precision is the share of pages whose resemblance to
+// their leader is at least --similarity. Thin pages are left out, because a crawl does not compare
+// them.
 package main
 
 import (
@@ -50,14 +50,14 @@ func main() {
 	}
 }
 
-// A result is what was counted.
+// A result has the counts of a comparison.
 type result struct {
 	pages              int
-	pairs, found       int     // across hosts, at or above the similarity; not both unique
-	within, foundInOne int     // the same on one host
-	near, right        int     // verdicts; those that are at or above the similarity
+	pairs, found       int     // pairs across hosts with at least the similarity; pairs among these in which a page is not unique
+	within, foundInOne int     // the same for pairs on one host
+	near, right        int     // pages with the verdict near; those among them whose resemblance to the leader is at least the similarity
 	lost               int     // duplicates whose leader is not in the export
-	worst              float64 // difference between a verdict's resemblance and the truth
+	worst              float64 // greatest difference between the resemblance in a verdict and the exact resemblance
 }
 
 func (r result) String() string {
@@ -110,8 +110,8 @@ func read(r io.Reader, shingle int) ([]*page, error) {
 	}
 }
 
-// comparePairs counts the similar pairs. To compare a page with all before it, it
-// counts, shingle by shingle, with whom it shares it.
+// comparePairs counts the similar pairs. To compare a page with all earlier pages, it counts for
+// each earlier page the shingles that both have.
 func (res *result) comparePairs(pages []*page, similarity float64) {
 	holders := map[uint64][]int32{}
 	shared := make([]int32, len(pages))
@@ -151,7 +151,7 @@ func (res *result) pair(p, q *page) {
 	}
 }
 
-// checkVerdicts compares each duplicate with the leader it names.
+// checkVerdicts compares each duplicate with its leader.
 func (res *result) checkVerdicts(pages []*page, similarity float64) {
 	byURL := map[string]*page{}
 	for _, p := range pages {

@@ -5,9 +5,9 @@ import (
 	"testing"
 )
 
-// TestMeasure: a and b are one article on two hosts, c resembles a (10 of 12
-// shingles of three words), d nobody. A verdict that misses the pair, one that
-// names the wrong leader, and one whose leader is not there are all counted.
+// In TestMeasure, a and b are the same article on two hosts, c resembles a (10 of 12 shingles of
+// three words), and d resembles no other page. The result counts a verdict that misses the pair,
+// one with the wrong leader, and one with a missing leader.
 func TestMeasure(t *testing.T) {
 	const text = `"one two three four five six seven eight nine ten eleven twelve thirteen"`
 	const changed = `"one two three four five six seven eight nine ten eleven twelve changed"`

@@ -8,8 +8,8 @@ import (
 	"golang.org/x/net/html"
 )
 
-// TestStability holds the extractor to the figures on the pages made here, which
-// are kinder than those of the web: run the tool on those.
+// TestStability checks the figures of the extractor on generated pages. These pages are easier than
+// real pages, with which the tool can be run by hand.
 func TestStability(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 0))
 	pages := madeArticles(1)
@@ -33,8 +33,8 @@ const article = `Once there was a boat that nobody wanted to paint, because the 
 gone to sleep. Then a girl came along the quay with a bucket of blue, and she asked nobody, and she painted it from bow to stern until
 the evening. In the morning the whole harbour was awake and pointed, and the fog itself had a blue rim where it had leaned on the boat.`
 
-// TestFindBox: the box is the smallest that holds the article, and a page without
-// one is left out.
+// TestFindBox checks that the box is the smallest element that contains the article, and that a
+// page without such an element is left out.
 func TestFindBox(t *testing.T) {
 	paragraphs := "<p>" + strings.ReplaceAll(article, ". ", ".</p><p>") + "</p>"
 	for _, c := range []struct {
@@ -60,12 +60,13 @@ func TestFindBox(t *testing.T) {
 	}
 }
 
-// TestIn: the template keeps its box, and is as it was afterwards.
+// TestIn checks that a graft keeps the template's box, and that the template is unchanged
+// afterwards.
 func TestIn(t *testing.T) {
 	pages := madeArticles(2)
 	p, q := pages[0], pages[1]
 	before := render(t, q)
-	below := strings.SplitN(p.own.text, "\n", 3)[1] // below the headline, which is the template's in a graft
+	below := strings.SplitN(p.own.text, "\n", 3)[1] // text below the headline, because a graft has the headline of the template
 	first := strings.Join(strings.Fields(below)[:8], " ")
 	for _, ownBox := range []bool{false, true} {
 		got := p.in(q, ownBox)
@@ -86,15 +87,15 @@ func render(t *testing.T, p *page) string {
 	return b.String()
 }
 
-// TestFault: what only one text has is blamed on the page it comes from.
+// TestFault checks that text which only one of the two texts has is attributed to the right page.
 func TestFault(t *testing.T) {
-	set := func(text string) taken { return taken{text: text, set: setOf(text, shingle)} }
+	set := func(text string) extracted { return extracted{text: text, set: setOf(text, shingle)} }
 	w := writer{rand.New(rand.NewPCG(3, 0))}
 	body, other := w.paragraph(80), w.paragraph(60)
 	half := strings.Join(strings.Fields(body)[:30], " ")
 	for _, c := range []struct {
 		own, graft, why string
-		template        bool // whether the template is at fault
+		template        bool // whether the template is the cause
 	}{
 		{body, half, "in the template some of the article is lost", true},
 		{half, body, "on the own page some of the article is lost", false},
@@ -102,7 +103,7 @@ func TestFault(t *testing.T) {
 		{body + other, body, "on the own page text is taken that is not the article's", false},
 	} {
 		own, template := &page{own: set(c.own), text: setOf(body, shingle)}, &page{}
-		got := graft{article: own, template: template, taken: set(c.graft)}.fault()
+		got := graft{article: own, template: template, extracted: set(c.graft)}.fault()
 		if got.why != c.why || (got.page == template) != c.template {
 			t.Errorf("got %q, want %q", got.why, c.why)
 		}

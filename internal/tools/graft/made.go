@@ -18,8 +18,8 @@ var templateFiles embed.FS
 
 const madeArticleCount = 60
 
-// madeArticles returns pages with generated articles of 60 to 760 words. Each article is put into
-// the next of the templates in turn.
+// madeArticles returns pages with generated articles of 60 to 760 words. The articles are
+// distributed evenly over the templates.
 func madeArticles(seed uint64) (pages []*page) {
 	names, err := fs.Glob(templateFiles, "templates/*.html")
 	if err != nil {
@@ -60,8 +60,8 @@ func madeSite(seed uint64) (texts []string) {
 	return texts
 }
 
-// A writer writes random sentences. They come from so many combinations that two are hardly ever
-// the same.
+// A writer makes random sentences. The words have so many combinations that a sentence hardly ever
+// occurs twice.
 type writer struct{ *rand.Rand }
 
 var (
@@ -105,8 +105,8 @@ func (w writer) title() string {
 	return fmt.Sprintf("A %s %s %s the %s", w.of(qualities), w.of(things), w.of(doings), w.of(things))
 }
 
-// article returns an article of about the given number of words, once as HTML and once as plain
-// text. The paragraphs have other elements, such as headings and lists, between them.
+// article returns an article of about the given number of words, as HTML and as plain text. Between
+// its paragraphs are other elements, such as headings and lists.
 func (w writer) article(words int) (body, text string) {
 	var b, plain strings.Builder
 	add := func(before, s, after string) {

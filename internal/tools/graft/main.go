@@ -1,24 +1,25 @@
-// Graft measures how stable the extracted main text is. A copy of an article keeps its sentences
-// and changes everything around them: another site, another menu, other lists of related articles.
-// So the tool cuts the body out of one page, puts it in place of another page's body, and compares
-// the texts that the extractor returns for both.
+// Graft measures how stable the extracted main text is. A copy of an article on another site has
+// the same sentences, but everything around them differs: the menu, the footer, the lists of
+// related articles. So the tool takes the article of one page, puts it in place of the article of
+// another page, and compares the texts that the extractor returns for both pages.
 //
-//	go run ./internal/tools/graft                          on pages of its own making
-//	go run ./internal/tools/graft -articles DIR -site DIR  on real ones
+//	go run ./internal/tools/graft                          # with generated pages
+//	go run ./internal/tools/graft -articles DIR -site DIR  # with real pages
 //
 // It prints three figures, each a resemblance of ten-word shingles:
 //
-//   - grafts: an article on its own page and in the template of another. They should be found to be
-//     copies.
+//   - grafts: an article on its own page and in the template of another page. The two should be
+//     recognized as duplicates.
 //   - strangers: two articles in one template. They must not resemble each other.
 //   - site: two different pages of one site.
 //
-// DIR of -articles holds html/ID.html, and the text of each article: in ground-truth.json, {ID:
-// {"articleBody"}}, as Scrapinghub's article extraction benchmark has it, or in
-// ground-truth/ID.json, {"_internal": {"page_type": {"primary"}}, "ground_truth":
-// {"main_content"}}, as the web content extraction benchmark of Foley has it; only its pages of
-// type article are used. DIR of -site holds HTML files. With -worst N, the tool shows the N pages
-// that spoil most grafts, each with the differences of the two texts.
+// The folder of -articles contains html/ID.html, and the text of each article in one of two forms.
+// The first is ground-truth.json, {ID: {"articleBody"}}, as in Scrapinghub's article extraction
+// benchmark. The second is ground-truth/ID.json, {"_internal": {"page_type": {"primary"}},
+// "ground_truth": {"main_content"}}, as in the web content extraction benchmark of Foley, of which
+// only pages of type article are used. The folder of -site contains HTML files. With -worst N, the
+// tool shows the N pages that cause most bad grafts, each with the differences between the two
+// texts.
 package main
 
 import (

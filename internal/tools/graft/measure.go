@@ -13,12 +13,12 @@ import (
 // A graft is the article of one page put into the template of another page.
 type graft struct {
 	article, template *page
-	taken             taken   // what the extractor found in the resulting page
-	resemblance       float64 // of that text to the text extracted from the article's own page, 0 to 1
+	extracted         extracted // text that the extractor returned for the resulting page
+	resemblance       float64   // resemblance of that text to the text extracted from the article's own page, 0 to 1
 }
 
 // graftAll puts each article into the templates of n other pages. It leaves out templates that have
-// their own article a second time outside its box. In each of n rounds, article i goes into
+// their own article a second time outside its box. In each of n rounds, article i is put into
 // template i plus a fixed distance, so that each template gets several articles that can be
 // compared.
 func graftAll(pages []*page, n int, ownBox bool, random *rand.Rand) (grafts []graft) {
@@ -61,7 +61,7 @@ func strangers(grafts []graft) (all []float64) {
 			in[g.template] = []dedup.Set{g.template.own.set}
 			templates = append(templates, g.template)
 		}
-		in[g.template] = append(in[g.template], g.taken.set)
+		in[g.template] = append(in[g.template], g.extracted.set)
 	}
 	for _, t := range templates {
 		for i, a := range in[t] {
@@ -125,17 +125,17 @@ func unlikeness(all []float64) string {
 	return fmt.Sprintf("%d pairs: resemblance ≥ .3 in %.2f %%, mean %.4f", len(all), 100*share(all, .3), mean(all))
 }
 
-// A fault says why the text of a graft does not resemble that of its article, and which page causes
-// this.
+// A fault is the reason why the text of a graft does not resemble that of its article, and the page
+// that causes this.
 type fault struct {
 	page *page
 	why  string
 }
 
-// fault finds the cause by the shingles that only one of the two texts has: text of the article
-// that was lost, or text of a template that was extracted with it.
+// fault finds the cause from the shingles that only one of the two texts has. Either text of the
+// article was lost, or text of a template was extracted with the article.
 func (g graft) fault() fault {
-	onlyOwn, onlyGraft := minus(g.article.own.set, g.taken.set), minus(g.taken.set, g.article.own.set)
+	onlyOwn, onlyGraft := minus(g.article.own.set, g.extracted.set), minus(g.extracted.set, g.article.own.set)
 	lost, got := overlap(onlyOwn, g.article.text), overlap(onlyGraft, g.article.text)
 	worst, n := fault{g.template, "in the template some of the article is lost"}, lost
 	for _, f := range []struct {
@@ -165,14 +165,14 @@ func minus(a, b dedup.Set) (only dedup.Set) {
 
 func overlap(a, b dedup.Set) int { return len(a) - len(minus(a, b)) }
 
-// A blamed is a page that causes bad grafts: those whose resemblance to their articles is less than
+// blamed is a page that causes bad grafts: grafts whose resemblance to their articles is less than
 // 0.8.
 type blamed struct {
 	fault
 	grafts []graft // the bad grafts, the one with the lowest resemblance first
 }
 
-// blame groups the grafts whose resemblance is below 0.8 by their fault. The fault with the most
+// blame groups the grafts with a resemblance below 0.8 by their faults. The fault with the most
 // grafts comes first.
 func blame(grafts []graft) (all []blamed) {
 	at := map[fault]int{}
@@ -220,9 +220,9 @@ func (b blamed) story() string {
 	fmt.Fprintf(&w, "%s: %d grafts, for %s\n", b.page.name, len(b.grafts), b.why)
 	fmt.Fprintf(&w, "  %.3f  %s in the template of %s\n", g.resemblance, g.article.name, g.template.name)
 	fmt.Fprintf(&w, "         own page: %s, %d shingles; graft: %s, %d shingles; article: %d shingles\n",
-		g.article.own.how, len(g.article.own.set), g.taken.how, len(g.taken.set), len(g.article.text))
-	writeLines(&w, "-", g.article.own.text, g.taken.text)
-	writeLines(&w, "+", g.taken.text, g.article.own.text)
+		g.article.own.how, len(g.article.own.set), g.extracted.how, len(g.extracted.set), len(g.article.text))
+	writeLines(&w, "-", g.article.own.text, g.extracted.text)
+	writeLines(&w, "+", g.extracted.text, g.article.own.text)
 	return w.String()
 }
 

@@ -11,7 +11,7 @@ import (
 	"skink/extract"
 )
 
-// shingle is the shingling for all figures.
+// shingle is the number of words in a shingle, for all figures.
 const shingle = dedup.DefaultShingle
 
 // A page is an HTML page with an article in a box of its own.
@@ -20,20 +20,20 @@ type page struct {
 	root *html.Node
 	body *html.Node // the box: the element that contains the article
 
-	twice bool // the article is also outside the box, so a copy of it would remain
+	twice bool // the article is also outside the box, so it would remain on the page when the box gets another article
 
-	own  taken     // text extracted from the unchanged page
+	own  extracted // text extracted from the unchanged page
 	text dedup.Set // shingles of the article as a person annotated it
 }
 
-// A taken text is a text that the extractor returned.
-type taken struct {
+// extracted is a text that the extractor returned.
+type extracted struct {
 	text string
 	how  string // the Root field of the extracted document: how the text was found
 	set  dedup.Set
 }
 
-func take(root *html.Node) taken {
+func take(root *html.Node) extracted {
 	var b bytes.Buffer
 	if err := html.Render(&b, root); err != nil {
 		panic(err) // cannot fail: the writer is a buffer and the tree is from the parser
@@ -41,12 +41,12 @@ func take(root *html.Node) taken {
 	return takeHTML(b.Bytes())
 }
 
-func takeHTML(body []byte) taken {
+func takeHTML(body []byte) extracted {
 	doc, err := extract.Parse(body, "text/html; charset=utf-8")
 	if err != nil {
-		return taken{}
+		return extracted{}
 	}
-	return taken{doc.Text, doc.Root, setOf(doc.Text, shingle)}
+	return extracted{doc.Text, doc.Root, setOf(doc.Text, shingle)}
 }
 
 func setOf(text string, k int) dedup.Set {
@@ -55,13 +55,13 @@ func setOf(text string, k int) dedup.Set {
 	return t.Set(k)
 }
 
-// A box must hold most of the article, and not much else.
+// A box must contain most of the article, and not much else.
 const (
 	most    = .95 // least share of the article's shingles on the page that must be in the box
 	present = .9  // least share of the article's shingles that must be on the page
 	pure    = .6  // least share of the box's shingles that must be of the article
-	again   = .5  // share of the article's shingles outside the box from which on the article counts as repeated there
-	probe   = 4   // words in a shingle for finding the article; few, so that a link inside the article spoils only few shingles
+	again   = .5  // least share of the article's shingles that must be outside the box for the article to count as repeated there
+	probe   = 4   // words in a shingle for finding the article; a small number, so that a link inside the article changes only few shingles
 )
 
 // newPage parses source, and finds the box of the article: the element that contains most of the
@@ -149,7 +149,7 @@ var inline = map[atom.Atom]bool{
 // in returns the text that the extractor finds for p's article in the template of q. By default the
 // content of p is put into q's box, whose tag and attributes belong to the template. With ownBox,
 // p's box replaces q's.
-func (p *page) in(q *page, ownBox bool) taken {
+func (p *page) in(q *page, ownBox bool) extracted {
 	if ownBox {
 		box := clone(p.body)
 		parent := q.body.Parent

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestReadArticles: both forms of a benchmark, what is too short or no article, and
-// a page without a box.
+// TestReadArticles reads both forms of a benchmark, with texts that are too short, pages that are
+// not articles, and a page without a box.
 func TestReadArticles(t *testing.T) {
 	body := "<p>" + article + article + "</p>"
 	files := map[string]string{

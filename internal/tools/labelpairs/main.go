@@ -1,16 +1,17 @@
-// Labelpairs makes labelled pairs for skink tune out of a folder of articles.
+// Labelpairs makes labelled pairs of texts for skink tune from a folder of articles.
 //
 //	go run ./internal/tools/labelpairs testdata/site | skink tune -
 //
-// Each article of at least 150 words becomes pairs of eight kinds, changed at random with a fixed
-// seed. These are duplicates, because a reader would call them one article: a copy with other
-// headings and a footer, one with a corrected sentence or two, one with a paragraph added, one with
-// its paragraphs in another order, and one with one word in forty spelled differently. These are
-// not: an excerpt of a quarter, an article that quotes a third of another, and a rewrite in which
-// every third word is another.
+// From each article of at least 150 words the tool makes eight pairs: the article and a changed
+// form of it. The changes are random, with a fixed seed. Five forms are labelled as duplicates,
+// because a reader would call both texts the same article: with the menu and the footer of a site,
+// with eight words replaced, with a paragraph added, with the paragraphs in another order, and with
+// one word in forty spelled differently. Three forms are labelled as different: an excerpt of a
+// quarter, another article that quotes a third, and a rewrite in which every third word is
+// replaced.
 //
-// Known weakness: the pairs do not show how often each kind occurs in a crawl, or which kinds its
-// owner considers duplicates. Real labels are better.
+// Known weakness: the pairs do not show how often each kind occurs in a crawl, or which kinds the
+// user of the crawl considers duplicates. Real labels are better.
 package main
 
 import (
@@ -96,7 +97,7 @@ func read(dir string) (all []article, err error) {
 		}
 		doc, err := extract.Parse(body, "text/html")
 		if err != nil {
-			return nil // the file holds no text
+			return nil // the file has no text
 		}
 		var a article
 		for line := range strings.Lines(doc.Text) {
@@ -111,7 +112,7 @@ func read(dir string) (all []article, err error) {
 	return all, err
 }
 
-// A kind is a way to make a pair from an article and, if needed, another one.
+// A kind is a way to make a pair from an article and, for some kinds, another article.
 type kind struct {
 	name      string
 	duplicate bool
@@ -176,7 +177,7 @@ func clone(a article) article {
 	return b
 }
 
-// replaced returns the article with one word in n changed.
+// replaced returns a copy of the article in which about one word in n is changed.
 func replaced(rng *rand.Rand, a article, n int, change func(string) string) article {
 	b := clone(a)
 	for _, p := range b {

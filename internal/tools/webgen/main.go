@@ -1,24 +1,24 @@
-// Webgen generates a web and serves it on loopback: thousands of hosts behind one server.
-// Everything about it is known beforehand: its pages, their links, which pages are duplicates, and
-// which cannot be fetched and why.
+// Webgen generates a web and serves it on loopback: thousands of hosts behind one server. The
+// correct result of a crawl is known: the pages, their links, the duplicates, and the addresses
+// that cannot be fetched, with the reasons.
 //
 //	go run ./internal/tools/webgen --hosts 2000 --pages 200000 --truth truth.jsonl
 //
-// It prints the truth in one line of JSON: the URL to start from, and the counts of a complete
-// crawl. To crawl it:
+// It prints one line of JSON: the URL to start from, and the counts that a complete crawl must
+// reach. To crawl the web:
 //
 //	skink crawl --scope any --allow-private 127.0.0.0/8 --delay 0 URL
 //
-// --truth FILE writes the expected result for each address, one a line. The same seed, sizes and
-// port make the same web on any machine. It runs until it is interrupted or its standard input
-// ends.
+// --truth FILE writes the expected result of each address, one address on each line. The same seed,
+// sizes and port make the same web on any machine. The server runs until it is interrupted or its
+// standard input ends.
 //
 // With --shop N it serves a shop of N products instead, see shop.go, and prints the number of
-// different texts. At its own address it reports how many of them were fetched so far.
+// different texts. The server reports at its own address how many of the texts were fetched so far.
 //
 // The hosts are h0.localhost, h1.localhost and so on, which always mean loopback (RFC 6761, section
-// 6.3); one listener serves them by their names. The only other host that it answers is its own
-// address, where it reports the requests so far.
+// 6.3); one listener serves all of them. The only other host that it answers is its own address,
+// where it reports the requests that it has received.
 package main
 
 import (
@@ -85,7 +85,7 @@ func serveShop(listener net.Listener, s *shop) error {
 	return serve(listener, server)
 }
 
-// serve serves until standard input ends.
+// serve serves requests until standard input ends.
 func serve(listener net.Listener, handler http.Handler) error {
 	go func() {
 		_, _ = io.Copy(io.Discard, os.Stdin)

@@ -13,15 +13,15 @@ import (
 // # A web that changes
 //
 // Round 0 is the original web. In each later round five of a hundred pages change a little, by one
-// word, and two change wholly. One disappears, if no other page is reached only through it; one of
-// those that change a little links to a new page. So links change only where a text does, and every
-// page keeps its distance from the first. Changes persist in later rounds, and a page may change
-// again. That can split groups: of the pages that told one story, those that changed wholly tell
-// stories of their own.
+// word, and two change wholly. One disappears, unless another page can be reached only through it.
+// One of the pages that change a little gets a link to a new page. So links change only on pages
+// whose text changes, and every page stays as many links away from the first page as before.
+// Changes persist in later rounds, and a page may change again. That can split groups: a page that
+// changes wholly no longer has the story of its group.
 //
 // Pages have an ETag, and a request with that ETag is answered with 304.
 
-// A change is what a round does to a page.
+// A change is the kind of change of a page in a round.
 type change string
 
 const (
@@ -32,7 +32,7 @@ const (
 	fresh     change = "new"
 )
 
-const forRounds = 100 // luck(n, forRounds+r, …) draws the random numbers of round r; the numbers below are used for other purposes
+const forRounds = 100 // purposes for [web.luck]: forRounds+r selects the pages that change in round r, and forRounds<<8+r the word that changes
 
 // mostRounds is the number of rounds. Pages that disappear in one of them have no links from the
 // beginning.
@@ -99,7 +99,7 @@ func (w *web) hasNew(n int) bool {
 
 func (w *web) newURL(n int) string { return fmt.Sprintf("%s/new/%d", w.origin(w.pages[n].host), n) }
 
-// told returns the words of page n in the current round. words are the words of the page in round
+// told returns the words of page n in the current round. words has the words of the page in round
 // 0.
 func (w *web) told(n int, words []string) []string {
 	for round := 1; round <= w.round; round++ {
@@ -114,7 +114,7 @@ func (w *web) told(n int, words []string) []string {
 	return words
 }
 
-// invented returns a story that no other page tells.
+// invented returns a random story, which no other page has.
 func invented(rng *rand.Rand) []string {
 	words := make([]string, leastWords+rng.IntN(mostWords-leastWords))
 	for i := range words {

@@ -13,7 +13,7 @@ import (
 	"sync/atomic"
 )
 
-// A server answers for all hosts of a web, and counts the requests.
+// A server answers requests to all hosts of a web, and counts them.
 type server struct {
 	web    *web
 	asked  []atomic.Int32 // number of requests for each page, by the page's number
@@ -31,12 +31,12 @@ func isClosed(err error) bool {
 
 // Asked is the report of the requests that the server has received so far.
 type Asked struct {
-	Pages  int   `json:"pages"`  // pages asked for at least once
+	Pages  int   `json:"pages"`  // number of pages that were requested at least once
 	Again  int   `json:"again"`  // number of repeated requests for pages; for a page that first answered as busy, one repetition does not count
-	Robots int64 `json:"robots"` // requests for robots.txt
-	All    int64 `json:"all"`    // requests that any host was sent
+	Robots int64 `json:"robots"` // number of requests for robots.txt
+	All    int64 `json:"all"`    // number of all requests to the hosts
 	Bytes  int64 `json:"bytes"`  // sum of the lengths of all bodies sent
-	Wrong  int64 `json:"wrong"`  // requests for what no page links to, or what robots.txt forbids
+	Wrong  int64 `json:"wrong"`  // number of requests for addresses that no page links to, or that robots.txt forbids
 }
 
 func (s *server) sofar() (a Asked) {
@@ -68,7 +68,7 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case r.URL.Path == "/robots.txt":
 		s.robots.Add(1)
 		io.WriteString(w, "User-agent: *\nDisallow: /private/\n")
-	case r.URL.Path == "/sitemap.xml": // any crawler may ask for one
+	case r.URL.Path == "/sitemap.xml": // not counted as wrong, because a crawler may request it without a link
 		http.NotFound(w, r)
 	default:
 		s.answer(w, r, host)
@@ -90,7 +90,7 @@ func (c *counting) Write(p []byte) (int, error) {
 // optional methods.
 func (c *counting) Unwrap() http.ResponseWriter { return c.ResponseWriter }
 
-// host returns the number of a host by its name: 12 for h12.localhost:8080. It reports false for
+// host returns the number in the name of a host: 12 for h12.localhost:8080. It reports false for
 // other names.
 func (s *server) host(name string) (int, bool) {
 	label, ok := strings.CutSuffix(name, fmt.Sprintf(".localhost:%d", s.web.port))

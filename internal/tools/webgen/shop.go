@@ -8,23 +8,23 @@ import (
 	"strings"
 )
 
-// A shop as shops are
+// # A shop with crawler traps
 //
-// A shop has four hosts with the usual crawler traps. Every URL has one of a known number of texts.
-// A text is named by its group. A crawler that has fetched a page of each group has everything, and
-// each further page of a group is a copy.
+// A shop has four hosts with the usual crawler traps. Each page has one of a known number of texts,
+// and the pages with the same text form a group. A crawler that has fetched one page of each group
+// has all texts, and each further page is a copy.
 //
-//   - shop.localhost: products, each in a category; the category's list under all combinations
-//     of three facets and a sort order (the same text under each, but for a few
-//     combinations that have one of their own); each product also under a session id in its
-//     query, which lists hand out, and under one in its path, which links hand on; a
-//     print view of each, of which a few say more than the product; a
-//     calendar that goes on for a century and has an event now and then;
-//   - mirror.localhost: the products again, under the same paths;
-//   - soft.localhost: fifty pages, and hundreds of links to pages that are gone, all
-//     answered with 200 and one text;
-//   - plain.localhost: pages of their own and nothing else: what learning costs where there is
-//     nothing to learn.
+//   - shop.localhost: products, each in a category. The list of a category has a URL for every
+//     combination of two facets and a sort order. All of these URLs have the same text, except for
+//     a few combinations with a text of their own. Each product also has URLs with a session id in
+//     the query or in the path: lists add ids, and products repeat them in their links. Each
+//     product has a print view, and a few of these have more text than the product. There is a
+//     calendar of a century with a few events.
+//   - mirror.localhost: the same products, under the same paths.
+//   - soft.localhost: fifty pages, and hundreds of links to missing pages, which are all answered
+//     with status 200 and the same text.
+//   - plain.localhost: only pages with different texts. It shows the cost of learning on a site
+//     without duplicates.
 //
 // robots.txt of the shop names a sitemap index, whose sitemaps have all products and some
 // pages to which nothing links.
@@ -36,7 +36,7 @@ type shop struct {
 
 const (
 	shopCategories = 20
-	shopSessions   = 10 // in paths
+	shopSessions   = 10 // number of different session ids in paths
 	shopOrphans    = 30
 	softPages      = 50
 	softGone       = 300
@@ -57,13 +57,13 @@ func (s *shop) origin(host string) string {
 	return fmt.Sprintf("http://%s.localhost:%d", host, s.port)
 }
 
-// A shopPage is the answer of one URL.
+// A shopPage is the page at one URL.
 type shopPage struct {
 	group string // "": there is no such page
 	links []string
 }
 
-// page returns the answer of a host for a path and a query.
+// page returns the page of a host with the given path and query.
 func (s *shop) page(host, path, query string) shopPage {
 	switch host {
 	case "shop", "mirror":
@@ -108,7 +108,7 @@ func (s *shop) shopPage(host, path, query string) shopPage {
 	return shopPage{}
 }
 
-// number returns -1 for a string that is not a number.
+// number returns the number in s, or -1 if s is not a number.
 func number(s string) int {
 	n, err := strconv.Atoi(s)
 	if err != nil {
@@ -117,7 +117,7 @@ func number(s string) int {
 	return n
 }
 
-// luck returns a number below n that is always the same for a name.
+// luck returns a pseudo-random number below n, which is always the same for a name.
 func (s *shop) luck(name string, n int) int {
 	h := fnv.New64a()
 	fmt.Fprintf(h, "%d %s", s.seed, name)
@@ -129,7 +129,8 @@ func (s *shop) session(n int) string {
 	return fmt.Sprintf("%016x", rng.Uint64()|1<<63)
 }
 
-// category returns a list. The requested facets change only its links.
+// category returns the list of category c. The query changes only the links, except for a few
+// queries that have a text of their own.
 func (s *shop) category(host string, c int, query string) shopPage {
 	if c < 0 || c >= shopCategories {
 		return shopPage{}
@@ -152,7 +153,7 @@ func (s *shop) category(host string, c int, query string) shopPage {
 	return p
 }
 
-// combinations returns the links to all views of a category.
+// combinations returns the links to category c with all combinations of facets and sort orders.
 func (s *shop) combinations(c int) (links []string) {
 	queries := []string{""}
 	for _, f := range facets {
@@ -174,7 +175,7 @@ func (s *shop) combinations(c int) (links []string) {
 	return links
 }
 
-// product returns one product. Its links carry the session on.
+// product returns the page of a product. Its links to products have the same session id.
 func (s *shop) product(host string, id int, session, query string) shopPage {
 	if id < 0 || id >= s.products || query != "" && !strings.HasPrefix(query, "sid=") {
 		return shopPage{}
@@ -193,7 +194,7 @@ func (s *shop) product(host string, id int, session, query string) shopPage {
 	return p
 }
 
-// print returns the print view of a product, which has more text for some products.
+// print returns the print view of a product. A few products have more text there.
 func (s *shop) print(id int) shopPage {
 	switch {
 	case id < 0 || id >= s.products:
@@ -206,7 +207,7 @@ func (s *shop) print(id int) shopPage {
 
 func (s *shop) printsMore(id int) bool { return s.luck(fmt.Sprint("print ", id), 150) == 0 }
 
-// calendar returns a month.
+// calendar returns the page of a month.
 func (s *shop) calendar(year, month int) shopPage {
 	if year < firstYear || year > lastYear || month < 1 || month > 12 {
 		return shopPage{}
@@ -226,7 +227,8 @@ func (s *shop) hasEvent(year, month int) bool {
 	return year >= 2025 && year <= 2026 && s.luck(fmt.Sprint("event ", year, month), 2) == 0
 }
 
-// softPage never says that a page is gone.
+// softPage returns a page of the host soft. For an unknown path it returns a page with the text
+// "sorry", not an error.
 func (s *shop) softPage(path string) shopPage {
 	p := shopPage{group: "sorry"}
 	switch n, isPage := strings.CutPrefix(path, "/page/"); {
@@ -244,7 +246,7 @@ func (s *shop) softPage(path string) shopPage {
 	return p
 }
 
-// plainPage returns a page with a text of its own.
+// plainPage returns a page of the host plain. Each has another text.
 func (s *shop) plainPage(path string) shopPage {
 	n := number(strings.TrimPrefix(path, "/text/"))
 	if path == "/" {
@@ -294,7 +296,7 @@ func (s *shop) groups() []string {
 	return all
 }
 
-// words returns the text of a group.
+// words returns the words of the text of a group.
 func (s *shop) words(group string) []string {
 	rng := rand.New(rand.NewPCG(s.seed, uint64(s.luck(group, 1<<60))))
 	words := make([]string, leastWords+rng.IntN(leastWords))

@@ -12,32 +12,32 @@ import (
 	"sync"
 )
 
-// A shopServer answers for the hosts of a shop, and counts the answers.
+// A shopServer answers requests to the hosts of a shop, and counts the answers.
 type shopServer struct {
 	shop *shop
 
 	mu      sync.Mutex
-	fetched int            // guarded by mu: pages that were answered
-	groups  map[string]int // guarded by mu: how often each text was given
-	hosts   map[string]int // guarded by mu: pages that were answered, by host
-	missing int            // guarded by mu: requests for what is not there, or no page
-	plain   []string       // guarded by mu: texts of the plain host, in the order in which they were given first
+	fetched int            // guarded by mu: number of answers with a page
+	groups  map[string]int // guarded by mu: number of answers with each text
+	hosts   map[string]int // guarded by mu: number of answers with a page, by host
+	missing int            // guarded by mu: number of requests for robots.txt, sitemaps and missing pages
+	plain   []string       // guarded by mu: groups of the host plain, in the order in which they were first fetched
 }
 
 func newShopServer(s *shop) *shopServer {
 	return &shopServer{shop: s, groups: map[string]int{}, hosts: map[string]int{}}
 }
 
-// Sold is the shop's report of a crawl: its cost and its finds.
+// Sold is the shop's report about a crawl: the number of requests, and the texts that it found.
 type Sold struct {
-	Fetched int            `json:"fetched"` // pages
-	Unique  int            `json:"unique"`  // different texts given
-	Copies  int            `json:"copies"`  // pages beyond the first of their text
-	All     int            `json:"all"`     // different texts there are
-	Other   int            `json:"other"`   // requests for robots.txt, sitemaps, and what is not there
-	Hosts   map[string]int `json:"hosts"`   // pages by host
-	Missing []string       `json:"missing"` // some of the texts that were not given
-	Plain   []string       `json:"plain"`   // texts of the plain host, in the order in which they were given first
+	Fetched int            `json:"fetched"` // number of answers with a page
+	Unique  int            `json:"unique"`  // number of different texts among them
+	Copies  int            `json:"copies"`  // number of pages whose text was fetched before
+	All     int            `json:"all"`     // number of different texts of the shop
+	Other   int            `json:"other"`   // number of requests for robots.txt, sitemaps and missing pages
+	Hosts   map[string]int `json:"hosts"`   // number of answers with a page, by host
+	Missing []string       `json:"missing"` // groups whose text was not fetched, at most 100
+	Plain   []string       `json:"plain"`   // groups of the host plain, in the order in which they were first fetched
 	Seeds   []string       `json:"seeds"`
 }
 

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// The lengths of stories, in words. Those of near pages are long, so that one
-// word, which is in ten shingles, leaves 571 of 611 the same.
+// The lengths of stories, in words. Near pages have long stories. Each of two near pages has one
+// changed word, which is in ten shingles, so that they share 571 of 611 shingles.
 const (
 	leastWords, mostWords = 120, 360
 	nearWords             = 600
@@ -17,8 +17,8 @@ const (
 	wordsInParagraph      = 40
 )
 
-// vocabulary is some hundred words of three syllables. Ten of them in a row are
-// never drawn twice.
+// vocabulary has 225 words of three syllables. A sequence of ten random words practically never
+// occurs twice.
 var vocabulary = func() (words []string) {
 	syllables := strings.Fields("ba ce di fo gu ka le mi no pu ra se ti vo wu")
 	for i, a := range syllables {
@@ -29,7 +29,7 @@ var vocabulary = func() (words []string) {
 	return words
 }()
 
-// story returns the text of a page as words.
+// story returns the words of the text of page n.
 func (w *web) story(n int) []string {
 	p := &w.pages[n]
 	rng := rand.New(rand.NewPCG(w.seed, uint64(p.group)+1<<32))
@@ -44,7 +44,7 @@ func (w *web) story(n int) []string {
 	for i := range words {
 		words[i] = vocabulary[rng.IntN(len(vocabulary))]
 	}
-	if p.form == near { // a word in another place for each, far enough from the others
+	if p.form == near { // each copy has a different changed word, far enough from those of the others
 		words[50+100*p.copy] = fmt.Sprintf("changed%d", p.copy)
 	}
 	return w.told(n, words)
@@ -59,7 +59,7 @@ func paragraphs(out io.Writer, words []string) {
 	}
 }
 
-// writePage writes a page: its story, and the parts that all pages of a site share.
+// writePage writes page n: its story, and the elements that all pages of a site share.
 func (w *web) writePage(out io.Writer, n int) {
 	p := &w.pages[n]
 	fmt.Fprintf(out, "<!DOCTYPE html>\n<html lang=en><head><meta charset=utf-8><title>Story %d</title></head>\n<body><header><a href=/>Host %d</a></header>\n<main><article>", p.group, p.host)

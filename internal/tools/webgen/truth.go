@@ -6,17 +6,17 @@ import "iter"
 type Totals struct {
 	Seed  uint64 `json:"seed"`
 	Hosts int    `json:"hosts"`
-	URL   string `json:"url"`  // where to start: all else is reached from there
-	Busy  int    `json:"busy"` // pages that answer 503 when they are first asked for
+	URL   string `json:"url"`  // URL to start from; all pages can be reached from there
+	Busy  int    `json:"busy"` // number of pages that answer their first request with 503
 
-	Pages  int `json:"pages"` // unique + exact + near + thin
+	Pages  int `json:"pages"` // number of pages: unique + exact + near + thin
 	Unique int `json:"unique"`
 	Exact  int `json:"exact"`
 	Near   int `json:"near"`
 	Thin   int `json:"thin"`
 
-	Gone      int `json:"gone"`   // errors: status 404
-	Broken    int `json:"broken"` // errors: connection broken
+	Gone      int `json:"gone"`   // number of addresses that answer with status 404
+	Broken    int `json:"broken"` // number of addresses whose answer breaks off
 	Redirects int `json:"redirects"`
 	Blocked   int `json:"blocked"`
 	Other     int `json:"other"`
@@ -36,7 +36,7 @@ func (w *web) totals() Totals {
 	return t
 }
 
-// addPage counts a page of a form, whose group has been met before or not.
+// addPage counts a page of form f. again means that an earlier page has the same story.
 func (t *Totals) addPage(f form, again bool) {
 	switch {
 	case f == thin || f == thinCopy && !again:
@@ -67,13 +67,13 @@ func (t *Totals) addExtra(e extra) {
 
 // An Address is the expected result of one URL.
 type Address struct {
-	URL      string `json:"url"`                // canonical
-	Kind     string `json:"kind"`               // as in a record: page, other, redirect, error or blocked
-	Problem  string `json:"problem,omitempty"`  // of an error
-	Location string `json:"location,omitempty"` // of a redirect
-	Form     string `json:"form,omitempty"`     // of a page: alone, exact, near or thin
-	Change   change `json:"change,omitempty"`   // in the last round
-	Group    int    `json:"group,omitempty"`    // of a page, from 1: pages of one group are duplicates of each other, and of no other
+	URL      string `json:"url"`                // canonical URL
+	Kind     string `json:"kind"`               // kind of the expected record: page, other, redirect, error or blocked
+	Problem  string `json:"problem,omitempty"`  // problem of an error
+	Location string `json:"location,omitempty"` // target of a redirect
+	Form     string `json:"form,omitempty"`     // form of a page: alone, exact, near or thin
+	Change   change `json:"change,omitempty"`   // change in the last round
+	Group    int    `json:"group,omitempty"`    // number of a page's group, from 1: the pages of a group are duplicates of each other, and of no other page
 }
 
 var formNames = map[form]string{alone: "alone", exact: "exact", near: "near", thin: "thin", thinCopy: "thin"}

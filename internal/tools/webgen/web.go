@@ -6,46 +6,48 @@ import (
 	"math/rand/v2"
 )
 
-// A web that is known
+// # A web with known duplicates
 //
-// Pages are numbered through all hosts. The pages that tell the same story are drawn at random, so
-// that copies may be on any host. Groups are chosen so that every order of crawling must count the
-// same:
+// All pages have one sequence of numbers, which does not begin again for each host. Pages with the
+// same story form a group. The pages of a group are chosen at random, so they can be on any hosts.
+// There are four forms of groups. With all of them, a crawl must count the same verdicts in any
+// order:
 //
-//   - alone: a story of its own, unique;
-//   - exact: some pages with one story; the first is unique and all others are exact;
-//   - near: some pages with one story and another word changed in each. Any two of them resemble
-//     each other by 0.93, so the first is unique and all others are near;
-//   - thin: a story of twenty words, alone or as copies of each other.
+//   - alone: a single page, which is unique;
+//   - exact: some pages with the same story; the first is unique and all others are exact;
+//   - near: some pages with the same story, and a different word changed in each. Any two of them
+//     resemble each other by 0.93, so the first is unique and all others are near;
+//   - thin: stories of twenty words, on one page or on several.
 //
-// Two stories share no run of ten words, so no other pages resemble each other. With 84 minima in
-// 14 bands of 6, a pair at 0.93 is missed once in three million times.
+// Two stories have no ten words in a row in common, so pages of different groups do not resemble
+// each other. With 84 minima in 14 bands of 6, a pair with a resemblance of 0.93 is missed once in
+// three million times.
 //
-// Every page can be reached from the first: the pages of a host are a binary tree, and so are the
-// hosts. There are also links to any page, some of them in equivalent spellings of the address.
-// Other links lead to addresses without a page: they are gone, moved, forbidden, not text, or break
-// off in the middle. Some pages are busy at the first request.
+// Every page can be reached from the first: the pages of a host are linked as a binary tree, and so
+// are the hosts. There are also links to random pages, some with equivalent spellings of the
+// address. Other links lead to addresses without a page: missing, redirected, forbidden, not text,
+// or with an answer that breaks off. Some pages are busy at the first request.
 
 type options struct {
 	hosts, pages int
 	seed         uint64
 	port         int
-	round        int // of changes, see rounds.go
+	round        int // number of rounds of changes so far, see rounds.go
 }
 
 type web struct {
 	options
-	first  []int // of each host, the number of its first page; one more for the end
+	first  []int // by host, the number of its first page; the last element is the number of all pages
 	pages  []page
 	groups int
 }
 
-// A page holds what cannot be computed from its number.
+// A page has the properties of a page that cannot be computed from its number.
 type page struct {
 	host  int
-	group int // pages of one group tell one story
+	group int // number of the group; the pages of a group have the same story
 	form  form
-	copy  int // which of its group
+	copy  int // number of the page within its group, from 0
 }
 
 type form uint8
@@ -65,13 +67,13 @@ func newWeb(opt options) *web {
 	return w
 }
 
-// divide gives each host its pages: few have many, and most have few, as on the
-// real web.
+// divide gives each host its pages: few hosts have many pages, and most have few, as on the real
+// web.
 func (w *web) divide() {
 	left := w.options.pages - w.hosts
 	w.first = make([]int, 1, w.hosts+1)
 	for h := range w.hosts {
-		more := left / 20 // the largest has a twentieth, the next one that of the rest
+		more := left / 20 // the largest host has a twentieth of all pages, and each next one a twentieth of the remaining pages
 		if h == w.hosts-1 {
 			more = left
 		} else if even := left / (w.hosts - h); more < even {
@@ -86,7 +88,7 @@ func (w *web) divide() {
 	}
 }
 
-// group deals the pages out to stories.
+// group divides the pages into groups with the same story, at random.
 func (w *web) group() {
 	rng := rand.New(rand.NewPCG(w.seed, 1))
 	deck := rng.Perm(len(w.pages))
@@ -111,7 +113,7 @@ func (w *web) group() {
 	}
 }
 
-// luck returns a number below n that is always the same for a page and a purpose.
+// luck returns a pseudo-random number below n, which is always the same for a page and a purpose.
 func (w *web) luck(page int, purpose uint64, n int) int {
 	return rand.New(rand.NewPCG(w.seed^purpose<<32, uint64(page))).IntN(n)
 }
@@ -123,18 +125,18 @@ const (
 	forBusy
 )
 
-// An extra is an address without a page, linked from the page of its number.
+// An extra is an address without a page, to which the page with the same number links.
 type extra string
 
 const (
 	gone    extra = "gone"    // answers 404
-	moved   extra = "moved"   // redirects to a page somewhere
+	moved   extra = "moved"   // redirects to a random page
 	private extra = "private" // robots.txt forbids it
 	picture extra = "picture" // is a PNG
-	broken  extra = "broken"  // breaks off in the middle
+	broken  extra = "broken"  // its answer breaks off in the middle
 )
 
-// extraOf returns the extra that a page links to, or "".
+// extraOf returns the extra that page n links to, or "" if there is none.
 func (w *web) extraOf(n int) extra {
 	switch p := w.luck(n, forExtras, 1000); {
 	case p < 20:
@@ -151,7 +153,7 @@ func (w *web) extraOf(n int) extra {
 	return ""
 }
 
-// target returns the page that the extra of a page moved to.
+// target returns the page to which the extra of page n redirects.
 func (w *web) target(n int) int { return w.luck(n, forTarget, len(w.pages)) }
 
 // busy reports whether a page answers its first request with 503.
@@ -161,7 +163,7 @@ func (w *web) origin(host int) string {
 	return fmt.Sprintf("http://h%d.localhost:%d", host, w.port)
 }
 
-// path of a page on its host.
+// path returns the path of page n on its host.
 func (w *web) path(n int) string {
 	if n == w.first[w.pages[n].host] {
 		return "/"
@@ -175,7 +177,7 @@ func (w *web) extraURL(n int, e extra) string {
 	return fmt.Sprintf("%s/%s/%d", w.origin(w.pages[n].host), e, n)
 }
 
-// links of a page, as written into it.
+// links yields the links of page n, as they are written into the page.
 func (w *web) links(n int) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		if w.goesIn(n) > 0 {
@@ -212,7 +214,7 @@ func (w *web) links(n int) iter.Seq[string] {
 	}
 }
 
-// spell writes the address of a page in one of several ways.
+// spell returns the address of a page in one of several equivalent spellings.
 func spell(rng *rand.Rand, origin, path string) string {
 	switch rng.IntN(12) {
 	case 0:

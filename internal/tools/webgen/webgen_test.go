@@ -15,7 +15,7 @@ import (
 
 func small() *web { return newWeb(options{hosts: 20, pages: 1000, seed: 3, port: 80}) }
 
-// The same numbers make the same web, and another seed another one.
+// The same options give the same web, and another seed gives another web.
 func TestDeterministic(t *testing.T) {
 	describe := func(seed uint64) string {
 		w := newWeb(options{hosts: 7, pages: 200, seed: seed, port: 80})
@@ -38,15 +38,15 @@ func TestDeterministic(t *testing.T) {
 	}
 }
 
-// Whoever follows all links from the start comes to all addresses, and to no
-// others: so the truth is that of the web as it is served.
+// Following all links from the start reaches all addresses and no others. So the truth describes
+// the web as it is served.
 func TestAllIsLinked(t *testing.T) {
 	w := newWeb(options{hosts: 20, pages: 1000, seed: 3, port: 8080})
 	server := newServer(w)
 	get := func(url string) *http.Response {
 		r := httptest.NewRequest(http.MethodGet, url, nil)
 		out := httptest.NewRecorder()
-		defer func() { _ = recover() }() // a page that breaks off
+		defer func() { _ = recover() }() // the server panics to break off an answer
 		server.ServeHTTP(out, r)
 		return out.Result()
 	}
@@ -112,7 +112,8 @@ func hrefs(page string) (all []string) {
 	}
 }
 
-// Pages of one group are as alike as is promised, and pages of two share nothing.
+// Pages of one group have the resemblance that the comment in web.go states, and pages of different
+// groups have no shingle in common.
 func TestStories(t *testing.T) {
 	w := small()
 	set := func(n int) dedup.Set {
@@ -145,7 +146,7 @@ func TestStories(t *testing.T) {
 	}
 }
 
-// What is counted agrees with what is listed.
+// The totals agree with the list of addresses.
 func TestTotals(t *testing.T) {
 	w := small()
 	kinds, total := map[string]int{}, w.totals()

@@ -7,11 +7,11 @@ import (
 	"strings"
 )
 
-// autoindex answers as the listings of Apache's mod_autoindex do: each folder in four orders, up and
-// down (?C=N;O=D).
+// autoindex answers like the folder listings of Apache's mod_autoindex: each folder has four sort
+// orders, ascending and descending (?C=N;O=D).
 func autoindex(size int) *Site {
 	s := &Site{Name: "autoindex", Why: "listings of folders in eight orders: ?C=N;O=D"}
-	folders := map[string][]string{} // names in a folder, of which those that end in / are folders
+	folders := map[string][]string{} // names in each folder; a name that ends in / is a folder
 	var fill func(path string, depth int)
 	fill = func(path string, depth int) {
 		s.Texts = append(s.Texts, path)

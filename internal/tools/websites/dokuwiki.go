@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// dokuWiki answers as DokuWiki does: each topic has views of its source and its revisions (do=, rev=). It
-// also has the site map (idx=), the media manager and the recent changes, each under its own name.
-// URLs, texts and robots elements were compared with those of DokuWiki 2022-07-31: it asks robots
-// to follow no links of views.
+// dokuWiki answers like DokuWiki: each topic has views of its source and its revisions (do=, rev=).
+// Each topic also shows the site map (idx=), the media manager and the recent changes under its own
+// name. URLs, texts and robots elements were compared with those of DokuWiki 2022-07-31, which asks
+// robots not to follow the links of views.
 func dokuWiki(size int) *Site {
 	const revisions, spaces = 4, 5
 	topics := size / 2

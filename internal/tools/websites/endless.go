@@ -7,9 +7,10 @@ import (
 	"time"
 )
 
-// Three sites whose URLs never end.
+// This file has three sites with infinitely many URLs.
 
-// sessions hands out another session id with each page, as a parameter of paths.
+// sessions puts a session id, as a parameter of the path, into all links. The id differs with each
+// request.
 func sessions(size int) *Site {
 	count := size / 2
 	s := &Site{Name: "sessions", Why: ";sid= in the path, another one at each fetch"}
@@ -41,7 +42,7 @@ func sessions(size int) *Site {
 	return s
 }
 
-// calendar has some events, and months before and after each month without end, in two views.
+// calendar has some events, and links to earlier and later months without end, in two views.
 func calendar(size int) *Site {
 	count := size / 4
 	s := &Site{Name: "calendar", Why: "months without end, by path and by parameter"}
@@ -89,7 +90,8 @@ func calendar(size int) *Site {
 	return s
 }
 
-// growing has relative links that grow by a folder each time, and answers all of them.
+// growing has relative links, each of which adds a folder to the path of its page. It answers all
+// of them.
 func growing(size int) *Site {
 	count := size / 4
 	s := &Site{Name: "growing paths", Why: "relative links without a slash: /a/b/a/b/..."}

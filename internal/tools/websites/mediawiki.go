@@ -7,11 +7,11 @@ import (
 	"strings"
 )
 
-// mediaWiki answers as MediaWiki 1.39 does, to readers who are not logged in: each article has a
-// form that shows its source, a history, old revisions, differences, a page of facts, and special
-// pages about it. The forms of URLs are those of Manual:Short URL and Manual:Parameters to index.php
-// on mediawiki.org, and were compared with those of MediaWiki 1.39: it asks robots to follow no
-// links of views.
+// mediaWiki answers like MediaWiki 1.39 to readers who are not logged in. Each article has a form
+// with its source, a history, old revisions, differences, an information page, and special pages
+// about it. The URLs follow Manual:Short URL and Manual:Parameters to index.php on mediawiki.org,
+// and were compared with those of MediaWiki 1.39, which asks robots not to follow the links of
+// views.
 func mediaWiki(size int) *Site {
 	const revisions = 4
 	articles, categories := size/2, 5
@@ -32,7 +32,7 @@ func mediaWiki(size int) *Site {
 	wiki := func(t string) string { return "/wiki/" + t }
 	index := func(t, more string) string { return "/index.php?title=" + t + "&" + more }
 
-	// around is what the skin has on each page about a title.
+	// around adds to p the elements that the skin has on each page about a title.
 	around := func(p page, t string) page {
 		p.site = "Wiki"
 		p.menu = []link{
@@ -70,7 +70,7 @@ func mediaWiki(size int) *Site {
 		p.links = append(p.links, link{wiki(fmt.Sprintf("Category:%d", n%categories)), "Category"}, link{index("Unwritten_"+word(t), "action=edit&redlink=1"), word(t)})
 		return show("article "+t, p)
 	}
-	// view is a page of software about a title: its own markup, and words that name the title.
+	// view returns a page that the software generates about a title.
 	view := func(kind, t, body string, links ...link) Answer {
 		p := around(page{title: kind + " \"" + strings.ReplaceAll(t, "_", " ") + "\"", body: body, links: links, head: robots("noindex,nofollow")}, t)
 		return show(kind+" of "+t, p)
@@ -151,7 +151,7 @@ func mediaWiki(size int) *Site {
 	return s
 }
 
-// special answers the special pages of a wiki.
+// special returns the answer for one of the special pages of a wiki.
 func special(u *url.URL, q url.Values, name, about string, title1 func(int) string, articles int, view func(kind, t, body string, links ...link) Answer) Answer {
 	var links []link
 	switch name {

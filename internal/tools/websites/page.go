@@ -5,19 +5,19 @@ import (
 	"strings"
 )
 
-// A page is what a page has beside its template.
+// A page has the parts of a page that differ from page to page.
 type page struct {
-	lang  string // "": en
+	lang  string // language of the page; "": en
 	title string
 	site  string // name in the header
 	body  string // HTML inside the article
 	menu  []link // navigation of the site
-	links []link // below the article
+	links []link // links below the article
 	head  string // more elements of the head
 	foot  string // HTML after the links
 }
 
-// robots is an element of the head that says what robots may do with a page.
+// robots returns a meta element of the head with instructions for robots, such as "noindex".
 func robots(say string) string {
 	return fmt.Sprintf("<meta name=\"robots\" content=\"%s\">\n", say)
 }
@@ -44,7 +44,7 @@ func (p page) html() string {
 	return b.String()
 }
 
-// list writes links as navigation has them.
+// list returns links as an HTML list.
 func list(links []link) string {
 	if len(links) == 0 {
 		return ""
@@ -58,7 +58,7 @@ func list(links []link) string {
 	return b.String()
 }
 
-// to makes links of the URLs that a form has for the numbers from first up to, but without, end.
+// to returns links to the URLs that the format form gives for the numbers from first to end-1.
 func to(form string, first, end int) (links []link) {
 	for n := first; n < end; n++ {
 		href := fmt.Sprintf(form, n)
@@ -67,7 +67,7 @@ func to(form string, first, end int) (links []link) {
 	return links
 }
 
-// names are the texts that a form has for the numbers from first up to, but without, end.
+// names returns the texts that the format form gives for the numbers from first to end-1.
 func names(form string, first, end int) (texts []string) {
 	for n := first; n < end; n++ {
 		texts = append(texts, fmt.Sprintf(form, n))

@@ -9,20 +9,20 @@ import (
 	"sync"
 )
 
-// A Server serves a site and counts what is asked of it. Its methods may be called from several
+// A Server serves a site and counts the requests. Its methods may be called from several
 // goroutines.
 type Server struct {
 	Site *Site
 
 	mu     sync.Mutex
-	visits int             // guarded by mu: requests but for robots.txt and sitemaps
-	asked  map[string]int  // guarded by mu: requests by path and query
-	given  map[string]int  // guarded by mu: answers by text
-	linked map[string]bool // guarded by mu: URLs that answers led to, in the order of a sorted query
-	shapes map[string]bool // guarded by mu: shapes of those in linked
-	probes map[string]bool // guarded by mu: shapes that had a URL that nothing led to
-	made   []string        // guarded by mu: further such URLs
-	due    chan struct{}   // guarded by mu: closed at the request number dueAt; nil: none
+	visits int             // guarded by mu: number of requests, except those for robots.txt and sitemaps
+	asked  map[string]int  // guarded by mu: number of requests for each path and query
+	given  map[string]int  // guarded by mu: number of answers with each text
+	linked map[string]bool // guarded by mu: keys of the URLs that were linked or requested so far
+	shapes map[string]bool // guarded by mu: shapes of the URLs that were linked
+	probes map[string]bool // guarded by mu: shapes for which one URL was requested that nothing links to
+	made   []string        // guarded by mu: other requested URLs that nothing links to
+	due    chan struct{}   // guarded by mu: closed when request number dueAt arrives; nil: no caller of After is waiting
 	dueAt  int
 }
 
@@ -36,17 +36,17 @@ func Serve(s *Site) *Server {
 	return v
 }
 
-// A Tally is what a crawl has asked of a server so far.
+// A Tally describes the requests that a server has received so far.
 type Tally struct {
-	Fetched  int      // requests but for robots.txt and sitemaps
-	Found    int      // texts of Site.Texts that were given
-	Missing  []string // those that were not
-	Copies   int      // answers with a text that was given before
-	Probes   int      // URLs that nothing led to: the first of each shape of URLs
-	Invented []string // those beyond the first of their shape
+	Fetched  int      // number of requests, except those for robots.txt and sitemaps
+	Found    int      // number of texts in Site.Texts that were sent
+	Missing  []string // texts in Site.Texts that were not sent
+	Copies   int      // number of answers with a text that was sent before
+	Probes   int      // number of shapes for which a crawler requested one URL that nothing links to, to see the answer for a missing page
+	Invented []string // other requested URLs that nothing links to
 }
 
-// Tally counts what was asked.
+// Tally returns the counts of the requests so far.
 func (s *Server) Tally() Tally {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -64,7 +64,8 @@ func (s *Server) Tally() Tally {
 	return t
 }
 
-// After returns a channel that is closed when the server has been asked so often in all.
+// After returns a channel that is closed when the server has received the given number of requests
+// in all.
 func (s *Server) After(requests int) <-chan struct{} {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -72,7 +73,7 @@ func (s *Server) After(requests int) <-chan struct{} {
 	return s.due
 }
 
-// ServeHTTP answers for the site.
+// ServeHTTP sends the answer of the site.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.URL.Path == "/robots.txt" || r.URL.Path == "/sitemap.xml" {
 		http.NotFound(w, r)
@@ -91,7 +92,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		a.Status = http.StatusOK
 	}
 	w.WriteHeader(a.Status)
-	_, _ = w.Write([]byte(a.Body)) // the reader may be gone
+	_, _ = w.Write([]byte(a.Body)) // an error only means that the client has closed the connection
 }
 
 // visit counts a request, and returns its number.
@@ -105,7 +106,7 @@ func (s *Server) visit(u *url.URL) int {
 	}
 	s.asked[u.RequestURI()]++
 	if !s.linked[key(u)] {
-		s.linked[key(u)] = true // a retry is not counted again
+		s.linked[key(u)] = true // so that a repeated request is not counted again
 		if shape := shapeOf(u); s.probes[shape] || !s.shapes[shape] {
 			s.made = append(s.made, u.RequestURI())
 		} else {
@@ -117,7 +118,7 @@ func (s *Server) visit(u *url.URL) int {
 
 var hrefs = regexp.MustCompile(`(?:href|src)="([^"]*)"`)
 
-// answered remembers where an answer leads.
+// answered counts the text of an answer, and records the URLs that the answer links to.
 func (s *Server) answered(u *url.URL, a *Answer) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -145,7 +146,7 @@ func (s *Server) link(uri string) {
 	}
 }
 
-// key is a URL whose parameters are in the order of their names.
+// key returns the path and query of a URL, with the parameters sorted by name.
 func key(u *url.URL) string {
 	if u.RawQuery == "" {
 		return u.Path
@@ -155,9 +156,9 @@ func key(u *url.URL) string {
 
 var digits = regexp.MustCompile(`[0-9]+`)
 
-// shapeOf is what a URL has in common with those of which one may be invented, to ask what the site
-// says of a page that does not exist: its folder, whether a number is last in its path, and the names
-// of its parameters, with all numbers the same.
+// shapeOf returns the shape of a URL: its folder, whether its path ends in a number, and the names
+// of its parameters, with all numbers replaced by 0. For each shape, a crawler may request one URL
+// that it has made up, to see how the site answers for a missing page.
 func shapeOf(u *url.URL) string {
 	path, last := u.Path, ""
 	if at := strings.LastIndexByte(strings.TrimSuffix(path, "/"), '/') + 1; at > 0 {

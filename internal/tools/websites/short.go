@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// status has a page for each machine: one form of words, filled in with values of its own.
+// status has a page for each machine. All pages have the same words, with different values.
 func status(size int) *Site {
 	s := &Site{Name: "status pages", Why: "one form of words with other values on each page"}
 	open := map[string]Answer{}
@@ -25,7 +25,7 @@ func status(size int) *Site {
 	return lists(s, hrefs, open)
 }
 
-// dictionary has entries that are too short to be compared.
+// dictionary has entries that are too short to be compared for duplicates.
 func dictionary(size int) *Site {
 	s := &Site{Name: "dictionary", Why: "entries of 12 to 40 words"}
 	open := map[string]Answer{}
@@ -41,7 +41,7 @@ func dictionary(size int) *Site {
 	return lists(s, hrefs, open)
 }
 
-// cjk has Chinese texts under paths that are not ASCII.
+// cjk has Chinese texts, at paths with Chinese characters.
 func cjk(size int) *Site {
 	s := &Site{Name: "cjk", Why: "Chinese texts under /文章/17, in pages by ?页=2"}
 	open := map[string]Answer{}
@@ -59,7 +59,7 @@ func cjk(size int) *Site {
 				p.links = []link{{fmt.Sprintf("%s?页=%d", path, i+1), "下一页"}}
 			}
 			if i > 1 {
-				open[path+"?%E9%A1%B5="+fmt.Sprint(i)] = show(name, p) // as url.Values writes it
+				open[path+"?%E9%A1%B5="+fmt.Sprint(i)] = show(name, p) // the escaped form that url.Values writes
 			} else {
 				open[path] = show(name, p)
 				hrefs = append(hrefs, link{href, p.title})
@@ -70,7 +70,7 @@ func cjk(size int) *Site {
 	return lists(s, hrefs, open)
 }
 
-// han is a text of so many characters, drawn from the 3,000 that follow U+4E00.
+// han returns a random text of length characters, from the 3,000 that begin at U+4E00.
 func han(name string, length int) string {
 	rng := luck("han " + name)
 	var b strings.Builder
@@ -83,7 +83,8 @@ func han(name string, length int) string {
 	return b.String()
 }
 
-// zones has parameters that are called as those of trackers and sessions and say which page it is.
+// zones has parameters that identify the page, although they are named like those of trackers and
+// sessions.
 func zones(size int) *Site {
 	s := &Site{Name: "zones", Why: "utm_zone= and cfid= say which page it is"}
 	open := map[string]Answer{}

@@ -5,10 +5,10 @@ import (
 	"net/url"
 )
 
-// Two sites that answer with 200 what they do not have.
+// The two sites in this file answer with status 200 for missing pages.
 
-// missingTopics is a wiki by query. As many links lead to topics that nobody has written as to
-// topics that are there.
+// missingTopics is a wiki with one URL path, whose topics are in the query. Each topic links to two
+// topics that do not exist.
 func missingTopics(size int) *Site {
 	count := size / 2
 	s := &Site{Name: "missing topics", Why: "doku.php?id=missing says with 200 that there is no such topic"}
@@ -46,8 +46,8 @@ func missingTopics(size int) *Site {
 	return s
 }
 
-// withdrawn is a magazine. It answers for a withdrawn article with an apology beside a changing
-// choice of other texts.
+// withdrawn is a magazine. For a withdrawn article it returns an apology, followed by other texts
+// that change with each request.
 func withdrawn(size int) *Site {
 	count := size / 2
 	s := &Site{Name: "withdrawn", Why: "junk with 200, half of it a random text"}

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// stations has weather stations. The first 20 have no data and say so in the same words, under each
-// kind of measurement; the later ones have tables of their own.
+// stations has weather stations, with a page for each kind of measurement. The pages of the first
+// 20 stations all have the same text: there are no data. The later stations have different tables.
 func stations(size int) *Site {
 	kinds := []string{"temperature", "wind", "rain"}
 	count := equalPages + size/4
@@ -48,7 +48,7 @@ func stations(size int) *Site {
 	return s
 }
 
-// table is a table of numbers.
+// table returns an HTML table of random numbers.
 func table(name string, rows int) string {
 	var b strings.Builder
 	rng := luck("table of " + name)

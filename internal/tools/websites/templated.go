@@ -5,8 +5,9 @@ import (
 	"net/url"
 )
 
-// templated is a shop whose pages are mostly terms of sale: 35 words of a product beside 400 words
-// that are on each page, also on the one that says, with status 200, that there is no such product.
+// templated is a shop whose pages consist mostly of terms of sale: 35 words about a product, and
+// 400 words that are on each page. They are also on the page for a missing product, which has
+// status 200.
 func templated(size int) *Site {
 	const categories = 10
 	gone := size / 8

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// vocabulary is 3,375 made-up words of three syllables. Ten words in a row are never drawn twice,
-// so different stories do not resemble each other.
+// vocabulary is 3,375 made-up words of three syllables. A sequence of ten random words practically
+// never occurs twice, so different stories do not resemble each other.
 var vocabulary = func() (words []string) {
 	syllables := strings.Fields("ba cer din fo gul ka lem mi nor pu ran se til vo wex")
 	for _, a := range syllables {
@@ -22,30 +22,30 @@ var vocabulary = func() (words []string) {
 	return words
 }()
 
-// functionWords stand between the made-up words, so that a story has the language that it says.
+// functionWords are put between the made-up words, so that the language of a story can be detected.
 var functionWords = map[string][]string{
 	"en": strings.Fields("the of and to in a is that for it was on are with as at by this from or an be which not have"),
 	"de": strings.Fields("der die und das in den von zu mit sich des auf für ist im dem nicht ein eine als auch es an werden aus"),
 	"fr": strings.Fields("le de et la les des en un une du dans est pour que qui sur par au avec pas plus ce il sont"),
 }
 
-// luck is a source of numbers that is the same for a name.
+// luck returns a source of random numbers, which are always the same for a name.
 func luck(name string) *rand.Rand {
 	h := fnv.New64a()
 	h.Write([]byte(name))
 	return rand.New(rand.NewPCG(h.Sum64(), 22))
 }
 
-// draw is a number below n that is the same for a name.
+// draw returns a pseudo-random number below n, which is always the same for a name.
 func draw(name string, n int) int { return luck(name).IntN(n) }
 
-// between is a number of words from least to most that is the same for a name.
+// between returns a pseudo-random number from least to most, which is always the same for a name.
 func between(least, most int, name string) int { return least + draw("length of "+name, most-least+1) }
 
-// story is the English text of a name: paragraphs of so many words in all.
+// story returns the English text for a name: paragraphs with the given number of words in all.
 func story(name string, words int) string { return storyIn("en", name, words) }
 
-// storyIn is a text in one of the languages of functionWords.
+// storyIn is like story, with a text in one of the languages of functionWords.
 func storyIn(lang, name string, words int) string {
 	rng, small := luck(lang+" "+name), functionWords[lang]
 	var b strings.Builder
@@ -77,10 +77,10 @@ func storyIn(lang, name string, words int) string {
 	return b.String()
 }
 
-// plain is a story without its markup.
+// plain returns a story without its markup.
 func plain(story string) string { return strings.NewReplacer("<p>", "", "</p>", "").Replace(story) }
 
-// title is a headline of a name: three or four words.
+// title returns the title for a name: three or four words.
 func title(name string) string {
 	rng := luck("title of " + name)
 	words := make([]string, 3+rng.IntN(2))
@@ -91,10 +91,10 @@ func title(name string) string {
 	return strings.Join(words, " ")
 }
 
-// word is one word of a name.
+// word returns the word for a name.
 func word(name string) string { return vocabulary[draw("word "+name, len(vocabulary))] }
 
-// number reads a number of the form that strconv.Itoa writes; anything else is -1.
+// number returns the number in s, or -1 if s is not a number as strconv.Itoa writes it.
 func number(s string) int {
 	n, err := strconv.Atoi(s)
 	if err != nil || strconv.Itoa(n) != s {

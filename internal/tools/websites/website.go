@@ -1,9 +1,9 @@
-// Package websites has web sites whose truth is known: generated sites that answer as forums,
-// wikis, shops and calendars do, each with the set of the texts that it has. A test crawls them
-// and compares what it found with what there is.
+// Package websites has generated web sites that answer like forums, wikis, shops and calendars. All
+// texts of each site are known. A test crawls the sites, and compares the texts that it found with
+// the texts of the site.
 //
-// A site is a function from URLs to answers. It is the same for the same size, so a failure can be
-// repeated. [Server] serves a site, and counts what was asked of it.
+// A site is a function from URLs to answers. Two sites of the same size are equal, so a failure can
+// be repeated. [Server] serves a site, and counts the requests.
 package websites
 
 import (
@@ -12,37 +12,36 @@ import (
 	"strings"
 )
 
-// A Site is a web site of which all texts are known.
+// A Site is a generated web site. All of its texts are known.
 type Site struct {
 	Name string
-	Why  string // what the site tries, in one line
+	Why  string // description, in one line, of the difficulty for a crawler
 
-	// Texts names the texts that a crawl is to find.
+	// Texts has the names of the texts that a crawl should find.
 	Texts []string
 
-	// Open answers a URL. Visit is the number of the request, from 1: a few sites answer each
-	// request differently. Answer.Text does not depend on it.
+	// Open returns the answer for a URL. visit is the number of the request, from 1: a few sites
+	// answer each request differently. Answer.Text does not depend on visit.
 	Open func(u *url.URL, visit int) Answer
 
-	Start string // path and query of the first page; "": /
+	Start string // path and query of the URL at which a crawl starts; "": "/"
 }
 
-// An Answer is what a site says at one URL.
+// An Answer is the answer of a site for one URL.
 type Answer struct {
-	Status   int    // 0: 200
+	Status   int    // HTTP status; 0: 200
 	Type     string // media type; "": HTML
-	Location string // with a redirect
+	Location string // target of a redirect
 	Body     string
 
-	// Text names the text that the answer has. Two answers with the same name say the same. A
-	// name that is not in Site.Texts is a view that nobody misses, such as a form. "": it has none,
-	// as an error.
+	// Text is the name of the text in the answer. Two answers with the same name have the same
+	// text. A name that is not in Site.Texts belongs to a view that a crawl need not find, such as
+	// a form. It is "" if the answer has no text, such as an error.
 	Text  string
-	Sorry bool // the answer has status 200 and says that there is no such page
+	Sorry bool // the page does not exist, although the answer has status 200
 }
 
-// Of returns the name of the text that the site gives at a URL, and whether its answer says, with
-// status 200, that there is no such page.
+// Of returns the fields Text and Sorry of the answer for a URL.
 func (s *Site) Of(rawURL string) (text string, sorry bool) {
 	u, err := url.Parse(rawURL)
 	if err != nil {
@@ -52,10 +51,11 @@ func (s *Site) Of(rawURL string) (text string, sorry bool) {
 	return a.Text, a.Sorry
 }
 
-// All returns all sites, each with about so many real pages; some have fewer. The names are unique.
+// All returns all sites. Each has about size pages with a text of their own, and some have fewer.
+// The names of the sites are unique.
 func All(size int) []*Site {
 	return []*Site{
-		// recall: what looks like a trap or a copy is a text of its own
+		// recall: pages that look like traps or copies, but have texts of their own
 		forum(size),
 		numbers(size),
 		namedIDs(size),
@@ -94,10 +94,10 @@ func notFound() Answer {
 
 func redirect(to string) Answer { return Answer{Status: http.StatusFound, Location: to} }
 
-// show is a page that has a text.
+// show returns an answer with page p, whose text has the given name.
 func show(text string, p page) Answer { return Answer{Text: text, Body: p.html()} }
 
-// after is the rest of a path behind a prefix.
+// after returns the path of u without a prefix. ok is false if the path does not have the prefix.
 func after(u *url.URL, prefix string) (rest string, ok bool) {
 	return strings.CutPrefix(u.Path, prefix)
 }

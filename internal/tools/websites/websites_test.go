@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// TestTruth follows the links of each site by itself, breadth first, and expects to meet each of
-// the texts, and no URL that the site counts as invented. Sites that never end are left after a
-// while.
+// TestTruth follows the links of each site, breadth first. It expects to find each of the site's
+// texts, and no URL that the server counts as invented. On sites with infinitely many URLs it stops
+// after a while.
 func TestTruth(t *testing.T) {
 	const size, least, most = 60, 300, 2000
 	seen := map[string]bool{}
@@ -29,7 +29,7 @@ func TestTruth(t *testing.T) {
 				t.Fatal(err)
 			}
 			queue, known := []*url.URL{start}, map[string]bool{start.RequestURI(): true}
-			bodies := map[string]string{} // by text, of the texts of the site
+			bodies := map[string]string{} // bodies of the site's texts, by name of the text
 			real := map[string]bool{}
 			for _, text := range site.Texts {
 				if real[text] {
@@ -86,7 +86,7 @@ func TestTruth(t *testing.T) {
 	}
 }
 
-// TestInvented asks for URLs that nothing leads to. The first of a shape is a probe.
+// TestInvented requests URLs that nothing links to. The first URL of each shape counts as a probe.
 func TestInvented(t *testing.T) {
 	server := Serve(namedIDs(20))
 	for _, uri := range []string{"/", "/browse?vendor=no-such", "/browse?vendor=neither", "/browse?vendor=2090&lang=de", "/elsewhere/x", "/nothing-like-this"} {

@@ -13,21 +13,22 @@ import (
 // key sets seven bits inside one block of 512, at ten bits a key. In a full segment about one
 // absent key in seventy is reported as present, and then costs the look-up.
 //
-// It grows by parts, each twice as large as the one before, and a key is looked up in all of them.
-// Ten million keys are four parts in 19 MB.
+// When a filter is full, it adds a part, a Bloom filter twice as large as the last. A key is looked
+// up in all parts. Ten million keys take four parts of 19 MB in all.
 type Filter struct {
 	mu    sync.RWMutex // guards parts
 	parts []bloom
 }
 
 const (
-	firstPart    = 1 << 20 // keys that the first part has room for, in 1.3 MB
+	firstPart    = 1 << 20 // number of keys for which the first part has room; it takes 1.3 MB
 	bitsPerKey   = 10
 	wordsInBlock = 8
 	probes       = 7 // bits set for each key: near the optimum of 10·ln 2, and seven bit positions of nine bits fit into one hash
 )
 
-// Has reports whether key may have been added; false is certain.
+// Has reports whether key may have been added. If it returns false, the key was certainly not
+// added.
 func (f *Filter) Has(key uint64) bool {
 	h := mix(key)
 	f.mu.RLock()
@@ -40,7 +41,7 @@ func (f *Filter) Add(key uint64) {
 	h := mix(key)
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.find(h) { // a key that is added again must not use up room
+	if f.find(h) { // a key that is added again must not take up space
 		return
 	}
 	b := f.room()
@@ -85,7 +86,8 @@ func newBloom(keys, bitsPerKey int) bloom {
 	return bloom{words: make([]uint64, blocks*wordsInBlock), keys: keys, free: keys}
 }
 
-// block returns the 512 bits of the filter that the mixed key h may set.
+// block returns the block of 512 bits in which the bits of a key are set. h is the key as mix
+// returns it.
 func (b *bloom) block(h uint64) []uint64 {
 	blocks := uint64(len(b.words) / wordsInBlock)
 	n, _ := bits.Mul64(h, blocks)
@@ -99,13 +101,13 @@ func (b *bloom) add(h uint64) {
 	}
 }
 
-// firstBit returns the first of the bits that has checks, as 0 or 1. If it is 0, the key is not in the
-// filter.
+// firstBit returns the first of the bits that has checks, as 0 or 1. If the bit is 0, the key is
+// not in the filter.
 func (b *bloom) firstBit(h, g uint64) uint64 {
 	return b.block(h)[g>>6&7] >> (g & 63) & 1
 }
 
-// has looks up a key that was mixed once, h, and twice, g.
+// has reports whether a key may have been added. h is mix(key), and g is mix(h).
 func (b *bloom) has(h, g uint64) bool {
 	block := b.block(h)
 	for range probes {
@@ -117,7 +119,7 @@ func (b *bloom) has(h, g uint64) bool {
 	return true
 }
 
-// mix is the finaliser of SplitMix64: every bit of the key reaches every bit of the result.
+// mix is the finaliser of SplitMix64: every bit of the key affects every bit of the result.
 func mix(x uint64) uint64 {
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
 	x = (x ^ x>>27) * 0x94d049bb133111eb

@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// A filter never forgets, and takes few absent keys for present, also when it has grown.
+// A filter finds all keys that were added, and reports few absent keys as present, even after it
+// has grown.
 func TestFilter(t *testing.T) {
 	if f := new(Filter); f.Has(0) || f.Has(1) {
 		t.Error("an empty filter has something")
@@ -37,7 +38,7 @@ func TestFilter(t *testing.T) {
 	}
 }
 
-// Small numbers in a row are as good as hashes.
+// Successive small numbers are spread as well as hashes.
 func TestFilterOfPlainNumbers(t *testing.T) {
 	const keys = 1 << 15
 	f := Filter{parts: []bloom{newBloom(keys, bitsPerKey)}}
@@ -55,7 +56,7 @@ func TestFilterOfPlainNumbers(t *testing.T) {
 	}
 }
 
-// A key that comes again takes no room.
+// A key that is added again takes no space.
 func TestFilterCountsAKeyOnce(t *testing.T) {
 	var f Filter
 	for range 1000 {

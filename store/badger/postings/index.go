@@ -1,51 +1,54 @@
-// Package postings keeps lists of pages by key on disk: the pages that were posted under a band of
-// a sketch, a text hash, or an id. It uses its store only through [Store].
+// Package postings is an index on disk. It finds the visits of pages that were added under a key: a
+// band of a sketch, a text hash, or a page id. It uses its store only through [ManifestStore].
 //
-// Start with [New], [Index.Open] and [Index.Start]; then use [Index.Post] and [Index.Find]. A
-// [Filter] proves of other keys, here those of URLs, that they are not in the store.
+// Start with [New], [Index.Open] and [Index.Start]. Then use [Index.Post] and [Index.Find]. A
+// [Filter] proves that a key is not in a store. Package badger uses one for the keys of URLs.
 //
 // # The index
 //
-// A unique page looks up its text hash and some fourteen keys and finds nothing, and then posts as
-// many. As keys of badger that is fifteen random writes a page, each moved through every level, and
-// their cost rises with the index. So postings have a log-structured merge tree of our own (O'Neil
-// et al., 1996), whose rows are 16 bytes instead of badger's 40:
+// The look-up of a unique page searches its text hash and some fourteen keys, and finds nothing.
+// Then the page is added under all of them. As badger keys these would be fifteen random writes a
+// page, each rewritten in every level, and their cost would rise with the size of the index. For
+// this reason, postings have a log-structured merge tree of their own (O'Neil et al., 1996), with
+// rows of 16 bytes instead of badger's 40:
 //
 //   - All postings of a transaction are one value in the journal, written in that transaction. The
 //     journal is authoritative; everything else can be rebuilt from it.
-//   - In memory, postings go into a table (table.go). When the table has tablePostings, another
-//     replaces it, and a goroutine writes it out as a segment (segment.go): a file of sorted
+//   - In memory, postings go into a table (table.go). When the table has tablePostings postings, a
+//     new table replaces it, and a goroutine writes it as a segment (segment.go): a file of sorted
 //     postings, with a filter of its keys.
 //   - When there are mergeAt segments of one level, the goroutine merges them into one of the next
 //     (merge.go). So a posting is written once a level, and a look-up reads at most mergeAt-1
 //     segments a level.
-//   - A key i in badger names the existing segments, and the last entry of the journal that is in
-//     them. It is changed in one transaction after a new file was synced. Files that it does not
-//     name are removed when a store opens.
+//   - The badger key i contains the manifest: the names of the existing segments, and the number of
+//     the last journal entry whose postings are in them. It is changed in one transaction after a
+//     new file was synced. Files that the manifest does not name are removed when a store is
+//     opened.
 //
 // A power cut can restore a manifest whose files were removed since. That is handled like a damaged
 // file, below.
 //
-// After a kill, opening reads the journal after the last segment. That is at most two tables, some
-// 45,000 pages of 14 keys in 6 MB. A regular close costs the same, because it writes no segment
-// either. At five million pages opening took 0.7 s, mostly for the filters. If a segment is missing
-// or has a damaged end, all segments are rebuilt from the journal: five million pages in 12 s. A
-// damaged block inside a segment is found when it is read. That is an error, the file is removed,
-// and the next opening rebuilds it.
+// When a store is opened, the journal entries that are in no segment are read. They fill at most
+// two tables: some 45,000 pages of 14 keys, in 6 MB. That is so even after a regular close, which
+// writes no segment. At five million pages opening took 0.7 s, mostly for the filters. If a segment
+// is missing or has a damaged end, all segments are rebuilt from the journal: five million pages in
+// 12 s. A damaged block inside a segment is found when it is read. The look-up then returns an
+// error, the file is removed, and the next opening rebuilds the index.
 //
-// Keys are mixed before any other use, so that any keys are spread as evenly as hashes, and a
-// segment's filter is filled in order. Text hashes are posted like keys: the first half of a hash,
-// under a kind of its own, which is the low bit of the number. The other half is compared with the
-// record's. The ids of pages whose URL was never in the frontier are posted in the same way. As
-// keys of badger, in random order, their cost would grow with their number.
+// All keys are hashed first, see [Mixed], so that they are spread evenly and a segment's filter can
+// be filled in order. Text hashes are indexed like keys of sketches: the first half of the hash is
+// the key, and the kind of the key is the low bit of the posting's number. The caller compares the
+// other half with the record. The ids of pages whose URL was never in the frontier are indexed in
+// the same way. If they were badger keys, in random order, their cost would grow with their number.
 //
 // # Comparison with plain keys
 //
-// A simpler design keeps postings as plain keys of badger: for each key its places, and a Bloom
-// filter of all keys in memory, so that the look-ups of a unique page read nothing. It would save
-// some 650 lines. Both were measured in turn on two processors that also did other work: crawls of
-// 3,907 pages of a manual (16 of each), dedup of a million texts of 100 words of which 63 % are
-// unique, and TestIndex with a million pages. Processor time is user and system time.
+// A simpler design keeps postings as plain keys of badger: for each key a list of visits, and a
+// Bloom filter of all keys in memory, so that the look-ups of a unique page read nothing. It would
+// save some 650 lines. Both were measured in turn on two processors that also did other work:
+// crawls of 3,907 pages of a manual (16 crawls with each), dedup of a million texts of 100 words
+// (63 % of them unique), and TestIndex with a million pages. Processor time is user and system
+// time.
 //
 //	                                  this package   plain keys
 //	crawl, processor time a page      1.30 ms        1.40 ms
@@ -59,7 +62,7 @@
 //	TestIndex, most memory            500 MB         601 MB
 //
 // Plain keys are random, so each compaction rewrites all of them, and their cost grows with the
-// index. So this package stays.
+// index. This is why this package exists.
 package postings
 
 import (
@@ -75,9 +78,9 @@ import (
 
 // Options configures an index. The zero value uses the defaults.
 type Options struct {
-	Table int // postings in memory that become a segment; 0: 360,000
-	Fan   int // segments of a level that are merged into one; 0: 8
-	// ReadOnly writes nothing. Postings that are in no segment stay in memory.
+	Table int // number of postings in memory that are written as one segment; 0: 360,000
+	Fan   int // number of segments of one level that are merged into one segment; 0: 8
+	// ReadOnly means that the index writes nothing. Postings that are in no segment stay in memory.
 	ReadOnly bool
 	// Step is called with the name of each step on disk, at which a test may kill the process; nil:
 	// not called.
@@ -90,7 +93,7 @@ func (o Options) orDefault() Options {
 	return o
 }
 
-// An Index finds the places that were posted under a key.
+// An Index finds the visits that were added under a key.
 type Index struct {
 	dir   string
 	store ManifestStore
@@ -99,16 +102,16 @@ type Index struct {
 	mu       sync.RWMutex  // guards the fields up to err, but not the content of segments
 	changed  sync.Cond     // signalled when the table in full was written, or err was set
 	fresh    *postingTable // the table to which Post adds postings
-	full     *postingTable // the full table that is being written as a segment; nil: none is
-	spare    *postingTable // an empty table, the next fresh
+	full     *postingTable // the full table that is being written as a segment; nil: none is being written
+	spare    *postingTable // an empty table that becomes fresh when fresh is full
 	segments []*segment    // all segments; the slice is replaced as a whole and never changed in place
-	floor    uint64        // postings of places above floor are in fresh or full; those of lower ones may be in segments only
+	floor    uint64        // number of a visit: the postings of all later visits are in fresh or full; earlier ones may be only in segments
 	err      error         // the error that ended the index's goroutine
 
 	manifest Manifest // as last stored in badger; after Start only the index's goroutine uses it
 
 	goneMu sync.RWMutex
-	gone   map[uint64]bool // guarded by goneMu: places whose visit was replaced by a later one, so that Find skips them
+	gone   map[uint64]bool // guarded by goneMu: numbers of visits that later visits replaced; Find skips them
 
 	wake    chan struct{} // tells the goroutine to look for a full table or segments to merge
 	closing chan struct{}
@@ -124,7 +127,7 @@ type ManifestStore interface {
 const (
 	// tablePostings is the default number of postings in memory at which they are written as a
 	// segment. It is enough for 22,500 pages of 16 postings each. The table then takes 13 MB: 16
-	// bytes for each of 2^19 slots, of which 0.7 are used, and 12 bytes for each posting.
+	// bytes for each of 2^19 slots, of which 70 % are used, and 12 bytes for each posting.
 	tablePostings = 360_000
 	// mergeAt is the default number of segments of one level that are merged into one segment of the
 	// next level. A larger number means that postings are rewritten less often, but a look-up reads
@@ -142,8 +145,8 @@ const (
 	Hash             // the key is the first half of a text hash or of a page's id
 )
 
-// KindOf, NumOf and WithKind convert between a place together with the kind of its key, and the one
-// number that a posting has for both: the place times 2, plus the kind.
+// KindOf, NumOf and WithKind convert between the number of a visit together with the kind of its
+// key, and the one number that a posting has for both: the visit number times 2, plus the kind.
 func KindOf(num uint64) Kind             { return Kind(num & 1) }
 func NumOf(num uint64) uint64            { return num >> 1 }
 func WithKind(num uint64, k Kind) uint64 { return num<<1 | uint64(k) }
@@ -238,9 +241,9 @@ func (x *Index) Close() error {
 	return x.err
 }
 
-// Posted is a page and the keys it is posted under.
+// Posted is a visit and the keys under which Post adds it.
 type Posted struct {
-	Num  uint64 // the page's place and the kind of Keys, as WithKind combines them
+	Num  uint64 // the visit number and the kind of Keys, as WithKind combines them
 	Keys []uint64
 }
 
@@ -269,23 +272,23 @@ func (x *Index) Post(seq uint64, list []Posted) error {
 	return nil
 }
 
-// KnownSince tells the index that later calls of PostedSince will be given marks of at least place.
+// KnownSince tells the index that the mark in later calls of PostedSince will be at least place.
 func (x *Index) KnownSince(place uint64) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.floor = max(x.floor, place)
 }
 
-// PostedSince reports whether a page with a place above mark was posted under key, as [Mixed] returns
-// it. It looks only at postings in memory. If mark is so old that later postings may be on disk only,
-// it returns true, which costs the caller an unnecessary second judgement of its page.
+// PostedSince reports whether a visit with a number above mark was added under key, a hash from
+// [Mixed]. It looks only at postings in memory. If mark is so old that later postings may be only
+// on disk, it returns true. The caller then judges its page a second time, perhaps without need.
 func (x *Index) PostedSince(key, mark uint64) bool {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	return mark < x.floor || x.fresh.last(key) > mark || x.full != nil && x.full.last(key) > mark
 }
 
-// Forget makes Find skip the postings of some places, because later visits replaced the visits there.
+// Forget makes Find skip the visits with the numbers in places, because later visits replaced them.
 func (x *Index) Forget(places []uint64) {
 	x.goneMu.Lock()
 	defer x.goneMu.Unlock()
@@ -307,9 +310,9 @@ func (x *Index) wakeUp() {
 	}
 }
 
-// Find appends to dst up to limit places that were posted under a key of the given kind, the lowest
-// first. more reports whether there are further places. Places given to Forget are left out. If that
-// leaves too few, Find reads again with a higher limit.
+// Find appends to dst the numbers of up to limit visits that were added under a key of the given
+// kind, the lowest first. more reports whether there are further visits. Visits given to Forget are
+// left out. If that leaves too few, Find reads again with a higher limit.
 func (x *Index) Find(ctx context.Context, key uint64, kind Kind, limit int, dst []uint64) (nums []uint64, more bool, err error) {
 	if err := ctx.Err(); err != nil {
 		return dst, false, err
@@ -330,12 +333,12 @@ func (x *Index) Find(ctx context.Context, key uint64, kind Kind, limit int, dst 
 	}
 }
 
-// Among appends to dst the index i of each keys[i] under which something may have been posted with the
-// given kind. Under the other keys nothing was posted, so a caller need not call Find for them.
+// Among appends to dst the index i of each keys[i] that may be in the index with the given kind.
+// The other keys are certainly not in the index, so the caller need not call Find for them.
 //
-// Among checks all keys under one lock, because the filters have each key in another cache line, and
-// the processor then fetches these in parallel. With a lock for each key it would fetch one after the
-// other.
+// Among checks all keys under one lock, because each key is in another cache line of a filter, and
+// the processor can fetch these lines in parallel. If the lock were taken for each key, it would
+// fetch one line after the other.
 func (x *Index) Among(keys []uint64, kind Kind, dst []int) []int {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
@@ -347,8 +350,8 @@ func (x *Index) Among(keys []uint64, kind Kind, dst []int) []int {
 	return dst
 }
 
-// maybe reports whether anything may have been posted under key, as [Mixed] returns it; false is
-// certain. The caller holds mu.
+// maybe reports whether the index may have key, a hash from [Mixed]. If the result is false, the
+// index certainly does not have it. The caller holds mu.
 func (x *Index) maybe(key uint64) bool {
 	if x.fresh.slot(key).first != 0 || x.full != nil && x.full.slot(key).first != 0 {
 		return true
@@ -364,8 +367,8 @@ func (x *Index) maybe(key uint64) bool {
 	return false
 }
 
-// collect appends to dst the lowest places that were posted under key, as [Mixed] returns it, with the
-// given kind. It appends up to want places, including places given to Forget.
+// collect appends to dst the numbers of the first want visits that were added under key, a hash
+// from [Mixed], with the given kind. It includes visits given to Forget.
 func (x *Index) collect(key uint64, kind Kind, want int, dst []uint64) (nums []uint64, err error) {
 	had := len(dst)
 	x.mu.RLock()
@@ -396,7 +399,7 @@ func (x *Index) collect(key uint64, kind Kind, want int, dst []uint64) (nums []u
 	return nums[:had+min(len(got), want)], nil
 }
 
-// living returns a list of places without those given to Forget.
+// living returns the visit numbers in list without those given to Forget.
 func (x *Index) living(list []uint64) []uint64 {
 	if len(list) == 0 {
 		return list
@@ -409,9 +412,9 @@ func (x *Index) living(list []uint64) []uint64 {
 	return slices.DeleteFunc(list, func(place uint64) bool { return x.gone[place] })
 }
 
-// firstBits checks one bit of the filter of each of up to 64 segments. Bit i of the result is set if
-// segment i may have the key. key is a mixed key, and g is that mixed again. The loop has no branch, so
-// the processor fetches the filters' cache lines in parallel.
+// firstBits checks one bit of the filter of each of up to 64 segments. Bit i of the result is set
+// if segment i may have the key. key is a hash from [Mixed], and g is mix(key). The loop has no
+// branch, so the processor fetches the filters' cache lines in parallel.
 func firstBits(some []*segment, key, g uint64) (maybe uint64) {
 	for i, s := range some {
 		maybe |= s.filter.firstBit(key, g) << i

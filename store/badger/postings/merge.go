@@ -10,7 +10,7 @@ import (
 
 // Start starts an index from a manifest whose segments [Index.Open] has opened, or that names none.
 // It removes files that the manifest does not name, and starts a goroutine that writes and merges
-// segments. Close waits for it. A read-only index does neither.
+// segments. Close waits for the goroutine. A read-only index does neither.
 func (x *Index) Start(m Manifest) error {
 	x.manifest = m
 	if x.opt.ReadOnly {
@@ -91,7 +91,8 @@ func (x *Index) flush() error {
 	return x.replace(nil, s, t)
 }
 
-// write writes a new segment file of the given level. fill adds its postings, at most so many.
+// write writes a new segment file of the given level. fill adds the postings to it. postings is the
+// greatest number that fill adds.
 func (x *Index) write(postings, level int, fill func(*segmentWriter) error) (*segment, error) {
 	id := x.manifest.Next
 	x.manifest.Next++
@@ -112,9 +113,9 @@ func (x *Index) write(postings, level int, fill func(*segmentWriter) error) (*se
 	return s, nil
 }
 
-// replace replaces the segments in old by the one segment that has their postings. It saves the new
-// manifest in badger first: from then on the replacement survives a crash. If by was written from the
-// table of, and not from segments, replace empties the table for reuse.
+// replace replaces the segments in old by the segment by, which has their postings. It saves the
+// new manifest in badger first: from then on the replacement survives a crash. If by was written
+// from the table of, and not from segments, replace empties the table for reuse.
 func (x *Index) replace(old []*segment, by *segment, of *postingTable) error {
 	list := slices.DeleteFunc(slices.Clone(x.segments), func(s *segment) bool { return slices.Contains(old, s) })
 	list = append(list, by)
@@ -141,9 +142,9 @@ func (x *Index) replace(old []*segment, by *segment, of *postingTable) error {
 	return nil
 }
 
-// ripe returns the segments that are to be merged next: all of the lowest level that has at least
-// opt.Fan of them. It returns nil if no level has so many, or if the disk has no room for the merged
-// segment.
+// ripe returns the segments that are to be merged next: all segments of the lowest level that has
+// at least opt.Fan segments. It returns nil if no level has so many, or if the disk has no room for
+// the merged segment.
 func (x *Index) ripe() []*segment {
 	byLevel := map[int][]*segment{}
 	for _, s := range x.segments {
@@ -165,8 +166,8 @@ func (x *Index) ripe() []*segment {
 	return nil
 }
 
-// merge writes the postings of several segments as one segment of the next level, and removes the old
-// ones. Now and then it interrupts that to write a table that has become full, so that Post need not
+// merge writes the postings of several segments as one segment of the next level, and removes the
+// old ones. Now and then it pauses to write a table that has become full, so that Post need not
 // wait for the end of a long merge.
 func (x *Index) merge(old []*segment) error {
 	postings := 0
@@ -188,8 +189,8 @@ func (x *Index) merge(old []*segment) error {
 		return err
 	}
 	for _, s := range old {
-		// Open readers can go on: the system deletes the file with its last reader. On a system
-		// without that, the file stays until the store is opened again.
+		// Readers that have the file open can continue: most systems delete a file only when it is
+		// closed everywhere. On other systems the file stays until the store is opened again.
 		os.Remove(s.file.Name())
 	}
 	x.at("merged removed")

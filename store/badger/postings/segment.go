@@ -19,8 +19,8 @@ import (
 
 // # A segment
 //
-// A segment is a file of postings, sorted by key and then by number. It never changes after it was
-// named in the store. Integers are little-endian, varints are as in encoding/binary, and checks are
+// A segment is a file of postings, sorted by key and then by number. It never changes after the
+// manifest names it. Integers are little-endian, varints are as in encoding/binary, and checks are
 // CRC-32C.
 //
 //	blocks    of up to blockPostings each: for every posting the varint of its
@@ -34,9 +34,9 @@ import (
 //	          blocks of the filter (4), the check of fences, filter and this (4),
 //	          "skPS"
 //
-// Fences and filter are kept in memory. So an absent key costs a cache line, and a present key
-// costs one read of some 1.2 KB, whatever the segment's size. A posting takes 9 to 10 bytes, and 13
-// to 17 bits of memory.
+// Fences and filter are kept in memory. So looking up an absent key costs one cache line, and a
+// present key costs one read of some 1.2 KB, whatever the segment's size. A posting takes 9 to 10
+// bytes of disk, and 13 to 17 bits of memory.
 type segment struct {
 	file     *os.File
 	id       uint64
@@ -60,9 +60,10 @@ const (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// filterBits returns how many bits for each posting the filter of a segment has that holds so many
-// postings. Large segments get fewer bits, because they take most of the memory. Small segments get
-// more, because there are many of them, and each false hit of a filter costs a read.
+// filterBits returns the number of bits for each posting in the filter of a segment that has the
+// given number of postings. Large segments get fewer bits, because they take most of the memory.
+// Small segments get more, because there are many of them, and each false hit of a filter costs a
+// read.
 func filterBits(postings int) int {
 	if postings > 8<<20 {
 		return 12
@@ -82,8 +83,8 @@ type segmentWriter struct {
 	offset uint64  // where block will begin in the file
 }
 
-// newSegmentWriter creates a segment file with the given path. The filter is sized for so many
-// postings, which is also the most that may be added.
+// newSegmentWriter creates a segment file with the given path. postings is the greatest number of
+// postings that may be added. The size of the filter depends on it.
 func newSegmentWriter(name string, postings int) (*segmentWriter, error) {
 	f, err := os.Create(name)
 	if err != nil {
@@ -216,14 +217,14 @@ func (s *segment) read() error {
 	}
 	var foot [footSize]byte
 	if _, err := s.file.ReadAt(foot[:], info.Size()-footSize); err != nil || string(foot[footSize-4:]) != segmentMagic {
-		return fmt.Errorf("%w: it has no end", store.ErrCorrupt)
+		return fmt.Errorf("%w: no end", store.ErrCorrupt)
 	}
 	end := binary.LittleEndian.Uint64(foot[0:])
 	postings := binary.LittleEndian.Uint64(foot[8:])
 	blocks := uint64(binary.LittleEndian.Uint32(foot[16:]))
 	filterBlocks := uint64(binary.LittleEndian.Uint32(foot[20:]))
 	if end+16*blocks+8*wordsInBlock*filterBlocks+footSize != uint64(info.Size()) || filterBlocks == 0 {
-		return fmt.Errorf("%w: it is not as long as it should be", store.ErrCorrupt)
+		return fmt.Errorf("%w: wrong length", store.ErrCorrupt)
 	}
 	check := crc32.New(castagnoli)
 	in := io.TeeReader(bufio.NewReaderSize(io.NewSectionReader(s.file, int64(end), info.Size()-int64(end)-footSize), 256<<10), check)
@@ -234,7 +235,7 @@ func (s *segment) read() error {
 	}
 	check.Write(foot[:24])
 	if binary.LittleEndian.Uint32(foot[24:]) != check.Sum32() {
-		return fmt.Errorf("%w: its check is wrong", store.ErrCorrupt)
+		return fmt.Errorf("%w: wrong checksum", store.ErrCorrupt)
 	}
 	s.postings = int(postings)
 	s.fences = make([]fence, 0, blocks+1)
@@ -248,8 +249,8 @@ func (s *segment) read() error {
 // blocks returns the number of blocks.
 func (s *segment) blocks() int { return len(s.fences) - 1 }
 
-// find appends to dst the lowest places, up to want of them, that the segment has under a mixed key
-// with the given kind.
+// find appends to dst the numbers of the first want visits that the segment has under key, a hash
+// from [Mixed], with the given kind.
 func (s *segment) find(key uint64, kind Kind, want int, dst []uint64) ([]uint64, error) {
 	// Begin one block before the first whose first key is key or greater, because the postings of key
 	// may begin inside that block.
@@ -371,7 +372,7 @@ func CheckSegment(name string) error {
 		n++
 	}
 	if r.err == nil && n != s.postings {
-		return fmt.Errorf("%w: %d postings of %d", store.ErrCorrupt, n, s.postings)
+		return fmt.Errorf("%w: %d of %d postings", store.ErrCorrupt, n, s.postings)
 	}
 	return r.err
 }

@@ -12,7 +12,7 @@ import (
 	"skink/store"
 )
 
-// writeTestSegment writes postings, which it sorts, and opens what it wrote.
+// writeTestSegment sorts postings, writes them as a segment, and opens the segment.
 func writeTestSegment(t *testing.T, list []posting) *segment {
 	t.Helper()
 	slices.SortFunc(list, comparePostings)
@@ -41,7 +41,7 @@ func writeTestSegment(t *testing.T, list []posting) *segment {
 	return s
 }
 
-// Keys begin, end and fill blocks; one fills several and more.
+// The segment has keys that begin, end and fill blocks, and one that fills several blocks.
 func TestSegment(t *testing.T) {
 	want := map[uint64][]uint64{}
 	var list []posting
@@ -52,11 +52,11 @@ func TestSegment(t *testing.T) {
 		}
 	}
 	post(0, 1)
-	post(1, blockPostings-2)     // one more place in the first block,
-	post(2, 2)                   // so this one is in two
-	post(3, blockPostings-1)     // ends the second
-	post(4, 3*blockPostings)     // fills three
-	post(1<<40, blockPostings+1) // fills one and begins the next
+	post(1, blockPostings-2)     // leaves room for one more posting in the first block,
+	post(2, 2)                   // so key 2 is in two blocks
+	post(3, blockPostings-1)     // ends with the second block
+	post(4, 3*blockPostings)     // fills three blocks
+	post(1<<40, blockPostings+1) // fills one block and begins the next
 	post(1<<63, 1)
 	post(math.MaxUint64, 2)
 	s := writeTestSegment(t, list)
@@ -93,7 +93,7 @@ func TestSegment(t *testing.T) {
 	}
 }
 
-// An empty segment never is written; one whose postings are all the same is.
+// Equal postings are written once. Empty segments are never written.
 func TestSegmentOfOnePosting(t *testing.T) {
 	p := posting{7, WithKind(5, Hash)}
 	s := writeTestSegment(t, []posting{p, p, p})
@@ -102,7 +102,7 @@ func TestSegmentOfOnePosting(t *testing.T) {
 	}
 }
 
-// Whatever byte is wrong, it is found at opening or at reading, or is in what nobody reads.
+// A wrong byte or a truncation is found when the segment is opened or when all of it is read.
 func TestSegmentDamaged(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	var list []posting

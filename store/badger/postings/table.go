@@ -5,8 +5,8 @@ import (
 	"math/bits"
 )
 
-// A posting says that a page has a key. key is a mixed key, see [Mixed], and num is the page's place
-// and the kind of the key, see [WithKind].
+// A posting means that a visit of a page has a key. key is hashed by [Mixed], and num is the number
+// of the visit combined with the kind of the key, see [WithKind].
 type posting struct{ key, num uint64 }
 
 // comparePostings compares two postings by key and then by number, the order in a segment.
@@ -21,8 +21,8 @@ func comparePostings(a, b posting) int {
 // open addressing, and has for each key the list of its numbers in order of arrival. It grows by
 // doubling, and is emptied for reuse.
 //
-// Keys are already mixed, see [Index]: their high bits are their slots. The index's lock guards a
-// table that still grows.
+// Keys are already hashed by [Mixed], so the high bits of a key can choose its slot. The index's
+// lock guards the table to which postings are added.
 type postingTable struct {
 	slots []slot
 	shift int // the slot of a key is slots[key>>shift], or the next free one behind it
@@ -87,12 +87,12 @@ func (t *postingTable) add(p posting) {
 	}
 }
 
-// last returns the highest place posted under a mixed key with any kind, or 0 if there is none. It is
-// the place posted last, because places ascend.
+// last returns the highest number of a visit under key, a hash from [Mixed], or 0 if there is none.
+// It is the number that was added last, because visit numbers ascend.
 func (t *postingTable) last(key uint64) uint64 { return NumOf(t.nums[t.slot(key).last]) }
 
-// find appends to dst the lowest places, up to want of them, that were posted under a mixed key with
-// the given kind.
+// find appends to dst the numbers of the first want visits that were added under key, a hash from
+// [Mixed], with the given kind.
 func (t *postingTable) find(key uint64, kind Kind, want int, dst []uint64) []uint64 {
 	for n := t.slot(key).first; n != 0 && want > 0; n = t.next[n] {
 		if KindOf(t.nums[n]) != kind {

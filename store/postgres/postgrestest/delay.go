@@ -44,7 +44,7 @@ func relay(client net.Conn, addr string, delay time.Duration) {
 	server.Close()
 }
 
-// A piece is some bytes and when they are to be passed on.
+// A piece is some bytes and the time at which they are passed on.
 type piece struct {
 	bytes []byte
 	at    time.Time

@@ -114,8 +114,8 @@ func freeAddress() (string, error) {
 	return l.Addr().String(), l.Close()
 }
 
-// programs returns the folder of the newest server that is installed, "" if there is none. Debian
-// keeps the programs of each version in a folder of its own, outside PATH.
+// programs returns the folder of the newest server that is installed, or "" if there is none.
+// Debian keeps the programs of each version in a folder of its own, outside PATH.
 func programs() string {
 	all, _ := filepath.Glob("/usr/lib/postgresql/*/bin/initdb")
 	if found, err := exec.LookPath("initdb"); err == nil {
@@ -129,7 +129,8 @@ func programs() string {
 	return filepath.Dir(slices.Max(all))
 }
 
-// command is one of the server's programs, run by a user whom PostgreSQL accepts.
+// command returns a command that runs one of the server's programs. PostgreSQL refuses to run as
+// root, so the command may run as another user.
 func (s *Server) command(program string, args ...string) *exec.Cmd {
 	cmd := exec.Command(filepath.Join(s.programs, program), args...)
 	cmd.Dir = filepath.Dir(s.Dir)
@@ -180,7 +181,7 @@ func (s *Server) Run() error {
 
 func (s *Server) log() string { return filepath.Join(filepath.Dir(s.Dir), "log") }
 
-// Log returns what the server logged.
+// Log returns the server's log.
 func (s *Server) Log() string {
 	b, err := os.ReadFile(s.log())
 	if err != nil {
@@ -202,7 +203,7 @@ func (s *Server) Kill() {
 	}
 }
 
-// Stop shuts the server down in order. Connections are closed.
+// Stop shuts the server down in the regular way. Its connections are closed.
 func (s *Server) Stop() {
 	s.cmd.Process.Signal(os.Interrupt)
 	<-s.ended
@@ -214,7 +215,7 @@ func (s *Server) Restart() error {
 	return s.runAgain()
 }
 
-// runAgain starts the server as soon as the processes of the one before have ended.
+// runAgain starts the server again as soon as all of its old processes have ended.
 func (s *Server) runAgain() error {
 	for until := time.Now().Add(20 * time.Second); ; time.Sleep(50 * time.Millisecond) {
 		err := s.Run()
@@ -224,15 +225,15 @@ func (s *Server) runAgain() error {
 	}
 }
 
-// URL is the address of a store in a schema of the server.
+// URL returns the address of a store in a schema of the server.
 func (s *Server) URL(schema string) string { return URL(schema, s.Addr) }
 
-// URL is the address of a store in a schema that several servers hold: a primary and its standby.
+// URL returns the address of a store that several servers have: a primary and its standby.
 func URL(schema string, addrs ...string) string {
 	return fmt.Sprintf("postgres://%s@%s/%s?schema=%s", User, strings.Join(addrs, ","), Database, url.QueryEscape(schema))
 }
 
-// RequirePassword makes the server ask everybody but [User] for a password.
+// RequirePassword makes the server require a password from all users except [User].
 func (s *Server) RequirePassword() error {
 	hba := "host all " + User + " all trust\nhost all all all scram-sha-256\n"
 	if err := os.WriteFile(filepath.Join(s.Dir, "pg_hba.conf"), []byte(hba), 0o600); err != nil {
@@ -269,7 +270,7 @@ func (s *Server) in(ctx context.Context, database, sql string) error {
 	return errors.Join(err, conn.Close(ctx))
 }
 
-// Connect opens a connection to the database of the stores that belongs to no store.
+// Connect opens a connection to the database of the stores. The caller must close it.
 func (s *Server) Connect(ctx context.Context) (*pgx.Conn, error) { return s.connect(ctx, Database) }
 
 func (s *Server) connect(ctx context.Context, database string) (*pgx.Conn, error) {
@@ -289,7 +290,8 @@ func (s *Server) Text(ctx context.Context, sql string) (text string, err error) 
 // Own makes the server's user the owner of a folder.
 func (s *Server) Own(dir string) error { return give(dir) }
 
-// Pid returns the process of the server. Each connection has a child of it.
+// Pid returns the id of the server's main process. The server has a child process for each
+// connection.
 func (s *Server) Pid() int { return s.cmd.Process.Pid }
 
 // StartStandby starts a second server that follows s. A synchronous standby has every commit before
@@ -306,7 +308,8 @@ func (s *Server) StartStandby(tb testing.TB, synchronous bool) *Server {
 	return standby
 }
 
-// Follow makes a server that does not run a standby of another, with a copy of its files.
+// Follow turns s, which must not be running, into a standby of primary, with a copy of primary's
+// files.
 func (s *Server) Follow(primary *Server, synchronous bool) error {
 	if err := os.RemoveAll(s.Dir); err != nil {
 		return err
@@ -337,7 +340,7 @@ func (s *Server) Follow(primary *Server, synchronous bool) error {
 	}
 }
 
-// Promote makes a standby a primary, which waits for no standby of its own.
+// Promote turns a standby into a primary that waits for no standby.
 func (s *Server) Promote() error {
 	for _, sql := range []string{"SELECT pg_promote()", "ALTER SYSTEM RESET synchronous_standby_names", "SELECT pg_reload_conf()"} {
 		if err := s.exec(sql); err != nil {

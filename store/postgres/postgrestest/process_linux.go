@@ -9,13 +9,13 @@ import (
 	"time"
 )
 
-// CPU returns the time that the server's processes have had of processors, in steps of 10 ms. It
-// leaves out processes that have ended and whose parent has not noticed.
+// CPU returns the processor time that the server's processes have used, in steps of 10 ms. It
+// leaves out processes that have ended and that their parent has not waited for.
 func (s *Server) CPU() (total time.Duration) {
 	for pid, fields := range s.processes() {
 		times := fields[11:13] // utime and stime of the process
 		if pid == s.cmd.Process.Pid {
-			times = fields[11:15] // and of its children that have ended
+			times = fields[11:15] // also those of its children that have ended
 		}
 		for _, t := range times {
 			n, _ := strconv.Atoi(t)
@@ -25,8 +25,8 @@ func (s *Server) CPU() (total time.Duration) {
 	return total
 }
 
-// processes returns the main process of the server and its children. The fields are those of
-// /proc/PID/stat from the state on.
+// processes returns the main process of the server and its children. The values are the fields of
+// /proc/PID/stat, beginning with the state.
 func (s *Server) processes() map[int][]string {
 	found := map[int][]string{}
 	all, _ := filepath.Glob("/proc/[0-9]*/stat")
@@ -45,9 +45,9 @@ func (s *Server) processes() map[int][]string {
 	return found
 }
 
-// killAll ends all processes of the server at the same moment, as a power cut does. If the main process
-// died alone, a child that waits for a standby would stop waiting, and others could read its commit
-// before they end, too.
+// killAll ends all processes of the server at the same moment, as a power cut does. If the main
+// process died alone, a child that waits for a standby would stop waiting, and other processes
+// could read its commit before they end.
 func (s *Server) killAll() {
 	s.cmd.Process.Signal(syscall.SIGSTOP) // now it starts no child
 	children := s.processes()

@@ -4,8 +4,8 @@ package postgrestest
 
 import "time"
 
-// CPU returns 0: it is measured on Linux alone.
+// CPU returns 0, because it is measured only on Linux.
 func (s *Server) CPU() time.Duration { return 0 }
 
-// killAll ends the main process of the server. Its other processes notice, and end by themselves.
+// killAll ends the main process of the server. Its other processes then end by themselves.
 func (s *Server) killAll() { s.cmd.Process.Kill() }

@@ -1,0 +1,431 @@
+package e2e
+
+import (
+	"archive/zip"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"image"
+	"image/color"
+	"image/png"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/chromedp"
+
+	"skink/crawler/render"
+)
+
+// A dressedSite is a site whose pages need files of two hosts to look right. It counts the requests
+// for each URL, and records when each host was asked.
+type dressedSite struct {
+	site, cdn *httptest.Server
+
+	mu    sync.Mutex
+	asked map[string]int // guarded by mu
+}
+
+const frogs = "The keeper of the gardens counts the frogs of the pond each spring, and writes their number into a book that his grandfather began. "
+
+// newDressedSite serves pages, which hold {CDN} where the URL of the other host belongs.
+func newDressedSite(t *testing.T, pages int) *dressedSite {
+	t.Helper()
+	d := &dressedSite{asked: map[string]int{}}
+	files := map[string]string{
+		"site/robots.txt":                "User-agent: *\nDisallow: /private/\n",
+		"site/a.css":                     "@import \"deep/b.css\";\n@font-face { font-family: Own; src: url(/own.ttf) }\nh1 { font-family: Own; color: #063 }\n.box { width: 120px; height: 120px; background: url(../not-there.png), url('/tile.png?v=2&utm_source=x') }\n#secret { background: url(/private/secret.png) }",
+		"site/deep/b.css":                "body { margin: 24px; background: #eef url(\"../corner.png\") no-repeat right top }\n@namespace svg url(/never.svg);",
+		"site/app.js":                    "document.body.insertAdjacentHTML('beforeend', '<p id=drawn style=\"background: #fd8\">This line comes from a script.</p>');",
+		"cdn/lib.css":                    "ul { list-style-image: url(dot.png) } .wide { display: block; height: 40px; background: url(\"{SITE}/wide.png\") repeat-x }",
+		"site/own.ttf":                   font(),
+		"site/tile.png?v=2&utm_source=x": picture(40, 40, color.RGBA{200, 30, 30, 255}),
+		"site/corner.png":                picture(160, 90, color.RGBA{30, 30, 200, 255}),
+		"site/small.png":                 picture(80, 80, color.RGBA{20, 160, 20, 255}),
+		"site/large.png":                 picture(160, 160, color.RGBA{20, 160, 20, 255}),
+		"site/wide.png":                  picture(30, 40, color.RGBA{160, 20, 160, 255}),
+		"site/inline.png":                picture(60, 60, color.RGBA{250, 160, 20, 255}),
+		"site/poster.png":                picture(200, 60, color.RGBA{20, 160, 160, 255}),
+		"site/private/secret.png":        picture(9, 9, color.RGBA{1, 1, 1, 255}),
+		"cdn/dot.png":                    picture(12, 12, color.RGBA{0, 0, 0, 255}),
+	}
+	serve := func(host string) *httptest.Server {
+		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			d.mu.Lock()
+			d.asked[host+r.URL.RequestURI()]++
+			d.mu.Unlock()
+			body, ok := files[host+r.URL.RequestURI()]
+			switch {
+			case ok:
+			case host == "site" && r.URL.Path == "/moved.png":
+				http.Redirect(w, r, "/small.png", http.StatusFound)
+				return
+			case host == "site" && !strings.Contains(r.URL.Path, "."):
+				n, _ := strconv.Atoi(strings.TrimPrefix(r.URL.Path, "/page/"))
+				body = dressedPage(n, pages)
+			default:
+				http.NotFound(w, r)
+				return
+			}
+			switch filepath.Ext(r.URL.Path) {
+			case "":
+				w.Header().Set("Content-Type", "text/html; charset=utf-8")
+			case ".css":
+				w.Header().Set("Content-Type", "text/css")
+			case ".ttf":
+				w.Header().Set("Content-Type", "font/ttf")
+			}
+			body = strings.NewReplacer("{CDN}", d.cdn.URL, "{SITE}", d.site.URL).Replace(body)
+			_, _ = w.Write([]byte(body))
+		}))
+		t.Cleanup(s.Close)
+		return s
+	}
+	d.cdn = serve("cdn")
+	d.site = serve("site")
+	return d
+}
+
+// dressedPage returns the n-th of some pages, which are alike but for their words.
+func dressedPage(n, pages int) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, `<!doctype html><html lang=en><title>Page %d</title><link rel=stylesheet href="/a.css"><link rel=stylesheet href="{CDN}/lib.css">
+<style>.inline { width: 60px; height: 60px; background: url(/inline.png) }</style><h1>Frogs of the year %d</h1>
+<div class=box></div><div class=inline></div><p><img src="/small.png" srcset="/small.png 1x, /large.png 2x" alt=Frog> <img src="/moved.png" alt=Frog>
+<video poster="/poster.png" width=200 height=60></video><span class=wide></span><div id=secret></div><ul><li>one<li>two</ul><p>%s`, n, 1900+n, strings.Repeat(frogs, 4))
+	for i := range 40 {
+		fmt.Fprintf(&b, "Pond %d of the year %d held %d frogs. ", i, n, (n+3)*(i+7)%97)
+	}
+	for i := range pages {
+		fmt.Fprintf(&b, "<a href=\"/page/%d\">Page %d</a> ", i, i)
+	}
+	b.WriteString(`<script src="/app.js"></script>`)
+	return b.String()
+}
+
+func picture(width, height int, c color.Color) string {
+	img := image.NewRGBA(image.Rect(0, 0, width, height))
+	for x := range width {
+		for y := range height {
+			if (x/10+y/10)%2 == 0 {
+				img.Set(x, y, c)
+			} else {
+				img.Set(x, y, color.White)
+			}
+		}
+	}
+	var b bytes.Buffer
+	_ = png.Encode(&b, img)
+	return b.String()
+}
+
+// font returns a font of this machine that is not the one in which browsers show text without a
+// style, or "" if there is none.
+func font() string {
+	all, _ := filepath.Glob("/usr/share/fonts/truetype/*/*Mono*Bold*.ttf")
+	if len(all) == 0 {
+		return ""
+	}
+	f, _ := os.ReadFile(all[0])
+	return string(f)
+}
+
+// times returns how often a URL of "site" or "cdn" was requested.
+func (d *dressedSite) times(url string) int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.asked[url]
+}
+
+// dress lists the files that the pages of a dressedSite need, robots.txt apart.
+var dress = []string{
+	"site/a.css", "site/deep/b.css", "site/app.js", "site/own.ttf", "site/tile.png?v=2&utm_source=x", "site/corner.png", "site/not-there.png",
+	"site/small.png", "site/large.png", "site/moved.png", "site/wide.png", "site/inline.png", "site/poster.png", "cdn/lib.css", "cdn/dot.png",
+}
+
+// TestRequisites crawls a site whose pages need the files of two hosts, and checks that the archive
+// has each of them, that each was requested once, and that none is judged, not even when the
+// archive is.
+func TestRequisites(t *testing.T) {
+	d := newDressedSite(t, 12)
+	dir := t.TempDir()
+	crawl := func(args ...string) string {
+		return string(runIn(t, dir, append([]string{"crawl", "--delay", "0", "--sitemaps", "off", "--allow-private", "127.0.0.1"}, args...)...))
+	}
+	crawl("--store", "plain", "--warc", "plain-archive", d.site.URL+"/page/0")
+	for _, file := range dress {
+		if n := d.times(file); n != 0 {
+			t.Errorf("without --requisites %s was requested %d times", file, n)
+		}
+	}
+	crawl("--store", "dressed", "--warc", "archive", "--requisites", d.site.URL+"/page/0")
+	for _, file := range dress {
+		if n := d.times(file); n != 1 {
+			t.Errorf("%s was requested %d times, want 1", file, n)
+		}
+	}
+	for _, file := range []string{"site/private/secret.png", "site/never.svg"} {
+		if n := d.times(file); n != 0 {
+			t.Errorf("%s was requested %d times, want 0", file, n)
+		}
+	}
+	if n := d.times("cdn/robots.txt"); n == 0 {
+		t.Error("robots.txt of the other host was not requested")
+	}
+
+	indexed := indexedURLs(t, dir, "archive")
+	for _, file := range dress {
+		host, path, _ := strings.Cut(file, "/")
+		url := map[string]string{"site": d.site.URL, "cdn": d.cdn.URL}[host] + "/" + path
+		if !slices.Contains(indexed, url) {
+			t.Errorf("the archive lacks %s", url)
+		}
+	}
+	plain, dressed := judgedPages(t, dir, "plain"), judgedPages(t, dir, "dressed")
+	if !slices.Equal(plain, dressed) {
+		t.Errorf("with requisites, the judged pages are %q, want %q", dressed, plain)
+	}
+	runIn(t, dir, "crawl", "--store", "again", "--from", "archive")
+	if again := judgedPages(t, dir, "again"); !slices.Equal(again, dressed) {
+		t.Errorf("the archive has the pages %q, want %q", again, dressed)
+	}
+	for line := range strings.Lines(string(runIn(t, dir, "status", "--store", "again", "--urls", "fetched"))) {
+		if !strings.Contains(line, "/page/") && strings.Contains(line, "http") {
+			t.Errorf("a file of the archive was taken for a page: %s", line)
+		}
+	}
+
+	// A second crawl finds everything unchanged, and requests each file once more.
+	crawl("--store", "dressed", "--warc", "archive", "--requisites", "--recrawl", "0s")
+	for _, file := range dress {
+		if n := d.times(file); n != 2 {
+			t.Errorf("after a revisit %s was requested %d times, want 2", file, n)
+		}
+	}
+}
+
+// TestRequisitesAtLimits checks that pages within a limit get their requisites, and that the limit of
+// requisites itself holds.
+func TestRequisitesAtLimits(t *testing.T) {
+	for _, limit := range []string{"--max-pages", "--max-host-pages"} {
+		d := newDressedSite(t, 200)
+		dir := t.TempDir()
+		runIn(t, dir, "crawl", "--delay", "0", "--sitemaps", "off", "--allow-private", "127.0.0.1", "--warc", "archive", "--requisites", limit, "5", d.site.URL+"/page/0")
+		for _, file := range dress {
+			if n := d.times(file); n != 1 {
+				t.Errorf("with %s, %s was requested %d times, want 1", limit, file, n)
+			}
+		}
+		pages := 0
+		for url, n := range d.asked {
+			if strings.HasPrefix(url, "site/page/") {
+				pages += n
+			}
+		}
+		if pages != 5 {
+			t.Errorf("with %s 5, %d pages were requested", limit, pages)
+		}
+	}
+
+	d := newDressedSite(t, 3)
+	dir := t.TempDir()
+	runIn(t, dir, "crawl", "--delay", "0", "--sitemaps", "off", "--allow-private", "127.0.0.1", "--warc", "archive", "--requisites", "--max-host-requisites", "1B", d.site.URL+"/page/0")
+	requests := 0
+	for _, file := range dress {
+		requests += d.times(file)
+	}
+	if requests == 0 || requests > 4 {
+		t.Errorf("with a limit that the first file exceeds, %d were requested", requests)
+	}
+	failed := string(runIn(t, dir, "status", "--urls", "failed"))
+	if !strings.Contains(failed, "requisite limit") {
+		t.Errorf("the status does not name the limit:\n%s", failed)
+	}
+	runIn(t, dir, "crawl", "--delay", "0", "--sitemaps", "off", "--allow-private", "127.0.0.1", "--warc", "archive", "--requisites", "--retry", "failed")
+	for _, file := range dress {
+		if n := d.times(file); n == 0 {
+			t.Errorf("%s was not requested although the limit is gone", file)
+		}
+	}
+}
+
+// TestRequisitesOfRenderedPages checks that a file which the browser has loaded for a page is not
+// requested again for the archive.
+func TestRequisitesOfRenderedPages(t *testing.T) {
+	needBrowser(t)
+	app := newWebApp(t, "react")
+	dir := t.TempDir()
+	runIn(t, dir, "crawl", "--delay", "0", "--render", "auto", "--warc", "archive", "--requisites", app.URL)
+	files := 0
+	for path, n := range app.asked {
+		if strings.HasPrefix(path, "/assets/") {
+			files++
+			if n != 1 {
+				t.Errorf("%s was requested %d times, want 1", path, n)
+			}
+		}
+	}
+	indexed := indexedURLs(t, dir, "archive")
+	styled := slices.ContainsFunc(indexed, func(url string) bool { return strings.HasSuffix(url, ".css") })
+	scripted := slices.ContainsFunc(indexed, func(url string) bool { return strings.HasSuffix(url, ".js") })
+	if files < 2 || !styled || !scripted {
+		t.Errorf("%d files of the application were requested, and the archive has %q", files, indexed)
+	}
+}
+
+// judgedPages returns the URL and the number of words of each judged page in a store, in order.
+func judgedPages(t *testing.T, dir, name string) (all []string) {
+	t.Helper()
+	for line := range bytes.Lines(runIn(t, dir, "export", "--store", name, "--include", "all")) {
+		var d fed
+		if err := json.Unmarshal(line, &d); err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, fmt.Sprintf("%s %d", d.URL, d.Words))
+	}
+	slices.Sort(all)
+	return all
+}
+
+// indexedURLs returns the URLs in the index of an archive.
+func indexedURLs(t *testing.T, dir, archive string) (urls []string) {
+	t.Helper()
+	files, _ := filepath.Glob(filepath.Join(dir, archive, "*.cdxj"))
+	for _, f := range files {
+		text, err := os.ReadFile(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(string(text)) {
+			_, rest, _ := strings.Cut(line, `"url":"`)
+			url, _, _ := strings.Cut(rest, `"`)
+			urls = append(urls, strings.ReplaceAll(url, `\u0026`, "&"))
+		}
+	}
+	return urls
+}
+
+// TestReplayLooksTheSame shows a page of a crawl with --requisites in ReplayWeb.page, a player of
+// archives, when the site's servers are gone. The picture of the page is the same as before. The
+// same crawl without --requisites shows another picture.
+func TestReplayLooksTheSame(t *testing.T) {
+	needBrowser(t)
+	player := filepath.Join(os.Getenv("SKINK_NODE_MODULES"), "replaywebpage")
+	if _, err := os.Stat(filepath.Join(player, "sw.js")); err != nil {
+		t.Skip("there is no player of archives: SKINK_NODE_MODULES names no folder with the npm package replaywebpage")
+	}
+	d := newDressedSite(t, 5)
+	if font() == "" {
+		t.Log("the page is tried without a font of its own, because this machine has none")
+	}
+	dir := t.TempDir()
+	for _, c := range []struct {
+		store string
+		more  []string
+	}{{"bare", nil}, {"dressed", []string{"--requisites"}}} {
+		runIn(t, dir, append([]string{"crawl", "--delay", "0", "--sitemaps", "off", "--allow-private", "127.0.0.1", "--store", c.store, "--warc", c.store + "-archive", d.site.URL + "/page/0"}, c.more...)...)
+		runIn(t, dir, "export", "--store", c.store, "--format", "wacz", "--out", c.store+".wacz")
+		if _, err := zip.OpenReader(filepath.Join(dir, c.store+".wacz")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	chromium, err := render.Find()
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := openBrowser(t, chromium, d.site.URL)
+	b.foreign.Store(true)
+	b.do(chromedp.EmulateViewport(900, 700))
+	b.load(chromedp.Navigate(d.site.URL + "/page/0"))
+	b.waitFor(`document.getElementById("drawn") && document.fonts.status == "loaded"`)
+	want := pictureOf(t, b)
+	keep(t, "original.png", want)
+	d.site.Close()
+	d.cdn.Close()
+
+	mux := http.NewServeMux()
+	mux.Handle("/replay/", http.StripPrefix("/replay/", http.FileServer(http.Dir(player))))
+	mux.Handle("/", http.FileServer(http.Dir(dir)))
+	mux.HandleFunc("/show/{store}", func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		fmt.Fprintf(w, `<!doctype html><style>body { margin: 0 } replay-web-page { display: block; width: 100vw; height: 100vh }</style>
+<script src="/replay/ui.js"></script><replay-web-page embed="replayonly" replayBase="/replay/" source="/%s.wacz" url="%s/page/0"></replay-web-page>`, r.PathValue("store"), d.site.URL)
+	})
+	shows := httptest.NewServer(mux)
+	defer shows.Close()
+	for _, c := range []struct {
+		store string
+		same  bool
+	}{{"dressed", true}, {"bare", false}} {
+		b := openBrowser(t, chromium, shows.URL)
+		b.foreign.Store(true)
+		b.do(chromedp.EmulateViewport(900, 700), called(network.SetCacheDisabled, network.SetCacheDisabledParams{CacheDisabled: true}))
+		b.load(chromedp.Navigate(shows.URL + "/show/" + c.store))
+		got := pictureOf(t, b)
+		differs := difference(got, want)
+		still := 0 // pictures in a row without a change
+		for until := time.Now().Add(patience); time.Now().Before(until) && differs > 0 && (c.same || still < 15); time.Sleep(200 * time.Millisecond) {
+			last := got
+			got = pictureOf(t, b)
+			differs = difference(got, want)
+			if still++; difference(got, last) > 0 {
+				still = 0
+			}
+		}
+		keep(t, c.store+".png", got)
+		t.Logf("%s: %.3f %% of the picture differ", c.store, 100*differs)
+		if same := differs == 0; same != c.same {
+			t.Errorf("%s: %.3f %% of the picture differ", c.store, 100*differs)
+		}
+	}
+}
+
+func pictureOf(t *testing.T, b *browser) image.Image {
+	t.Helper()
+	img, err := png.Decode(bytes.NewReader(got(b, chromedp.CaptureScreenshot())))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return img
+}
+
+// difference returns the share of pixels that differ between two pictures, from 0 to 1.
+func difference(a, b image.Image) float64 {
+	if a.Bounds() != b.Bounds() {
+		return 1
+	}
+	n, r := 0, a.Bounds()
+	for x := r.Min.X; x < r.Max.X; x++ {
+		for y := r.Min.Y; y < r.Max.Y; y++ {
+			if color.RGBAModel.Convert(a.At(x, y)) != color.RGBAModel.Convert(b.At(x, y)) {
+				n++
+			}
+		}
+	}
+	return float64(n) / float64(r.Dx()*r.Dy())
+}
+
+// keep writes a picture into the folder that SKINK_PICTURES names, for people to look at.
+func keep(t *testing.T, name string, img image.Image) {
+	t.Helper()
+	dir := os.Getenv("SKINK_PICTURES")
+	if dir == "" {
+		return
+	}
+	f, err := os.Create(filepath.Join(dir, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if err := png.Encode(f, img); err != nil {
+		t.Fatal(err)
+	}
+}
