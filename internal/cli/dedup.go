@@ -31,9 +31,9 @@ var dedupCommand = command{
 	short: "find duplicates among files",
 	long: `
 Compares the texts of files and folders as a crawl compares pages, and prints a report. The
-command reads HTML, PDF, DOCX, ODT, EPUB, Markdown, JSON Lines, Parquet, web archives and
-plain text in UTF-8, also compressed with gzip or zstd; - is standard input. --unique and
---duplicates write the records to files instead.`,
+command reads HTML, PDF, DOCX, ODT, EPUB, Markdown, JSON Lines, JSON arrays, CSV, TSV,
+Parquet, web archives and plain text in UTF-8, also compressed with gzip or zstd; - is
+standard input. --unique and --duplicates write the records to files instead.`,
 	more: `
 A file is JSON Lines if its name ends in .jsonl or .ndjson, or if its first line is an
 object with a text. skink finds the fields of the text and of the name by their usual names;
@@ -166,6 +166,12 @@ func (d *dedupRun) run(ctx context.Context, args []string) (err error) {
 // checkOut returns an error if an output file is also an input, or cannot be written. It is called
 // before any work is done.
 func (d *dedupRun) checkOut(in *corpus.Inputs) error {
+	if d.records.dir != "" {
+		var err error
+		if d.records.files, err = d.records.checkShards(in); err != nil {
+			return err
+		}
+	}
 	files := d.records.names()
 	if d.out.out != "-" {
 		files = append(files, flagged{"--out", d.out.out})
