@@ -58,6 +58,7 @@ type dedupFlags struct {
 	records  *corpusOutFlags
 	keep     *keepFlags
 	pairs    bool
+	sample   int // clusters to print for inspection; 0: print the report
 	memory   *int64
 	form     *formFlags
 	out      *outFlags
@@ -74,6 +75,7 @@ func setupDedup(flags *pflag.FlagSet) func(context.Context, Console, []string) e
 	f.records = addCorpusOutFlags(flags)
 	f.keep = addKeepFlags(flags)
 	flags.BoolVar(&f.pairs, "pairs", false, "print the pairs of similar texts instead of the report, one JSON object per line: {\"a\",\"b\",\"resemblance\"}")
+	flags.Var(whole(&f.sample, 0, "0 or more"), "sample", "print this many clusters, chosen at random, with the differences of their texts, instead of the report")
 	f.memory = addMemoryFlag(flags)
 	f.form = addFormFlags(flags)
 	f.out = addOutFlags(flags)
@@ -85,6 +87,9 @@ func setupDedup(flags *pflag.FlagSet) func(context.Context, Console, []string) e
 func (f *dedupFlags) run(ctx context.Context, con Console, args []string) error {
 	if f.pairs && f.form.given() {
 		return usagef("dedup: --pairs prints lines instead of the report: omit --format and --top")
+	}
+	if f.sample > 0 && (f.pairs || f.form.given()) {
+		return usagef("dedup: --sample prints clusters instead of the report: omit --pairs, --format and --top")
 	}
 	if err := f.records.check(); err != nil {
 		return err
@@ -238,6 +243,12 @@ func (d *dedupRun) judge(ctx context.Context, s store.Store, name string, shared
 		return nil
 	}
 	return d.out.write(ctx, d.con, func(w io.Writer) error {
+		switch {
+		case d.sample > 0 && d.whole != nil:
+			return writeSample(ctx, w, d.whole, d.sample)
+		case d.sample > 0:
+			return writeSample(ctx, w, s, d.sample)
+		}
 		if !d.pairs {
 			form := d.report
 			form.Rule = rule
