@@ -33,11 +33,11 @@ import (
 //
 // # Hosts that get no more requests
 //
-// A host gets no more requests in a crawl if the [Leaver] says so, or if it answers that it is busy
-// (429, 503, or a robots.txt with a status from 500) mostBusy times in a row and has given no other
-// answer in this crawl. Requests in flight together count as one, and the back-offs between them
-// add up to 31 seconds. So the crawl waits for a server that restarts, and spends half a minute on
-// a server that rejects crawlers. The host's URLs stay pending for the next crawl.
+// A host gets no more requests in a crawl if the [Leaver] decides so, or if it answers that it is
+// busy (429, 503, or a robots.txt with a status from 500) mostBusy times in a row and has given no
+// other answer in this crawl. Requests in flight together count as one, and the back-offs between
+// them add up to 31 seconds. So the crawl waits for a server that restarts, and spends half a
+// minute on a server that rejects crawlers. The host's URLs stay pending for the next crawl.
 //
 // # The order after a failure
 //

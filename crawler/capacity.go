@@ -11,15 +11,16 @@ import (
 // things, one after the other. Waiting for an answer takes a connection and a few kilobytes.
 // Processing a page takes a processor.
 //
-//  1. A connection, until the answer has arrived completely or has failed. It is used for the DNS look-up, robots.txt if it is not cached, the request and the body. Each turn has a goroutine, which waits. Memory for the body is reserved as it arrives, see rooms.go in package wire.
+//  1. A connection, until the answer has arrived completely or has failed. It is used for the DNS
+//     look-up, robots.txt if it is not cached, the request and the body. Each turn has a goroutine,
+//     which waits. Memory for the body is reserved as it arrives, see rooms.go in package wire.
 //  2. One of Options.Parallel workers, which parses, judges and stores the page.
 //
 // Options.Connections limits the turns that have begun and not ended. When an answer has arrived,
 // its connection is released before the page waits for a worker. A worker never waits for another
 // turn, so there is no deadlock. A folder on disk gets its next request only when its page is
-// stored.
-// No turn begins while the pages that wait for a worker or are being processed are twice as many as
-// the workers. So fetching does not run ahead of processing.
+// stored. No turn begins while the pages that wait for a worker or are being processed are twice as
+// many as the workers. So fetching does not run ahead of processing.
 //
 // # Slow hosts
 //

@@ -89,7 +89,7 @@ type claims struct {
 
 // unheld is the frontier's last report on the hosts that this schedule has not claimed.
 type unheld struct {
-	asked   time.Time // when the frontier was asked
+	asked   time.Time // when the frontier made this report; zero: never
 	stale   bool      // the report may have changed since then
 	others  int       // number of hosts that other workers have claimed
 	waiting int       // number of unclaimed hosts that have URLs to fetch

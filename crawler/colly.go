@@ -26,8 +26,7 @@ const (
 	numberHeader = "Skink-Exchange"
 
 	// answeredKey is the key in a request's Colly context for the callback that is called when
-	// there
-	// is an answer.
+	// there is an answer.
 	answeredKey = "answered"
 
 	// collyURL is the URL of all Colly requests. Only the exchange has the real URL, because Colly

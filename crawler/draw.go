@@ -33,9 +33,9 @@ import (
 //
 // The crawl makes the requests of a rendered page itself, see [Crawl.part]. So robots.txt, the
 // delay of each host, the limit of requests at the same time, the check of addresses, the size
-// limits and the archive apply to them. They come before other requests to their host. So with a
-// delay of a second, a page that needs ten files takes ten seconds. Answers are cached for a while,
-// so that the scripts of an application are fetched once and not for each page.
+// limits and the archive apply to them. They come before other requests to their host. With a delay
+// of a second, a page that needs ten files takes ten seconds. Answers are cached for a while, so
+// that the scripts of an application are fetched once and not for each page.
 //
 // Known weaknesses: If several workers crawl together, a worker fetches the files for a rendered
 // page even from a host that another worker has claimed. Options.PerIP does not count these
@@ -140,10 +140,10 @@ func (c *Crawl) fetchPart(ctx context.Context, url string, header http.Header) (
 		if err != nil {
 			return a, err
 		}
-		if !rules.Allowed(c.opt.agentFor(frontier.HostOf(url)), url) {
+		if !rules.Allowed(c.opt.AgentFor(frontier.HostOf(url)), url) {
 			return a, errRefused
 		}
-		delay = rules.CrawlDelay(c.opt.agentFor(frontier.HostOf(url)))
+		delay = rules.CrawlDelay(c.opt.AgentFor(frontier.HostOf(url)))
 	}
 	scheme, _, _ := strings.Cut(url, "://")
 	ctx, giveBack, err := c.schedule.borrow(ctx, frontier.HostOf(url), scheme, delay)
@@ -332,8 +332,8 @@ func partKey(url string, header http.Header) string {
 	return b.String()
 }
 
-// get returns the cached answer for a key, which is that of a request for url. If there is none, it
-// calls fetch, unless another call of get has done so; then it waits for the other call.
+// get returns the cached answer for the key of a request for url. If there is none, it calls fetch,
+// unless another call of get has done so; then it waits for the other call.
 func (c *partCache) get(ctx context.Context, url, key string, fetch func() (render.Answer, error)) (render.Answer, error) {
 	for {
 		c.mu.Lock()

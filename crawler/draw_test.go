@@ -140,8 +140,8 @@ func TestDrawIsPolite(t *testing.T) {
 	}
 }
 
-// Robots.txt applies to the requests of a rendered page, even if it cannot be fetched, and so do
-// the user's exclude patterns.
+// Robots.txt and the user's exclude patterns apply to the requests of a rendered page. If
+// robots.txt cannot be fetched, the request is refused.
 func TestDrawObeys(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &drawnWorld{world: newWorld("http://a.test/")}

@@ -29,7 +29,7 @@ func writeSite(t *testing.T, name, archive string) string {
 }
 
 // TestFolderLoops crawls a folder whose symbolic links lead back into it. Each page is found once.
-// Each link costs one redirect in each folder in which it is.
+// Each link costs one redirect in each folder that contains the link.
 func TestFolderLoops(t *testing.T) {
 	dir := writeSite(t, "site", "-- a/one.html --\none\n-- b/two.html --\ntwo\n-- b/c/three.html --\nthree\n")
 	for _, link := range []string{"self", "again", "more", "b/top", "b/c/up", "a/b"} {

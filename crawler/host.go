@@ -24,8 +24,8 @@ type host struct {
 	first   bool            // the host comes before others, because its robots.txt was just requested
 
 	turns    int // number of turns (URLs being fetched or processed) that have begun and not ended
-	open     int // how many of these have a request that has not ended
-	unsent   int // how many of these have a request that was not sent yet
+	open     int // number of turns whose request has not ended
+	unsent   int // number of turns whose request was not sent yet
 	requests int // number of requests started so far
 	robots   int // number of requests for robots.txt that have started, plus number of those that have ended
 
@@ -45,9 +45,9 @@ type host struct {
 type supply int
 
 const (
-	dry    supply = iota // the frontier had no more when it was last asked
-	maybe                // the frontier may have some
-	sure                 // the frontier reported that it has some
+	dry    supply = iota // the frontier had no more URLs when it was last asked
+	maybe                // the frontier may have more URLs
+	sure                 // the frontier has reported that it has more URLs
 	urgent               // the frontier has requisites, which come before the URLs in memory
 )
 
@@ -99,9 +99,9 @@ func (h *host) needsRequisites() bool {
 	return len(h.urls) == 0 && h.supply > dry
 }
 
-// mustTake reports whether to take URLs from the frontier before the next turn: none are in memory,
-// or requisites should come before those. If many are in memory, requisites wait until some of them
-// were fetched, so that their number stays bounded.
+// mustTake reports whether to take URLs from the frontier before the next turn, because no URLs are
+// in memory, or because requisites should come before the URLs in memory. If many URLs are in
+// memory, requisites wait until some of these were fetched, so that their number stays bounded.
 func (h *host) mustTake() bool {
 	return len(h.urls) == 0 || h.supply == urgent && h.urls[0].Kind != frontier.Requisite && (len(h.urls) < 2*takeBatch || h.onlyRequisites())
 }

@@ -40,9 +40,9 @@ type Target struct {
 
 // Links holds the links of a document as they are written in the document.
 type Links struct {
-	Base  string                  // href of its <base>; "": none
-	Hrefs iter.Seq2[string, bool] // in document order, each with whether it has rel=nofollow; nil: none
-	Files iter.Seq[string]        // URLs of its pictures, scripts and style sheets, which are not followed as links; nil: none
+	Base  string                  // href of the document's <base>; "": none
+	Hrefs iter.Seq2[string, bool] // hrefs in document order, each with true if it has rel=nofollow; nil: none
+	Files iter.Seq[string]        // URLs of the document's pictures, scripts and style sheets, which are not followed as links; nil: none
 
 	NoFollow bool // the page asks crawlers not to follow its links; ignored if Options.IgnoreNoFollow is set
 	Targets  bool // fill [Leads.Targets]
@@ -54,7 +54,7 @@ type Links struct {
 func LeadsOf(p *Page, opt *Options) (*Leads, error) {
 	l := &Leads{from: p.Item}
 	if p.Item.Kind == frontier.Check {
-		return l, nil // checked URLs lead nowhere
+		return l, nil // the targets of a URL that is only checked are not followed
 	}
 	for _, url := range p.Sitemaps {
 		l.Items = append(l.Items, frontier.Item{URL: url, Kind: frontier.Sitemap})
@@ -116,7 +116,7 @@ func (l *Leads) Follow(links Links) error {
 	}
 	f.seen[l.from.URL] = seenURL{first: -1, taken: true}
 	if links.Targets {
-		l.Targets = make([]Target, 0, 64) // most pages have fewer
+		l.Targets = make([]Target, 0, 64) // most pages have fewer links
 	}
 	obeyed := links.NoFollow && !l.opt.IgnoreNoFollow
 	none := obeyed || l.opt.Scope == nil
@@ -148,7 +148,7 @@ type use int
 const (
 	followed use = iota // add the URL to Items or to Beyond
 	told                // only record the URL in Targets
-	asset               // record the URL of a picture, script or style sheet, and perhaps fetch it for the archive, or check that it exists
+	asset               // record the URL of a picture, script or style sheet, and perhaps fetch it for the archive or check that it exists
 )
 
 // A following is the state of one call of [Leads.Follow].
@@ -219,8 +219,8 @@ func (f *following) tell(t Target) {
 }
 
 // resolve returns the canonical URL of a link, or "" if the link cannot be resolved. The URL of a
-// requisite keeps all its query parameters, because players of archives look up the URL that the
-// page names.
+// requisite keeps all its query parameters, because a player of archives looks for the URL in the
+// page.
 func (f *following) resolve(href string, how use) string {
 	url, err := f.base.Resolve(href)
 	if err != nil {
@@ -262,8 +262,8 @@ func (l *Leads) depth() int {
 	return l.from.Depth
 }
 
-// hosts returns the hosts of the items that match, without duplicates. If match is nil, all items
-// match.
+// hosts returns the hosts of the items for which match returns true, without duplicates. If match
+// is nil, it returns the hosts of all items.
 func (l *Leads) hosts(match func(*frontier.Item) bool) (hosts []string) {
 	seen := map[string]bool{}
 	for _, it := range l.Items {

@@ -54,7 +54,7 @@ type Options struct {
 	ObeyNoFollow   bool                                           // do not follow links with rel=nofollow
 	Sitemaps       bool                                           // read the sitemaps of hosts whose home page is a seed
 	CheckAssets    bool                                           // check that pictures, scripts and style sheets exist, see [frontier.Check]
-	Requisites     bool                                           // fetch what pages need to look right, see [frontier.Requisite]
+	Requisites     bool                                           // fetch the files that pages need to look right, see [frontier.Requisite]
 	CheckOthers    bool                                           // check that linked pages of other sites exist
 	Learned        Advisor                                        // rules learned about sites, which save fetches; nil: no rules
 	OnDated        func(ctx context.Context, pages []Dated) error // called in batches with pages for which a sitemap has the date of the last change; may be nil
@@ -130,7 +130,7 @@ func (o Options) orDefaults() Options {
 	return o
 }
 
-// positive returns n if it is positive, else other.
+// positive returns n if it is positive, and other if it is not.
 func positive[N int | int64 | time.Duration](n, other N) N {
 	if n > 0 {
 		return n

@@ -22,7 +22,7 @@ type Page struct {
 	Status    int           // HTTP status; 0: there was no answer
 	Header    http.Header   // header of the answer, as received
 	Body      []byte        // decoded, at most Options.MaxSize bytes
-	Truncated bool          // Body is not the whole body; Problem says why
+	Truncated bool          // Body is not the whole body, for the reason in Problem
 	Location  string        // canonical URL of a redirect's target; "": no redirect, or the target cannot be used
 	Raw       *wire.Raw     // the undecoded answer; nil if there was none, or if Options.OnAnswer is nil
 
@@ -32,6 +32,7 @@ type Page struct {
 
 	Private bool   // the page was requested with a password, cookies or headers from the user, so other people may not be able to see it
 	Signals string // the content signals in the robots.txt of the page's host, such as "ai-train=no, search=yes"
+	Hidden  bool   // the robots.txt of the host allows this crawler to fetch the page, but not Googlebot
 
 	Sitemaps []string // canonical URLs of the host's sitemaps, set only if the page is a seed and the home page of its host
 	Listed   *Listed  // counts of the URLs that the page lists; nil if it is not a sitemap

@@ -31,9 +31,9 @@ const (
 	ProblemHTTP      Problem = "not http"           // the answer is not valid HTTP
 	ProblemEncoding  Problem = "content encoding"   // the body cannot be decoded
 	ProblemSize      Problem = "too large"          // the body is over Options.MaxSize
-	ProblemRedirects Problem = "too many redirects" // more than MaxHops in a row
+	ProblemRedirects Problem = "too many redirects" // the URL is the end of more than MaxHops redirects in a row
 	ProblemLocation  Problem = "bad redirect"       // a redirect without a target, or to a URL that is not http
-	ProblemRobots    Problem = "robots.txt"         // robots.txt does not allow it
+	ProblemRobots    Problem = "robots.txt"         // robots.txt does not allow the URL
 	ProblemUnrobots  Problem = "robots.txt unreachable"
 	ProblemStatus    Problem = "status"          // an error status; stored as "status 404"
 	ProblemSitemap   Problem = "no sitemap"      // the URL was listed as a sitemap, but is none

@@ -16,7 +16,7 @@ type proxyPicker struct {
 
 	mu   sync.Mutex
 	next int            // guarded by mu: index of the proxy for the next new host, before the modulo
-	at   map[string]int // guarded by mu: the same index for each known host
+	at   map[string]int // guarded by mu: index of the proxy of each known host, before the modulo
 }
 
 // newProxyPicker returns the picker of a crawl, or nil if every host is reached directly.

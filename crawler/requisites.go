@@ -9,27 +9,29 @@ import (
 
 // # What a page needs to look right
 //
-// An archive can show a page again only if it has the files that a browser loads with the page:
-// style sheets, scripts, pictures and fonts, and the files that style sheets name. With
-// Options.Requisites they are items of the frontier, so each is fetched once, and the delays,
-// robots.txt, retries and the guard of addresses apply as for pages. They may be on any host, as
-// browsers load them from there. They come before the pages that wait on the same host, as in
-// Heritrix, so that an interrupted crawl leaves few pages without their files.
+// An archive can show a page again only if it has the files that a browser loads with the page (its
+// requisites): style sheets, scripts, pictures and fonts, and the files that style sheets refer to.
+// With Options.Requisites, these files are items of the frontier. So each is fetched once, and
+// delays, robots.txt, retries and the check of addresses apply to them as to pages. They may be on
+// any host, because browsers load them from any host. They are fetched before the pending pages of
+// their host, as in Heritrix, so that an interrupted crawl leaves few pages without their files.
 //
-// Requisites do not count against the budget of their host. [Budget].Requisites is their own. The
-// requisites beyond it fail with ProblemBudget, and can be retried with a larger budget.
+// Requisites do not count as pages or bytes of their host's budget. They have a limit of their own,
+// [Budget].Requisites. Requisites beyond this limit fail with ProblemBudget, and can be retried
+// with a larger limit.
 //
-// A requisite that turns out to be an HTML page of the crawl is processed as one: the frontier keeps
-// each URL only once, so a link to it would not fetch it.
+// If a requisite turns out to be an HTML page of the crawl, it is processed as a page. A later link
+// could not cause this, because the frontier keeps each URL only once.
 //
-// Known weaknesses: a text or PDF file that one page embeds, and that pages fetched later link to,
-// is not judged. Files that only scripts name are not found; a browser finds them, see draw.go.
+// Known weaknesses: If a page embeds a text or PDF file, the file is not judged, even if pages that
+// are fetched later link to it. Files that only scripts load are not found unless a browser renders
+// the page, see draw.go.
 
-// requisitePriority puts requisites before pages.
+// requisitePriority is the priority of requisites, which puts them before pages.
 const requisitePriority = -1
 
-// require adds a URL to Items that the page needs to look right. The URL may be outside the scope. A
-// style sheet may import others, so the number of steps from the page is limited.
+// require adds the URL of a requisite to Items. The URL may be outside the scope. A style sheet may
+// import others, so the number of steps from the page is limited.
 func (l *Leads) require(url string) {
 	o, from := l.opt, l.from
 	if o.Scope == nil || o.Scope.excludes(url) || o.logsOut(url) || o.trespasses(from.URL, url) {
@@ -47,8 +49,9 @@ func (l *Leads) require(url string) {
 
 func isRequisite(it *frontier.Item) bool { return it.Kind == frontier.Requisite }
 
-// requisite returns the page for a requisite that need not be requested: a browser loaded the file
-// for a page a short time ago, or the budget of its host is spent. Otherwise it returns nil.
+// requisite returns the page for a requisite that need not be requested, because a browser loaded
+// the file for a page a short time ago, or because the budget of its host is spent. Otherwise it
+// returns nil.
 func (c *Crawl) requisite(t *turn) *Page {
 	page := &Page{Item: t.item, FetchedAt: time.Now()}
 	if a, ok := c.parts.latest(t.item.URL); ok { // the archive has the answer

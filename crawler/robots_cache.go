@@ -29,7 +29,7 @@ const (
 type robotsFetch func(ctx context.Context, robotsURL string) (status int, body []byte, err error)
 
 // A robotsUnreachableError means that the rules of a site are unknown, because its robots.txt could
-// not be fetched. No page of the site may be fetched before the file is. The site's URLs are tried
+// not be fetched. No page of the site may be fetched before that file. The site's URLs are tried
 // again later.
 type robotsUnreachableError struct {
 	origin string // such as "https://example.com"
@@ -85,7 +85,7 @@ type robotsCache struct {
 
 	mu     sync.Mutex               // guards the fields below and all entries
 	hosts  map[string]*list.Element // by origin
-	recent *list.List               // of *robotsEntry, the most recently used first
+	recent *list.List               // list of *robotsEntry, the most recently used first
 	rules  int                      // number of rules in all entries
 }
 

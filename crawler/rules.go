@@ -55,8 +55,9 @@ func (o *Options) mostPerHost() int {
 	return most
 }
 
-// agentFor returns the user agent for a host. Its product token selects the rules in robots.txt.
-func (o *Options) agentFor(host string) string {
+// AgentFor returns the user agent for a host. Its product token selects the rules in robots.txt, and
+// the directives for single crawlers in pages.
+func (o *Options) AgentFor(host string) string {
 	if len(o.Hosts) == 0 {
 		return o.UserAgent
 	}

@@ -149,10 +149,10 @@ func TestHostRules(t *testing.T) {
 	if s.rest() != opt.Delay || s.atOnce() != opt.PerHost || s.rules.budget != opt.HostBudget {
 		t.Errorf("another host: rest %v, %d at once, budget %v", s.rest(), s.atOnce(), s.rules.budget)
 	}
-	if got := opt.agentFor("fast.example.org:8080"); got != "own/1.0" {
+	if got := opt.AgentFor("fast.example.org:8080"); got != "own/1.0" {
 		t.Errorf("the user agent of the fast host is %s", got)
 	}
-	if got := opt.agentFor("example.com"); got != opt.UserAgent {
+	if got := opt.AgentFor("example.com"); got != opt.UserAgent {
 		t.Errorf("the user agent of another host is %s", got)
 	}
 	if !opt.HasHostBudgets() || (&Options{}).HasHostBudgets() {

@@ -77,7 +77,7 @@ type schedule struct {
 	capacity  capacity                      // limits the turns under way
 	bytes     int64                         // total size of the bodies fetched
 	demanding map[string]time.Duration      // the Crawl-delay of hosts that ask for more than MaxDelay
-	wake      chan struct{}                 // closed and renewed when something changed
+	wake      chan struct{}                 // closed and replaced by a new channel when something has changed
 	paused    bool                          // no turn begins
 	limited   bool                          // MaxPages is reached: only requisites are fetched
 }
@@ -352,7 +352,7 @@ func (s *schedule) addTaken(t taking, urls []frontier.Item, lost bool) {
 		}
 	}
 	h.urls = append(h.urls, urls...)
-	slices.SortStableFunc(h.urls, func(a, b frontier.Item) int { // for Tries see backoff.go
+	slices.SortStableFunc(h.urls, func(a, b frontier.Item) int { // URLs that have failed come last, see backoff.go
 		return cmp.Or(cmp.Compare(a.Tries, b.Tries), cmp.Compare(a.Priority, b.Priority))
 	})
 	s.claims.doubt(h)

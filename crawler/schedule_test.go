@@ -460,8 +460,7 @@ func TestScheduleURLsThatAlwaysFail(t *testing.T) {
 		took  time.Duration
 	}{
 		// The back-off is 1, 2, 4 and 8 s while the failures may concern the whole host. After
-		// that,
-		// other URLs are fetched before the failed ones are tried again, and each try costs a
+		// that, other URLs are fetched before the failed ones are tried again, and each try costs a
 		// second.
 		{"answers that break off", &Page{Status: 200, Problem: ProblemReset}, (15 + 2*bad) * time.Second},
 		{"no answer in time", &Page{Problem: ProblemTimeout}, (15 + 2*bad) * time.Second},

@@ -66,6 +66,7 @@ type permission struct {
 	origin  string        // origin of the robots.txt; "": unknown
 	delay   time.Duration // Crawl-delay in the robots.txt
 	signals string        // content signals for this crawler in the robots.txt, see [robots.Rules.Signals]
+	hidden  bool          // the robots.txt forbids search engines to fetch the URL
 }
 
 // admit reports whether a turn may continue with its permission. If not, the turn was undone. It is
@@ -135,7 +136,7 @@ type outcome struct {
 	depth int      // depth of the URLs that were added to the frontier
 	hosts []string // hosts of the URLs that were added to the frontier
 
-	requisites []string // hosts among these to which requisites were added
+	requisites []string // hosts of the requisites that were added to the frontier; hosts contains them too
 }
 
 // done ends a turn after its page was handled.

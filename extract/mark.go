@@ -149,8 +149,8 @@ func safeElement(n *html.Node) string {
 // WriteHTML.
 func (m mark) String() string {
 	var all []string
-	for i, name := range []string{"never content", "hidden", "navigation", "named as no content", "", "about a user", "comments", "reviews", "byline", "signature", "call to the reader",
-		"", "", "beside the text by its element", "beside the text by its name"} {
+	for i, name := range []string{"element without content", "hidden", "navigation", "class or id of boilerplate", "", "user details", "comments", "reviews", "byline", "signature", "call to action",
+		"", "", "aside element", "class or id of a sidebar"} {
 		if m&(1<<i) != 0 && name != "" {
 			all = append(all, name)
 		}

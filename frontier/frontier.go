@@ -46,7 +46,7 @@ type Item struct {
 	URL   string // canonical, see [Canonical]
 	Via   string // the first URL of the chain of redirects that led to URL; "": no redirect did
 	Depth int    // number of links from the nearest seed; 0 for a seed and the target of its redirect
-	Hops  int    // number of redirects in a row that led to URL; for a Requisite, of redirects and style sheets
+	Hops  int    // number of redirects in a row that led to URL; for a Requisite, number of redirects and style sheets in a row
 	Tries int    // number of fetches of URL that failed before this one
 
 	Kind     ItemKind
@@ -72,7 +72,7 @@ const (
 	Sitemap ItemKind = 1 // a list of URLs for crawlers
 	Check   ItemKind = 2 // only to find out whether the URL works
 
-	Requisite ItemKind = 3 // a file that a page needs to look right, for the archive; it is not judged
+	Requisite ItemKind = 3 // a file, such as an image, that an archived page needs to be shown correctly; it is not judged
 )
 
 // A State is the progress of a URL. The numbers are stored and must not change.
@@ -139,6 +139,9 @@ func (r Rest) Bounded(now time.Time) Rest {
 	return r
 }
 
+// Lasting returns r with only those fields that are kept after a run.
+func (r Rest) Lasting() Rest { return Rest{Blocked: r.Blocked, Delay: r.Delay, Spent: r.Spent} }
+
 // Trouble describes the failed requests to a host since the last request that succeeded.
 type Trouble struct {
 	Answered bool      // the host has answered a request in this crawl
@@ -151,7 +154,7 @@ type Trouble struct {
 type Spent struct {
 	Pages      int64 // number of answers with a page or a file
 	Bytes      int64 // total size of the bodies of all answers
-	Requisites int64 `json:",omitempty"` // total size of the bodies of requisites, which Pages and Bytes do not count
+	Requisites int64 `json:",omitempty"` // total size of the bodies of requisites, which are not counted in Pages and Bytes
 }
 
 // A Claim is the right of one worker to fetch from one host for a limited time.

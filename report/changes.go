@@ -138,7 +138,7 @@ func WriteChanges(w io.Writer, all Changes, format Format) error {
 func (all *Changes) print(out io.Writer) {
 	fmt.Fprintf(out, "%s changed, %s gone\n", Grouped(len(all.Changed)), Grouped(len(all.Gone)))
 	if r := all.Round; r != nil && (r.Changed < len(all.Changed) || r.Gone < len(all.Gone)) {
-		fmt.Fprintf(out, "of them by the last round, since %s: %s changed, %s gone\n", r.Began.UTC().Format(time.RFC3339), Grouped(r.Changed), Grouped(r.Gone))
+		fmt.Fprintf(out, "in the last round, since %s: %s changed, %s gone\n", r.Began.UTC().Format(time.RFC3339), Grouped(r.Changed), Grouped(r.Gone))
 	}
 	for i := range all.Changed {
 		all.Changed[i].print(out)

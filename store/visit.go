@@ -88,8 +88,8 @@ func (r *Record) FirstFetched() time.Time {
 	return r.First
 }
 
-// Seen returns when the page was first seen with its text, or with a text that this one came from by
-// small changes.
+// Seen returns when the page was first seen with its current text, or with an earlier text that
+// differs from it only by small changes.
 func (r *Record) Seen() time.Time {
 	if r.Since.IsZero() {
 		return r.FetchedAt

@@ -40,13 +40,16 @@ type auditView struct {
 	Making bool
 	Failed string
 	None   bool
-	URLs   int64 // URLs that the audit covers
+	URLs   int64  // URLs that the audit covers
+	Seen   string // how much of the site was fetched
+	Gaps   []audit.Gap
 	Groups []findingGroup
 
 	Unknown []string // why some lists are unknown or incomplete
 }
 
 type findingGroup struct {
+	Weight   audit.Weight
 	Title    string
 	Findings []*audit.Finding
 }
@@ -72,10 +75,10 @@ func (v *View) auditPage(_ context.Context, _ *http.Request) (*screen, error) {
 		s.Failed = known.failed.Error()
 	}
 	if a != nil {
-		s.URLs, s.Unknown = a.URLs, a.Unknown()
+		s.URLs, s.Unknown, s.Seen, s.Gaps = a.URLs, a.Unknown(), a.Coverage.String(), a.Coverage.Gaps
 		for _, f := range a.Findings() {
 			if title := weights[f.Weight]; len(s.Groups) == 0 || s.Groups[len(s.Groups)-1].Title != title {
-				s.Groups = append(s.Groups, findingGroup{Title: title})
+				s.Groups = append(s.Groups, findingGroup{Weight: f.Weight, Title: title})
 			}
 			last := &s.Groups[len(s.Groups)-1]
 			last.Findings = append(last.Findings, f)

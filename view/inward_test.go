@@ -115,12 +115,12 @@ func TestLinksIn(t *testing.T) {
 		body = get(t, server, path)
 	}
 	in := func(body string) string { return body[strings.Index(body, `id="in"`):] }
-	for _, want := range []string{"1 page links to it", "Page 1", "to 0 of 2", "<td>link</td>", "Find them again"} {
+	for _, want := range []string{"1 page links to this page", "Page 1", "to 0 of 2", "<td>link</td>", "Find the links again"} {
 		if !strings.Contains(in(body), want) {
 			t.Errorf("it does not say %q\n%s", want, in(body))
 		}
 	}
-	if body := get(t, server, "/page/"+idOf(numbered(1)).String()); !strings.Contains(body, "No page links to it.") {
+	if body := get(t, server, "/page/"+idOf(numbered(1)).String()); !strings.Contains(body, "No page links to this page.") {
 		t.Error("a page to which none links does not say so")
 	}
 
@@ -136,7 +136,7 @@ func TestLinksIn(t *testing.T) {
 	if got := post(t, server, path+"/in", url.Values{"token": {token}}, ""); got != 303 {
 		t.Errorf("the form is answered with %d", got)
 	}
-	for body = get(t, server, path); !strings.Contains(body, "2 pages link to it"); time.Sleep(time.Millisecond) {
+	for body = get(t, server, path); !strings.Contains(body, "2 pages link to this page"); time.Sleep(time.Millisecond) {
 		body = get(t, server, path)
 	}
 }

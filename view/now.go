@@ -74,10 +74,10 @@ type HostNow struct {
 type HostState string
 
 const (
-	Works HostState = "active" // gets requests as often as its limits allow
+	Works HostState = "active"  // gets requests as often as its limits allow
 	Rests HostState = "waiting" // gets no requests for a while
 	Fails HostState = "failing" // did not answer the last request
-	Done  HostState = "done"  // has no URLs left to fetch
+	Done  HostState = "done"    // has no URLs left to fetch
 )
 
 // A pulse records the number of pages of a crawl over time, for a graph. It keeps at most

@@ -54,7 +54,7 @@ func TestSites(t *testing.T) {
 	}
 }
 
-// writeSite unpacks a txtar archive into a new folder of that name.
+// writeSite unpacks a txtar archive into a new folder with the given name.
 func writeSite(t *testing.T, name, archive string) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), name)
@@ -180,7 +180,7 @@ func TestServe(t *testing.T) {
 		{path: "/page.xhtml", status: 200, typ: "application/xhtml+xml"},
 		{path: "/old", status: 301, location: "/old/"},
 		{path: "/old/", status: 200, typ: "text/html", body: "Old"},
-		{path: "//old", status: 301, location: "//old/"}, // wrong if this redirected to a host called old
+		{path: "//old", status: 301, location: "//old/"}, // the redirect must not lead to a host called old
 		{path: "/list/", status: 200, typ: "application/atom+xml; charset=utf-8", body: `href="./b.txt"`},
 		{path: "/list/b.txt", status: 200, typ: "text/plain", body: "b"},
 		{path: "/list/a%20&%20%3Cb%3E.html", status: 200, body: "a", typ: "text/html"},

@@ -59,19 +59,19 @@ const okHead = "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n"
 func slowAnswers() []hostile {
 	return []hostile{
 		{
-			name: "never", does: "takes the request and never answers", skink: "gives up after --timeout", hangs: true,
+			name: "never", does: "accepts the request and never responds", skink: "cancels the request after --timeout", hangs: true,
 			answer: func(w http.ResponseWriter, _ *http.Request) {
 				hijack(w, func(conn net.Conn) { _, _ = io.Copy(io.Discard, conn) })
 			},
 			want: "/ error timeout",
 		},
 		{
-			name: "slow-headers", does: "a header now and then, without end", skink: "gives up after --timeout for the whole", hangs: true,
+			name: "slow-headers", does: "sends a header from time to time, without end", skink: "cancels the request after --timeout, which limits the whole response", hangs: true,
 			answer: endlessly("HTTP/1.1 200 OK\r\n", "X-Slow: 1\r\n", 20*time.Millisecond),
 			want:   "/ error timeout",
 		},
 		{
-			name: "slow-body", does: "a byte now and then, without end", skink: "gives up after --timeout, and does not judge what came", hangs: true,
+			name: "slow-body", does: "sends a byte of the body from time to time, without end", skink: "cancels the request after --timeout, and does not compare the incomplete page", hangs: true,
 			answer: endlessly(okHead+"\r\n"+prose("slow"), "x", 20*time.Millisecond),
 			want:   "/ error timeout, truncated",
 		},
@@ -83,32 +83,32 @@ func longAnswers() []hostile {
 	kilobyte := strings.Repeat("x", 1023) + "\n"
 	return []hostile{
 		{
-			name: "endless-body", does: "a body without end", skink: "reads up to --max-size, and does not judge it",
+			name: "endless-body", does: "sends a body without end", skink: "reads --max-size bytes, and does not compare the page",
 			answer: endlessly(okHead+"\r\n"+prose("endless"), kilobyte, 0),
 			want:   "/ error too large, truncated",
 		},
 		{
-			name: "endless-chunks", does: "chunks without end, each of one byte and with a kilobyte of extension", skink: "stops where the extensions weigh more than the body",
+			name: "endless-chunks", does: "sends chunks without end, each with one byte of data and a kilobyte of extensions", skink: "stops reading when the extensions are larger than the data",
 			answer: endlessly(okHead+"Transfer-Encoding: chunked\r\n\r\n", "1;"+strings.Repeat("x", 1000)+"\r\nx\r\n", 0),
 			want:   "/ error not http, truncated",
 		},
 		{
-			name: "endless-headers", does: "headers without end", skink: "reads 256 KB of them",
+			name: "endless-headers", does: "sends headers without end", skink: "reads 256 KB of headers, and cancels the request",
 			answer: endlessly("HTTP/1.1 200 OK\r\n", "X: "+kilobyte[:1000]+"\r\n", 0),
 			want:   "/ error not http",
 		},
 		{
-			name: "endless-header", does: "one header without end", skink: "reads 256 KB of it",
+			name: "endless-header", does: "sends one header without end", skink: "reads 256 KB of the header, and cancels the request",
 			answer: endlessly("HTTP/1.1 200 OK\r\nX: ", kilobyte[:1000], 0),
 			want:   "/ error not http",
 		},
 		{
-			name: "endless-hints", does: "early hints without end, and no answer", skink: "reads a few of them",
+			name: "endless-hints", does: "sends early hints (status 103) without end, and no response", skink: "reads a few early hints, and cancels the request",
 			answer: endlessly("", "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n", 0),
 			want:   "/ error not http",
 		},
 		{
-			name: "large", does: "a page of 100 MB, as its length says", skink: "reads up to --max-size, and does not judge it",
+			name: "large", does: "sends a page of 100 MB with the correct Content-Length", skink: "reads at most --max-size bytes, and does not compare the page",
 			answer: func(w http.ResponseWriter, r *http.Request) {
 				w.Header().Set("Content-Type", "text/html")
 				w.Header().Set("Content-Length", fmt.Sprint(100<<20))
@@ -158,17 +158,17 @@ func encodedAnswers() []hostile {
 	}
 	return []hostile{
 		{
-			name: "bombs", does: "64 to 200 MB of zeros in a few KB of gzip, deflate, brotli or zstd", skink: "unpacks up to --max-size, and does not judge it",
+			name: "bombs", does: "sends 64 to 200 MB of zeros, compressed to a few KB with gzip, deflate, brotli or zstd", skink: "decompresses --max-size bytes, and does not compare the page",
 			seeds: []string{"/gzip", "/deflate", "/br", "/zstd"}, answer: bomb(coding), alloc: 128 << 20,
 			want: "/gzip error too large, truncated\n/deflate error too large, truncated\n/br error too large, truncated\n/zstd error too large, truncated",
 		},
 		{
-			name: "nested-bombs", does: "the same in two, three and four codings, one in the other", skink: "unpacks no layer further, and no more than three",
+			name: "nested-bombs", does: "sends 64 to 200 MB of zeros, compressed two, three or four times", skink: "decompresses --max-size bytes of each layer, and at most three layers",
 			seeds: []string{"/two", "/three", "/mixed", "/four"}, answer: bomb(nested),
 			want: "/two error too large, truncated\n/three error too large, truncated\n/mixed error too large, truncated\n/four error content encoding, truncated",
 		},
 		{
-			name: "bomb-files", does: "200 MB of zeros as sitemap.xml.gz, as application/gzip and as text/xml, without a Content-Encoding", skink: "leaves a file that is packed as it is",
+			name: "bomb-files", does: "sends 200 MB of zeros as a compressed file: as sitemap.xml.gz, as application/gzip and as text/xml, without a Content-Encoding", skink: "does not decompress the files",
 			seeds: []string{"/sitemap.xml.gz", "/sitemap.xml.gz?as=xml"},
 			answer: func(w http.ResponseWriter, r *http.Request) {
 				w.Header().Set("Content-Type", "application/gzip")
@@ -180,7 +180,7 @@ func encodedAnswers() []hostile {
 			want: "/sitemap.xml.gz other\n/sitemap.xml.gz?as=xml other",
 		},
 		{
-			name: "wrong-coding", does: "a Content-Encoding that is not true, unknown, or no coding; or none where there is one", skink: "takes plain text for what it is, and judges nothing that cannot be decoded",
+			name: "wrong-coding", does: "sends a Content-Encoding that is wrong, unknown or invalid, or a compressed body without a Content-Encoding", skink: "reads uncompressed text as text, and does not compare bodies that it cannot decompress",
 			seeds: []string{"/gzip-is-plain", "/br-is-plain", "/gzip-is-broken", "/unknown", "/charset", "/unsaid"},
 			answer: func(w http.ResponseWriter, r *http.Request) {
 				w.Header().Set("Content-Type", "text/html")
@@ -213,7 +213,7 @@ func brokenAnswers() []hostile {
 	page := "<html>" + prose("broken")
 	return []hostile{
 		{
-			name: "wrong-length", does: "a Content-Length that is too large, too small, given twice, negative", skink: "does not judge what is missing something; reads no further than it says",
+			name: "wrong-length", does: "sends a Content-Length that is too large, too small or negative, or sends it twice", skink: "does not compare incomplete pages, and reads no more than Content-Length bytes",
 			seeds: []string{"/too-large", "/too-small", "/twice", "/negative"},
 			answer: func(w http.ResponseWriter, r *http.Request) {
 				switch r.URL.Path {
@@ -230,7 +230,7 @@ func brokenAnswers() []hostile {
 			want: "/too-large error connection broken, truncated\n/too-small unique\n/twice error not http\n/negative error not http",
 		},
 		{
-			name: "chunks", does: "chunks that end in the middle, that lack the last one, that are no chunks", skink: "does not judge them",
+			name: "chunks", does: "sends chunks that end in the middle, chunks without the last one, and invalid chunks", skink: "does not compare the pages",
 			seeds: []string{"/half", "/no-end", "/nonsense"},
 			answer: func(w http.ResponseWriter, r *http.Request) {
 				chunk := fmt.Sprintf("%sTransfer-Encoding: chunked\r\n\r\n%x\r\n%s", okHead, len(page), page)
@@ -246,7 +246,7 @@ func brokenAnswers() []hostile {
 			want: "/half error connection broken, truncated\n/no-end error connection broken, truncated\n/nonsense error not http, truncated",
 		},
 		{
-			name: "reset", does: "resets the connection in the middle of the page", skink: "does not judge what came",
+			name: "reset", does: "resets the connection in the middle of the page", skink: "does not compare the incomplete page",
 			answer: func(w http.ResponseWriter, _ *http.Request) {
 				hijack(w, func(conn net.Conn) {
 					fmt.Fprintf(conn, "%sContent-Length: %d\r\n\r\n%s", okHead, len(page)+100, page)
@@ -257,7 +257,7 @@ func brokenAnswers() []hostile {
 			want: "/ error connection broken, truncated",
 		},
 		{
-			name: "no-http", does: "answers with another protocol, or with half a head", skink: "says so",
+			name: "no-http", does: "responds in another protocol, or with an incomplete header", skink: "records that the response is not HTTP",
 			seeds: []string{"/mail", "/nothing", "/half"},
 			answer: func(w http.ResponseWriter, r *http.Request) {
 				switch r.URL.Path {
@@ -298,14 +298,14 @@ func redirects() []hostile {
 	chainWant = append(chainWant, fmt.Sprintf("/%d error too many redirects", crawler.MaxHops))
 	return []hostile{
 		{
-			name: "redirect-loop", does: "redirects in circles of one, two and three", skink: "asks each once",
+			name: "redirect-loop", does: "redirects in circles of one, two and three URLs", skink: "requests each URL once",
 			seeds:  []string{"/one", "/two-a", "/three-a"},
 			answer: to(map[string]string{"/one": "/one", "/two-a": "/two-b", "/two-b": "/two-a", "/three-a": "/three-b", "/three-b": "/three-c", "/three-c": "/three-a"}),
 			want:   "/one error too many redirects\n/two-a redirect /two-b\n/two-b redirect /two-a\n/three-a redirect /three-b\n/three-b redirect /three-c\n/three-c redirect /three-a",
 			check:  askedOnce("redirect-loop", "/one", "/two-a", "/two-b", "/three-a", "/three-c"),
 		},
 		{
-			name: "redirect-chain", does: "each redirect leads to another, without end", skink: "follows ten",
+			name: "redirect-chain", does: "redirects each URL to another URL, without end", skink: "follows ten redirects",
 			seeds: []string{"/0"},
 			answer: func(w http.ResponseWriter, r *http.Request) {
 				var i int
@@ -316,11 +316,11 @@ func redirects() []hostile {
 			want: strings.Join(chainWant, "\n"),
 		},
 		{
-			name: "redirect-schemes", does: "redirects to ftp, file, javascript, data, gopher, mailto and to nothing", skink: "follows http and https, and records the others",
+			name: "redirect-schemes", does: "redirects to ftp, file, javascript, data, gopher and mailto URLs, and to no URL", skink: "follows redirects to http and https, and records the others",
 			seeds: schemeSeeds, answer: to(schemes), want: strings.Join(schemeWant, "\n"),
 		},
 		{
-			name: "redirect-out", does: "redirects out of the crawl's scope, at once and after a step", skink: "records where to, and does not go there",
+			name: "redirect-out", does: "redirects out of the crawl's scope, with the first redirect and with the second", skink: "records the target, and does not fetch it",
 			seeds:  []string{"/", "/step"},
 			answer: to(map[string]string{"/": "http://out.localhost:PORT/", "/step": "/step-2", "/step-2": "http://out.localhost:PORT/step"}),
 			want:   "/ redirect http://out.localhost/\n/step redirect /step-2\n/step-2 redirect http://out.localhost/step",

@@ -452,55 +452,53 @@ func (h hostile) bounds() string {
 	if h.hangs {
 		timeout = impatience
 	}
-	return fmt.Sprintf("page %d MB, answer %v; wire %d MB, allocated %d MB", cmp.Or(h.maxSize, hostileMaxSize)>>20, timeout, mostWire>>20, cmp.Or(h.alloc, mostAlloc)>>20)
+	return fmt.Sprintf("page %d MB, response %v, transferred %d MB, allocated %d MB", cmp.Or(h.maxSize, hostileMaxSize)>>20, timeout, mostWire>>20, cmp.Or(h.alloc, mostAlloc)>>20)
 }
 
 const hostileHead = `# Hostile servers
 
-What sites do to a crawler, and what skink does about it. Written by
-` + "`go test ./crawler/hostile -run HostileTable -update`" + ` from the cases of the tests, of which each
-row names one. The bounds are those of the test: the largest page and the longest answer it
-asks for, and what may come over the wire and be allocated in all, the server's own share
-included. Every crawl must also end within a minute, which is for busy machines: all but the
-slow ones take less than two seconds. ` + "`TestHostileAtOnce`" + ` crawls all of them together, with an
-honest site among them that loses nothing.
+This page lists attacks by servers and the behaviour of skink. ` + "`go test ./crawler/hostile -run HostileTable -update`" + `
+writes the page from the test cases, and each row names its test. The column with the limits contains the limits of the
+test: the size of the largest page and the longest time of a response, and how much data the crawl may transfer and
+allocate in total, including the memory of the server. Each crawl must end within a minute, because the machine may be
+busy; except for slow servers, a crawl usually takes less than two seconds. ` + "`TestHostileAtOnce`" + ` crawls all servers at the
+same time, together with a normal site, all of whose pages must be fetched.
 
-| site | what it does | what skink does | bounds | test |
+| server | what the server does | what skink does | limits of the test | test |
 |---|---|---|---|---|
 `
 
 const hostileTail = `
-## HTTP/2, and connections that are used again
+## HTTP/2 and reused connections
 
-A request goes over the wire once a turn, at the crawl's own delay, whatever net/http would do
-by itself: ` + "`TestOneRequestATurn`" + ` counts at servers that refuse a request with GOAWAY, with
-REFUSED_STREAM or with PROTOCOL_ERROR, that close a connection which had been used before, for
-pages, for robots.txt and behind redirects. What may come over a connection is bounded by what is
-delivered from it: ` + "`TestFloods`" + ` has servers that send empty frames, padding, pings and priorities
-without end, ` + "`TestFloodWhileIdle`" + ` one that does so when nobody asks, and ` + "`TestNoFlood`" + ` honest
-ones that cut their answers small.
+skink sends each request only once, after the delay of the crawl, although net/http would repeat some requests by itself.
+` + "`TestOneRequestATurn`" + ` counts the requests at servers that refuse a request with GOAWAY, REFUSED_STREAM or
+PROTOCOL_ERROR, and at servers that close a connection which was used before. It does so for pages, for robots.txt and for
+targets of redirects. The amount of data that a connection may receive depends on the size of the responses. In
+` + "`TestFloods`" + `, servers send empty frames, padding, pings and priorities without end. In ` + "`TestFloodWhileIdle`" + `, a server does
+this while no request is open. In ` + "`TestNoFlood`" + `, normal servers send their responses in many small frames.
 
 ## Many hosts together
 
-A good host may be asked ten times a second. It is asked at least nine times in each, by the
-clock of the test, whatever the others do with their time.
+In these tests, the crawl may send ten requests a second to a normal host. It must send at least nine requests in each
+second, by the clock of the test, even if the other hosts cause long waits.
 
-| the others | what skink does | test |
+| the other hosts | what skink does | test |
 |---|---|---|
-| 500 hosts, or 64, that take requests and never answer, for robots.txt or for pages | hosts that are slow or not known leave a quarter of the connections to those that answer, and waiting takes no worker | ` + "`TestScheduleSlowHosts`" + ` |
-| 50 hosts, or 500, that take ten seconds and answer | the same | ` + "`TestScheduleSlowHosts`" + ` |
-| more hosts that hang than there are places for them | the good host waits for its first turn, and then no more | ` + "`TestScheduleMoreSlowHostsThanPlaces`" + ` |
-| hosts that are quick, then slow, then quick again | learns it from each answer | ` + "`TestScheduleMoodyHosts`" + ` |
-| 60 hosts that hang, over real connections | two workers fetch all pages of the good host meanwhile | ` + "`TestCrawlBesideHostsThatHang`" + ` |
-| large pages of many hosts at once | bodies wait for room, and their time limits with them | ` + "`TestCrawlOfLargePages`, `TestRoom`" + ` |
+| 64 or 500 hosts accept requests and never respond, for robots.txt or for pages. | Slow and unknown hosts leave a quarter of the connections to the hosts that respond, and a wait does not occupy a worker. | ` + "`TestScheduleSlowHosts`" + ` |
+| 50 or 500 hosts take ten seconds for each response. | Slow and unknown hosts leave a quarter of the connections to the hosts that respond, and a wait does not occupy a worker. | ` + "`TestScheduleSlowHosts`" + ` |
+| There are more hosts that never respond than connections. | The normal host waits for its first request, but not for the following requests. | ` + "`TestScheduleMoreSlowHostsThanPlaces`" + ` |
+| Hosts are fast, then slow, then fast again. | skink measures the speed of a host again with each response. | ` + "`TestScheduleMoodyHosts`" + ` |
+| 60 hosts never respond, over real connections. | Meanwhile, two workers fetch all pages of the normal host. | ` + "`TestCrawlBesideHostsThatHang`" + ` |
+| Many hosts send large pages at the same time. | The bodies wait until memory is free, and their time limits are extended by this wait. | ` + "`TestCrawlOfLargePages`, `TestRoom`" + ` |
 
 ## Addresses that are not public
 
-Each is crawled twice: once as it is, when nothing may reach the private server, not even a
-request for robots.txt, and once with the address allowed, to show that it would be reached
-otherwise. ` + "`TestHostilePrivate`" + ` has them. ` + "`TestHostileIPv6`" + ` has a host that is an address in brackets,
-and ` + "`TestHostilePanic`" + ` a mistake of ours that pages bring to light: it is their record, and counted.
+Each of these cases is crawled twice. In the first crawl, no request may reach the private server, not even a request for
+robots.txt. In the second crawl, the private address is allowed, which shows that requests would reach the server without
+the check. ` + "`TestHostilePrivate`" + ` runs these cases. In ` + "`TestHostileIPv6`" + `, the host of a URL is an IP address in brackets. In
+` + "`TestHostilePanic`" + `, pages cause a panic in skink: the panic is recorded for the page, and counted.
 
-| case | what it does |
+| case | how the crawl gets to the private address |
 |---|---|
 `

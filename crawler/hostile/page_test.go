@@ -50,7 +50,7 @@ func monsterPages() []hostile {
 	}
 	return []hostile{
 		{
-			name: "links", does: "a page of 10,000 links, all of which lead nowhere", skink: "asks for each once",
+			name: "links", does: "sends a page with 10,000 links, and none of their targets exists", skink: "requests each target once",
 			answer: func(w http.ResponseWriter, r *http.Request) {
 				if r.URL.Path != "/" {
 					http.NotFound(w, r)
@@ -66,37 +66,37 @@ func monsterPages() []hostile {
 			want: "/ unique\n" + strings.Join(missing, "\n"), alloc: 512 << 20,
 		},
 		{
-			name: "nested-512", does: "512 elements open at once", skink: "reads it as a tree",
+			name: "nested-512", does: "sends a page with 512 elements that are open at once", skink: "parses the page as a tree",
 			answer: says(func(r *http.Request) string { return strings.Repeat("<div>", 509) + prose(r.Host) }),
 			want:   "/ unique",
 			check:  foundBy("nested-512", extract.RootDescent),
 		},
 		{
-			name: "nested-100000", does: "100,000 elements open at once", skink: "builds no tree, and takes the text between the tags",
+			name: "nested-100000", does: "sends a page with 100,000 elements that are open at once", skink: "builds no tree, and extracts the text between the tags",
 			answer: says(func(r *http.Request) string { return strings.Repeat("<div>", 100_000) + prose(r.Host) }),
 			want:   "/ unique",
 			check:  foundBy("nested-100000", extract.RootStripped),
 		},
 		{
-			name: "formatting", does: "46 KB in which each of 11,000 paragraphs opens 50 formatting elements again", skink: "builds no tree that is so much larger than the page, takes the text between the tags, and says so",
+			name: "formatting", does: "sends a page of 46 KB in which each of 11,000 paragraphs opens 50 formatting elements again", skink: "builds no tree, because it would be much larger than the page; extracts the text between the tags, and records this",
 			answer: says(func(r *http.Request) string { return prose(r.Host) + openFormatting(50, 11_000) }),
 			want:   "/ unique", alloc: 512 << 20,
 			check: boundBy("formatting", store.BoundTree),
 		},
 		{
-			name: "formatting-1mb", does: "the same in 1 MB", skink: "the same",
+			name: "formatting-1mb", does: "sends a page of 1 MB in which each paragraph opens 50 formatting elements again", skink: "builds no tree, because it would be much larger than the page; extracts the text between the tags, and records this",
 			answer: says(func(r *http.Request) string { return prose(r.Host) + openFormatting(50, 250_000) }),
 			want:   "/ unique", maxSize: 2 << 20, alloc: 512 << 20,
 			check: boundBy("formatting-1mb", store.BoundTree),
 		},
 		{
-			name: "paragraphs", does: "7 MB of paragraphs of one letter", skink: "builds no tree of more than 128 MB, and says so",
+			name: "paragraphs", does: "sends 7 MB of paragraphs with one letter each", skink: "does not build a tree of more than 128 MB, and records this",
 			answer: says(func(r *http.Request) string { return prose(r.Host) + strings.Repeat("<p>a", 7<<20/4) }),
 			want:   "/ unique", maxSize: 8 << 20, alloc: 2 << 30,
 			check: boundBy("paragraphs", store.BoundTree),
 		},
 		{
-			name: "base", does: "100,000 links below a <base> of 7.9 KB", skink: "follows as many as are 8 MB of URLs, and says so",
+			name: "base", does: "sends 100,000 relative links, and a `<base>` URL of 7.9 KB", skink: "follows links until their URLs have 8 MB in total, and records this",
 			answer: says(func(r *http.Request) string {
 				var b strings.Builder
 				b.WriteString(`<base href="http://out.localhost/` + strings.Repeat("b", 7900) + `/">` + prose(r.Host))
@@ -109,12 +109,12 @@ func monsterPages() []hostile {
 			check: boundBy("base", store.BoundLinks),
 		},
 		{
-			name: "attributes", does: "an element of a million attributes", skink: "reads the page",
+			name: "attributes", does: "sends an element with a million attributes", skink: "reads the page",
 			answer: says(func(r *http.Request) string { return millionAttributes() + prose(r.Host) }),
 			want:   "/ unique", maxSize: 8 << 20, alloc: 1 << 30,
 		},
 		{
-			name: "long-titles", does: "a title, a description, a language and a type of 200 KB each", skink: "keeps the beginning of each in the record",
+			name: "long-titles", does: "sends a page whose title, description, language and type have 200 KB each", skink: "stores only the beginning of each",
 			answer: func(w http.ResponseWriter, r *http.Request) {
 				long := strings.Repeat("long ", 40_000)
 				w.Header().Set("Content-Type", "text/html; x="+strings.ReplaceAll(long, " ", ""))
@@ -168,7 +168,7 @@ func misnamedPages() []hostile {
 	russian := "\xcf\xf0\xe8\xe2\xe5\xf2" // "Привет" in windows-1251
 	return []hostile{
 		{
-			name: "wrong-charset", does: "Russian in windows-1251, as its meta element says, and UTF-8 by its header", skink: "believes the bytes",
+			name: "wrong-charset", does: "sends Russian text that is declared as windows-1251 in its meta element and as UTF-8 in its header", skink: "detects the encoding from the bytes",
 			answer: says(func(r *http.Request) string {
 				return "<html lang=ru><meta charset=windows-1251><title>" + russian + "</title><p>" + strings.Repeat(russian+" ", 100)
 			}),
@@ -180,7 +180,7 @@ func misnamedPages() []hostile {
 			},
 		},
 		{
-			name: "utf-16", does: "UTF-16, by its mark or by its header", skink: "reads it",
+			name: "utf-16", does: "sends UTF-16, declared by a byte order mark or by a header", skink: "reads the page",
 			seeds: []string{"/bom", "/header"},
 			answer: func(w http.ResponseWriter, r *http.Request) {
 				text := "<title>größer</title>" + prose(r.Host+r.URL.Path)
@@ -204,7 +204,7 @@ func misnamedPages() []hostile {
 			},
 		},
 		{
-			name: "no-type", does: "no Content-Type, or nonsense in it", skink: "looks at the bytes",
+			name: "no-type", does: "sends no Content-Type, or an invalid one", skink: "detects the type from the bytes",
 			seeds: []string{"/html", "/text", "/picture", "/nonsense"},
 			answer: func(w http.ResponseWriter, r *http.Request) {
 				w.Header()["Content-Type"] = nil
@@ -223,7 +223,7 @@ func misnamedPages() []hostile {
 			want: "/html unique\n/text unique\n/picture other\n/nonsense unique",
 		},
 		{
-			name: "binary-as-html", does: "a picture, a program and noise as text/html", skink: "records them as no text",
+			name: "binary-as-html", does: "sends a picture, a program and random bytes as text/html", skink: "records that they are not text",
 			seeds: []string{"/picture", "/program", "/noise"},
 			answer: says(func(r *http.Request) string {
 				noise := make([]byte, 10_000)
@@ -242,7 +242,7 @@ func misnamedPages() []hostile {
 			want: "/picture other\n/program other\n/noise other",
 		},
 		{
-			name: "html-as-text", does: "a web page as text/plain", skink: "reads it as a web page, and follows its links",
+			name: "html-as-text", does: "sends a web page as text/plain", skink: "reads the page as HTML, and follows its links",
 			answer: func(w http.ResponseWriter, r *http.Request) {
 				w.Header().Set("Content-Type", "text/plain")
 				io.WriteString(w, "<!DOCTYPE html><html><title>T</title><a href=/next>n</a>"+prose(r.Host+r.URL.Path))
@@ -256,7 +256,7 @@ func misnamedPages() []hostile {
 func traps() []hostile {
 	return []hostile{
 		{
-			name: "soft-404", does: "every address answers 200 with the same page, which links deeper and deeper", skink: "finds one page and its copies, and stops at 512 slashes",
+			name: "soft-404", does: "answers every URL with status 200 and the same page, which links to deeper and deeper URLs", skink: "finds one page and its duplicates, and stops at URLs with 512 slashes",
 			answer: says(func(r *http.Request) string {
 				return prose(r.Host) + `<a href="deeper/">deeper</a> <a href="/missing/1">1</a> <a href="/missing/2">2</a>`
 			}),
@@ -277,7 +277,7 @@ func traps() []hostile {
 			alloc: 1 << 30,
 		},
 		{
-			name: "changing", does: "another page at each fetch, which links to itself in many ways", skink: "asks once, and keeps what it got",
+			name: "changing", does: "sends another page at each request, with links to itself in many forms", skink: "requests the URL once, and stores that page",
 			answer: says(func(r *http.Request) string {
 				return prose(strconv.Itoa(rand.Int())) + `<a href="/">a</a><a href="#b">b</a><a href="/./">c</a><a href="/x/..">d</a><a href="">e</a>`
 			}),
@@ -285,7 +285,7 @@ func traps() []hostile {
 			check: askedOnce("changing", "/"),
 		},
 		{
-			name: "cookie-walls", does: "sets a cookie and sends back to the same page, or to a wall that does", skink: "takes no cookie, and says that the page leads to itself",
+			name: "cookie-walls", does: "sets a cookie and redirects to the same page, or to another page that does so", skink: "keeps no cookie, and records that the page redirects to itself",
 			seeds: []string{"/", "/article"},
 			answer: func(w http.ResponseWriter, r *http.Request) {
 				if r.Header.Get("Cookie") != "" {
@@ -322,7 +322,7 @@ func askedOnce(name string, paths ...string) func(*testing.T, *crawl) {
 func addresses() []hostile {
 	return []hostile{
 		{
-			name: "injection", does: "line ends in Location, as bytes and as escapes", skink: "sends none of them on",
+			name: "injection", does: "sends line breaks in Location, as bytes and as escapes", skink: "never sends these line breaks in a request",
 			seeds: []string{"/escaped", "/bare"},
 			answer: func(w http.ResponseWriter, r *http.Request) {
 				switch r.URL.Path {
@@ -353,7 +353,7 @@ func addresses() []hostile {
 			},
 		},
 		{
-			name: "credentials", does: "names and passwords in links, in Location, in base and canonical, in an address that is refused", skink: "neither sends nor stores them",
+			name: "credentials", does: "has user names and passwords in links, in Location, in base and canonical URLs, and in a URL that is refused", skink: "neither sends nor stores the user names and passwords",
 			seeds: []string{"/", "/moved", "/ftp", "/broken"},
 			answer: func(w http.ResponseWriter, r *http.Request) {
 				switch r.URL.Path {
@@ -390,7 +390,7 @@ func addresses() []hostile {
 			},
 		},
 		{
-			name: "bytes", does: "bytes that are no UTF-8 in links and in Location", skink: "reads those of a page in the encoding that its bytes are in, and replaces those of Location",
+			name: "bytes", does: "sends bytes that are not UTF-8 in links and in Location", skink: "reads the bytes in a page in the encoding of the page, and replaces the bytes in Location",
 			seeds: []string{"/", "/moved"},
 			answer: func(w http.ResponseWriter, r *http.Request) {
 				switch r.URL.Path {
@@ -405,7 +405,7 @@ func addresses() []hostile {
 			want: "/ unique\n/caf%C3%A9 unique\n/moved redirect /na%EF%BF%BDve?%EF%BF%BD\n/na%EF%BF%BDve?%EF%BF%BD unique",
 		},
 		{
-			name: "idn", does: "hosts in other scripts, in links and in Location", skink: "knows each by its ASCII form",
+			name: "idn", does: "uses host names in other scripts, in links and in Location", skink: "normalises each host name to its ASCII form",
 			seeds: []string{"/", "/moved"},
 			answer: func(w http.ResponseWriter, r *http.Request) {
 				_, port, _ := strings.Cut(r.Host, ":")
@@ -422,7 +422,7 @@ func addresses() []hostile {
 			want: "/ unique\n/moved redirect http://xn--bcher-kva.idn.localhost/moved-to\nhttp://xn--bcher-kva.idn.localhost/moved-to unique\nhttp://xn--bcher-kva.idn.localhost/linked unique",
 		},
 		{
-			name: "ports", does: "links to ports that cannot be, to closed ones, and to other services", skink: "takes each port for a host of its own, and asks none that was not allowed",
+			name: "ports", does: "links to invalid ports, to closed ports, and to ports of other services", skink: "treats each port as a host of its own, and connects to no port that is not allowed",
 			answer: says(func(r *http.Request) string {
 				return `<a href="http://ports.localhost:65536/a">a</a><a href="http://ports.localhost:x/b">b</a><a href="http://ports.localhost:0/c">c</a>` +
 					`<a href="http://ports.localhost:22/d">d</a><a href="http://ports.localhost:/e">e</a>` + prose(r.Host)

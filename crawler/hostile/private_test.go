@@ -32,65 +32,65 @@ var privateCases = []struct {
 	want       string              // expected records, without ports
 }{
 	{
-		name: "a page at a private name", does: "a link to a name that has a private address",
+		name: "a page at a private name", does: "A page links to a host name that has a private address.",
 		answers: map[string]string{"/": "http://private.test:PORT/secret"},
 		want:    "http://public.test/ unique\nhttp://private.test/secret error private address",
 	},
 	{
-		name: "a page at a private address", does: "a link to the address itself",
+		name: "a page at a private address", does: "A page links to the private address itself.",
 		answers: map[string]string{"/": "http://127.0.0.1:PORT/secret"},
 		want:    "http://public.test/ unique\nhttp://127.0.0.1/secret error private address",
 	},
 	{
-		name: "an address in disguise", does: "a link to the address as one number, which is what browsers make of it",
+		name: "an address in disguise", does: "A page links to the private address in the form of one decimal number, which browsers accept.",
 		answers: map[string]string{"/": "http://2130706433:PORT/secret"},
 		want:    "http://public.test/ unique\nhttp://127.0.0.1/secret error private address",
 	},
 	{
-		name: "an address in IPv6", does: "a link to the address as an IPv4-mapped one",
+		name: "an address in IPv6", does: "A page links to the private address as an IPv4-mapped IPv6 address.",
 		answers: map[string]string{"/": "http://[::ffff:127.0.0.1]:PORT/secret"},
 		want:    "http://public.test/ unique\nhttp://[::ffff:7f00:1]/secret error private address",
 	},
 	{
-		name: "no address", does: "a link to 0.0.0.0, which many systems take for their own",
+		name: "no address", does: "A page links to 0.0.0.0, which many systems treat as their own address.",
 		answers: map[string]string{"/": "http://0.0.0.0:PORT/secret"},
 		want:    "http://public.test/ unique\nhttp://0.0.0.0/secret error private address",
 	},
 	{
-		name: "localhost", does: "a link to localhost and to a name below it",
+		name: "localhost", does: "A page links to localhost and to a name below localhost.",
 		answers: map[string]string{"/": "http://a.localhost:PORT/secret"},
 		want:    "http://public.test/ unique\nhttp://a.localhost/secret error private address",
 	},
 	{
-		name: "a redirect to a private name", does: "a page that redirects there",
+		name: "a redirect to a private name", does: "A page redirects to a host name that has a private address.",
 		answers: map[string]string{"/": "> http://private.test:PORT/secret"},
 		want:    "http://public.test/ redirect http://private.test/secret\nhttp://private.test/secret error private address",
 	},
 	{
-		name: "a chain of redirects", does: "the second of two redirects leads there",
+		name: "a chain of redirects", does: "The second of two redirects leads to a private address.",
 		answers: map[string]string{"/": "> /next", "/next": "> http://127.0.0.1:PORT/secret"},
 		want:    "http://public.test/ redirect http://public.test/next\nhttp://public.test/next redirect http://127.0.0.1/secret\nhttp://127.0.0.1/secret error private address",
 	},
 	{
-		name: "a redirect of robots.txt", does: "robots.txt redirects there, and so the page is not fetched either",
+		name: "a redirect of robots.txt", does: "robots.txt redirects to a private address, so the page is not fetched either.",
 		answers: map[string]string{"/": "", "/robots.txt": "> http://private.test:PORT/robots.txt"},
 		want:    "http://public.test/ error private address",
 	},
 	{
 		// The crawler looks up a host's address once before all requests, see crawler/address.go.
-		name: "a name that changes at once", does: "the name has a public address when robots.txt is asked for, and a private one for the page",
+		name: "a name that changes at once", does: "The host name has a public address when robots.txt is fetched, and a private address when the page is fetched.",
 		seed:    "http://changes.test:PORT/",
 		answers: map[string]string{"/": ""}, names: map[string][]string{"changes.test.": {publicAddr, publicAddr, privateAddr}},
 		want: "http://changes.test/ error private address",
 	},
 	{
-		name: "a name that changes later", does: "the same, after the first page",
+		name: "a name that changes later", does: "The host name has a public address when robots.txt and the first page are fetched, and a private address afterwards.",
 		seed:    "http://changes.test:PORT/",
 		answers: map[string]string{"/": "/secret"}, names: map[string][]string{"changes.test.": {publicAddr, publicAddr, publicAddr, privateAddr}},
 		want: "http://changes.test/ unique\nhttp://changes.test/secret error private address",
 	},
 	{
-		name: "a name with both addresses", does: "one of the name's two addresses is private",
+		name: "a name with both addresses", does: "The host name has two addresses, and one of them is private.",
 		seed:    "http://both.test:PORT/",
 		answers: map[string]string{"/": ""}, names: map[string][]string{"both.test.": {privateAddr + "," + publicAddr}},
 		want: "http://both.test/ unique",

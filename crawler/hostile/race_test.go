@@ -2,5 +2,5 @@
 
 package hostile
 
-// slowdown is the factor by which time limits are longer with the race detector.
+// slowdown is the factor for time limits of tests, because they are slower with the race detector.
 const slowdown = 4

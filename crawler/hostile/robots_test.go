@@ -30,7 +30,7 @@ func robotsFiles() []hostile {
 	filler := strings.Repeat("Disallow: /filler-of-a-long-file/\n", 1<<14)
 	return []hostile{
 		{
-			name: "robots-bomb", does: "a robots.txt that is 200 MB when unpacked, with rules in front", skink: "unpacks 500 KiB, and obeys them",
+			name: "robots-bomb", does: "sends a robots.txt of 200 MB, compressed, that begins with rules", skink: "decompresses 500 KiB, and obeys the rules",
 			answer: around(func(w http.ResponseWriter, _ *http.Request) {
 				w.Header().Set("Content-Encoding", "gzip")
 				_, _ = w.Write(wiretest.Encode(new(testing.T), "gzip", []byte(rules)))
@@ -39,12 +39,12 @@ func robotsFiles() []hostile {
 			want: obeyed,
 		},
 		{
-			name: "robots-endless", does: "a robots.txt of rules without end", skink: "reads 500 KiB, and obeys them",
+			name: "robots-endless", does: "sends a robots.txt with rules without end", skink: "reads 500 KiB, and obeys the rules",
 			answer: around(endlessly("HTTP/1.1 200 OK\r\n\r\n"+rules, filler[:34*1000], 0)),
 			want:   obeyed,
 		},
 		{
-			name: "robots-late", does: "a rule behind the first 500 KiB, and one across that border", skink: "does not know it, nor half of it",
+			name: "robots-late", does: "sends a robots.txt with a rule after the first 500 KiB, and a rule that crosses this limit", skink: "ignores both rules",
 			answer: around(func(w http.ResponseWriter, _ *http.Request) {
 				head := "User-agent: *\n"
 				io.WriteString(w, head+filler[:robots.MaxBytes-len(head)-len("Disallow: /p")]+"\nDisallow: /private\nDisallow: /\n")
@@ -52,22 +52,22 @@ func robotsFiles() []hostile {
 			want: ignored,
 		},
 		{
-			name: "robots-slow", does: "a robots.txt of a byte now and then", skink: "gives up after --timeout, and fetches no page without it", hangs: true,
+			name: "robots-slow", does: "sends a byte of robots.txt from time to time", skink: "cancels the request after --timeout, and fetches no page", hangs: true,
 			answer: around(endlessly("HTTP/1.1 200 OK\r\n\r\n", "#", 20*time.Millisecond)),
 			want:   "/ error timeout",
 		},
 		{
-			name: "robots-broken", does: "a robots.txt that ends in the middle", skink: "fetches no page without the rest",
+			name: "robots-broken", does: "sends a robots.txt that ends in the middle", skink: "fetches no page, because a part of robots.txt is missing",
 			answer: around(rawly("HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n" + rules)),
 			want:   "/ error connection broken",
 		},
 		{
-			name: "robots-error", does: "answers 500 for robots.txt", skink: "fetches no page",
+			name: "robots-error", does: "responds to requests for robots.txt with status 500", skink: "fetches no page",
 			answer: around(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusInternalServerError) }),
 			want:   "/ error robots.txt unreachable",
 		},
 		{
-			name: "robots-loop", does: "a robots.txt that redirects without end", skink: "follows five, and takes it for missing",
+			name: "robots-loop", does: "redirects robots.txt without end", skink: "follows five redirects, and then treats robots.txt as missing",
 			answer: around(func(w http.ResponseWriter, r *http.Request) {
 				http.Redirect(w, r, r.URL.Path+"x", http.StatusFound)
 			}),
@@ -80,7 +80,7 @@ func robotsFiles() []hostile {
 			},
 		},
 		{
-			name: "robots-elsewhere", does: "a robots.txt that redirects to a file of another host, with other rules there", skink: "obeys it, and the other host's own for the other host",
+			name: "robots-elsewhere", does: "redirects robots.txt to a file on another host, which has a robots.txt with other rules", skink: "obeys the rules of that file on the first host, and obeys the robots.txt of the other host there",
 			answer: around(func(w http.ResponseWriter, r *http.Request) {
 				_, port, _ := strings.Cut(r.Host, ":")
 				switch r.URL.Path {
@@ -94,12 +94,12 @@ func robotsFiles() []hostile {
 			want:  obeyed + "\n/to-sub unique",
 		},
 		{
-			name: "robots-html", does: "a web page as robots.txt, as on sites that answer everything with one", skink: "finds no rule in it",
+			name: "robots-html", does: "sends a web page as robots.txt, as sites do that respond to every URL with a page", skink: "finds no rules in the page",
 			answer: around(func(w http.ResponseWriter, r *http.Request) { writeHTML(w, prose("not found")+"<p>Disallow: /") }),
 			want:   ignored,
 		},
 		{
-			name: "robots-agents", does: "a robots.txt of 30,000 groups", skink: "reads each rule once",
+			name: "robots-agents", does: "sends a robots.txt with 30,000 groups", skink: "reads each rule once",
 			answer: around(func(w http.ResponseWriter, r *http.Request) {
 				for i := range 15_000 {
 					fmt.Fprintf(w, "User-agent: *\nDisallow: /%x\n", i)

@@ -118,7 +118,7 @@ func TestOneTextIsNoEvidence(t *testing.T) {
 	}
 }
 
-// Samples get rarer after each row of copies, however many texts a pattern gave before.
+// Samples get rarer while a pattern gives copies only, however many texts it gave before.
 func TestSamplesGetRarer(t *testing.T) {
 	h := NewHost()
 	h.fetch(urls(200, "/page/%d.html;sid=1"), own)
@@ -271,8 +271,8 @@ func newCrawl(start string, page func(string, int) (Verdict, []string)) *testCra
 	return &testCrawl{site: NewHost(), page: page, queue: []string{start}, known: map[string]bool{start: true}, forced: map[string]bool{}}
 }
 
-// run looks at the given number of URLs, or at fewer if no more are left. It returns false in the
-// second case.
+// run looks at the given number of URLs. If fewer are left, it looks at all of them, and returns
+// false.
 func (c *testCrawl) run(steps int) bool {
 	for range steps {
 		if len(c.queue) == 0 && !c.sweep() {

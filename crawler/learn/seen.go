@@ -21,8 +21,7 @@ import (
 // space-efficient Bloom filters", Putze, Sanders and Singler 2007), so a look-up in a filter is one
 // read. When a filter is full, the next has four times its size ("Scalable Bloom Filters", Almeida
 // et al. 2007), up to largestFilter. If there are more than mostFilters, the oldest is dropped. On
-// a
-// large host, about 2 % of the new lines are wrongly taken as known. Single errors do no harm,
+// a large host, about 2 % of the new lines are wrongly taken as known. Single errors do no harm,
 // because a pattern loses its budget only after many copies in a row.
 const (
 	firstFilter   = 512       // bytes
@@ -36,11 +35,12 @@ const (
 	seedOfLink    = 0x5851f42 // distinguishes links from both
 )
 
-// A Text represents a page's main text: hashes of its lines, and last a hash of all its words that
-// ignores their order.
+// A Text represents a page's main text. It has a hash of each line, followed by one hash of all
+// words that does not depend on their order.
 type Text []uint32
 
-// TextOf returns the Text of a page's main text. The argument words has the hashes of its words.
+// TextOf returns the Text of a page's main text. The argument words has a hash for each of its
+// words.
 func TextOf(text string, words []uint64) (t Text) {
 	if len(words) == 0 {
 		return nil

@@ -35,23 +35,23 @@ import (
 // view is taken for an error too. If a site shows the same page to every visitor without scripts,
 // all its pages are taken for soft 404s.
 const (
-	several  = 4 // pages with the same text, leader or title that count as evidence
-	manyThin = 8 // pages too short to be compared that count as evidence
+	several  = 4 // number of pages with the same text, leader or title that are evidence
+	manyThin = 8 // number of pages too short to be compared that are evidence
 
-	mostSofts  = 128      // patterns of a host that have evidence
-	mostProbes = 32       // probes of a host
-	mostAlike  = 16       // leaders in the evidence of a pattern
-	mostTitles = 24       // titles in the evidence of a pattern
-	mostURLs   = 8        // URLs in each list of the evidence
-	mostOthers = 6        // pages with other titles that the answer is compared with
-	mostAnswer = 32 << 10 // bytes; a longer answer is not a soft 404
+	mostSofts  = 128      // largest number of patterns of a host that have evidence
+	mostProbes = 32       // largest number of probes of a host
+	mostAlike  = 16       // largest number of leaders in the evidence of a pattern
+	mostTitles = 24       // largest number of titles in the evidence of a pattern
+	mostURLs   = 8        // largest number of URLs in each list of the evidence
+	mostOthers = 6        // largest number of pages with other titles that are compared with the answer
+	mostAnswer = 32 << 10 // length in bytes of the longest answer that counts as a soft 404
 )
 
 // SoftProblem is the name of a soft 404 in records, reports and archives. It is stored, so it must
 // not change.
 const SoftProblem = "soft 404"
 
-// A Soft is the evidence about a pattern's answers for URLs that cannot exist.
+// A Soft is the evidence about the answers to URLs of one pattern that cannot exist.
 type Soft struct {
 	Probe  string   `json:"probe,omitempty"`  // the URL that cannot exist; "" if there is no reason to request one
 	From   string   `json:"from,omitempty"`   // the URL from which the probe was made
@@ -96,7 +96,8 @@ func (s *Soft) HoldsFor(url string) bool { return s.Holds || slices.Contains(s.T
 // both.
 func SamePattern(a, b string) bool { return hostOf(a) == hostOf(b) && Shape(a) == Shape(b) }
 
-// answer returns the evidence of a URL's pattern if its probe was answered with a page, else nil.
+// answer returns the evidence about a URL's pattern, or nil if its probe was not answered with a
+// page.
 func (h *Host) answer(url string) *Soft {
 	if h.Answers == 0 {
 		return nil
@@ -121,7 +122,7 @@ func (h *Host) softOf(pattern string) *Soft {
 	return s
 }
 
-// doubt adds a page to the evidence about its pattern's answers for URLs that do not exist.
+// doubt adds a page to the evidence about its pattern's answers to URLs that do not exist.
 func (h *Host) doubt(a *address, v *Verdict) {
 	url, s := a.url, h.softOf(a.pattern())
 	if s == nil || s.errs() {
@@ -149,7 +150,8 @@ func (s *Soft) turned(url string) {
 	}
 }
 
-// suspect makes a probe from pages that give a reason for one, unless their pattern has a probe.
+// suspect makes the probe of a pattern, unless it has one. The argument suspects has the URLs that
+// are the reason for the probe; without any, suspect does nothing.
 func (h *Host) suspect(s *Soft, suspects []string) {
 	if s.Probe != "" || len(suspects) == 0 || h.Probes >= mostProbes {
 		return

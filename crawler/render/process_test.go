@@ -147,6 +147,38 @@ func TestBrowserKilled(t *testing.T) {
 	}
 }
 
+// TestReplaced checks that a browser is replaced, and leaves no process behind, when it uses more
+// memory than its bound, and when it has rendered mostDrawn pages.
+func TestReplaced(t *testing.T) {
+	for name, spoil := range map[string]func(*Browser){
+		"memory": func(b *Browser) { b.opt.Tabs = -1 }, // the bound is 0 bytes
+		"pages":  func(b *Browser) { b.now.drawn = mostDrawn },
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBrowser(t, Options{Memory: 1 << 30})
+			if _, err := b.Draw(t.Context(), page("<p>x"), refuseAll); err != nil {
+				t.Fatal(err)
+			}
+			before := b.now.process
+			all := family(before.cmd.Process.Pid)
+			if d, err := b.Draw(t.Context(), page("<p>x"), refuseAll); err != nil || d.Cut || b.now.process != before {
+				t.Fatalf("a second page got another browser: %v", err)
+			}
+			b.mu.Lock()
+			spoil(b)
+			b.mu.Unlock()
+			d, err := b.Draw(t.Context(), page("<body><script>document.body.append('drawn ' + 'again')</script>"), refuseAll)
+			if err != nil || !strings.Contains(string(d.HTML), "drawn again") {
+				t.Fatalf("%+v, %v", d, err)
+			}
+			if b.now.process == before {
+				t.Error("the browser was not replaced")
+			}
+			ends(t, all)
+		})
+	}
+}
+
 // The memory limit holds for each process of a browser.
 func TestLimits(t *testing.T) {
 	b := newBrowser(t, Options{Memory: 1 << 30})

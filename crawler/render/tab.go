@@ -22,7 +22,7 @@ type tab struct {
 	page  Page
 	fetch Fetch
 
-	ctx      context.Context // for the page's requests
+	ctx      context.Context // context of the page's requests
 	context  string          // id of the browser context
 	target   string          // id of the tab, which is also the id of its main frame
 	session  string

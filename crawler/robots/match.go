@@ -59,7 +59,7 @@ func (r *rule) matches(t target) bool {
 // target is the part of a URL with which rules are compared.
 type target struct {
 	octets string // path and query
-	folded string // with delimiters decoded in the query
+	folded string // the same, but with decoded delimiters in the query
 }
 
 // newTarget returns the target of an absolute URL, or of a URL that begins with its path. It does

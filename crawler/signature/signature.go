@@ -85,7 +85,7 @@ func (s *Signer) Sign(r *http.Request, now time.Time) error {
 
 // A component is a part of a request that a signature covers (RFC 9421, section 2).
 type component struct {
-	name  string // its identifier, with quotes and parameters
+	name  string // component identifier, with quotes and parameters
 	value string
 }
 

@@ -39,27 +39,27 @@ func hostiles() []hostile {
 		bombs += fmt.Sprintf(`<!ENTITY %c "%s">`, c, strings.Repeat(fmt.Sprintf("&%c;", c-1), 10))
 	}
 	return []hostile{
-		{"entity-bomb", "entities of entities, a billion of them in the end", text(bombs + `]><urlset><url><loc>http://a.example/&j;</loc></url></urlset>`), 1, nil, false},
-		{"outer-entity", "an entity that is a file of this machine", text(`<!DOCTYPE z [<!ENTITY a SYSTEM "file:///etc/passwd">]><urlset><url><loc>http://a.example/&a;</loc></url></urlset>`), 1, nil, false},
-		{"gzip-bomb", "64 MB of one tag that does not end, in 64 KB of gzip", func() io.Reader { return packing("<urlset><url ", "aaaaaaaaaaaaaaaa", 1<<22) }, 0, ErrBytes, true},
-		{"gzip-of-entries", "a hundred thousand entries in gzip", func() io.Reader { return packing("<urlset>", entry, 1<<17) }, MaxEntries, ErrEntries, false},
-		{"gzip-in-gzip", "a gzip bomb in gzip", func() io.Reader { return bytes.NewReader(packed(string(packed(strings.Repeat("a", 1<<20))))) }, 0, ErrNone, false},
-		{"empty-members", "gzip that unpacks to nothing, without end", func() io.Reader { return &endless{unit: packed("")} }, 0, ErrBytes, false},
-		{"deep", "elements in each other, without end", func() io.Reader { return &endless{head: "<urlset>", unit: []byte("<url>")} }, 0, ErrDepth, false},
-		{"endless-entries", "entries without end", func() io.Reader { return &endless{head: "<urlset>", unit: []byte(entry)} }, MaxEntries, ErrEntries, false},
-		{"endless-lines", "URLs in plain text without end", func() io.Reader { return &endless{unit: []byte("http://a.example/\n")} }, MaxEntries, ErrEntries, false},
-		{"endless-line", "a URL without end", func() io.Reader { return &endless{head: "http://a.example/", unit: []byte("a")} }, 0, ErrBytes, false},
-		{"endless-text", "a loc without end", func() io.Reader { return &endless{head: "<urlset><url><loc>http://a.example/", unit: []byte("a")} }, 0, ErrBytes, true},
-		{"endless-cdata", "a CDATA section without end", func() io.Reader { return &endless{head: "<urlset><url><loc><![CDATA[", unit: []byte("a")} }, 0, ErrBytes, false},
-		{"endless-comment", "a comment without end", func() io.Reader { return &endless{head: "<urlset><!--", unit: []byte("a-")} }, 0, ErrBytes, false},
-		{"endless-attributes", "attributes without end", func() io.Reader { return &endless{head: "<urlset", unit: []byte(" a='>'")} }, 0, ErrBytes, false},
-		{"endless-names", "elements of other names without end", func() io.Reader { return &endless{head: "<urlset>", unit: []byte("<a/><b>x</b>")} }, 0, ErrBytes, false},
-		{"endless-spaces", "spaces without end", func() io.Reader { return &endless{unit: []byte(" ")} }, 0, ErrBytes, false},
-		{"endless-closings", "ends of what was never open, without end", func() io.Reader { return &endless{head: "<urlset>", unit: []byte("</x>")} }, 0, ErrBytes, false},
-		{"no-utf-8", "bytes that are no UTF-8, and zeros", text("<urlset><url><loc>http://a.example/\xff\x00\xc3</loc></url></urlset>"), 1, nil, false},
+		{"entity-bomb", "entities that contain further entities, a billion in total", text(bombs + `]><urlset><url><loc>http://a.example/&j;</loc></url></urlset>`), 1, nil, false},
+		{"outer-entity", "an entity that refers to a file of the local machine", text(`<!DOCTYPE z [<!ENTITY a SYSTEM "file:///etc/passwd">]><urlset><url><loc>http://a.example/&a;</loc></url></urlset>`), 1, nil, false},
+		{"gzip-bomb", "64 MB of an endless tag, compressed to 64 KB with gzip", func() io.Reader { return packing("<urlset><url ", "aaaaaaaaaaaaaaaa", 1<<22) }, 0, ErrBytes, true},
+		{"gzip-of-entries", "a hundred thousand entries, compressed with gzip", func() io.Reader { return packing("<urlset>", entry, 1<<17) }, MaxEntries, ErrEntries, false},
+		{"gzip-in-gzip", "a compressed file that was compressed again", func() io.Reader { return bytes.NewReader(packed(string(packed(strings.Repeat("a", 1<<20))))) }, 0, ErrNone, false},
+		{"empty-members", "empty gzip members, without end", func() io.Reader { return &endless{unit: packed("")} }, 0, ErrBytes, false},
+		{"deep", "nested elements, without end", func() io.Reader { return &endless{head: "<urlset>", unit: []byte("<url>")} }, 0, ErrDepth, false},
+		{"endless-entries", "entries, without end", func() io.Reader { return &endless{head: "<urlset>", unit: []byte(entry)} }, MaxEntries, ErrEntries, false},
+		{"endless-lines", "URLs in plain text, without end", func() io.Reader { return &endless{unit: []byte("http://a.example/\n")} }, MaxEntries, ErrEntries, false},
+		{"endless-line", "a URL of endless length", func() io.Reader { return &endless{head: "http://a.example/", unit: []byte("a")} }, 0, ErrBytes, false},
+		{"endless-text", "a loc element of endless length", func() io.Reader { return &endless{head: "<urlset><url><loc>http://a.example/", unit: []byte("a")} }, 0, ErrBytes, true},
+		{"endless-cdata", "a CDATA section of endless length", func() io.Reader { return &endless{head: "<urlset><url><loc><![CDATA[", unit: []byte("a")} }, 0, ErrBytes, false},
+		{"endless-comment", "a comment of endless length", func() io.Reader { return &endless{head: "<urlset><!--", unit: []byte("a-")} }, 0, ErrBytes, false},
+		{"endless-attributes", "attributes, without end", func() io.Reader { return &endless{head: "<urlset", unit: []byte(" a='>'")} }, 0, ErrBytes, false},
+		{"endless-names", "unknown elements, without end", func() io.Reader { return &endless{head: "<urlset>", unit: []byte("<a/><b>x</b>")} }, 0, ErrBytes, false},
+		{"endless-spaces", "spaces, without end", func() io.Reader { return &endless{unit: []byte(" ")} }, 0, ErrBytes, false},
+		{"endless-closings", "end tags of elements that were never opened, without end", func() io.Reader { return &endless{head: "<urlset>", unit: []byte("</x>")} }, 0, ErrBytes, false},
+		{"no-utf-8", "bytes that are not UTF-8, and zero bytes", text("<urlset><url><loc>http://a.example/\xff\x00\xc3</loc></url></urlset>"), 1, nil, false},
 		{"half-utf-16", "half a character of UTF-16", text("\xff\xfe<\x00u"), 0, ErrNone, false},
-		{"page", "a web page in the place of a sitemap", text("<!DOCTYPE html><html><body><urlset><url><loc>http://a.example/</loc></url></urlset></html>"), 0, ErrNone, false},
-		{"script", "a script in the place of a URL", text("<urlset><url><loc>javascript:alert(1)</loc></url></urlset>"), 1, nil, false},
+		{"page", "a web page instead of a sitemap", text("<!DOCTYPE html><html><body><urlset><url><loc>http://a.example/</loc></url></urlset></html>"), 0, ErrNone, false},
+		{"script", "a script instead of a URL", text("<urlset><url><loc>javascript:alert(1)</loc></url></urlset>"), 1, nil, false},
 	}
 }
 
@@ -169,16 +169,16 @@ func TestHostileTable(t *testing.T) {
 	var b strings.Builder
 	fmt.Fprintf(&b, `# Hostile sitemaps
 
-Files that are to cost a crawler more than they should, and what reading them comes to. Written by
-`+"`go test ./crawler/sitemap -run HostileTable -update`"+` from the cases of the test, of which each row names one.
-No file may hold more than %d KB of memory at once, the reader's buffers included, whatever comes of it; and of none
-are more than %d MB read, packed or unpacked: the test says so of two, and of the others with a smaller bound.
+These sitemap files try to cost a crawler much time or memory. The table shows the result of reading each file.
+`+"`go test ./crawler/sitemap -run HostileTable -update`"+` writes the table from the test cases, and each row names its
+test. Reading a file may need at most %d KB of memory at once, including the buffers of the reader. At most %d MB of a file
+are read, compressed or decompressed. Two tests use this limit, and the others use a smaller one.
 
-| file | what is in it | entries | how it ends | held at once | test |
+| file | content of the file | entries read | end of reading | limit of memory | test |
 |---|---|---|---|---|---|
 `, mostLive>>10, MaxBytes>>20)
 	for _, h := range hostiles() {
-		end := "at its end"
+		end := "the whole file was read"
 		if h.end != nil {
 			end = h.end.Error()
 		}

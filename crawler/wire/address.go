@@ -108,7 +108,7 @@ func within(addr netip.Addr, blocks []netip.Prefix) bool {
 
 // A PrivateError is a refused connection to a special address.
 type PrivateError struct {
-	Host string // and port, as in the URL
+	Host string // host and port, as in the URL
 	Addr netip.Addr
 }
 
@@ -161,8 +161,8 @@ func (d *dialer) maybeSpecial(ctx context.Context, address string) bool {
 	return seed.special
 }
 
-// connectTimeout is the longest time for each of: the look-up of a name, a connection, and a TLS
-// handshake. A server that has not answered by then is unlikely to answer.
+// connectTimeout limits the time for the look-up of a name, for connecting, and for a TLS
+// handshake, each on its own. A server that has not answered by then is unlikely to answer.
 const connectTimeout = 10 * time.Second
 
 func newDialer(opt Options) *dialer {

@@ -174,9 +174,9 @@ func TestDial(t *testing.T) {
 	}
 }
 
-// A seed whose name has only addresses of this machine may be connected to, at its own port. Other
-// names with such addresses are refused, and so are seeds that had other addresses at their first
-// look-up.
+// If the name of a seed has only addresses of this machine, connections to the seed's own port are
+// allowed. Connections to other names with such addresses are refused, and so are connections to
+// seeds that had other addresses at their first look-up.
 func TestSeedHosts(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

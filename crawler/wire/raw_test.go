@@ -2,7 +2,7 @@ package wire
 
 import "testing"
 
-// The end of a head is found in whatever pieces the head arrives.
+// The end of a head is found even if the head arrives in small pieces.
 func TestTapPieces(t *testing.T) {
 	const answer = "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nA: b\r\n\r\nbody\r\n\r\n"
 	for size := 1; size <= len(answer); size++ {

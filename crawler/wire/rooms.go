@@ -18,7 +18,7 @@ import (
 //
 // If all the memory belonged to bodies that need more, none of them could be read to its end. So
 // the body that has waited longest may exceed the limit of the room, up to its own limit. When it
-// is finished, or its time limit is over, the next body may. So there is no deadlock.
+// is finished, or its time limit is over, the next body may. This prevents a deadlock.
 //
 // Slow or unknown hosts have a room of their own, so that their stalled bodies do not block quick
 // hosts.

@@ -65,7 +65,7 @@ type command struct {
 type runFunc = func(ctx context.Context, con Console, args []string) error
 
 func commands() []command {
-	return []command{crawlCommand, dedupCommand, compareCommand, extractCommand, reportCommand, exportCommand, statusCommand, checkCommand, viewCommand, configCommand(), tuneCommand, keyCommand, versionCommand, completionCommand(), manCommand()}
+	return []command{crawlCommand, dedupCommand, compareCommand, extractCommand, reportCommand, exportCommand, statusCommand, checkCommand, storeCommand, viewCommand, configCommand(), tuneCommand, keyCommand, versionCommand, completionCommand(), manCommand()}
 }
 
 // A usageError is an invalid command line. A command that returns one makes the process exit with

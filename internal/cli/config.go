@@ -144,7 +144,7 @@ func applyFlag(flags *pflag.FlagSet, command string, f config.Flag) error {
 		}
 		if err := flags.Set(f.Name, v); err != nil {
 			if f.Filled {
-				return fmt.Errorf("--%s: the value of its environment variable is not valid", f.Name)
+				return fmt.Errorf("--%s: the value from the environment variable is not valid", f.Name)
 			}
 			return flagError(err, command, flags)
 		}

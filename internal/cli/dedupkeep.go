@@ -87,7 +87,10 @@ func (d *dedupRun) openKnown(ctx context.Context) (*badger.Store, store.Settings
 	if err != nil {
 		return nil, store.Settings{}, err
 	}
-	set, err := d.settingsOf(ctx, s)
+	var set store.Settings
+	if err = incomplete(d.keep.against, store.CheckCopied(ctx, s)); err == nil {
+		set, err = d.settingsOf(ctx, s)
+	}
 	if err != nil {
 		return nil, set, errors.Join(err, s.Close())
 	}

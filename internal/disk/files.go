@@ -14,8 +14,8 @@ var ErrFiles = errors.New("the limit of open files is too low")
 // spareFiles is the number of files that may be open in addition to tables and segments. These are
 // the standard streams, network connections, the folder, MANIFEST, KEYREGISTRY and DISCARD. There
 // are also four logs, the value log, and the tables that a compaction writes before it removes
-// others. Badger fails badly if one of them cannot be opened: with room for 18 it ended the
-// process, with room for 20 it hung.
+// others. Badger fails badly if one of them cannot be opened: with room for 18 files it ended the
+// process, and with room for 20 it hung.
 const spareFiles = 48
 
 // CheckFiles returns an error unless the process may open enough files for the store in dir and

@@ -1,13 +1,18 @@
 package e2e
 
 import (
+	"bufio"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -43,6 +48,8 @@ func TestProxySecrets(t *testing.T) {
 		fmt.Fprint(w, "<title>Other</title><main><p>A page of another host, which needs no secret at all.</p></main>")
 	}))
 	t.Cleanup(other.Close)
+	metricsAt, shown := make(chan string, 1), ""
+	var readMetrics sync.Once
 	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		user, password, _ := r.BasicAuth()
 		cookie, err := r.Cookie("session")
@@ -57,6 +64,9 @@ func TestProxySecrets(t *testing.T) {
 		case r.URL.Path == "/away":
 			http.Redirect(w, r, other.URL+"/", http.StatusFound)
 		default:
+			if r.URL.Path == "/two" {
+				readMetrics.Do(func() { shown = metricsOf(t, <-metricsAt) })
+			}
 			fmt.Fprintf(w, `<title>Members</title><main><p>A page for members at %s.</p><a href="/two">two</a> <a href="/away">away</a></main>`, r.URL.Path)
 		}
 	}))
@@ -81,9 +91,12 @@ cookies = "cookies.txt"
 		}
 	}
 	data, env := filepath.Join(dir, "crawl", "data"), []string{"PASSWORD=" + secret}
-	said := ""
+	said := crawlWithMetrics(t, env, metricsAt, "--config", filepath.Join(dir, "skink.toml"), "--store", data, site.URL+"/", other.URL+"/")
+	if !strings.Contains(shown, "skink_") {
+		t.Errorf("the metrics are %q", shown)
+	}
+	said += shown
 	for _, args := range [][]string{
-		{"crawl", "--config", filepath.Join(dir, "skink.toml"), "--store", data, "--metrics", "127.0.0.1:0", site.URL + "/", other.URL + "/"},
 		{"config", "--store", data},
 		{"report", "--store", data, "--about", "audit", "--format", "json"},
 		{"export", "--store", data, "--include", "all", "--with-private"},
@@ -106,4 +119,51 @@ cookies = "cookies.txt"
 		t.Error("nobody used the proxy")
 	}
 	holdsNone(t, filepath.Join(dir, "crawl"), secret)
+}
+
+// crawlWithMetrics runs a crawl that serves metrics, sends their URL to at, and returns the output.
+func crawlWithMetrics(t *testing.T, env []string, at chan<- string, flags ...string) string {
+	t.Helper()
+	cmd := exec.Command("skink", append([]string{"crawl", "--metrics", "127.0.0.1:0"}, flags...)...)
+	cmd.Dir, cmd.Env = t.TempDir(), append(os.Environ(), env...)
+	out, err := cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	url := regexp.MustCompile(`http://127\.0\.0\.1:\d+/metrics`)
+	var said strings.Builder
+	for lines := bufio.NewScanner(out); lines.Scan(); {
+		said.WriteString(lines.Text() + "\n")
+		if found := url.FindString(lines.Text()); found != "" {
+			select {
+			case at <- found:
+			default:
+			}
+		}
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Fatalf("crawl: %v\n%s", err, &said)
+	}
+	return said.String()
+}
+
+// metricsOf returns the metrics that are served at a URL, with the goroutines and the command line
+// that the same server shows.
+func metricsOf(t *testing.T, url string) (all string) {
+	for _, path := range []string{"/metrics", "/debug/pprof/cmdline", "/debug/pprof/goroutine?debug=2", "/debug/vars"} {
+		answer, err := http.Get(strings.TrimSuffix(url, "/metrics") + path)
+		if err != nil {
+			t.Error(err)
+			return all
+		}
+		body, err := io.ReadAll(answer.Body)
+		if all += string(body); err != nil {
+			t.Error(err)
+		}
+		answer.Body.Close()
+	}
+	return all
 }

@@ -4,12 +4,14 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -147,6 +149,90 @@ func TestRender(t *testing.T) {
 	}
 	if n := react.times("/lizards/gecko"); n != 1 {
 		t.Errorf("a page was asked for %d times", n)
+	}
+}
+
+// TestRenderByHost sets --render for single hosts in the configuration file: one host is rendered
+// although the crawl renders none, and the other is not although the crawl renders pages.
+func TestRenderByHost(t *testing.T) {
+	needBrowser(t)
+	react, vue := newWebApp(t, "react"), newWebApp(t, "vue")
+	for mode, want := range map[string]map[string]int{"off": {react.URL: 7, vue.URL: 1}, "auto": {react.URL: 1, vue.URL: 5}} {
+		of := map[string]string{"off": "auto", "auto": "off"}[mode]
+		dir := t.TempDir()
+		config := fmt.Sprintf("render = %q\ndelay = \"0s\"\n[host.%q]\nrender = %q\n", mode, strings.TrimPrefix(react.URL, "http://"), of)
+		if err := os.WriteFile(filepath.Join(dir, "skink.toml"), []byte(config), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		runIn(t, dir, "crawl", "--config", "skink.toml", react.URL, vue.URL)
+		got := map[string]int{}
+		for line := range bytes.Lines(runIn(t, dir, "export", "--include", "all")) {
+			var d fed
+			if err := json.Unmarshal(line, &d); err != nil {
+				t.Fatal(err)
+			}
+			for _, app := range []*webApp{react, vue} {
+				if strings.HasPrefix(d.URL, app.URL) {
+					got[app.URL]++
+				}
+			}
+		}
+		if !maps.Equal(got, want) {
+			t.Errorf("with --render %s, and %s for one host, the hosts have %v pages, want %v", mode, of, got, want)
+		}
+	}
+}
+
+// TestRenderLater crawls a site without a browser and then with one. The server answers the second
+// request with 304 if it may, but pages that need scripts are requested whole, and rendered.
+func TestRenderLater(t *testing.T) {
+	needBrowser(t)
+	var mu sync.Mutex
+	answers := map[string][]int{}
+	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		status := http.StatusOK
+		w.Header().Set("ETag", `"1"`)
+		if r.Header.Get("If-None-Match") != "" {
+			status = http.StatusNotModified
+		}
+		mu.Lock()
+		answers[r.URL.Path] = append(answers[r.URL.Path], status)
+		mu.Unlock()
+		switch {
+		case r.URL.Path == "/robots.txt":
+			http.NotFound(w, r)
+			return
+		case r.URL.Path == "/app.js":
+			w.Header().Set("Content-Type", "text/javascript")
+		}
+		w.WriteHeader(status)
+		switch {
+		case status == http.StatusNotModified:
+		case r.URL.Path == "/":
+			fmt.Fprint(w, `<title>Shell</title><div id=app></div><script src=/app.js></script>`)
+		case r.URL.Path == "/app.js":
+			fmt.Fprint(w, `document.getElementById('app').innerHTML = '<p>This text comes from a script.</p><a href=/plain>plain</a>'`)
+		default:
+			fmt.Fprint(w, `<title>Plain</title><p>This text is in the page, and no script is needed to see it.`)
+		}
+	}))
+	defer site.Close()
+	dir := t.TempDir()
+	for _, mode := range []string{"off", "auto", "auto"} {
+		runIn(t, dir, "crawl", "--render", mode, "--delay", "0", "--sitemaps", "off", "--learn", "off", "--recrawl", "0s", site.URL)
+	}
+	text := string(runIn(t, dir, "export", "--include", "all"))
+	for _, want := range []string{"This text comes from a script.", "This text is in the page"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the export lacks %q:\n%s", want, text)
+		}
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	for path, want := range map[string][]int{"/": {200, 200, 200}, "/plain": {200, 304}} {
+		if !slices.Equal(answers[path], want) {
+			t.Errorf("%s was answered with %v, want %v", path, answers[path], want)
+		}
 	}
 }
 

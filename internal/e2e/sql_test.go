@@ -92,17 +92,17 @@ func TestQueries(t *testing.T) {
 	}
 	one, two := strings.TrimPrefix(first, "http://"), strings.TrimPrefix(second, "http://")
 	want := map[string][]string{ // expected lines of the result, with spaces between the columns
-		"Pages by host and verdict":         {one + " unique 2 162", two + " unique 1 80", two + " exact 1 82"},
-		"Share of duplicates by host":       {two + " 2 1 50.0", one + " 2 0 0"},
-		"The largest clusters":              {first + "/guide/ 2"},
-		"The copies of one page":            {"exact 1 " + second + "/guide/"},
-		"Hosts that repeat another host":    {two + " " + one + " 1"},
-		"Pages that changed since a day":    {"new * " + first + "/guide/", "new * " + second + "/"},
-		"Broken links with their sources":   {first + "/none status 404 " + first + "/", second + "/none status 404 " + second + "/"},
-		"Growth by hour":                    {"* 4 3"},
-		"Slow hosts":                        {one + " 3 *", two + " 3 *"},
-		"Pages that contain a word":         {first + "/guide/ Guide"},
-		"URLs that are still to be fetched": nil,
+		"Pages by host and verdict":          {one + " unique 2 162", two + " unique 1 80", two + " exact 1 82"},
+		"Share of duplicates by host":        {two + " 2 1 50.0", one + " 2 0 0"},
+		"The largest clusters":               {first + "/guide/ 2"},
+		"The copies of one page":             {"exact 1 " + second + "/guide/"},
+		"Hosts that repeat another host":     {two + " " + one + " 1"},
+		"Pages that changed in the last day": {"new * " + first + "/guide/", "new * " + second + "/"},
+		"Broken links with their sources":    {first + "/none status 404 " + first + "/", second + "/none status 404 " + second + "/"},
+		"Growth by hour":                     {"* 4 3"},
+		"Slow hosts":                         {one + " 3 *", two + " 3 *"},
+		"Pages that contain a word":          {first + "/guide/ Guide"},
+		"URLs that are still to be fetched":  nil,
 	}
 	for _, heading := range headings[1 : len(headings)-1] {
 		lines, ok := want[heading]

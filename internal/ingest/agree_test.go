@@ -22,9 +22,9 @@ import (
 	"skink/store"
 )
 
-// TestAllAgree: whatever the order in which pages come, and whenever their sitemap is read, the crawl,
-// the comparison of all pages and the feed name the same leaders, and they are those of package
-// precedence. All pages of a cluster resemble each other, so that the clusters are known.
+// The crawl, the comparison of all pages and the feed choose the same leaders as package
+// precedence, in whatever order the pages arrive, and whenever their sitemap is read. All pages of
+// a cluster resemble each other, so that the expected clusters are known.
 func TestAllAgree(t *testing.T) {
 	hosts := []string{"https://a.test", "http://a.test", "http://b.test", "http://c.test"}
 	rapid.Check(t, func(r *rapid.T) {
@@ -63,7 +63,7 @@ func TestAllAgree(t *testing.T) {
 		rng.Shuffle(len(pages), func(i, j int) { pages[i], pages[j] = pages[j], pages[i] })
 		sitemap := rapid.IntRange(0, len(pages)).Draw(r, "the sitemap is read before this page")
 
-		want := map[string]string{} // leader by URL
+		want := map[string]string{} // URL of each page's leader, by the URL of the page
 		for _, url := range urls {
 			all := clusters[inCluster[url]]
 			want[url] = all[precedence.Leader(all)].URL
@@ -115,14 +115,14 @@ func TestAllAgree(t *testing.T) {
 	})
 }
 
-// orderOf gives a store an order of hosts.
+// orderOf sets the order of hosts in a store.
 func orderOf(t *rapid.T, s store.Store, o *precedence.Order) {
 	if _, err := precedence.Add(context.Background(), s, o.Prefers(), []string{"b.test", "a.test"}); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// ledBy is the leader of each page, by their URLs; that of a leader is itself.
+// ledBy returns the URL of each page's leader, by the URL of the page. A leader has its own URL.
 func ledBy(t *rapid.T, s store.Reader) map[string]string {
 	led := map[string]string{}
 	for page, err := range s.Changes(context.Background(), "", store.WantRecord) {
@@ -136,7 +136,8 @@ func ledBy(t *rapid.T, s store.Reader) map[string]string {
 	return led
 }
 
-// fed is the same as a feed of all pages has it. One of unique pages has the leaders alone.
+// fed returns the same as ledBy, but from a feed of all pages. It also checks that a feed of unique
+// pages has only the leaders.
 func fed(t *rapid.T, s store.Reader) map[string]string {
 	var all, unique bytes.Buffer
 	for out, opt := range map[*bytes.Buffer]feed.Options{&all: {Include: feed.All}, &unique: {}} {

@@ -10,11 +10,11 @@ import (
 	"skink/store/badger"
 )
 
-// BenchmarkFiles judges a corpus as skink dedup does. Of ten texts one is an exact copy and one a
-// near copy of one shortly before it, so a fifth of the verdicts is stale when it comes to be
-// committed.
+// BenchmarkFiles judges a corpus as skink dedup does. One in ten texts is an exact copy, and one in
+// ten a near copy, of a text shortly before it. So a fifth of the verdicts are stale at the time of
+// their commit.
 func BenchmarkFiles(b *testing.B) {
-	for _, n := range []int{30, 300} { // words a text
+	for _, n := range []int{30, 300} { // number of words in each text
 		b.Run(fmt.Sprintf("words=%d", n), func(b *testing.B) {
 			const texts = 5000
 			lines := corpusOf(texts, n)
@@ -28,7 +28,7 @@ func BenchmarkFiles(b *testing.B) {
 	}
 }
 
-// corpusOf is texts of n words as JSON Lines.
+// corpusOf returns texts of n words each as JSON Lines.
 func corpusOf(texts, n int) []byte {
 	var lines bytes.Buffer
 	for i := range texts {

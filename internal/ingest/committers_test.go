@@ -12,11 +12,11 @@ import (
 	"skink/store/badger"
 )
 
-// Several pipelines judge into one store at once, none of which knows of the others. One page in
-// three is a copy of the one before it, exact or near, and the two arrive at the same moment in
-// different pipelines. Whichever wins, one of two like pages leads the other, and none is lost.
+// Several independent pipelines write to one store at the same time. One page in three is an exact
+// or near copy of the page before it, and both arrive at the same moment in different pipelines.
+// One of the two pages must lead the other, and no page may be lost.
 //
-// The short form is 1,500 pages, with SKINK_LONG 6,000, and 50,000 with SKINK_LONG=full.
+// There are 1,500 pages by default, 6,000 with SKINK_LONG=short, and 50,000 with SKINK_LONG=full.
 func TestCommitters(t *testing.T) {
 	pages := map[string]int{"": 1500, "short": 6000, "full": 50_000}[os.Getenv("SKINK_LONG")]
 	for _, committers := range []int{2, 4} {
@@ -33,8 +33,8 @@ func TestCommitters(t *testing.T) {
 	}
 }
 
-// committed makes page n. Of each six pages, the second is a copy of the first, and the fourth is a
-// near copy of the third.
+// committed returns page n. In each group of six pages, the second is a copy of the first, and the
+// fourth a near copy of the third.
 func committed(n int) (name, text string) {
 	text = words(uint64(n), 100)
 	switch n % 6 {
@@ -46,7 +46,8 @@ func committed(n int) (name, text string) {
 	return strconv.Itoa(n), text
 }
 
-// commitAtOnce gives each page to the next of the committers, all of which begin a round together.
+// commitAtOnce gives the pages to the committers in rounds. In each round, every committer gets one
+// page, and all start at the same time.
 func commitAtOnce(t *testing.T, s store.Store, opt Options, committers, pages int) {
 	t.Helper()
 	pipelines := make([]*Pipeline, committers)
@@ -75,7 +76,8 @@ func commitAtOnce(t *testing.T, s store.Store, opt Options, committers, pages in
 	}
 }
 
-// checkCommitters compares every two unique pages that share a band.
+// checkCommitters compares all pairs of unique pages that share a key of their sketches, and checks
+// that they are not similar.
 func checkCommitters(t *testing.T, s store.Store, rule dedup.Rule, pages int) {
 	t.Helper()
 	sets := map[dedup.Hash]dedup.Set{}

@@ -15,7 +15,7 @@ import (
 	"skink/store"
 )
 
-// Whatever becomes of a page, its share of memory comes back.
+// The memory that is reserved for a page is always released, whatever the result.
 func TestSharesComeBack(t *testing.T) {
 	heavy := strings.Repeat("<p>a", 1<<16) // outgrows a light tree
 	s := store.NewMemory()
@@ -25,7 +25,7 @@ func TestSharesComeBack(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := p.Handle(t.Context(), page("http://a.test/0", heavy), new(crawler.Leads)); err != nil { // known already
+	if err := p.Handle(t.Context(), page("http://a.test/0", heavy), new(crawler.Leads)); err != nil { // this page is in the store already
 		t.Fatal(err)
 	}
 	_, err := p.Files(t.Context(), func(yield func(*corpus.Record, error) bool) {
@@ -38,7 +38,7 @@ func TestSharesComeBack(t *testing.T) {
 	if err := errors.Join(err, p.Close()); err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second) // none of it is waited for, unless something was kept
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second) // Take waits only if some memory was not released
 	defer cancel()
 	if _, err := p.reader.memory.Take(ctx, memory.Divide(0).Reading); err != nil {
 		t.Errorf("some of the memory for reading did not come back: %v", err)
@@ -50,7 +50,8 @@ func TestSharesComeBack(t *testing.T) {
 	}
 }
 
-// A size at which trees are often larger begins with the largest share, until it is seldom so.
+// If the trees of pages of a certain size are often too large for a light tree, such pages start
+// with the largest share, until this becomes rare.
 func TestCostsLearn(t *testing.T) {
 	var c costs
 	const size = 1 << 20

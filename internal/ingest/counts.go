@@ -55,7 +55,7 @@ func (c *counts) add(j *judgement) {
 	switch {
 	case j.before == nil || j.before.Kind == store.Later: // first visit
 		c.news.Add(&j.record)
-	case j.claim == (frontier.Claim{}): // a page of an archive, whose times do not tell when this run began
+	case j.claim == (frontier.Claim{}): // a page of an archive, whose times cannot be compared with the beginning of this run
 		if j.record.Kind == store.Page && j.before.Kind != store.Page && len(j.before.Earlier) == 0 {
 			c.news.Add(&j.record)
 		}

@@ -2,7 +2,7 @@ package ingest
 
 import "testing"
 
-// A date is written in one way, whatever way the page chose; one that is not understood is none.
+// dateOf converts dates in all formats to RFC 3339, and returns "" for text that is not a date.
 func TestDateOf(t *testing.T) {
 	for written, want := range map[string]string{
 		"2025-03-01":                    "2025-03-01",

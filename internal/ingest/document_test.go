@@ -12,8 +12,8 @@ import (
 	"skink/store"
 )
 
-// A PDF is judged like a page if there is a reader of documents. One without text says why, and one
-// is a file without a reader.
+// With a reader of documents, a PDF is judged like a page. If the PDF has no text, its record has
+// the reason. Without a reader, the PDF is recorded as a file.
 func TestDocument(t *testing.T) {
 	for _, test := range []struct {
 		file   string

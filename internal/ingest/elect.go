@@ -117,8 +117,8 @@ func (e *elections) depose(ctx context.Context, j *judgement) error {
 	return e.judgeAgain(ctx, j.record.ID)
 }
 
-// yield returns a judgement that makes old, which led a cluster, follow the page of j. It returns
-// nil if old does not lead a cluster any more.
+// yield returns a judgement that makes old, which led a cluster, a duplicate of the page of j. It
+// returns nil if old does not lead a cluster any more.
 func (e *elections) yield(ctx context.Context, old *visit, j *judgement) (*judgement, error) {
 	found, err := e.store.Lookup(ctx, []store.Ask{{ID: old.draft.ID}})
 	if err != nil {

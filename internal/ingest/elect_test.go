@@ -15,13 +15,13 @@ import (
 	"skink/store/badger"
 )
 
-// articleOf is an article that names its canonical URL.
+// articleOf returns an article with a canonical URL.
 func articleOf(url, canonical, text string) *crawler.Page {
 	return page(url, "<html lang=en><title>T</title><link rel=canonical href='"+canonical+"'><article><p>"+text+"</p></article>")
 }
 
-// TestElected: the page that a leader's canonical URL names leads instead of it, whichever arrived
-// first, and no other page does.
+// If the canonical URL of a leader names another page of its cluster, that page becomes the leader,
+// in whatever order the pages arrive. No other page does.
 func TestElected(t *testing.T) {
 	text := words(1, 100)
 	a, b, c, d := "https://a.example/", "https://b.example/", "https://c.example/", "https://d.example/"
@@ -101,12 +101,13 @@ func TestElected(t *testing.T) {
 	}
 }
 
-// TestKilledWhileElecting kills an election after each of its commits. The URL in hand stays
-// pending, and when it is fetched again the end is the same.
+// TestKilledWhileElecting stops the replacement of a leader after each of its commits. The URL of
+// the page stays pending. When it is fetched again, the verdicts are the same as without the
+// interruption.
 func TestKilledWhileElecting(t *testing.T) {
 	text := words(1, 100)
 	a, b, c := "https://a.example/", "https://b.example/", "https://c.example/"
-	for _, again := range []bool{false, true} { // the page that is named comes, or its leader comes to name it
+	for _, again := range []bool{false, true} { // false: the page with that canonical URL arrives last; true: a later visit finds the canonical URL
 		var want string
 		for left := 8; left >= 0; left-- {
 			s := &stoppedStore{store.NewMemory(), 1 << 30}
@@ -154,7 +155,7 @@ func TestKilledWhileElecting(t *testing.T) {
 	}
 }
 
-// A page that is judged again keeps its links.
+// When a page is judged again, its links stay in the store.
 func TestJudgedAgainKeepsLinks(t *testing.T) {
 	text := words(1, 100)
 	s := store.NewMemory()
@@ -170,8 +171,8 @@ func TestJudgedAgainKeepsLinks(t *testing.T) {
 	}
 }
 
-// A page that declares another language than that of its text does not lead a page of the same time
-// that declares none.
+// A page that declares another language than the language of its text does not lead a page that
+// arrived at the same time and declares no language.
 func TestOtherLanguage(t *testing.T) {
 	const text = "Der Leuchtturm steht seit hundert Jahren auf der Klippe, und der Wärter kennt jedes Schiff, das an ihm vorbeifährt. "
 	s := store.NewMemory()

@@ -11,8 +11,8 @@ import (
 	"skink/store"
 )
 
-// TestElectingOrder: of those that wait for a cluster, the page that goes before the others gets it
-// first, and what is no page before all pages.
+// Of the pages that wait for the lock of a cluster, the page that precedes the others gets it
+// first. A call of lockAll gets all locks before any page.
 func TestElectingOrder(t *testing.T) {
 	standing := func(url string) precedence.Standing {
 		return precedence.Of(&store.Record{URL: url, Kind: store.Page}, new(precedence.Order))
@@ -29,7 +29,7 @@ func TestElectingOrder(t *testing.T) {
 	var e electing
 	e.lockAll()
 	cluster := []dedup.Hash{{1}}
-	var got []string // the lock guards it
+	var got []string // guarded by the lock of the cluster
 	var all sync.WaitGroup
 	wait := func(name string, lock func(), clusters []dedup.Hash, n int) {
 		all.Go(func() {
@@ -52,8 +52,8 @@ func TestElectingOrder(t *testing.T) {
 	same(t, "order", strings.Join(got, "\n"), strings.Join(want, "\n"))
 }
 
-// TestElectingClusters: pages of different clusters do not wait for each other, and those with a
-// common cluster do, also if the first of them waits for another one.
+// Pages that need different clusters do not wait for each other. Pages that need a common cluster
+// do, even if the first of them is still waiting for another cluster.
 func TestElectingClusters(t *testing.T) {
 	var e electing
 	lock := func(clusters ...byte) *candidate {
@@ -100,7 +100,8 @@ func TestElectingClusters(t *testing.T) {
 	}
 }
 
-// TestElectingPassesBounded: a page is not passed over without end.
+// After mostPassed later pages have got the lock of a cluster first, a page gets the lock before
+// all others.
 func TestElectingPassesBounded(t *testing.T) {
 	cluster := []dedup.Hash{{1}}
 	first := precedence.Of(&store.Record{URL: "https://a.example/"}, new(precedence.Order))

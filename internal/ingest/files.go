@@ -22,10 +22,8 @@ import (
 // The records of a corpus are judged in order, so that the same files always get the same verdicts.
 // All processors extract texts, compute sketches and compare them with the store, in any order. Two
 // steps run in order: giving names, and committing verdicts, where the store refuses stale
-// verdicts.
-// Records are processed in batches, because most of the time for short texts would otherwise be
-// spent
-// on sending them over channels.
+// verdicts. Records are processed in batches, because most of the time for short texts would
+// otherwise be spent on sending them over channels.
 
 // FileOptions holds the functions that Files calls with its results.
 type FileOptions struct {
@@ -191,7 +189,7 @@ func (f *file) read(ctx context.Context, opt *Options) {
 		r := &got.seen
 		r.ContentType, r.Kind = text.Type, store.Skipped
 		if text.Doc != nil {
-			opt.obey(text.Doc, text.Header)
+			opt.obey(text.URL, text.Doc, text.Header)
 			r.Kind, r.CanonicalURL = store.Page, text.Doc.Canonical
 			got.describe(text.Doc)
 			got.measure(text.Doc.Text, opt)

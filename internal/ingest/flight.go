@@ -19,12 +19,9 @@ import (
 // Reading a page is bounded, and a panic while it is read becomes the page's record. But a page can
 // still end the process, by a stack overflow or by exhausting the memory. It would do so again
 // after every resume. So the store has a mark for each page whose reading takes long. If a page has
-// a
-// mark when the store is opened, the process died while it read the page. The next time, that page
-// is
-// marked first and then read alone. If the process dies again, the page is recorded as the cause,
-// and
-// is not read any more.
+// a mark when the store is opened, the process died while it read the page. The next time, that
+// page is marked first and then read alone. If the process dies again, the page is recorded as the
+// cause, and is not read any more.
 //
 // Marking every page would cost a write for each, and would blame pages that are being read when a
 // user kills the process. Overflowing a stack or filling the memory takes time. So a page is marked
@@ -187,7 +184,7 @@ func (got *reading) deadly(deaths int) *reading {
 	given := *got
 	r := &given.seen
 	r.Kind, r.Problem = store.Error, problemDeadly
-	r.Detail = fmt.Sprintf("the process died %d times while it read this page", deaths)
+	r.Detail = fmt.Sprintf("the process died %d times while reading this page", deaths)
 	return &given
 }
 

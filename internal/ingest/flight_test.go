@@ -9,7 +9,8 @@ import (
 	"skink/store"
 )
 
-// die leaves a store as a process does that is killed while it reads a page for long.
+// die leaves a store in the same state as a process that is killed while it reads a page, after
+// longPage.
 func die(t *testing.T, s store.Store, url string) {
 	t.Helper()
 	f, err := newFlight(t.Context(), s)
@@ -24,7 +25,8 @@ func die(t *testing.T, s store.Store, url string) {
 	}
 }
 
-// A page that was in flight at one death is read again, and at two it is recorded as the cause.
+// A page that was being read when the process died once is read again. After two deaths, it is
+// recorded as the cause.
 func TestDeadlyPage(t *testing.T) {
 	for _, c := range []struct {
 		deaths  int
@@ -53,7 +55,7 @@ func TestDeadlyPage(t *testing.T) {
 	}
 }
 
-// Pages that are read as fast as others cost no write, and are not blamed.
+// Pages that are read in less than longPage are not marked.
 func TestFlightOfShortPages(t *testing.T) {
 	s := store.NewMemory()
 	f, err := newFlight(t.Context(), s)
@@ -69,8 +71,9 @@ func TestFlightOfShortPages(t *testing.T) {
 	}
 }
 
-// Two workers share a store. Each knows its own marks from the other's: a page that the other
-// was reading when it died is a suspect, one that it reads itself is none.
+// Two workers share a store, and distinguish their own marks from the marks of the other. A page
+// that the other worker was reading when it died is suspect. A page that the worker is reading
+// itself is not.
 func TestFlightOfSeveralWorkers(t *testing.T) {
 	s := store.NewMemory()
 	var workers [2]*flight

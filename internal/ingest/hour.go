@@ -39,8 +39,8 @@ import (
 // long. If the URL was recorded as gone before, the text is stored at the second such visit.
 //
 // When the first completely different page arrives, it is unknown whether other pages of the host
-// will have the same text. So the page is not stored. Its URL is put at the end of its host's
-// queue, and is fetched a second time to decide. So a page that was really rewritten costs one more
+// will have the same text. The page is not stored then. Its URL is put at the end of its host's
+// queue, and is fetched a second time to decide. A page that was really rewritten costs one more
 // fetch. The first fetches are recorded in memory only, so the same happens again after a restart.
 //
 // If most of the last visits to a host found pages that turned, the host gets no more requests in
@@ -53,8 +53,7 @@ import (
 // changed pages.
 const (
 	// manyAlike is the number of pages with one new text that count as an outage. Two such pages
-	// may
-	// be copies that were edited together.
+	// may be copies that were edited together.
 	manyAlike = 3
 	// A page with a resemblance to its last version below whollyOther is completely different. An
 	// edit seldom removes half of a page.
@@ -63,12 +62,10 @@ const (
 	// few such words, and tables have more.
 	fewFigures = 8
 	// lastVisits is the number of visits to a host that count. Older visits do not count, so that
-	// an
-	// outage that begins late is noticed too.
+	// an outage that begins late is noticed too.
 	lastVisits = 10
-	// leastTurned is the least number of pages in these visits that must have turned before the
-	// host
-	// gets no more requests. Fewer pages of a small site may be edited together.
+	// leastTurned is the least number of pages in these visits that must be replaced by error pages
+	// before the host gets no more requests. Fewer pages of a small site may be edited together.
 	leastTurned = 5
 	// mostHeld bounds the pages of a host that wait for a second fetch. If a host rewrites more
 	// pages, each with a text of its own, it has no outage.
@@ -90,10 +87,10 @@ type hours struct {
 // An hour records the results of the latest visits to the known pages of one host. A sign is a hash
 // of a page's text, see signOf.
 type hour struct {
-	last   []dedup.Hash                       // signs of the pages at the latest visits, oldest first; zero for a page that had not turned
-	alike  map[dedup.Hash]map[dedup.Hash]bool // for the sign of a new text, the signs of the texts that it replaced
+	last   []dedup.Hash                       // one element for each of the latest visits, oldest first: the sign of a page that may be an error page, or zero
+	alike  map[dedup.Hash]map[dedup.Hash]bool // signs of the texts that each new text has replaced, by the sign of the new text
 	looked map[dedup.Hash]bool                // ids of completely different pages that wait for a second fetch
-	real   bool                               // a page has turned at GoneAfter visits in a row, so the host has no outage, but has changed for good
+	real   bool                               // a page was an error page at GoneAfter visits in a row, so the host has no outage, but has changed for good
 	why    string                             // why the host gets no more requests; "" if it gets requests
 }
 
@@ -113,16 +110,16 @@ func (h *hours) of(host string) *hour {
 // emptySign and softSign are the signs of pages that have no text now, and of soft 404s.
 var emptySign, softSign = dedup.HashOf([]byte("\x00empty")), dedup.HashOf([]byte("\x00soft 404"))
 
-// hasTurned reports whether pages with this sign count as turned. That is so for the signs of empty
-// pages and of soft 404s, and for a text that at least manyAlike completely different pages have
-// now.
+// hasTurned reports whether pages with this sign count as error pages that have replaced other
+// pages. That is so for the signs of empty pages and of soft 404s, and for the sign of a text that
+// has replaced at least manyAlike different texts.
 func (o *hour) hasTurned(sign dedup.Hash) bool {
 	return sign == emptySign || sign == softSign || len(o.alike[sign]) >= manyAlike
 }
 
 // visited records the sign of the page at a visit, and sets o.why if the host must get no more
-// requests. The result well is true if there were enough visits to decide, and most of the pages
-// had not turned.
+// requests. The result well is true if there were enough visits to decide, and most of them found
+// no error page in place of a page.
 func (o *hour) visited(sign dedup.Hash) (well bool) {
 	if o.last = append(o.last, sign); len(o.last) > lastVisits {
 		o.last = o.last[1:]
@@ -249,13 +246,13 @@ func (h *hours) leftAlone(ctx context.Context, host string, a store.Alone) error
 	return nil
 }
 
-// A turn describes a page that an error page seems to have replaced. The zero value means that the
-// page has not turned.
+// A turn describes a page that an error page seems to have replaced. The zero value means that no
+// page was replaced.
 type turn struct {
 	sign    dedup.Hash
 	was     dedup.Hash // sign of the replaced text; the page's id if that text is unknown
 	problem crawler.Problem
-	suspect bool // the page has turned only if other pages have the same text
+	suspect bool // the new text is that of an error page only if other pages have it too
 	never   bool // the URL never had a page
 	stays   bool // the last visit had the same result
 }
@@ -313,8 +310,8 @@ func (h *hours) turnOf(ctx context.Context, got *reading, before *store.Record) 
 	return t, nil
 }
 
-// wasSorry reports whether the stored text of a page is the text of a soft 404 already, so that the
-// page has not turned now. It returns true if the text was not kept.
+// wasSorry reports whether the stored text of a page is the text of a soft 404 already, so that
+// this visit has found no change. It returns true if the text was not kept.
 func (h *hours) wasSorry(ctx context.Context, before *store.Record) (bool, error) {
 	content, err := h.store.content(ctx, before.ID)
 	if err != nil || content == nil || content.Record.Kind == store.Page && !content.Kept {
@@ -377,8 +374,9 @@ func withoutQuery(url string) string {
 	return url
 }
 
-// turn returns the reading of a failed visit for a page that has turned. The argument missed is the
-// number of failed visits in a row. If gone is true, the page counts as gone.
+// turn returns the reading of a failed visit for a page that an error page seems to have replaced.
+// The argument missed is the number of failed visits in a row. If gone is true, the page counts as
+// gone.
 func (got *reading) turn(t turn, missed int, gone bool) *reading {
 	failed := *got
 	if !isSoft(&got.seen) {

@@ -11,8 +11,8 @@ import (
 	"skink/store"
 )
 
-// A program that judges texts with dedup.Index gets the verdicts that a crawl would have got for
-// pages with these texts.
+// A program that judges texts with dedup.Index gets the same verdicts as a crawl of pages with
+// these texts.
 func TestIndexAgrees(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		opt := testOptions(t)
@@ -34,7 +34,7 @@ func TestIndexAgrees(t *testing.T) {
 				r.Leader = dedup.HashOf([]byte(v.DuplicateOf))
 			}
 			if !strings.ContainsAny(text, "abcdefghijklmnopqrstuvwxyz") {
-				r.Verdict, r.Kind = "", store.Skipped // a corpus lists texts without words apart
+				r.Verdict, r.Kind = "", store.Skipped // a corpus has a kind of its own for texts without words
 			}
 			got = append(got, verdict(&r))
 		}

@@ -43,7 +43,6 @@ import (
 
 	"skink/crawler"
 	"skink/crawler/learn"
-	"skink/crawler/robots"
 	"skink/dedup"
 	"skink/document"
 	"skink/frontier"
@@ -58,18 +57,19 @@ type Options struct {
 	Rule           dedup.Rule
 	Markdown       store.Markdown      // which Markdown is kept with each text
 	GoneAfter      int                 // number of failed visits in a row after which a page counts as gone; 0: [DefaultGoneAfter]
-	Order          *precedence.Order   // the order of hosts, by which the leader of a cluster is chosen; nil: the page that arrived first leads
+	Order          *precedence.Order   // which host's page becomes the leader of a cluster; nil: the page that arrived first leads
 	SkipDuplicates bool                // keep no text of a duplicate, and do not follow its links
 	Learn          *learn.Book         // learns from each verdict which URL patterns lead to duplicates; may be nil
-	Agent          string              // product token that pages may use in directives for crawlers; "": the token of the default agent
+	Agent          func(string) string // returns the user agent for a host; its product token is the name in directives for single crawlers; nil: the default agent
 	OnTouch        func(*store.Record) // called for each visit that found a page unchanged; may be nil
 	Limit          int64               // number of pages at which the crawl ends, near which the pages of other workers are counted more often; 0: no limit
 	Shared         bool                // other workers write to the store too, so its pages are counted every countEvery
 	NoLinks        bool                // do not keep the links of pages in the store; they are still followed
 	Requisites     bool                // find the files that pages need to look right, so that the crawler fetches them for the archive
+	Anchors        bool                // keep the fragments of links, and the anchors to which they lead
 	Memory         int64               // bytes of memory for the whole process, see [memory.Divide]; 0: [memory.Default]
 
-	Documents *document.Reader // reads PDF and other documents; nil: they have no text. The pipeline closes it
+	Documents *document.Reader // reads PDF and other documents, and is closed with the pipeline; nil: such files have no text
 
 	Archive func(*crawler.Page) EntryWriter // returns a writer that also writes the page's response to an archive; nil: responses are not archived
 }
@@ -120,8 +120,8 @@ func New(ctx context.Context, s PipelineStore, opt Options) (*Pipeline, error) {
 	if err != nil {
 		return nil, err
 	}
-	if opt.Agent == "" {
-		opt.Agent = robots.ProductToken(crawler.Defaults().UserAgent)
+	if opt.Agent == nil {
+		opt.Agent = func(string) string { return crawler.Defaults().UserAgent }
 	}
 	opt.GoneAfter = cmp.Or(opt.GoneAfter, DefaultGoneAfter)
 	parts, pages := memory.Divide(opt.Memory), pageStore{s}

@@ -25,11 +25,11 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	flag.Set("rapid.checks", "40") // unless the command line says more
+	flag.Set("rapid.checks", "40") // the command line may override this
 	goleak.VerifyTestMain(m)
 }
 
-// words makes a text of n words, the same for the same seed.
+// words returns a text of n words, which is always the same for the same seed.
 func words(seed uint64, n int) string {
 	rng := rand.New(rand.NewPCG(seed, 7))
 	var b strings.Builder
@@ -39,8 +39,8 @@ func words(seed uint64, n int) string {
 	return b.String()
 }
 
-// but replaces the first word of a text. In a text of 100 words that leaves 90 of 91 shingles, a
-// resemblance of 90/92.
+// but replaces the first word of a text. In a text of 100 words, 90 of 91 shingles stay the same,
+// so the resemblance is 90/92.
 func but(text, word string) string {
 	_, rest, _ := strings.Cut(text, " ")
 	return word + " " + rest
@@ -64,7 +64,7 @@ func start(t testing.TB, s store.Store, opt Options) *Pipeline {
 	return p
 }
 
-// page is an answer with some HTML.
+// page returns a fetched page with some HTML.
 func page(url, html string) *crawler.Page {
 	return &crawler.Page{
 		Item: frontier.Item{URL: url}, FetchedAt: time.Unix(1e9, 0), Status: 200,
@@ -101,7 +101,7 @@ func records(t testing.TB, s store.Store) (all []*store.Record) {
 	return all
 }
 
-// content is what a store holds of a page.
+// content returns the record of a page in a store, with its text and sketch.
 func content(t testing.TB, s store.Store, url string) *store.Content {
 	t.Helper()
 	pages, err := s.Pages(context.Background(), []dedup.Hash{dedup.HashOf([]byte(url))}, store.WantText|store.WantSketch)
@@ -111,7 +111,7 @@ func content(t testing.TB, s store.Store, url string) *store.Content {
 	return pages[0]
 }
 
-// verdicts are the records of a store, a line each.
+// verdicts returns the verdicts in a store, one record per line.
 func verdicts(t testing.TB, s store.Store) string {
 	t.Helper()
 	var b strings.Builder
@@ -142,8 +142,8 @@ func same(t testing.TB, what, got, want string) {
 	}
 }
 
-// Pages that all looked up before any was committed get the verdicts that they
-// would have got one after the other.
+// Pages that are all looked up before any of them is committed get the same verdicts as pages that
+// are judged one after the other.
 func TestAtOnce(t *testing.T) {
 	a, b := words(1, 100), words(2, 100)
 	near, nearer := but(a, "changed"), but(a, "different")
@@ -174,8 +174,8 @@ func TestAtOnce(t *testing.T) {
 	}
 }
 
-// judgeTexts returns the verdicts on texts, all of them looked up before the
-// first is committed, or each after the one before it.
+// judgeTexts returns the verdicts on texts. If atOnce is true, all of them are looked up before the
+// first is committed, and otherwise each is committed before the next is looked up.
 func judgeTexts(t *testing.T, opt Options, texts []string, atOnce bool) string {
 	t.Helper()
 	s := store.NewMemory()
@@ -201,7 +201,8 @@ func judgeTexts(t *testing.T, opt Options, texts []string, atOnce bool) string {
 	return strings.ReplaceAll(strings.TrimSpace(verdicts(t, s)), "\n", "; ")
 }
 
-// judgedFile is a text on its way to the store, judged by what that holds now.
+// judgedFile returns a file with a text, judged by the present content of the store and not
+// committed yet.
 func judgedFile(t testing.TB, p *Pipeline, name, text string, aside bool) *file {
 	t.Helper()
 	r := &corpus.Record{Input: name, Raw: []byte(text), Type: "text/plain"}
@@ -214,7 +215,7 @@ func judgedFile(t testing.TB, p *Pipeline, name, text string, aside bool) *file 
 	return f
 }
 
-// judgeVisit gives a file a visit, and a verdict by what the store holds now.
+// judgeVisit sets the visit of a file, and judges it by the present content of the store.
 func judgeVisit(t testing.TB, p *Pipeline, f *file, v *visit) {
 	t.Helper()
 	var err error
@@ -224,7 +225,8 @@ func judgeVisit(t testing.TB, p *Pipeline, f *file, v *visit) {
 	}
 }
 
-// textFile is a file that holds a text, and textLine a line of one that names it.
+// textFile returns a file that is one text, and textLine a line of a file that has a name and a
+// text.
 func textFile(name, text string) *corpus.Record {
 	return &corpus.Record{Input: name, Raw: []byte(text), Type: "text/plain"}
 }
@@ -233,13 +235,12 @@ func textLine(file string, n int, name, text string) *corpus.Record {
 	return &corpus.Record{Input: file, Line: n, Raw: fmt.Appendf(nil, `{"url":%q,"text":%q}`, name, text)}
 }
 
-// noneBad are options for files that can all be read.
+// noneBad returns options that fail the test if a file cannot be read.
 func noneBad(t *testing.T) FileOptions {
 	return FileOptions{Bad: func(bad *corpus.BadError) error { t.Error(bad); return nil }}
 }
 
-// A shaky store answers after a moment that differs from call to call, so that
-// pages overtake each other in every way.
+// A shaky store waits for a random time in each call, so that pages overtake each other.
 type shaky struct {
 	store.Store
 	mu  sync.Mutex
@@ -268,7 +269,7 @@ func (s *shaky) Commit(ctx context.Context, all []*store.Entry) ([]store.Outcome
 	return s.Store.Commit(ctx, all)
 }
 
-// similarTexts draws texts that share paragraphs, some of them wholly.
+// similarTexts generates texts that share paragraphs. Some texts are equal.
 func similarTexts(t *rapid.T) (texts []string) {
 	parts := rapid.IntRange(4, 10).Draw(t, "parts")
 	n := rapid.IntRange(2, 40).Draw(t, "texts")
@@ -287,9 +288,9 @@ func similarTexts(t *rapid.T) (texts []string) {
 	return texts
 }
 
-// Whatever overtakes what, verdicts are those of the same pages judged one after
-// another in the order of their commits: with twelve committers, with low limits on
-// lists and comparisons, and with noindex pages among them.
+// Pages get the same verdicts as if they were judged one after another in the order of their
+// commits. This holds for twelve committers, with low limits on lists and comparisons, and with
+// noindex pages among the pages.
 func TestOrderAloneDecides(t *testing.T) {
 	t.Run("memory", func(t *testing.T) {
 		orderAloneDecides(t, func() store.Store { return store.NewMemory() })
@@ -365,7 +366,7 @@ func orderAloneDecides(t *testing.T, open func() store.Store) {
 	})
 }
 
-// sound checks every verdict against the texts.
+// sound checks that every verdict is right for the texts.
 func sound(t *rapid.T, s store.Store, opt Options) {
 	set := func(c *store.Content) dedup.Set {
 		var canon dedup.Text
@@ -397,8 +398,8 @@ func sound(t *rapid.T, s store.Store, opt Options) {
 	}
 }
 
-// Of more candidates than are compared, the same are chosen whether they were there
-// from the first look-up on or came while the page was judged.
+// If there are more candidates than can be compared, the same ones are chosen whether they were in
+// the store at the first look-up or arrived while the page was judged.
 func TestManyCandidates(t *testing.T) {
 	opt := testOptions(t)
 	opt.Rule, _ = dedup.NewRule(.2, "bands", 10)
@@ -422,7 +423,8 @@ func TestManyCandidates(t *testing.T) {
 	}
 }
 
-// If the look-up of a page was long ago, it is made again before the page is committed.
+// If pages that change a verdict were committed long after its look-up, the look-up is repeated
+// before the page is committed.
 func TestLongAgo(t *testing.T) {
 	s := store.NewMemory()
 	p := start(t, s, testOptions(t))
@@ -456,7 +458,8 @@ http://slow.test/2 exact of http://a.test/short 1.000 by text
 http://slow.test/3 unique`)
 }
 
-// A posting that a crash left behind does not change which page leads a page that may be fed.
+// An index entry without a record, which a crash may leave behind, does not change the leader of
+// other pages.
 func TestPostingWithoutRecord(t *testing.T) {
 	s := store.NewMemory()
 	a := words(1, 100)
@@ -475,7 +478,7 @@ http://a.test/3 exact of http://a.test/1 1.000 by text
 `)
 }
 
-// leftover is a store in which a page left postings and a sketch, and no record.
+// leftover is a store in which a page has index entries and a sketch, but no record.
 type leftover struct {
 	*store.Memory
 	lost store.Leader
@@ -525,8 +528,8 @@ func TestSkipDuplicates(t *testing.T) {
 	}
 }
 
-// The links of a duplicate that is skipped are followed wherever no other page has them: those of
-// seeds and their redirect targets, of home pages, and of pages whose leader is on another host.
+// The links of a skipped duplicate are followed if other pages may not have them: links of seeds
+// and their redirect targets, of home pages, and of pages whose leader is on another host.
 func TestSkippedDuplicateLeadsOn(t *testing.T) {
 	text := words(1, 100)
 	leader := article("http://copy.test/", text)
@@ -568,8 +571,8 @@ func TestSkippedDuplicateLeadsOn(t *testing.T) {
 	}
 }
 
-// A page that is handed over again, as after a crash before its URL was done,
-// keeps its record, is not counted or fed again, and ends.
+// If a page is handled again, as after a crash before its URL had ended, its record stays, it is
+// not counted or exported again, and its URL ends.
 func TestReplay(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "store")
 	open := func() store.Store {
@@ -588,7 +591,7 @@ func TestReplay(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer share.Release()
-	v.state = frontier.Unknown // as if the end of the URL had been lost
+	v.state = frontier.Unknown // as if the URL had not ended because of a crash
 	s.Discover(t.Context(), []frontier.Item{first.Item})
 	if err := errors.Join(p.commit(t.Context(), v, p.writer(v, nil)), p.Close(), s.Close()); err != nil {
 		t.Fatal(err)
@@ -598,7 +601,7 @@ func TestReplay(t *testing.T) {
 	defer s.Close()
 	p = start(t, s, testOptions(t))
 	gone := *first
-	gone.Problem, gone.Status = crawler.ProblemStatus, 404 // the site has changed meanwhile
+	gone.Problem, gone.Status = crawler.ProblemStatus, 404 // the page was removed meanwhile
 	handle(t, p, &gone, article("http://a.test/2", a))
 	if err := p.Close(); err != nil {
 		t.Fatal(err)
@@ -614,11 +617,11 @@ func TestReplay(t *testing.T) {
 
 var errDisk = errors.New("no space left")
 
-// failing is a store whose nth commit fails, and all after it.
+// failing is a store in which all commits fail after the first few.
 type failing struct {
 	store.Store
 	mu   sync.Mutex
-	left int // guarded by mu
+	left int // guarded by mu: number of commits that still succeed
 }
 
 func (f *failing) Commit(ctx context.Context, all []*store.Entry) ([]store.Outcome, error) {
@@ -630,7 +633,7 @@ func (f *failing) Commit(ctx context.Context, all []*store.Entry) ([]store.Outco
 	return f.Store.Commit(ctx, all)
 }
 
-// When the store fails, all calls that write to it return the error; none hangs.
+// When the store fails, all calls that write to it return the error, and none of them hangs.
 func TestStoreFails(t *testing.T) {
 	s := &failing{Store: store.NewMemory(), left: 2}
 	p := start(t, s, testOptions(t))
@@ -685,11 +688,11 @@ func TestHandleCancelled(t *testing.T) {
 	}
 }
 
-// A panic of the code that reads a page is a record, not the end of the crawl.
+// If the code that reads a page panics, the page's record has the problem, and the crawl continues.
 func TestPanicIsRecorded(t *testing.T) {
 	s := store.NewMemory()
 	opt := testOptions(t)
-	opt.Rule.Shingling.K = -1 // of which there are none
+	opt.Rule.Shingling.K = -1 // shingles of minus one word make the code panic
 	p := start(t, s, opt)
 	handle(t, p, article("http://a.test/1", words(1, 100)), page("http://a.test/2", ""))
 	if _, err := p.Files(t.Context(), manyFiles(1), noneBad(t)); err != nil {
@@ -707,8 +710,8 @@ func TestPanicIsRecorded(t *testing.T) {
 	}
 }
 
-// The same files get the same verdicts whatever runs beside. A name that comes
-// again is judged under another, and what the store has is known.
+// The same files get the same verdicts with any number of processors. A file whose name occurs
+// again gets another name, and files that are in the store are known.
 func TestFiles(t *testing.T) {
 	var want string
 	for _, procs := range []int{1, 8} {
@@ -747,8 +750,8 @@ func TestFiles(t *testing.T) {
 	}
 }
 
-// What a store holds is known in whatever order it comes again, and a file that has
-// another text by now is a new one.
+// Files that are in the store are known in whatever order they are read again. A file with another
+// text counts as changed.
 func TestFilesKnown(t *testing.T) {
 	s := store.NewMemory()
 	line := func(name, file string, seed uint64) *corpus.Record { return textLine(file, 1, name, words(seed, 60)) }
@@ -758,7 +761,7 @@ func TestFilesKnown(t *testing.T) {
 		p := start(t, s, testOptions(t))
 		names, err := p.Files(t.Context(), func(yield func(*corpus.Record, error) bool) {
 			for _, f := range files {
-				if !yield(new(*f), nil) { // reading one takes its bytes
+				if !yield(new(*f), nil) { // a copy, because reading a record frees its bytes
 					return
 				}
 			}
@@ -827,8 +830,8 @@ func TestFilesErrors(t *testing.T) {
 	}
 }
 
-// A text that changed under its name is a visit: its record remembers what it was, and those that
-// it led are judged again.
+// A file whose text has changed counts as a new visit. Its record refers to the earlier version,
+// and files that were its duplicates are judged again.
 func TestFilesChange(t *testing.T) {
 	s := store.NewMemory()
 	run := func(files ...*corpus.Record) {

@@ -26,7 +26,7 @@ type judge struct {
 	opt     Options
 	leaders *leaderCache
 	order   atomic.Pointer[precedence.Order] // the order of hosts; nil: the page that arrived first leads
-	posting int                              // at most this many leaders are read for one key of a sketch
+	posting int                              // largest number of leaders that are read for one key of a sketch
 }
 
 // A judgement is the verdict on a visited page, with its consequences for other pages.

@@ -15,8 +15,8 @@ type leader struct {
 	set dedup.Set
 }
 
-// A visitID names a page with the text it had at one visit. A page whose text has changed counts as
-// another leader.
+// A visitID identifies a page with the text it had at one visit. A page whose text has changed
+// counts as another leader.
 type visitID struct{ page, text dedup.Hash }
 
 // weighs returns the number of bytes that a leader takes in the cache, including overhead.
@@ -37,7 +37,7 @@ const leaderOverhead = 320
 type leaderCache struct {
 	store PipelineStore
 	rule  dedup.Rule
-	texts sync.Pool // of *dedup.Text
+	texts sync.Pool // has *dedup.Text values whose memory can be reused
 
 	mu   sync.Mutex
 	last *lru.Cache[visitID, *leader] // guarded by mu

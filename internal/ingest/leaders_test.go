@@ -8,7 +8,8 @@ import (
 	"skink/store"
 )
 
-// A leader that is held from when it was committed is the one that the store would give.
+// A leader that was cached when it was committed is equal to the one that the cache would read from
+// the store.
 func TestLeadersThatWereJustCommitted(t *testing.T) {
 	s := store.NewMemory()
 	p := start(t, s, testOptions(t))

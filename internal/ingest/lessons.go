@@ -56,7 +56,7 @@ type lessons struct {
 	shared bool // other workers write to the store too
 
 	mu  sync.Mutex
-	now *sync.WaitGroup // guarded by mu: pages of which begin was called after the last call of turn, and that are not in the book yet
+	now *sync.WaitGroup // guarded by mu: counts calls of begin since the last call of turn whose pages are not in the book yet
 }
 
 // recall adds the records after the cursor to the book.
@@ -122,7 +122,7 @@ func (l *lessons) keep(ctx context.Context) error {
 	if b == nil || !b.Dirty() {
 		return nil
 	}
-	if l.shared { // there is no cursor
+	if l.shared { // a shared store has no cursor
 		return b.Sync(ctx)
 	}
 	cursor, err := l.store.End(ctx)

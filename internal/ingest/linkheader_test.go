@@ -20,9 +20,9 @@ func TestLinkHeader(t *testing.T) {
 		{[]string{`</a,b;c>; title="x, <y>; rel=canonical"; REL = "nofollow Canonical"`}, []string{"https://a.example/a,b;c"}, nil},
 		{[]string{`</style.css>; rel=preload; as=style, </one>; rel=canonical`, `</two>; rel=canonical`}, []string{"https://a.example/one", "https://a.example/two"}, nil},
 		{[]string{`</de>; rel="alternate"; hreflang="de-AT", </x>; rel=alternate; type="text/plain"`}, nil, []extract.Alternate{{Hreflang: "de-AT", Href: "https://a.example/de"}}},
-		{[]string{`</first>; rel=next; rel=canonical`}, nil, nil},            // of two rels the first counts
-		{[]string{`</other>; rel=canonical; anchor="/elsewhere"`}, nil, nil}, // it is about another page
-		{[]string{`</a\"b>; title="\">; rel=canonical`}, nil, nil},           // never closed
+		{[]string{`</first>; rel=next; rel=canonical`}, nil, nil},            // if there are two rel parameters, the first counts
+		{[]string{`</other>; rel=canonical; anchor="/elsewhere"`}, nil, nil}, // the link is about another page
+		{[]string{`</a\"b>; title="\">; rel=canonical`}, nil, nil},           // the quoted string is not closed
 		{[]string{`/bare; rel=canonical`, `<`, `<>`, `<x`, `;;`, `<a> b; rel=canonical`, ``}, nil, nil},
 	} {
 		doc := &extract.Document{}
@@ -36,7 +36,7 @@ func TestLinkHeader(t *testing.T) {
 	}
 }
 
-// What the document says comes first.
+// A canonical URL in the document takes precedence.
 func TestLinkHeaderAfterDocument(t *testing.T) {
 	doc := &extract.Document{Canonical: "/own", Canonicals: []string{"/own"}}
 	obeyLinks(doc, http.Header{"Link": {`</other>; rel=canonical`}}, "https://a.example/")

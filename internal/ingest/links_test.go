@@ -15,7 +15,7 @@ import (
 	"skink/store"
 )
 
-// within is how a crawl of http://a.test/ follows links, within a scope of a kind.
+// within returns the options of a crawl of http://a.test/ with a scope of the given kind.
 func within(t *testing.T, kind string, exclude ...string) *crawler.Options {
 	t.Helper()
 	scope, err := crawler.NewScope(kind, nil, exclude)
@@ -26,7 +26,7 @@ func within(t *testing.T, kind string, exclude ...string) *crawler.Options {
 	return &crawler.Options{Scope: scope}
 }
 
-// follow handles pages as a crawl does that follows their links.
+// follow handles pages as a crawl with the options opt would.
 func follow(t *testing.T, p *Pipeline, opt *crawler.Options, pages ...*crawler.Page) {
 	t.Helper()
 	for _, page := range pages {
@@ -40,7 +40,7 @@ func follow(t *testing.T, p *Pipeline, opt *crawler.Options, pages ...*crawler.P
 	}
 }
 
-// linksOf lists what a page leads to in the frontier.
+// linksOf returns the URLs that a page adds to the frontier, as text.
 func linksOf(t *testing.T, opt *crawler.Options, page *crawler.Page) (links string) {
 	t.Helper()
 	s := store.NewMemory()
@@ -56,7 +56,7 @@ func linksOf(t *testing.T, opt *crawler.Options, page *crawler.Page) (links stri
 	return strings.Join(all, " ")
 }
 
-// takeAll takes all URLs that are free.
+// takeAll claims all hosts, and takes all their URLs from the frontier.
 func takeAll(t *testing.T, s store.Store) (all []frontier.Item) {
 	t.Helper()
 	grant, err := s.Claim(t.Context(), "test", 100, time.Hour)
@@ -73,8 +73,8 @@ func takeAll(t *testing.T, s store.Store) (all []frontier.Item) {
 	return all
 }
 
-// What a page leads to outside the crawl is noted once, and can be told from what was never met. A
-// redirect that leaves the crawl is noted too.
+// URLs outside the crawl to which a page links or redirects are recorded once. They can be
+// distinguished from unknown URLs.
 func TestBeyond(t *testing.T) {
 	const body = `<a href="/in"><a href="http://other.test/"><a href="http://other.test/#again"><a href="/paid" rel="sponsored nofollow">`
 	redirect := page("http://a.test/", "")
@@ -152,15 +152,17 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// What a page asks of one crawler counts only for the crawler that the user agent names.
+// Directives for a certain crawler apply only if the user agent has the name of that crawler.
 func TestRobotsForOne(t *testing.T) {
 	for _, c := range []struct{ agent, want string }{
-		{"", "/meta false, /header false, /none true, /other false"}, // skink
+		{"", "/meta false, /header false, /none true, /other false"}, // the default agent, skink
 		{"otherbot", "/meta true, /header true, /none true, /other true"},
 	} {
 		s := store.NewMemory()
 		opt := testOptions(t)
-		opt.Agent = c.agent
+		if c.agent != "" {
+			opt.Agent = func(host string) string { return map[string]string{"a.test": c.agent}[host] + "/1.0 (of a host)" }
+		}
 		p := start(t, s, opt)
 		header := article("http://a.test/header", words(2, 100))
 		header.Header.Set("X-Robots-Tag", "OtherBot: noindex")
@@ -228,7 +230,7 @@ func TestRedirects(t *testing.T) {
 		name     string
 		from     frontier.Item
 		to       string
-		want     frontier.Item // zero: not followed
+		want     frontier.Item // zero if the redirect is not followed
 		newSeeds string
 	}{
 		{"within the site", frontier.Item{URL: "http://a.test/1", Depth: 2}, "http://a.test/2", frontier.Item{URL: "http://a.test/2", Via: "http://a.test/1", Depth: 2, Hops: 1}, ""},
@@ -268,7 +270,7 @@ func TestRedirects(t *testing.T) {
 	}
 }
 
-// What each kind of answer is recorded as, and how its URL ends.
+// TestKinds checks the record of each kind of answer, and the final state of its URL.
 func TestKinds(t *testing.T) {
 	for _, c := range []struct {
 		change func(*crawler.Page)
@@ -302,7 +304,7 @@ func TestKinds(t *testing.T) {
 	}
 }
 
-// synced counts how often a store was made safe.
+// synced is a store that counts calls of Sync.
 type synced struct {
 	store.Store
 	n *atomic.Int64
@@ -310,9 +312,9 @@ type synced struct {
 
 func (s synced) Sync() error { s.n.Add(1); return nil }
 
-// A page is on the disk soon after its commit, also when no other page follows.
+// A page is synced to disk soon after its commit, even if no other page follows.
 func TestSyncs(t *testing.T) {
-	store.Pack(nil) // its encoder is for all, not for one bubble
+	store.Pack(nil) // creates the encoder, which all tests share, outside the bubble
 	synctest.Test(t, func(t *testing.T) {
 		var syncs atomic.Int64
 		p := start(t, synced{store.NewMemory(), &syncs}, testOptions(t))

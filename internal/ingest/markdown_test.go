@@ -11,7 +11,7 @@ const marked = `<html lang=en><base href="/dir/"><title>T</title><article><h1>A 
 	`Words that stand <em>here</em>, with <a href="b.html#part">a link</a> and <a href="#top">another</a>.` +
 	`<p>More of them, <img src="c.png" alt="a picture"> so that there is a text.</article>`
 
-// Markdown is kept beside the text, with addresses that hold from anywhere.
+// Markdown is stored with the text. Its URLs are absolute.
 func TestMarkdownIsKept(t *testing.T) {
 	for keep, want := range map[store.Markdown]string{
 		store.NoMarkdown:   "",
@@ -30,7 +30,7 @@ func TestMarkdownIsKept(t *testing.T) {
 	}
 }
 
-// A page in which only the Markdown changed is stored again, and keeps its verdict.
+// If only the Markdown of a page has changed, the page is stored again and keeps its verdict.
 func TestMarkdownChanges(t *testing.T) {
 	const url = "https://example.com/a"
 	s := store.NewMemory()
@@ -47,7 +47,7 @@ func TestMarkdownChanges(t *testing.T) {
 	same(t, "end of the Markdown", c.Markdown[len(c.Markdown)-32:], "[there](https://example.com/two)")
 }
 
-// A member that is judged again, because its leader changed, keeps its Markdown.
+// A page that is judged again because its leader has changed keeps its Markdown.
 func TestMarkdownIsKeptWhenJudgedAgain(t *testing.T) {
 	s := store.NewMemory()
 	opt := testOptions(t)

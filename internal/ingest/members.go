@@ -27,14 +27,14 @@ import (
 // verdict of such a member only if the leader still has the resemblance in that verdict, see
 // [judge.trusts]. The store commits the verdict only if the leader has not changed meanwhile. So no
 // page becomes a duplicate of an old version of a leader. Pages that resemble the new version may
-// join the cluster before its members are judged. So the members are listed again until there are
+// join the cluster before its members are judged, so the members are listed again until there are
 // no new ones.
 
 // A reunion is the state of judging the members of a leader again.
 type reunion struct {
 	leader dedup.Hash
 	done   map[dedup.Hash]time.Time // members judged again, with the times of their new records
-	first  map[wording]dedup.Hash   // for each text, the id of the first such member
+	first  map[wording]dedup.Hash   // id of the first member with each text that was judged again
 }
 
 // A wording identifies a text. Pages that are copies of each other have the same wording. Pages

@@ -13,7 +13,7 @@ import (
 	"skink/store"
 )
 
-// linkedPage names each kind of address.
+// linkedPage is a page with each kind of link.
 const linkedPage = `<title>Links</title>
 	<link rel=stylesheet href=/a.css><link rel=canonical href=/c1><link rel=canonical href=/c2><link rel=canonical href=/c1>
 	<link rel=alternate hreflang=de href="/de#top"><link rel=alternate hreflang=x-default href=/><link rel=next href=/next>
@@ -21,7 +21,8 @@ const linkedPage = `<title>Links</title>
 	<a href="/one#part"></a><a href=/one rel=nofollow>one</a><a href=/paid rel=nofollow>paid</a><a href="http://other.test/?b=1&a=2"><img src=/p.png alt="a picture"></a>
 	<a href="/#top">up</a><a href=mailto:x@y>mail</a><iframe src=/frame title=map></iframe><script src=/a.js></script><img src=/one>`
 
-// stored is what a store has of the page at http://a.test/ after a crawl handled some visits of it.
+// stored returns the content of the store for the page at http://a.test/ after some visits, one for
+// each body.
 func stored(t *testing.T, opt Options, crawl *crawler.Options, bodies ...string) *store.Content {
 	t.Helper()
 	s := store.NewMemory()
@@ -90,13 +91,13 @@ func TestLinksAreKept(t *testing.T) {
 	}
 }
 
-// A page that asks to follow nothing says where it leads all the same.
+// The links of a page with nofollow are stored too.
 func TestLinksOfAPageThatForbidsToFollow(t *testing.T) {
 	got := stored(t, testOptions(t), within(t, crawler.ScopeHost), `<meta name=robots content=nofollow><a href=/one>one</a><img src=/p.png>`)
 	same(t, "links", shownLinks(got.Links), "link http://a.test/one \"one\" nofollow\nimage http://a.test/p.png \"\"")
 }
 
-// A page whose words are what they were may link elsewhere.
+// If the links of a page have changed but its words have not, the new links are stored.
 func TestLinksOfALaterVisit(t *testing.T) {
 	const text = "<p>The words of this page are the same at each visit, only its links are not."
 	got := stored(t, testOptions(t), within(t, crawler.ScopeHost), text+"<a href=/one></a>", text+"<a href=/two></a>")
@@ -107,7 +108,7 @@ func TestLinksOfALaterVisit(t *testing.T) {
 	same(t, "of a page without any", shownLinks(stored(t, testOptions(t), within(t, crawler.ScopeHost), text+"<a href=/one></a>", text).Links), "")
 }
 
-// A store knows all kinds of links that a document may have.
+// The format for links in a store supports all kinds of links in documents.
 func TestKindsOfLinks(t *testing.T) {
 	for _, by := range []extract.By{extract.ByAnchor, extract.ByFrame, extract.ByRefresh, extract.ByNeighbour, extract.ByAlternate, extract.ByImage, extract.ByScript, extract.ByStyle, extract.ByMedia} {
 		links := []store.Link{{URL: "http://a.test/", Kind: store.LinkKind(by)}}

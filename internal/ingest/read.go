@@ -11,6 +11,7 @@ import (
 
 	"skink/crawler"
 	"skink/crawler/learn"
+	"skink/crawler/robots"
 	"skink/crawler/sitemap"
 	"skink/dedup"
 	"skink/document"
@@ -77,6 +78,9 @@ func (r *reader) read(ctx context.Context, page *crawler.Page, leads *crawler.Le
 		}
 	}
 	got := unread(page, leads)
+	if page.Listed != nil && !r.opt.NoLinks {
+		got.out = listed(got.seen.URL, page.Listed.URLs)
+	}
 	if page.NotModified || got.seen.Kind != store.Page {
 		return got, nil, nil
 	}
@@ -103,7 +107,8 @@ func (r *reader) read(ctx context.Context, page *crawler.Page, leads *crawler.Le
 	return got, share, nil
 }
 
-// isStyleSheet reports whether a page is a requisite that names other requisites.
+// isStyleSheet reports whether a page is a style sheet that was fetched for the archive. It may
+// refer to other files that the page needs.
 func isStyleSheet(page *crawler.Page) bool {
 	return page.Item.Kind == frontier.Requisite && page.Problem == "" && !page.NotModified && page.Location == "" &&
 		extract.MediaType(page.Body, page.Header.Get("Content-Type")) == "text/css"
@@ -180,9 +185,9 @@ func (opt *Options) read(ctx context.Context, page *crawler.Page, leads *crawler
 	if d := page.Drawing; d != nil && d.Goes != "" {
 		doc.Links = append(doc.Links, extract.Link{Href: d.Goes, By: extract.ByRefresh})
 	}
-	opt.obey(doc, page.Header)
+	opt.obey(page.Item.URL, doc, page.Header)
 	obeyLinks(doc, page.Header, page.Item.URL)
-	out := outgoing{doc, !opt.NoLinks}
+	out := outgoing{doc, !opt.NoLinks, opt.Anchors}
 	if err := leads.Follow(out.links()); err != nil {
 		return nil, err
 	}
@@ -198,6 +203,7 @@ func (opt *Options) read(ctx context.Context, page *crawler.Page, leads *crawler
 		return got, notText
 	}
 	got.describe(doc)
+	got.faults(&doc.Markup, page)
 	base, err := frontier.NewBase(got.seen.URL, doc.Base)
 	if err != nil {
 		return nil, err
@@ -227,8 +233,12 @@ func hasScript(body []byte) bool { return scriptTag.Match(body) }
 
 // obey adds the directives for this crawler to the directives for all crawlers. It looks for them
 // in the document and in the header of the response.
-func (opt *Options) obey(doc *extract.Document, header http.Header) {
-	ask, tag := doc.Asks[opt.Agent], robotsTag(header, opt.Agent)
+func (opt *Options) obey(url string, doc *extract.Document, header http.Header) {
+	if len(doc.Asks) == 0 && len(header["X-Robots-Tag"]) == 0 {
+		return
+	}
+	name := robots.ProductToken(opt.Agent(frontier.HostOf(url)))
+	ask, tag := doc.Asks[name], robotsTag(header, name)
 	doc.NoIndex = doc.NoIndex || ask.NoIndex || tag.noindex
 	doc.NoFollow = doc.NoFollow || ask.NoFollow || tag.nofollow
 }
@@ -249,7 +259,7 @@ func (got *reading) describe(doc *extract.Document) {
 	r.PublishedAt, r.ModifiedAt = dateOf(doc.Published), dateOf(doc.Modified)
 	r.NoIndex = doc.NoIndex
 	if !r.Rendered && doc.Needs != "" {
-		r.NeedsScripts, r.ETag, r.Modified = doc.Needs, "", "" // a later crawl may render it, though the answer is the same
+		r.NeedsScripts, r.ETag, r.Modified = doc.Needs, "", "" // with no validators, a later crawl fetches the page again and may render it
 	}
 	r.OtherLang = doc.DeclaredLang != "" && doc.DeclaredLang != r.Lang
 	r.TitleFrom, r.SharedOnly = doc.TitleFrom, doc.SharedOnly

@@ -12,7 +12,7 @@ import (
 	"skink/store"
 )
 
-// replayed are pages as an archive brings them.
+// replayed returns pages in the form in which they are read from an archive.
 func replayed(p *Pipeline, pages []*crawler.Page, before func(int) error) func(yield func(*Replayed, error) bool) {
 	return func(yield func(*Replayed, error) bool) {
 		for i, page := range pages {
@@ -25,15 +25,15 @@ func replayed(p *Pipeline, pages []*crawler.Page, before func(int) error) func(y
 	}
 }
 
-// The pages of an archive are stored in their order, with the verdicts that they get one by one,
-// later visits of a page among them.
+// The pages of an archive, including later visits to a page, are stored in order, with the same
+// verdicts as if they were handled one by one.
 func TestReplayInOrder(t *testing.T) {
 	const n = 300
 	bring := func() (pages []*crawler.Page) {
 		for i := range n {
 			name, text := committed(i)
 			url := "https://example.com/" + name
-			if i%7 == 6 { // another visit, with another text
+			if i%7 == 6 { // another visit to a page, with another text
 				url = fmt.Sprintf("https://example.com/%d", i-6)
 			}
 			pages = append(pages, again(article(url, text), i))
@@ -65,7 +65,7 @@ func TestReplayInOrder(t *testing.T) {
 	}
 }
 
-// An error ends a replay at its page: what stands before it is stored, and nothing behind it.
+// If an error ends a replay, the pages before it are stored, and the pages after it are not.
 func TestReplayFails(t *testing.T) {
 	s := store.NewMemory()
 	p := start(t, s, testOptions(t))
@@ -87,8 +87,8 @@ func TestReplayFails(t *testing.T) {
 	}
 }
 
-// What runs over archives added is never negative, and adds up to the URLs that were ever pages,
-// also if the archives say that they were fetched in the future.
+// The numbers of pages that replays of archives have added are never negative. Their sum is the
+// number of URLs that were ever pages, even if the archives have dates in the future.
 func TestReplayCounts(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		s := store.NewMemory()

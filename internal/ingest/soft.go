@@ -36,7 +36,7 @@ type softPages struct {
 	turns *electing   // locks of the clusters, see putBack
 
 	mu      sync.Mutex
-	answers *lru.Cache[answerOf, *softAnswer] // guarded by mu: the answers used last
+	answers *lru.Cache[answerOf, *softAnswer] // guarded by mu: the most recently used answers
 }
 
 // A softMatch is the result of comparing a page with the answer to a probe.
@@ -129,7 +129,7 @@ func (f *softPages) putBack(ctx context.Context, soft *learn.Soft, said ...*stor
 			return err
 		}
 	}
-	for _, r := range leaders { // last, so that they have no members left when they become errors
+	for _, r := range leaders { // leaders are put back last, so that they have no members left when they become errors
 		if err := f.store.fetchAgain(ctx, r); err != nil {
 			return err
 		}

@@ -12,8 +12,8 @@ import (
 	"skink/store"
 )
 
-// missed gives a pipeline pages at several URLs that have one text, and returns the probe that follows
-// from them.
+// missed lets a pipeline handle pages with the same text at several URLs, and returns the URL that
+// it wants to probe because of them.
 func missed(t *testing.T, s store.Store, p *Pipeline, sorry string, urls ...string) (probe string) {
 	t.Helper()
 	for _, url := range urls {
@@ -31,7 +31,7 @@ func missed(t *testing.T, s store.Store, p *Pipeline, sorry string, urls ...stri
 	return probe
 }
 
-// TestSoft holds pages against what their host says of a URL that cannot exist.
+// TestSoft compares pages with the answer of their host to a URL that cannot exist.
 func TestSoft(t *testing.T) {
 	const host = "https://a.example"
 	long := words(1, 100)
@@ -88,8 +88,8 @@ func TestSoft(t *testing.T) {
 	}
 }
 
-// TestSoftInAnyOrder: copies give a reason to probe whichever of them came first. The page with the
-// lowest URL takes the lead, so here the leader changes with each page.
+// Several copies are a reason to probe, in whatever order they arrive. The page with the lowest URL
+// leads the others, so the leader may change with each page.
 func TestSoftInAnyOrder(t *testing.T) {
 	for _, order := range []string{"12345", "54321", "43215", "21543"} {
 		s := store.NewMemory()
@@ -105,9 +105,9 @@ func TestSoftInAnyOrder(t *testing.T) {
 	}
 }
 
-// TestSoftBefore: pages that came before their host was found out are put back to be fetched. Pages of
-// other hosts and pages with words of their own are not, though they follow the same leader. The
-// pages that were put back are errors when they come.
+// Pages that were stored before the answer to the probe arrived are put back into the frontier, and
+// are recorded as errors when they are fetched again. Pages of other hosts, and pages with words of
+// their own, are not put back, although they have the same leader.
 func TestSoftBefore(t *testing.T) {
 	const host = "https://a.example"
 	s := store.NewMemory()
@@ -151,8 +151,8 @@ func TestSoftBefore(t *testing.T) {
 	}
 }
 
-// TestSoftOne: if a single page says what its host answers, it may be what the answer shows by
-// mistake, and is kept. When several do, all are put back.
+// If a single page has the text of the answer, it may be a real page that the host also shows for
+// unknown URLs, so it is kept. If several pages have the text, all of them are put back.
 func TestSoftOne(t *testing.T) {
 	const host = "https://a.example"
 	s := store.NewMemory()
@@ -172,7 +172,7 @@ func TestSoftOne(t *testing.T) {
 		}
 		return n
 	}
-	for i := range 8 { // too short to be compared, which is why the host is asked
+	for i := range 8 { // many pages that are too short to be compared are a reason to probe
 		page := article(fmt.Sprintf("%s/list/%d", host, i), words(uint64(i), 9))
 		page.Item.Depth = 1
 		handle(t, p, page)
@@ -198,8 +198,8 @@ func TestSoftOne(t *testing.T) {
 	same(t, "pages put back", fmt.Sprint(pending()), fmt.Sprint(len(urls)))
 }
 
-// TestSoftTurned: a page that was something else is gone when it says what its host answers, even if
-// no other page does.
+// A page that had another text before is recorded as gone when it has the text of the answer, even
+// if no other page has this text.
 func TestSoftTurned(t *testing.T) {
 	const url = "https://a.example/page"
 	s := store.NewMemory()
@@ -231,7 +231,7 @@ func TestSoftTurned(t *testing.T) {
 	same(t, "it is fetched again", visit(3, "We are sorry.").Problem, string(crawler.ProblemSoft))
 }
 
-// TestSoftMeanwhile: a page that was read before the answer came, and stored after it, is put back too.
+// A page that was read before the answer arrived, and stored after that, is put back too.
 func TestSoftMeanwhile(t *testing.T) {
 	const host = "https://a.example"
 	s := store.NewMemory()
@@ -258,8 +258,8 @@ func TestSoftMeanwhile(t *testing.T) {
 	}
 }
 
-// TestSoftKilled: pages that were stored after the book was last written count for the next process,
-// as they would have for the one that was killed.
+// If the process is killed, the next process counts pages that were stored after the book was last
+// written.
 func TestSoftKilled(t *testing.T) {
 	const host = "https://a.example"
 	s := store.NewMemory()
@@ -285,7 +285,7 @@ func TestSoftKilled(t *testing.T) {
 	}
 	urls := []string{host + "/list/21", host + "/list/22", host + "/list/23", host + "/list/24"}
 	for i, url := range urls {
-		if i == 3 { // the process before is killed: it writes nothing more
+		if i == 3 { // the first process is killed, and writes nothing more
 			opt.Learn = NewBook(s)
 			p = start(t, s, opt)
 			defer p.Close()
@@ -301,7 +301,7 @@ func TestSoftKilled(t *testing.T) {
 	}
 }
 
-// TestSoftDefault: a program that shows its default view for unknown values has no soft 404s.
+// If a site shows its default view for unknown values of a parameter, that view is not a soft 404.
 func TestSoftDefault(t *testing.T) {
 	const host = "https://a.example"
 	s := store.NewMemory()

@@ -35,11 +35,11 @@ import (
 // answer with a time or a random text is not recognized on a site that has one title for all pages,
 // or if all known URLs of the pattern do not exist.
 const (
-	mostOwn     = 8  // number of words
-	oneIn       = 8  // words of the answer for each word that may differ
-	leastOthers = 3  // number of pages
-	leastShared = 16 // number of runs
-	shareOfOwn  = 3  // one in shareOfOwn of the page's own runs must be in the answer
+	mostOwn     = 8  // largest number of words that may differ
+	oneIn       = 8  // number of words in the answer for each word that may differ
+	leastOthers = 3  // least number of known pages with other titles
+	leastShared = 16 // least number of runs of three words that the page shares with the answer
+	shareOfOwn  = 3  // at least one in shareOfOwn of the page's own runs must be in the answer
 )
 
 // saysMissing reports whether a page is equal to the answer to its pattern's probe. It calls text
@@ -73,8 +73,8 @@ func wordsOf(url, title, text string) *pageWords {
 type softAnswer struct {
 	*pageWords
 	others int          // number of known pages of the pattern with other titles
-	near   int          // number of words by which the nearest of these pages differs from the answer
-	taken  map[run]bool // runs of words in these pages
+	near   int          // number of words by which the nearest of the other pages differs from the answer
+	taken  map[run]bool // runs of words in the known pages with other titles
 }
 
 // A run is three consecutive words.

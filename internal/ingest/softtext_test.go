@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestSaidBy compares pages with what their host answers at a URL that cannot exist, beside other
-// pages of the pattern.
+// TestSaidBy compares pages with the answer of their host to a URL that cannot exist. Some cases
+// have other pages of the pattern.
 func TestSaidBy(t *testing.T) {
 	const (
 		apology = "We are sorry. The page that you were looking for has been moved, or it has never been here. The editors cannot say more about the reasons. You may go back, or begin again at the front page."
@@ -27,13 +27,13 @@ func TestSaidBy(t *testing.T) {
 	for _, c := range []struct {
 		name         string
 		others       [][2]string // title and text
-		title, said  string      // of the answer, asked for at /page/qwertz
-		page, text   string      // title and text
-		url          string      // "": /page/brushes
+		title, said  string      // title and text of the answer at /page/qwertz
+		page, text   string      // title and text of the page
+		url          string      // URL of the page; "": /page/brushes
 		isTheAnswer  bool
-		knowsNothing bool // the same without the others
+		knowsNothing bool // result without the other pages
 	}{
-		// what is an error
+		// These pages are errors.
 		{name: "the same words", title: "Not found", said: apology, page: "Not found", text: apology, isTheAnswer: true, knowsNothing: true},
 		{name: "the same few words", title: "Not found", said: "We are sorry.", page: "Not found", text: "We are sorry.", isTheAnswer: true, knowsNothing: true},
 		{name: "another case and punctuation", title: "Not found", said: "We are sorry.", page: "NOT FOUND", text: "we are sorry", isTheAnswer: true, knowsNothing: true},
@@ -44,7 +44,7 @@ func TestSaidBy(t *testing.T) {
 		{name: "a template and a time", title: "Not found", said: "No such product. It is 11:59. " + template, page: "Not found", text: "No such product. It is 12:01. " + template, isTheAnswer: true, others: beside(35)},
 		{name: "a changing choice", title: "Not found", said: junk(7), page: "Not found", text: junk(8), isTheAnswer: true, others: reals},
 
-		// what is a page
+		// These are real pages.
 		{name: "another title", title: "Not found", said: apology, page: "Lamps", text: apology},
 		{name: "35 words beside a template", title: "Shop", said: "No such product. " + template, page: "Shop", text: words(5, 35) + template, others: beside(35)},
 		{name: "8 words beside a template", title: "Shop", said: "No such product. " + template, page: "Shop", text: words(5, 8) + template, others: beside(8)},

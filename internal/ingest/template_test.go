@@ -15,11 +15,12 @@ import (
 	"skink/store/badger"
 )
 
-// templatePage is the text of a page of a site whose pages share 85 % of their words.
+// templatePage returns the text of a page on a site whose pages share 85 % of their words.
 func templatePage(n int) string { return templateText(n, 400, 85, 100) }
 
-// templateText is a text of so many words. Of each run of words, it shares the first ones with all
-// others. With 85 words of 100 the texts resemble each other by .61, with 880 of 1,000 by .77.
+// templateText returns text n of a series of texts with the given number of words. In each run of
+// words, the first ones are the same in all texts of the series. If 85 of 100 words are shared, the
+// resemblance of two texts is .61, and with 880 of 1,000 words it is .77.
 func templateText(n, words, shared, run int) string {
 	own := rand.New(rand.NewPCG(uint64(n), 1))
 	var b strings.Builder
@@ -33,12 +34,12 @@ func templateText(n, words, shared, run int) string {
 	return b.String()
 }
 
-// A counted store counts what judging reads.
+// A countedStore counts the data that is read to judge pages.
 type countedStore struct {
 	store.Store
 
 	mu                 sync.Mutex
-	most, texts, words int // guarded by mu: the most sketches, texts, and words of texts that were read for one page
+	most, texts, words int // guarded by mu: largest number of sketches, of texts, and of words in texts that were read for one page
 }
 
 func (c *countedStore) Lookup(ctx context.Context, asks []store.Ask) ([]store.Found, error) {
@@ -65,9 +66,10 @@ func (c *countedStore) Pages(ctx context.Context, ids []dedup.Hash, want store.W
 	return pages, err
 }
 
-// A page of a template that thousands of leaders share is compared with a bounded number of them.
+// If thousands of leaders share a template with a page, the page is compared with a limited number
+// of them.
 func TestTemplateIsBounded(t *testing.T) {
-	const pages = 1200 // of which the last ones meet more leaders than a page is compared with
+	const pages = 1200 // enough that the look-ups of the last pages find more leaders than are compared
 	b, err := badger.Open(t.TempDir(), badger.Options{Create: true, Reserve: -1})
 	if err != nil {
 		t.Fatal(err)
@@ -83,7 +85,7 @@ func TestTemplateIsBounded(t *testing.T) {
 	}
 }
 
-// However long the texts are, one page is compared with a bounded number of words.
+// A page is compared with texts of a limited total number of words, however long these texts are.
 func TestLongTextsAreBounded(t *testing.T) {
 	for _, c := range []struct{ words, texts int }{
 		{20_000, dedup.MaxVerify},
@@ -97,8 +99,8 @@ func TestLongTextsAreBounded(t *testing.T) {
 	}
 }
 
-// judgeCold judges so many long texts that resemble each other by .77, and then another one, of
-// whose leaders none is in memory. It returns a function that judges that one again.
+// judgeCold judges a number of long texts with a resemblance of .77, and then another such text
+// while none of its leaders is in memory. It returns a function that judges the last text again.
 func judgeCold(t testing.TB, s store.Store, words, texts int) (again func()) {
 	text := func(n int) string { return templateText(n, words, 880, 1000) }
 	judgeFlood(t, s, texts, text)
@@ -118,8 +120,8 @@ func judgeCold(t testing.TB, s store.Store, words, texts int) (again func()) {
 	return again
 }
 
-// BenchmarkWorstPage judges a page that has as many candidates as are compared, none of which is in
-// memory. The bytes are those of the texts compared.
+// BenchmarkWorstPage judges a page with the largest number of candidates that are compared, none of
+// which is in memory. It reports the bytes of the compared texts.
 func BenchmarkWorstPage(b *testing.B) {
 	m, err := badger.Open(b.TempDir(), badger.Options{Create: true, Reserve: -1})
 	if err != nil {
@@ -135,7 +137,7 @@ func BenchmarkWorstPage(b *testing.B) {
 	}
 }
 
-// BenchmarkTemplate judges a page of a site of 5,000 that share 85 % of their words.
+// BenchmarkTemplate judges a page on a site with 5,000 pages that share 85 % of their words.
 func BenchmarkTemplate(b *testing.B) {
 	m, err := badger.Open(b.TempDir(), badger.Options{Create: true, Reserve: -1})
 	if err != nil {
@@ -151,7 +153,7 @@ func BenchmarkTemplate(b *testing.B) {
 	}
 }
 
-// judgeFlood judges so many texts, in batches as skink dedup does.
+// judgeFlood judges a number of texts in batches, as skink dedup does.
 func judgeFlood(t testing.TB, s store.Store, pages int, text func(n int) string) {
 	t.Helper()
 	var lines bytes.Buffer

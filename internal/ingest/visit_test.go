@@ -24,7 +24,7 @@ import (
 	"skink/store/postgres/postgrestest"
 )
 
-// again is a page at a later visit, the nth after the first.
+// again sets the times of a page to those of the nth visit after the first, and returns the page.
 func again(p *crawler.Page, n int) *crawler.Page {
 	p.Item.Due = time.Unix(1e9, 0).Add(time.Duration(n) * time.Hour)
 	p.FetchedAt = p.Item.Due.Add(time.Second)
@@ -46,7 +46,7 @@ func with(p *crawler.Page, header, value string) *crawler.Page {
 	return p
 }
 
-// TestVisits tells by the record of a page what its visits found.
+// TestVisits checks the record of a page after several visits.
 func TestVisits(t *testing.T) {
 	const url = "https://example.com/"
 	text := words(1, 100)
@@ -55,8 +55,8 @@ func TestVisits(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		visits  []*crawler.Page
-		want    string // kind, visit, words, missed, problem, earlier visits
-		changes bool   // the last visit is a change
+		want    string // kind, visit, words, missed, problem and earlier visits of the record
+		changes bool   // whether the last visit counts as a change
 	}{
 		{"not modified", []*crawler.Page{first(), notModified(url)}, "page, not modified, 100 words, 0 missed, 0 earlier", false},
 		{"the same", []*crawler.Page{first(), first()}, "page, same, 100 words, 0 missed, 0 earlier", false},
@@ -127,8 +127,8 @@ func visited(r *store.Record) string {
 	return fmt.Sprintf("%s, %s, %d words, %d missed, %s%d earlier", r.Kind, r.Visit, r.Words, r.Missed, problem, len(r.Earlier))
 }
 
-// A changed page remembers what it was, how much of it is left, and what came and went. Its
-// validators are those of its last answer.
+// The record of a changed page has its earlier version, the resemblance, and the added and removed
+// text. It has the validators of the last answer.
 func TestChangedPage(t *testing.T) {
 	const url = "https://example.com/"
 	text := words(1, 100)
@@ -174,7 +174,7 @@ func TestDifference(t *testing.T) {
 	}
 }
 
-// TestLeaderChanges: what followed a leader is judged again, the earliest first.
+// When a leader changes, the members of its cluster are judged again, the earliest first.
 func TestLeaderChanges(t *testing.T) {
 	text, thin := words(1, 100), words(2, 20)
 	a, b, c, d := "https://a.example/", "https://b.example/", "https://c.example/", "https://d.example/"
@@ -237,8 +237,8 @@ func TestLeaderChanges(t *testing.T) {
 	}
 }
 
-// A page whose text was not kept is fetched again when its leader changed, even if its server says
-// that the page was not modified.
+// A page whose text was not kept is fetched again when its leader has changed, even if the server
+// has answered that the page was not modified.
 func TestLeaderChangesWithoutTexts(t *testing.T) {
 	text := words(1, 100)
 	a, b := "https://a.example/", "https://b.example/"
@@ -263,7 +263,7 @@ func TestLeaderChangesWithoutTexts(t *testing.T) {
 		if err != nil || len(items) != 1 || items[0].URL != b || items[0].ETag != "" {
 			t.Fatalf("to be fetched: %+v, %v", items, err)
 		}
-		if n == 2 { // it had been asked for before, and comes as not modified
+		if n == 2 { // the answer to a request from before the change: not modified
 			handle(t, p, again(notModified(b), n))
 		} else {
 			handle(t, p, &crawler.Page{Item: items[0], FetchedAt: time.Now(), Status: 200, Header: http.Header{"Content-Type": {"text/html"}}, Body: article(b, text).Body})
@@ -277,7 +277,7 @@ func TestLeaderChangesWithoutTexts(t *testing.T) {
 	}
 }
 
-// A stopped store fails after so many commits, as if the process had been killed.
+// A stoppedStore fails after a number of commits, as if the process had been killed.
 type stoppedStore struct {
 	store.Store
 	left int
@@ -292,8 +292,9 @@ func (s *stoppedStore) Commit(ctx context.Context, entries []*store.Entry) ([]st
 	return s.Store.Commit(ctx, entries)
 }
 
-// TestKilledWhileSettling kills a visit that changes a leader after each of its commits, and
-// makes it again: the URL ends with its members settled.
+// TestKilledWhileSettling interrupts a visit that changes a leader after each of its commits, and
+// repeats the visit. When the URL has ended, all members of the cluster have the same verdicts as
+// without the interruption.
 func TestKilledWhileSettling(t *testing.T) {
 	text := words(1, 100)
 	a := "https://a.example/"
@@ -334,9 +335,10 @@ func TestKilledWhileSettling(t *testing.T) {
 	}
 }
 
-// TestKilledWhileCopying kills a page after each of its commits that takes over the verdict of
-// another page, while that one's leader is being changed. The page's URL stays pending until its
-// verdict was held against what came meanwhile, and when it is fetched again the end is the same.
+// TestKilledWhileCopying interrupts a page after each of its commits, while it takes over the
+// verdict of another page whose leader is changing. The page's URL stays pending until its verdict
+// was checked against the change. When the URL is fetched again, the verdicts are the same as
+// without the interruption.
 func TestKilledWhileCopying(t *testing.T) {
 	text := words(1, 100)
 	a, b, c := "https://a.example/", "https://b.example/", "https://c.example/"
@@ -345,7 +347,7 @@ func TestKilledWhileCopying(t *testing.T) {
 		p := start(t, s, testOptions(t))
 		handle(t, p, article(a, text), article(b, but(text, "b")))
 		changed := again(article(a, words(9, 100)), 1)
-		s.left = 1 // it has other words, and its member is not settled
+		s.left = 1 // the leader gets other words, but its member is not judged again
 		if err := p.Handle(t.Context(), changed, new(crawler.Leads)); !errors.Is(err, errStopped) {
 			t.Fatal(err)
 		}
@@ -360,7 +362,7 @@ func TestKilledWhileCopying(t *testing.T) {
 		}
 		meanwhile, commit := false, p.writer(v, copied)
 		err = p.commit(t.Context(), v, func(ctx context.Context, e *store.Entry) (store.Outcome, error) {
-			if !meanwhile { // the member has another text now, so the page is not settled with it
+			if !meanwhile { // give the member another text, so that the page can no longer share its verdict
 				handle(t, p, again(article(b, words(8, 100)), 2), changed)
 				meanwhile, s.left = true, left
 			}
@@ -384,8 +386,8 @@ func TestKilledWhileCopying(t *testing.T) {
 	}
 }
 
-// TestCopyOfWhatIsPutBack: a page takes over no verdict of a page without text whose leader has
-// changed, which is put back to be judged again.
+// A page does not take over the verdict of a copy without a kept text whose leader has changed.
+// That copy is put back into the frontier, to be judged again.
 func TestCopyOfWhatIsPutBack(t *testing.T) {
 	text := words(1, 100)
 	a, b, c := "https://a.example/", "https://b.example/", "https://c.example/"
@@ -405,8 +407,8 @@ func TestCopyOfWhatIsPutBack(t *testing.T) {
 	}
 }
 
-// TestLeaderThatHides: a leader with copies asks not to be indexed any more. Its public copies get
-// another leader, and the copy that must not be indexed either stays with it.
+// If a leader gets noindex, its public copies get another leader. A copy with noindex keeps its
+// leader.
 func TestLeaderThatHides(t *testing.T) {
 	text := words(1, 100)
 	a, b, c, d := "https://a.example/", "https://b.example/", "https://c.example/", "https://d.example/"
@@ -426,9 +428,9 @@ func TestLeaderThatHides(t *testing.T) {
 	}
 }
 
-// TestSettled does random visits of few pages with few texts, from several goroutines, and checks
-// that every member follows a page that leads, and resembles it as much as its record says. With
-// the fewer of the texts, most pages are copies of others that change.
+// TestSettled makes random visits to a few pages with a few texts, from several goroutines. It
+// checks that the leader of every duplicate is a leading page, and that the resemblance in its
+// record is right. With the smaller number of texts, most pages are copies of pages that change.
 func TestSettled(t *testing.T) {
 	checkVisits(t, func(*rapid.T) (workers []store.Store, reader store.Store) {
 		s := store.NewMemory()
@@ -436,7 +438,7 @@ func TestSettled(t *testing.T) {
 	})
 }
 
-// TestSettledByWorkers is TestSettled with one or two workers on a server.
+// TestSettledByWorkers does the same as TestSettled, with one or two workers on a server.
 func TestSettledByWorkers(t *testing.T) {
 	if os.Getenv("SKINK_LONG") == "" {
 		t.Skip("SKINK_LONG=short runs it")
@@ -515,8 +517,8 @@ func checkVisits(t *testing.T, open func(*rapid.T) (workers []store.Store, reade
 	})
 }
 
-// checkSettled checks that each page resembles its leader as the verdict says, and that no two
-// unique pages have one text. (Two pages too short to be compared may both lead, if one was judged
+// checkSettled checks that the resemblance in each verdict is right, and that no two unique pages
+// have the same text. (Two pages too short to be compared may both lead, if one of them was judged
 // while the other was waiting to be judged again.)
 func checkSettled(r *rapid.T, p *Pipeline, s store.Store) {
 	unique := map[wording]*store.Record{}

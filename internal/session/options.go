@@ -48,6 +48,7 @@ type Options struct {
 	Add    bool            // allow Seeds that are on other sites than the finished crawl in the store
 	Again  Again           // which URLs to visit again
 
+	Anchors   bool          // keep the fragments of links and the anchors of pages, for an audit
 	GoneAfter int           // a page counts as gone after so many failed visits in a row
 	Learn     bool          // learn which patterns of URLs lead only to texts that are known
 	Budget    bool          // postpone URLs of patterns that lead only to known texts

@@ -33,7 +33,7 @@ type plan struct {
 // them. It writes nothing, so a command that fails before its crawl leaves no seeds in the store.
 func (r *run) plan(ctx context.Context) (p plan, err error) {
 	given := r.opt.Seeds
-	if p.seeds, err = readSeeds(ctx, r.store); err != nil {
+	if p.seeds, err = ReadSeeds(ctx, r.store); err != nil {
 		return p, fmt.Errorf("%s: %w", r.store.Name, err)
 	}
 	lost, folders := p.seeds.relocate(given.Folders)
@@ -100,7 +100,7 @@ func (r *run) checkOthers(ctx context.Context, stored, given Seeds) error {
 		return nil
 	}
 	return usagef("%s has a finished crawl of %s, with %s: add these seeds with --add, or choose another --store",
-		r.store.Name, stored.name(), report.Counted(tally.Pages(), "page"))
+		r.store.Name, stored.Name(), report.Counted(tally.Pages(), "page"))
 }
 
 // anythingLeft reports whether the crawl has anything to do: a pending URL, a new seed, URLs to

@@ -3,7 +3,6 @@ package session
 import (
 	"context"
 	"fmt"
-	"log/slog"
 	"math"
 	"sync"
 	"time"
@@ -102,11 +101,10 @@ func (p progress) statusLine(ctx context.Context, done <-chan struct{}) {
 	}
 }
 
+// logLines writes a line about the crawl at intervals, and the state of the hosts when the user asks
+// for it. The lines have the format of the other messages of the run: text, or log records.
 func (p progress) logLines(done <-chan struct{}) {
 	log := p.out.Log
-	if log == nil {
-		log = slog.New(slog.NewTextHandler(p.out.Err, nil))
-	}
 	tick := time.NewTicker(logEvery)
 	defer tick.Stop()
 	pace := time.After(paceAfter)
@@ -115,7 +113,7 @@ func (p progress) logLines(done <-chan struct{}) {
 		case <-done:
 			return
 		case <-p.out.Asked:
-			if p.out.Log != nil {
+			if log != nil {
 				logHosts(log, p.of.crawl.Hosts(), time.Now())
 			} else {
 				fmt.Fprint(p.out.Err, hostsText(p.of.crawl.Hosts(), time.Now()))
@@ -123,13 +121,20 @@ func (p progress) logLines(done <-chan struct{}) {
 		case <-pace:
 			p.sayPace("")
 		case <-tick.C:
-			if p.out.Quiet {
-				continue
-			}
-			m := p.of.now()
-			log.Info("crawling", "pages", m.pages, "per_second", math.Round(10*m.rate())/10, "unique", m.unique, "exact", m.exact,
-				"near", m.near, "failed", m.failed, "given-up", m.givenUp, "pending", m.pending, "hosts", m.hosts)
+			p.out.progress(p.of.now(), time.Now())
 		}
+	}
+}
+
+// progress prints the state of the crawl at a time: as text, or as a log record.
+func (o Output) progress(m moment, at time.Time) {
+	switch {
+	case o.Quiet:
+	case o.Log != nil:
+		o.Log.Info("crawling", "pages", m.pages, "per_second", math.Round(10*m.rate())/10, "unique", m.unique, "exact", m.exact,
+			"near", m.near, "failed", m.failed, "given-up", m.givenUp, "pending", m.pending, "hosts", m.hosts)
+	default:
+		o.Say("%s  %s", at.UTC().Format(time.RFC3339), m.line())
 	}
 }
 

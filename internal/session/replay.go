@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"skink/crawler"
-	"skink/crawler/robots"
 	"skink/frontier"
 	"skink/internal/corpus"
 	"skink/internal/harmless"
@@ -50,7 +49,7 @@ func Replay(ctx context.Context, s *NamedStore, opt Options, out Output, files [
 	r := &replay{options: opt.Crawl, out: out, store: s, ways: map[string]way{}}
 	r.options.Scope = nil // links are not followed
 	r.pipeline, err = ingest.New(ctx, s, ingest.Options{
-		Rule: rule, Markdown: set.Markdown, NoLinks: set.NoLinks, Order: order, Shared: s.Shared, GoneAfter: opt.GoneAfter, SkipDuplicates: set.SkipTexts, Agent: robots.ProductToken(opt.Crawl.UserAgent), Memory: opt.Memory, Documents: DocumentsOf(set, opt.Memory),
+		Rule: rule, Markdown: set.Markdown, NoLinks: set.NoLinks, Order: order, Shared: s.Shared, GoneAfter: opt.GoneAfter, SkipDuplicates: set.SkipTexts, Agent: opt.Crawl.AgentFor, Memory: opt.Memory, Documents: DocumentsOf(set, opt.Memory),
 	})
 	if err != nil {
 		return err

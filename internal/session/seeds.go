@@ -24,7 +24,8 @@ type Seeds struct {
 
 const seedsName = "seeds"
 
-func readSeeds(ctx context.Context, s store.Store) (all Seeds, err error) {
+// ReadSeeds returns the seeds that a store keeps.
+func ReadSeeds(ctx context.Context, s store.Reader) (all Seeds, err error) {
 	b, err := s.Meta(ctx, seedsName)
 	if err != nil || b == nil {
 		return all, err
@@ -85,8 +86,8 @@ func (all *Seeds) sharesWith(other Seeds) bool {
 		slices.ContainsFunc(other.Folders, func(dir string) bool { return slices.Contains(all.Folders, dir) })
 }
 
-// name returns a short text for the seeds: the first one, and the number of the others.
-func (all *Seeds) name() string {
+// Name returns a short text for the seeds: the first one, and the number of the others.
+func (all *Seeds) Name() string {
 	items := all.Items()
 	switch len(items) {
 	case 0:

@@ -15,7 +15,6 @@ import (
 	"skink/crawler"
 	"skink/crawler/folder"
 	"skink/crawler/learn"
-	"skink/crawler/robots"
 	"skink/dedup"
 	"skink/frontier"
 	"skink/internal/disk"
@@ -116,18 +115,24 @@ func (r *run) crawl(ctx context.Context, p plan, order *precedence.Order, kept *
 	if err != nil {
 		return end, err
 	}
-	s := kept.inStep(r.store)
+	meter, err := openMonitor(r.opt, r.out)
+	if err != nil {
+		return end, errors.Join(err, r.closeConsumers(ctx, following))
+	}
+	defer func() { err = first(err, meter.close()) }()
+	s := meter.timed(kept.inStep(r.store))
 	book := r.book(p.crawl.Folders)
 	pipeline, err := ingest.New(ctx, s, ingest.Options{
 		Rule:           r.rule,
 		Markdown:       r.settings.Markdown,
 		NoLinks:        r.settings.NoLinks,
+		Anchors:        r.opt.Anchors,
 		Order:          order,
 		SkipDuplicates: r.settings.SkipTexts,
 		GoneAfter:      r.opt.GoneAfter,
 		Shared:         s.Shared,
 		Limit:          p.crawl.MaxPages,
-		Agent:          robots.ProductToken(p.crawl.UserAgent),
+		Agent:          p.crawl.AgentFor,
 		Memory:         r.opt.Memory,
 		Learn:          book,
 		Requisites:     p.crawl.Requisites,
@@ -141,10 +146,6 @@ func (r *run) crawl(ctx context.Context, p plan, order *precedence.Order, kept *
 	unstarted := func(err error) (outcome, error) {
 		return end, errors.Join(err, pipeline.Close(), r.closeConsumers(ctx, following))
 	}
-	meter, err := openMonitor(r.opt, r.out)
-	if err != nil {
-		return unstarted(err)
-	}
 	o := p.crawl
 	o.Connections = affordable(o.Connections, disk.FileLimit())
 	m := &moves{store: r.store, pipeline: pipeline, seeds: p.seeds}
@@ -153,7 +154,7 @@ func (r *run) crawl(ctx context.Context, p plan, order *precedence.Order, kept *
 	o.OnAnswer = kept.keep()
 	o.OnPage = func(page *crawler.Page) { meter.observe(page); following.answered(page) }
 	if o.Spent, err = spent(ctx, r.store, &o); err != nil {
-		return unstarted(errors.Join(err, meter.close()))
+		return unstarted(err)
 	}
 	if book != nil {
 		o.Learned = book
@@ -163,17 +164,17 @@ func (r *run) crawl(ctx context.Context, p plan, order *precedence.Order, kept *
 	}
 	if r.opt.StoreCookies {
 		if o.KeptCookies, err = keptCookies(ctx, r.store); err != nil {
-			return unstarted(errors.Join(err, meter.close()))
+			return unstarted(err)
 		}
 	}
 	crawl, err := crawler.New(s, o, pipeline)
 	if err != nil {
-		return unstarted(errors.Join(err, meter.close()))
+		return unstarted(err)
 	}
 	counts, back, err := r.begin(ctx, p)
 	if err != nil {
 		crawl.Close()
-		return unstarted(errors.Join(err, meter.close()))
+		return unstarted(err)
 	}
 	r.out.Say("%s", r.greeting(counts, pipeline.Pages(), back))
 	v := &running{r.store, pipeline, crawl, time.Now()}
@@ -186,7 +187,7 @@ func (r *run) crawl(ctx context.Context, p plan, order *precedence.Order, kept *
 	if r.opt.StoreCookies {
 		err = first(err, keepCookies(context.WithoutCancel(ctx), r.store, crawl.Cookies()))
 	}
-	return end, first(err, meter.close())
+	return end, err
 }
 
 // first returns err, or later if err is nil. Because the arguments are computed before the call, a

@@ -218,7 +218,7 @@ func (r *Reader) Pages(ctx context.Context, ids []dedup.Hash, want store.Want) (
 		}
 	}
 	if len(pages) != len(ids) {
-		return nil, fmt.Errorf("asked for %d pages, got %d", len(ids), len(pages))
+		return nil, fmt.Errorf("requested %d pages, got %d", len(ids), len(pages))
 	}
 	return pages, nil
 }

@@ -33,7 +33,7 @@ const (
 
 // A Server is a PostgreSQL server with its own files.
 type Server struct {
-	Addr string // HOST:PORT
+	Addr string // address of the server, HOST:PORT
 	Dir  string // its data directory
 
 	programs string // folder of initdb, postgres, pg_basebackup
