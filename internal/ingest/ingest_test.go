@@ -523,7 +523,7 @@ func TestSkipDuplicates(t *testing.T) {
 			}
 		}
 		if tally := p.Added(); tally.Unkept != map[bool]int64{false: 0, true: 3}[skip] {
-			t.Errorf("skip %v: %d were counted as kept without text", skip, tally.Unkept)
+			t.Errorf("skip %v: %d were counted as stored without text", skip, tally.Unkept)
 		}
 	}
 }
