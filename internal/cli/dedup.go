@@ -140,7 +140,7 @@ func (d *dedupRun) run(ctx context.Context, args []string) (err error) {
 	if dir == "" {
 		lock.RemoveStale(os.TempDir(), tempStore)
 		if dir, err = os.MkdirTemp("", tempStore); err != nil {
-			return fmt.Errorf("create a temporary store: %w: choose a place with --store", err)
+			return fmt.Errorf("create a temporary store: %w: choose another folder with --store", err)
 		}
 		defer os.RemoveAll(dir)
 	}
