@@ -33,7 +33,7 @@ import (
 // Options configures [Read]. The zero value suits a store that was made with default settings.
 type Options struct {
 	About report.About // description of the report; Read adds the times of the first and last visit
-	Rule  dedup.Rule   // rule by which the store's pages were judged; zero: the default rule
+	Rule  dedup.Rule   // rule by which the store's pages were compared; the zero Rule stands for the default rule
 
 	// Nearly finds the pages that are almost duplicates. If it is nil, the list of these pages is
 	// reported as unknown.
@@ -50,7 +50,7 @@ type Audit struct {
 	rule  dedup.Rule
 	cover *coverage
 
-	nearly *Nearly // pages that are almost duplicates; nil: not computed
+	nearly *Nearly // pages that are almost duplicates; nil if they were not computed
 }
 
 // About describes an audit: its store, how many URLs it covers, and whether links are known.
@@ -139,7 +139,7 @@ func (a *Audit) readRecords(ctx context.Context) error {
 		r := &change.Record
 		at, isNew := a.site.add(r)
 		if !isNew {
-			continue // the record was already read; a running crawl has just visited its URL again
+			continue // the record was already read; a running crawl has visited its URL again meanwhile
 		}
 		a.count(r)
 		for _, l := range a.Lists {
@@ -207,8 +207,9 @@ func (a *Audit) Find(name string) *Finding {
 	return nil
 }
 
-// Findings returns all findings that are not empty. They are ordered by weight, errors first, then by
-// number of pages and by number of links to these pages, the largest first.
+// Findings returns all findings that are not empty. Errors come first, then warnings, notes and
+// lists of good pages. Findings of the same weight are sorted by the number of their pages, then by
+// the number of links to these pages, the largest first.
 func (a *Audit) Findings() (all []*Finding) {
 	for _, l := range a.Lists {
 		for _, f := range l.Findings {
