@@ -4,6 +4,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -32,6 +33,9 @@ func TestDocsPage(t *testing.T) {
 	}
 }
 
+// tag matches an HTML element in a text. Markdown would read it as HTML.
+var tag = regexp.MustCompile(`<[^>]+>`)
+
 // findingsPage returns in Markdown a table of the severities, and for each list a table of its
 // findings.
 func findingsPage() string {
@@ -41,13 +45,14 @@ func findingsPage() string {
 		fmt.Fprintf(&b, "| %s | %s |\n", w, weightTitles[w])
 	}
 	for _, l := range lists(&Audit{site: newSite()}) {
-		fmt.Fprintf(&b, "\n### %s\n\n| finding | severity | what | why it matters | how to fix it |\n|---|---|---|---|---|\n", l.Name)
+		fmt.Fprintf(&b, "\n### %s\n\n| finding | severity | title in the report | why it matters | how to fix it |\n|---|---|---|---|---|\n", l.Name)
 		for _, f := range l.Findings {
 			means := f.Means
 			if f.unseen != "" {
-				means += " Not certain if URLs of the site were not fetched: " + strings.ToLower(f.unseen[:1]) + f.unseen[1:]
+				means += " This may be wrong if some URLs of the site were not fetched: " + strings.ToLower(f.unseen[:1]) + f.unseen[1:]
 			}
-			fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s |\n", f.FullName(), f.Weight, f.Title, means, f.Fix)
+			row := fmt.Sprintf("| %s | %s | %s | %s |\n", f.Weight, f.Title, means, f.Fix)
+			fmt.Fprintf(&b, "| `%s` %s", f.FullName(), tag.ReplaceAllString(row, "`$0`"))
 		}
 	}
 	return b.String()
