@@ -38,7 +38,7 @@ type List struct {
 	Columns  columns
 	Linked   bool       // whether each row also names pages that link to its URL
 	Unknown  string     // why the list cannot be computed from this store; "": it can
-	Findings []*Finding // a list with one finding has one whose Name is ""
+	Findings []*Finding // if there is only one, its Name is ""
 
 	audit     *Audit
 	aside     func(s *site, p *page) bool                 // reports whether a page is listed but not counted; nil if all pages are counted

@@ -63,10 +63,10 @@ func isIndex(title string) bool {
 	return indexTitle.MatchString(strings.TrimSpace(title))
 }
 
-// noText lists the pages and documents in which no text was found, by cause. If a page without text
-// has links but loads no script, or if most other pages of its host have text, it is listed as a
-// mere list of links. If most pages of the host have no text, the host probably shows text only in
-// browsers that run scripts.
+// noText lists the pages and documents in which no text was found, by cause. A page with links is
+// listed as a mere list of links if it loads no script, or if most other pages of its host have
+// text. If most pages of the host have no text, the host probably shows text only in browsers that
+// run scripts.
 func noText(a *Audit) *List {
 	l := &List{
 		Name: "no-text", Of: "pages", aside: notMeant,

@@ -175,7 +175,7 @@ func shop() []planted {
 		good("/large", with(func(r *store.Record) { r.Size = 1_200_000 })),
 		good("/deep", with(func(r *store.Record) { r.Depth = 5 })),
 		good("/oslo", inCity("Oslo")), good("/bergen", inCity("Bergen")), good("/narvik", inCity("Narvik")),
-		good("/faulty", with(func(r *store.Record) { // has each fault of HTML and headers
+		good("/faulty", with(func(r *store.Record) { // a page with each fault of HTML and headers
 			for _, c := range markup.Checks {
 				r.Faults |= 1 << c.Fault
 				r.Faulty = append(r.Faulty, fmt.Sprint(c.Fault, " an example"))

@@ -187,7 +187,7 @@ func TestRest(t *testing.T) {
 	}
 }
 
-// TestError checks that a failing store makes Write fail, and that an unknown list is an error.
+// TestError checks that Write fails if its context is canceled, or if the list is unknown.
 func TestError(t *testing.T) {
 	a := read(t, filled(t, shop()))
 	ctx, cancel := context.WithCancel(context.Background())
