@@ -17,6 +17,8 @@ type site struct {
 	links int                  // number of links in from
 
 	unfinished map[string]bool // hosts that still have URLs to fetch, or duplicates whose links were not followed
+
+	allFrom bool // whether from may have more than mostFrom links to one URL
 }
 
 // A page holds in memory the data that an audit needs about one URL. The URL may also be a
@@ -68,12 +70,12 @@ type inLink struct {
 
 // Limits of the links that a site keeps in memory.
 const (
-	mostFrom  = 100     // largest number of links kept for one URL
+	mostFrom  = 100     // largest number of links kept for one URL, unless Options.AllFrom is set
 	mostLinks = 1 << 20 // largest number of links kept for all URLs; they take some hundred megabytes
 )
 
-func newSite() *site {
-	return &site{at: map[dedup.Hash]int32{}, named: map[int32]dedup.Hash{}, from: map[int32][]inLink{}, unfinished: map[string]bool{}}
+func newSite(allFrom bool) *site {
+	return &site{allFrom: allFrom, at: map[dedup.Hash]int32{}, named: map[int32]dedup.Hash{}, from: map[int32][]inLink{}, unfinished: map[string]bool{}}
 }
 
 // add adds the URL of a record and returns its index in pages. If the URL was added before, add changes
@@ -155,7 +157,7 @@ func (s *site) link(at int32, links []store.Link) {
 		p.links, p.last = p.links+1, at
 		switch p.kind {
 		case store.Error, store.Redirect, store.Blocked:
-			if len(s.from[to]) < mostFrom && s.links < mostLinks {
+			if (s.allFrom || len(s.from[to]) < mostFrom) && s.links < mostLinks {
 				s.from[to] = append(s.from[to], inLink{at, l.Kind, l.Text})
 				s.links++
 			}
