@@ -35,7 +35,7 @@ type Options struct {
 	About report.About // description of the report; Read adds the times of the first and last visit
 	Rule  dedup.Rule   // rule by which the store's pages were compared; the zero Rule stands for the default rule
 
-	AllFrom bool // keep all links to each broken or redirected URL, up to a million in all; false: 100 links to each
+	AllFrom bool // whether to keep all links to each broken or redirected URL, up to a million in all, or only 100 links to each
 
 	// Nearly finds the pages that are almost duplicates. If it is nil, the list of these pages is
 	// reported as unknown.

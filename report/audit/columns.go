@@ -204,7 +204,7 @@ func indexed(r *store.Record) any {
 	return "yes"
 }
 
-// pagesAtOnce is how many linking pages are read in one step.
+// pagesAtOnce is the largest number of linking pages that are read from the store together.
 const pagesAtOnce = 500
 
 // addFrom sets From of each row: the pages that link to the row's URL. rows[i] must be the row of
