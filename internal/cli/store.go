@@ -37,8 +37,9 @@ crawl runs.
 
 skink store copy STORE NEW copies a store, from a folder or a server to a new folder or
 schema. A crawl continues from the copy, so this is a backup, and the way to move a crawl
-to a server that many machines share, or back. A store in a folder must not be in use. If
-copying is interrupted, no command accepts what was written; start again.
+to a server that many machines share, or back. It works while a crawl runs, and copies the
+state at one moment. If copying is interrupted, no command accepts what was written; start
+again.
 
 skink store drop --yes removes a store for good. It refuses a store that is in use. Other
 files in the folder of a store are kept.

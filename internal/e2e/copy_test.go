@@ -69,6 +69,28 @@ func TestCopy(t *testing.T) {
 	}
 }
 
+// TestCopyOfRunningCrawl copies the store of a crawl that is running. The crawl ends as if nothing had
+// happened. A crawl that goes on in the copy ends with the same pages.
+func TestCopyOfRunningCrawl(t *testing.T) {
+	t.Parallel()
+	r := refer(t, 4, 200)
+	dir := t.TempDir()
+	store, backup := filepath.Join(dir, "store"), filepath.Join(dir, "backup")
+	crawl := r.worker(t, store, "one")
+	<-r.sites.after(r.asked / 3)
+	run(t, "store", "copy", store, backup)
+	<-crawl.ended
+	run(t, "check", "--store", backup)
+	run(t, crawlArgs(backup, r.sites, "--quiet")...)
+	want := exported(t, r.skink, r.store)
+	for _, name := range []string{store, backup} {
+		got := exported(t, r.skink, name)
+		samePages(t, got, want)
+		sameClusters(t, completeReport(t, r.skink, name), completeReport(t, r.skink, r.store))
+		sound(t, got)
+	}
+}
+
 // restored backs up a store of a server with pg_dump, and returns the address of the store that the backup
 // becomes in a database of another server.
 func restored(t *testing.T, store string) string {
