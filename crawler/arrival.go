@@ -50,7 +50,7 @@ func (c *Crawl) fetchTurn(ctx context.Context, t *turn) (*arrival, error) {
 	}
 	if a.page == nil {
 		a.page, a.asked = c.fetch(ctx, t.item), true
-		a.page.Signals = allowed.signals
+		a.page.Signals, a.page.Hidden = allowed.signals, allowed.hidden
 		settings := c.opt.Hosts.For(t.host.name)
 		a.page.Private = settings.Private()
 		c.findSitemaps(ctx, t, a.page)

@@ -32,6 +32,7 @@ type Page struct {
 
 	Private bool   // the page was requested with a password, cookies or headers from the user, so other people may not be able to see it
 	Signals string // the content signals in the robots.txt of the page's host, such as "ai-train=no, search=yes"
+	Hidden  bool   // the robots.txt of the host allows this crawler to fetch the page, but not Googlebot
 
 	Sitemaps []string // canonical URLs of the host's sitemaps, set only if the page is a seed and the home page of its host
 	Listed   *Listed  // counts of the URLs that the page lists; nil if it is not a sitemap

@@ -13,6 +13,10 @@ import (
 	"skink/frontier"
 )
 
+// searchEngine is the crawler of a search engine by whose rules a page counts as hidden from search
+// engines, see [Page.Hidden].
+const searchEngine = "Googlebot"
+
 // permit returns whether robots.txt allows the URL of a turn. It fails only if ctx ends.
 //
 // The cache would keep a failure for ten minutes. But the URL is tried again after the back-off of
@@ -37,6 +41,7 @@ func (c *Crawl) permit(ctx context.Context, t *turn) (p permission, err error) {
 	p.origin, _, _ = strings.Cut(t.item.URL, "://")
 	agent := c.opt.AgentFor(t.host.name)
 	p.delay, p.signals = rules.CrawlDelay(agent), rules.Signals(agent)
+	p.hidden = !rules.Allowed(searchEngine, t.item.URL)
 	if !rules.Allowed(agent, t.item.URL) {
 		p.refusal = &Page{Item: t.item, FetchedAt: time.Now(), Problem: ProblemRobots, Detail: "robots.txt of " + t.host.name + " does not allow it"}
 	}

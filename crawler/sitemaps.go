@@ -42,6 +42,8 @@ type Listed struct {
 	Outside  int   // number of entries that are outside the scope, or are not URLs
 	Cut      error // why the sitemap was not read to the end; nil if it was
 
+	URLs []string // canonical URLs of the pages that belong to the crawl, in the order of the sitemap
+
 	on map[string]bool // hosts of the new URLs
 }
 
@@ -203,6 +205,7 @@ func (c *Crawl) listed(base *frontier.Base, from frontier.Item, e *sitemap.Entry
 		return frontier.Item{}, false
 	case !e.Index:
 		l.Pages++
+		l.URLs = append(l.URLs, url)
 		return frontier.Item{URL: url, Depth: 1}, true
 	case from.Depth+1 >= maxSitemapDepth:
 		l.Cut = fmt.Errorf("sitemap index files are nested more than %d deep: deeper ones were not read", maxSitemapDepth)

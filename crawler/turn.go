@@ -66,6 +66,7 @@ type permission struct {
 	origin  string        // origin of the robots.txt; "": unknown
 	delay   time.Duration // Crawl-delay in the robots.txt
 	signals string        // content signals for this crawler in the robots.txt, see [robots.Rules.Signals]
+	hidden  bool          // the robots.txt forbids search engines to fetch the URL
 }
 
 // admit reports whether a turn may continue with its permission. If not, the turn was undone. It is

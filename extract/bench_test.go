@@ -11,6 +11,8 @@ import (
 
 	"github.com/PuerkitoBio/goquery"
 	"golang.org/x/net/html"
+
+	"skink/extract/markup"
 )
 
 // benchPages returns the pages for the benchmarks: the golden pages, or the .html files in the
@@ -85,4 +87,20 @@ func BenchmarkExtract(b *testing.B) {
 	}
 	slices.Sort(took)
 	b.ReportMetric(float64(took[len(took)/2].Nanoseconds()), "median-ns/op")
+}
+
+// BenchmarkMarkup is the part of Parse with Options.Markup that checks the HTML.
+func BenchmarkMarkup(b *testing.B) {
+	pages, size := benchPages(b)
+	var roots []*html.Node
+	for _, page := range pages {
+		if root, bound := tree(page, MaxTree); bound == "" {
+			roots = append(roots, root)
+		}
+	}
+	b.SetBytes(size / int64(len(pages)))
+	b.ReportAllocs()
+	for i := 0; b.Loop(); i++ {
+		markup.Read(roots[i%len(roots)], markup.Options{})
+	}
 }

@@ -31,6 +31,7 @@ import (
 	"github.com/PuerkitoBio/goquery"
 	"golang.org/x/net/html"
 
+	"skink/extract/markup"
 	"skink/internal/language"
 )
 
@@ -73,6 +74,8 @@ type Document struct {
 
 	Bound string // why the HTML was not parsed into a tree, one of the Bound constants; "" if it was
 	Needs string // evidence that scripts produce the text, one of the Needs constants; "" if there is none
+
+	Markup markup.Facts // faults of the HTML; the zero value without Options.Markup, and for feeds and plain text
 
 	page   *marked // the parsed page for WriteHTML and Markdown; nil without Options.Page
 	levels []int   // heading level of each line of Text, 0 if the line is not a heading; set by FromBlocks
@@ -215,6 +218,8 @@ type Options struct {
 	Page       bool // keep the parsed page for [Document.WriteHTML] and [Document.Markdown]
 	Embeds     bool // fill Document.Embeds
 	Requisites bool // with Embeds: add the files that styles in the page name, preloaded files, and parts of inline drawings
+	Markup     bool // fill Document.Markup
+	Anchors    bool // with Markup: fill the anchors of Document.Markup
 
 	Tree int64 // largest size of the parsed tree in bytes; 0 means [MaxTree]
 }
@@ -293,6 +298,9 @@ func tree(text []byte, limit int64) (root *html.Node, bound string) {
 
 // read fills d from the tree of a page.
 func (o Options) read(page *goquery.Document, d *Document) {
+	if o.Markup {
+		d.Markup = markup.Read(page.Nodes[0], markup.Options{Anchors: o.Anchors})
+	}
 	s := walk(page.Nodes[0], d, o)
 	s.findText(d)
 	s.finish()

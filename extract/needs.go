@@ -15,7 +15,9 @@ import (
 //   - [NeedsRoot]: the element into which a framework writes the page is empty, or all of <body> is. Empty means
 //     fewer than drawnWords words, and no link.
 //   - [NeedsData]: the text is in JSON that the scripts of the page read.
-//   - [NeedsNoscript]: a <noscript> right below <body> asks for JavaScript.
+//   - [NeedsNoscript]: a <noscript> right below <body> asks for JavaScript, and the page has no link or
+//     fewer than drawnWords words of main text. Manuals made by javadoc ask for JavaScript on each
+//     page, but only their search needs it.
 //
 // A page that the server has rendered has words in that element. It does not need scripts, even if
 // it is short. Pages with a longer text are not examined.
@@ -70,7 +72,7 @@ func needs(page *html.Node, d *Document) string {
 		return NeedsRoot
 	case see.data >= fewWords:
 		return NeedsData
-	case see.asks:
+	case see.asks && (d.Words < drawnWords || shows.links == 0):
 		return NeedsNoscript
 	}
 	return ""

@@ -53,6 +53,9 @@ type Totals struct {
 	Sitemaps  int64 `json:"sitemaps,omitempty"`     // sitemaps, which list URLs for crawlers
 	Later     int64 `json:"postponed,omitempty"`    // URLs that were not fetched, because URLs of their patterns kept returning duplicates
 
+	Pending int64 `json:"pending,omitempty"` // URLs that the crawl has not fetched yet
+	Outside int64 `json:"outside,omitempty"` // URLs to which pages link, and which the crawl excludes
+
 	Problems map[string]int64 `json:"problems,omitempty"` // errors by kind
 	GivenUp  map[string]int64 `json:"given_up,omitempty"` // errors by kind, only those of URLs that were retried without success
 }

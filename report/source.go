@@ -68,7 +68,13 @@ func (src stored) Totals(ctx context.Context) (Totals, error) {
 	if err != nil {
 		return Totals{}, err
 	}
-	return TotalsOf(t), nil
+	counts, err := src.s.Counts(ctx)
+	if err != nil {
+		return Totals{}, err
+	}
+	totals := TotalsOf(t)
+	totals.Pending, totals.Outside = counts.Pending, counts.Outside
+	return totals, nil
 }
 
 func (src stored) Hosts(ctx context.Context) ([]Host, error) {
@@ -99,7 +105,7 @@ func (src stored) Hosts(ctx context.Context) ([]Host, error) {
 	return hosts, nil
 }
 
-// TotalsOf converts a store's tally to the totals of a report.
+// TotalsOf converts a store's tally to the totals of a report, without the URLs that have no record.
 func TotalsOf(t store.Tally) Totals {
 	return Totals{
 		Pages: t.Pages(), Unique: t.Unique, Exact: t.Exact, Near: t.Near, Thin: t.Thin,

@@ -64,7 +64,7 @@ func (p *textPrinter) begin(h head) error {
 }
 
 func (p *textPrinter) printTotals(t Totals) {
-	width := len(Grouped(max(t.Pages, t.Other, t.Redirects, t.Errors, t.Blocked, t.Skipped, t.Sitemaps, t.Later, t.Unkept, t.Capped, t.Scripts)))
+	width := len(Grouped(max(t.Pages, t.Other, t.Redirects, t.Errors, t.Blocked, t.Skipped, t.Sitemaps, t.Later, t.Unkept, t.Capped, t.Scripts, t.Pending, t.Outside)))
 	line := func(label string, n int64, note string) {
 		fmt.Fprintln(p.w, strings.TrimRight(fmt.Sprintf("%-11s %*s  %s", label, width, Grouped(n), note), " "))
 	}
@@ -90,6 +90,8 @@ func (p *textPrinter) printTotals(t Totals) {
 		{"redirected", t.Redirects, store.MeaningOf("redirected")},
 		{"blocked", t.Blocked, store.MeaningOf("blocked")},
 		{"postponed", t.Later, store.MeaningOf("postponed")},
+		{"pending", t.Pending, store.MeaningOf("pending")},
+		{"outside", t.Outside, store.MeaningOf("outside")},
 		{"failed", total(failed), harmless.Line(Problems(failed))},
 		{"given-up", total(givenUp), harmless.Line(Problems(givenUp))},
 		{"no text", t.Skipped, "files and records without text, which have no verdict"},

@@ -17,6 +17,8 @@ type Link struct {
 	Text     string   `json:"text,omitempty"` // text of the anchor on one line, at most [MaxLinkText] bytes; for a picture, its alternative text
 	Kind     LinkKind `json:"kind"`
 	NoFollow bool     `json:"nofollow,omitempty"` // the link, or its page, asks crawlers not to follow it
+
+	Fragments string `json:"fragments,omitempty"` // fragments of the page's links to URL, separated by line feeds; only after a crawl for an audit
 }
 
 // MaxLinkText is the greatest number of bytes that are kept of the text of a link. Anchors usually
@@ -37,12 +39,15 @@ const (
 	LinkScript LinkKind = "script" // <script src>
 	LinkStyle  LinkKind = "style"  // <link rel=stylesheet>; a file that a style in the page names
 	LinkMedia  LinkKind = "media"  // <video>, <audio>, their <source> and <track>, <object>, <embed>
+
+	LinkListed LinkKind = "listed" // the entry of a sitemap
 )
 
 // linkKinds maps the number that stands for a kind in packed links to the kind. The numbers are
 // stored, so a new kind must be added at the end.
 var linkKinds = []LinkKind{
 	LinkAnchor, LinkFrame, LinkRefresh, LinkNeighbour, LinkAlternate, LinkImage, LinkScript, LinkStyle, LinkMedia,
+	LinkListed,
 }
 
 // Asset reports whether the address is a file that is part of the page. A browser fetches it to
@@ -64,12 +69,15 @@ func (k LinkKind) Asset() bool {
 //
 //	N        the number of links
 //	N bytes  for each link the number of its kind, plus 16 if it must not be followed, plus 32 if
-//	         its URL shares a prefix with the page's URL, and not with that of the link before it
+//	         its URL shares a prefix with the page's URL, and not with that of the link before it,
+//	         plus 64 if it has fragments
 //	N        for each link the length of the shared prefix
 //	N        for each link the length of the rest of the URL
 //	N        for each link the length of the text
+//	N        for each link with fragments their length
 //	bytes    the rests of all URLs, one after the other
 //	bytes    the texts of all links
+//	bytes    the fragments of all links
 //
 // Numbers are unsigned varints as in encoding/binary. A list of more than shortList bytes is
 // compressed as one zstd frame, as a text is. A shorter list is stored as the byte 0, with which no
@@ -80,6 +88,7 @@ const (
 	packedKind     = 1<<4 - 1
 	packedNoFollow = 1 << 4
 	packedByPage   = 1 << 5
+	packedParts    = 1 << 6
 
 	packedShort = 0       // the first byte of a short list
 	shortList   = 4 << 10 // bytes; for longer lists zstd saves more, and the time to make its tables matters less
@@ -107,8 +116,11 @@ func PackLinks(pageURL string, links []Link) []byte {
 		if l.NoFollow {
 			p.kind |= packedNoFollow
 		}
+		if l.Fragments != "" {
+			p.kind |= packedParts
+		}
 		parts[i] = p
-		size += len(l.URL) - p.share + len(l.Text)
+		size += len(l.URL) - p.share + len(l.Text) + len(l.Fragments)
 		before = l.URL
 	}
 	const numbers = 8 // estimated bytes for a link's kind and three varints
@@ -126,11 +138,19 @@ func PackLinks(pageURL string, links []Link) []byte {
 	for i := range links {
 		b = binary.AppendUvarint(b, uint64(len(links[i].Text)))
 	}
+	for i := range links {
+		if n := len(links[i].Fragments); n > 0 {
+			b = binary.AppendUvarint(b, uint64(n))
+		}
+	}
 	for i, p := range parts {
 		b = append(b, links[i].URL[p.share:]...)
 	}
 	for i := range links {
 		b = append(b, links[i].Text...)
+	}
+	for i := range links {
+		b = append(b, links[i].Fragments...)
 	}
 	return packList(b)
 }
@@ -193,8 +213,15 @@ func UnpackLinks(pageURL string, packed []byte) ([]Link, error) {
 	}
 	kinds := d.Bytes(uint64(n))
 	shares, lengths, texts := d.numbers(n), d.numbers(n), d.numbers(n)
+	fragments := make([]int, n)
+	for i, kind := range kinds {
+		if kind&packedParts != 0 {
+			fragments[i] = d.number()
+		}
+	}
 	rests := d.Bytes(sum(lengths))
 	words := d.Bytes(sum(texts))
+	parts := d.Bytes(sum(fragments))
 	if d.Bad {
 		return nil, fmt.Errorf("%w: links", ErrCorrupt)
 	}
@@ -217,7 +244,9 @@ func UnpackLinks(pageURL string, packed []byte) ([]Link, error) {
 		links[i] = Link{
 			URL: before, Text: string(words[:texts[i]]),
 			Kind: linkKinds[kind], NoFollow: kinds[i]&packedNoFollow != 0,
+			Fragments: string(parts[:fragments[i]]),
 		}
+		parts = parts[fragments[i]:]
 		rests, words = rests[lengths[i]:], words[texts[i]:]
 	}
 	return links, nil

@@ -41,6 +41,7 @@ func TestAnyLinksComeBack(t *testing.T) {
 		return Link{
 			URL: text.Draw(r, "url"), Text: text.Draw(r, "text"),
 			Kind: rapid.SampledFrom(linkKinds).Draw(r, "kind"), NoFollow: rapid.Bool().Draw(r, "nofollow"),
+			Fragments: rapid.StringMatching(`([a-c]{1,3}(\n[a-c]{1,3})?)?`).Draw(r, "fragments"),
 		}
 	})
 	rapid.Check(t, func(r *rapid.T) {

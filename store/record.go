@@ -45,6 +45,7 @@ type Record struct {
 
 	Checked   bool `json:"checked,omitempty"`   // the URL was not crawled: skink only checked whether it exists, because a page of the crawl links to it
 	Requisite bool `json:"requisite,omitempty"` // the URL was fetched only for the archive, because an archived page needs the file to be shown correctly
+	Sitemap   bool `json:"sitemap,omitempty"`   // the URL was requested as a sitemap, because robots.txt or an index file names it
 
 	CanonicalURL string      `json:"canonical_url,omitempty"` // target of rel=canonical, as an absolute URL
 	Canonicals   []string    `json:"canonicals,omitempty"`    // all targets of rel=canonical, as absolute URLs, if the page names more than one; at most [MostCanonicals]
@@ -65,6 +66,11 @@ type Record struct {
 	Listed       bool        `json:"listed,omitempty"`     // a sitemap lists the page
 	Private      bool        `json:"private,omitempty"`    // the page was requested with a password, cookies or headers of the user, so it may not be public; it is not in the feed
 	Signals      string      `json:"signals,omitempty"`    // content signals in the host's robots.txt when the page was fetched, such as "ai-train=no, search=yes"
+	Hidden       bool        `json:"hidden,omitempty"`     // robots.txt forbids search engines (Googlebot) to fetch the page, but not this crawler
+
+	Faults  uint64   `json:"faults,omitempty"`  // faults of the page's HTML and header, a set as in package extract/markup
+	Faulty  []string `json:"faulty,omitempty"`  // examples of these faults
+	Anchors []byte   `json:"anchors,omitempty"` // hashes of the names in the page to which fragments of links can lead, two bytes each; only after a crawl for an audit
 
 	DeadEnd string `json:"dead_end,omitempty"` // why no link of the page was followed, one of the DeadEnd constants; "": links were followed, or there is no special reason
 
@@ -151,6 +157,7 @@ const (
 	BoundTree  = "tree"  // the element tree would take too much memory; all text between tags counts as the main text
 	BoundDepth = "depth" // the elements are nested too deep; the main text is that of BoundTree
 	BoundLinks = "links" // the links are too many or too long; the links after the limit were ignored
+	BoundList  = "list"  // the sitemap is too long or damaged, so it was not read to the end
 )
 
 // End returns the final state of the record's URL in the frontier.

@@ -16,13 +16,13 @@ import (
 
 // # The audit
 //
-// An audit reads the whole store twice. So it runs in the background, and its result is kept until
-// a user asks for a new audit. The first request for the page starts it, unless a crawl in this
-// process is writing to the store. Then only the form starts it, because viewing a page must not
-// slow down a crawl.
+// An audit reads the whole store twice. It therefore runs in the background, and its result is kept
+// until a user asks for a new audit. The first request for the page starts an audit, unless a crawl
+// in this process is writing to the store. In that case, only the form starts an audit, because
+// viewing a page must not slow down a crawl.
 
-// makeAudit audits the store and returns when that is done. It returns at once if an audit is
-// already running.
+// makeAudit audits the store, and returns when the audit has ended. It returns at once if an audit
+// is already running.
 func (v *View) makeAudit() {
 	v.auditing.renew(v.life, func(ctx context.Context) (*audit.Audit, error) {
 		opt := audit.Options{About: v.opt.About, Rule: v.opt.Rule}
@@ -40,13 +40,16 @@ type auditView struct {
 	Making bool
 	Failed string
 	None   bool
-	URLs   int64 // URLs that the audit covers
+	URLs   int64  // URLs that the audit covers
+	Seen   string // how much of the site was fetched
+	Gaps   []audit.Gap
 	Groups []findingGroup
 
-	Unknown []string // why some lists are unknown or incomplete
+	Unknown []string // reasons why some lists are missing or incomplete
 }
 
 type findingGroup struct {
+	Weight   audit.Weight
 	Title    string
 	Findings []*audit.Finding
 }
@@ -72,10 +75,10 @@ func (v *View) auditPage(_ context.Context, _ *http.Request) (*screen, error) {
 		s.Failed = known.failed.Error()
 	}
 	if a != nil {
-		s.URLs, s.Unknown = a.URLs, a.Unknown()
+		s.URLs, s.Unknown, s.Seen, s.Gaps = a.URLs, a.Unknown(), a.Coverage.String(), a.Coverage.Gaps
 		for _, f := range a.Findings() {
 			if title := weights[f.Weight]; len(s.Groups) == 0 || s.Groups[len(s.Groups)-1].Title != title {
-				s.Groups = append(s.Groups, findingGroup{Title: title})
+				s.Groups = append(s.Groups, findingGroup{Weight: f.Weight, Title: title})
 			}
 			last := &s.Groups[len(s.Groups)-1]
 			last.Findings = append(last.Findings, f)
@@ -110,8 +113,8 @@ type findingView struct {
 	Later   string
 }
 
-// rowsTime is how long making rows may take during a request; the page then shows the rows made so
-// far. Rows of some lists are slow, because they compare texts.
+// rowsTime is how long making rows may take during a request. After this time, the page shows the
+// rows made so far. Rows of some lists are slow, because they compare texts.
 const rowsTime = 80 * time.Millisecond
 
 // findingPage shows the rows of a finding, beginning with the one that the request names.
@@ -144,7 +147,7 @@ func (v *View) findingPage(ctx context.Context, r *http.Request) (*screen, error
 	return &screen{name: "finding page", title: f.Title, Content: s}, nil
 }
 
-// finding returns the finding with that name, and when the audit it is from began.
+// finding returns the finding with that name, and the time at which its audit began.
 func (v *View) finding(name string) (*audit.Finding, time.Time, error) {
 	known := v.auditing.now()
 	if known.what == nil {

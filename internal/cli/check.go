@@ -110,8 +110,8 @@ func damageText(l badger.Loss) string {
 	return "Damaged: " + files + ": " + costText(l)
 }
 
-// costText describes, for the user, what damage to a store costs: the answers that are lost, and
-// the URLs that the next crawl fetches again.
+// costText describes, for the user, the answers that damage to a store has lost, and the URLs that
+// the next crawl fetches again.
 func costText(l badger.Loss) string {
 	text := "no page is lost"
 	switch {

@@ -69,6 +69,7 @@ type crawlFlags struct {
 	again    *backFlags
 	memory   *int64
 
+	audit            bool
 	scope            string
 	include, exclude expressions
 	prefer           expressions
@@ -94,10 +95,11 @@ func newCrawlFlags(flags *pflag.FlagSet) *crawlFlags {
 	f := &crawlFlags{opt: session.Defaults(), scope: crawler.ScopeHost, logFormat: "text"}
 	o := &f.opt.Crawl
 	f.store = addStoreFlag(flags)
-	flags.StringVar(&o.Worker, "worker", "", "`NAME` name of this process among the workers that share a store, each of which needs its own (default: machine and process id)")
-	flags.BoolVar(&f.opt.Add, "add", false, "add these seeds to a store that holds a finished crawl")
+	flags.StringVar(&o.Worker, "worker", "", "`NAME` name of this worker; each worker that shares a store needs a name of its own (default: machine and process id)")
+	flags.BoolVar(&f.opt.Add, "add", false, "add these seeds to a store that contains a finished crawl")
 	f.again = addBackFlags(flags, &f.opt.GoneAfter)
 	f.rule = addRuleFlags(flags)
+	flags.BoolVar(&f.audit, "audit", false, "fetch all that a site audit needs: --budget off, --links on, --check-assets, and check the fragments of links")
 	f.rule.addLinksFlag(flags)
 	f.rule.addDocumentsFlag(flags, false)
 	f.learning = addLearnFlags(flags)
@@ -277,6 +279,9 @@ const parallelShared = 128
 // settle checks the flags and returns the complete options of a run. seeds are those of args that
 // are seeds, and not a value of --retry.
 func (f *crawlFlags) settle(args []string) (opt session.Options, seeds []string, err error) {
+	if f.audit {
+		f.preset()
+	}
 	opt = f.opt
 	o := &opt.Crawl
 	o.Bodies = memory.Divide(*f.memory).Bodies
@@ -332,6 +337,21 @@ func (f *crawlFlags) settle(args []string) (opt session.Options, seeds []string,
 	}
 	_, err = session.RuleOf(opt.Wanted.Settings)
 	return opt, args, err
+}
+
+// preset applies --audit: it sets the flags that an audit needs, except those on the command line.
+func (f *crawlFlags) preset() {
+	flags := f.rule.flags
+	f.opt.Anchors = true
+	if !typed(flags, "budget") {
+		f.learning.budget = false
+	}
+	if !typed(flags, "links") {
+		f.rule.links = true
+	}
+	if !typed(flags, "check-assets") {
+		f.opt.Crawl.CheckAssets = true
+	}
 }
 
 // agent returns the User-Agent header to send, which includes the value of --contact. It returns an

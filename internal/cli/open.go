@@ -221,8 +221,8 @@ type readStore struct {
 }
 
 // waitForAnswer is how long openToRead tries to open a store that another process has locked but
-// does not serve yet or any more, because that process is just starting or ending. A process that
-// needs longer to open a large store is not waited for.
+// does not serve, because that process is just starting or ending. openToRead does not wait for a
+// process that takes longer to open a large store.
 const waitForAnswer = time.Second
 
 // openToRead opens a store for reading, and does not change it. If another process is writing to

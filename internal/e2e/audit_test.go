@@ -29,7 +29,7 @@ func TestAudit(t *testing.T) {
 	t.Parallel()
 	origin := plantedSite(t)
 	dir := t.TempDir()
-	runIn(t, dir, "crawl", "--quiet", "--delay", "0", "--retries", "0", "--parallel", "1", "--min-words", "20", origin+"/")
+	runIn(t, dir, "crawl", "--quiet", "--audit", "--delay", "0", "--retries", "0", "--parallel", "1", "--min-words", "20", origin+"/")
 
 	want := map[string][]string{}
 	for _, row := range rows("testdata/audit/findings.tsv") {
@@ -38,7 +38,8 @@ func TestAudit(t *testing.T) {
 	got := map[string][]string{}
 	for _, list := range []string{
 		"broken", "redirects", "canonicals", "hreflang", "titles", "descriptions", "headings", "duplicates",
-		"thin", "no-text", "noindex", "blocked", "orphans", "slow", "large", "deep",
+		"thin", "no-text", "noindex", "blocked", "orphans", "sitemap", "slow", "large", "deep",
+		"links", "images", "markup", "forms", "structured", "sharing", "urls", "pagination", "security", "transfer",
 	} {
 		for _, row := range readTable(t, runIn(t, dir, "report", "--about", list, "--format", "csv")) {
 			if line := strings.ReplaceAll(auditLine(row), origin, ""); !slices.Contains(got[row["finding"]], line) {
@@ -75,7 +76,7 @@ func TestAudit(t *testing.T) {
 // counted, related URLs, and the linking page.
 func auditLine(row map[string]string) string {
 	line := row["url"]
-	for _, column := range []string{"apart", "way", "canonical", "alternate", "same_as"} {
+	for _, column := range []string{"apart", "way", "canonical", "alternate", "same_as", "example", "fragments", "target", "neighbour", "sitemap"} {
 		if v := row[column]; v != "" {
 			line += " " + strings.ReplaceAll(v, " ", "_")
 		}
@@ -128,7 +129,7 @@ func plantedSite(t *testing.T) (origin string) {
 		files[f.Name] = string(f.Data)
 	}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		file, ok := files[r.URL.Path]
+		file, ok := files[r.URL.EscapedPath()]
 		if !ok {
 			http.NotFound(w, r)
 			return
@@ -153,9 +154,16 @@ func plantedSite(t *testing.T) (origin string) {
 			w.Header().Set("Content-Type", "text/plain")
 		case strings.HasSuffix(r.URL.Path, ".xml"):
 			w.Header().Set("Content-Type", "application/xml")
+		case strings.HasSuffix(r.URL.Path, ".png"):
+			w.Header().Set("Content-Type", "image/png")
+			w.Header().Set("Content-Length", strconv.Itoa(len(body)))
 		default:
 			w.Header().Set("Content-Type", "text/html; charset=utf-8")
+			if how != "bare" && body != "" {
+				body = `<!doctype html><html lang=en><meta name=viewport content="width=device-width">` + body
+			}
 		}
+		w.Header().Set("X-Content-Type-Options", "nosniff")
 		w.WriteHeader(status)
 		_, _ = w.Write([]byte(strings.ReplaceAll(filledIn(body), "@origin@", "http://"+r.Host))) // the crawl reports an incomplete response
 	}))
@@ -172,7 +180,7 @@ func filledIn(body string) string {
 		parts := map[string]string{
 			"title":       "<title>What there is to know of %[1]s</title>",
 			"description": "<meta name=description content=\"A description of %[1]s, as long as those that search engines show in full, and no longer.\">",
-			"canonical":   "<link rel=canonical href=\"/%[1]s\">",
+			"canonical":   "<link rel=canonical href=\"@origin@/%[1]s\">",
 			"heading":     "<h1>All of %[1]s</h1>",
 			"text":        "<p>" + paragraph(found[2]) + "</p>",
 		}

@@ -36,8 +36,9 @@ var table = map[string]struct {
 	"crawler/hostile":             {nil, nil}, // only tests
 	"internal/e2e":                {nil, nil}, // only tests
 	"crawler":                     {[]string{"frontier", "crawler/access", "crawler/signature", "crawler/robots", "crawler/wire", "crawler/render", "internal/lru", "crawler/folder", "internal/priority", "crawler/sitemap", "crawler/learn"}, []string{"github.com/gocolly/colly"}},
+	"extract/markup":              {nil, nil},
 	"extract/stylesheet":          {nil, []string{"github.com/tdewolff/parse/v2"}},
-	"extract":                     {[]string{"extract/stylesheet", "internal/language"}, []string{"github.com/PuerkitoBio/goquery"}},
+	"extract":                     {[]string{"extract/markup", "extract/stylesheet", "internal/language"}, []string{"github.com/PuerkitoBio/goquery"}},
 	"document":                    {[]string{"document/pdf", "extract"}, nil},
 	"document/pdf":                {nil, []string{"github.com/klippa-app/go-pdfium", "github.com/tetratelabs/wazero"}},
 	"dedup":                       {[]string{"internal/language"}, nil},
@@ -51,7 +52,7 @@ var table = map[string]struct {
 	"store/remote":                {[]string{"store", "internal/disk", "dedup", "frontier"}, nil},
 	"warc":                        {nil, nil},
 	"report":                      {[]string{"store", "dedup", "internal/precedence", "internal/align", "internal/harmless", "crawler/learn"}, nil},
-	"report/audit":                {[]string{"report", "store", "dedup", "frontier", "internal/harmless", "crawler/learn"}, nil},
+	"report/audit":                {[]string{"extract/markup", "report", "store", "dedup", "frontier", "internal/harmless", "crawler/learn"}, nil},
 	"feed":                        {[]string{"warc", "store", "dedup", "internal/harmless", "internal/table"}, nil},
 	"view":                        {[]string{"store", "frontier", "extract", "report", "report/audit", "dedup", "crawler/learn", "internal/align", "internal/harmless", "internal/loopback"}, nil},
 	"internal/language":           {nil, nil},
@@ -66,7 +67,7 @@ var table = map[string]struct {
 	"internal/table":              {nil, []string{"github.com/parquet-go/parquet-go"}},
 	"store/overlay":               {[]string{"dedup", "store"}, nil},
 	"internal/align":              {[]string{"dedup"}, nil},
-	"internal/ingest":             {[]string{"frontier", "crawler", "crawler/robots", "extract", "extract/stylesheet", "document", "dedup", "store", "internal/corpus", "internal/lru", "internal/memory", "internal/precedence", "crawler/learn", "crawler/sitemap"}, nil},
+	"internal/ingest":             {[]string{"frontier", "crawler", "crawler/robots", "extract", "extract/markup", "extract/stylesheet", "document", "dedup", "store", "internal/corpus", "internal/lru", "internal/memory", "internal/precedence", "crawler/learn", "crawler/sitemap"}, nil},
 	"internal/corpus":             {[]string{"extract", "document", "internal/table", "crawler", "crawler/wire", "frontier", "store", "warc"}, nil},
 	"internal/archive":            {[]string{"crawler", "crawler/wire", "dedup", "frontier", "internal/corpus", "internal/ingest", "store", "warc", "internal/lock"}, nil},
 	"internal/complete":           {[]string{"dedup", "store", "internal/lru", "internal/precedence"}, nil},
@@ -85,7 +86,7 @@ var table = map[string]struct {
 
 // pure lists the packages that must not use the network, the disk, the clock or a log. They may use
 // the parts of package time that do not read the clock, such as durations.
-var pure = map[string]bool{"dedup": true, "internal/align": true, "extract": true, "extract/stylesheet": true, "crawler/robots": true, "crawler/sitemap": true, "crawler/learn": true, "internal/language": true, "internal/harmless": true, "warc": true, "internal/precedence": true}
+var pure = map[string]bool{"dedup": true, "internal/align": true, "extract": true, "extract/markup": true, "extract/stylesheet": true, "crawler/robots": true, "crawler/sitemap": true, "crawler/learn": true, "internal/language": true, "internal/harmless": true, "warc": true, "internal/precedence": true}
 
 var (
 	impure = []string{"net", "net/http", "os", "os/exec", "log", "log/slog", "syscall", "io/ioutil"}

@@ -57,7 +57,7 @@ type Options struct {
 	Rule           dedup.Rule
 	Markdown       store.Markdown      // which Markdown is kept with each text
 	GoneAfter      int                 // number of failed visits in a row after which a page counts as gone; 0: [DefaultGoneAfter]
-	Order          *precedence.Order   // the order of hosts, by which the leader of a cluster is chosen; nil: the page that arrived first leads
+	Order          *precedence.Order   // which host's page becomes the leader of a cluster; nil: the page that arrived first leads
 	SkipDuplicates bool                // keep no text of a duplicate, and do not follow its links
 	Learn          *learn.Book         // learns from each verdict which URL patterns lead to duplicates; may be nil
 	Agent          func(string) string // returns the user agent for a host; its product token is the name in directives for single crawlers; nil: the default agent
@@ -66,6 +66,7 @@ type Options struct {
 	Shared         bool                // other workers write to the store too, so its pages are counted every countEvery
 	NoLinks        bool                // do not keep the links of pages in the store; they are still followed
 	Requisites     bool                // find the files that pages need to look right, so that the crawler fetches them for the archive
+	Anchors        bool                // keep the fragments of links, and the anchors to which they lead
 	Memory         int64               // bytes of memory for the whole process, see [memory.Divide]; 0: [memory.Default]
 
 	Documents *document.Reader // reads PDF and other documents, and is closed with the pipeline; nil: such files have no text

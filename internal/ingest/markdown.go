@@ -11,7 +11,10 @@ import (
 // extracting returns the options for the extraction of a page. The parsed tree of the page may have
 // at most tree bytes; 0 means no limit.
 func (opt *Options) extracting(tree int64) extract.Options {
-	return extract.Options{Tree: tree, Page: opt.Markdown != store.NoMarkdown, Embeds: !opt.NoLinks || opt.Requisites, Requisites: opt.Requisites}
+	return extract.Options{
+		Tree: tree, Page: opt.Markdown != store.NoMarkdown, Embeds: !opt.NoLinks || opt.Requisites, Requisites: opt.Requisites,
+		Markup: true, Anchors: opt.Anchors && !opt.NoLinks,
+	}
 }
 
 // markdown returns the main text of a document as Markdown, or "" if Markdown is not kept. URLs in

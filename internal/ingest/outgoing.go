@@ -2,9 +2,11 @@ package ingest
 
 import (
 	"iter"
+	"strings"
 
 	"skink/crawler"
 	"skink/extract"
+	"skink/extract/markup"
 	"skink/store"
 )
 
@@ -13,6 +15,8 @@ import (
 type outgoing struct {
 	doc  *extract.Document
 	keep bool // the store keeps the links
+
+	fragments bool // the store keeps the fragments of the links
 }
 
 // links returns the links for the crawler, which follows some of them and only resolves the others.
@@ -56,7 +60,7 @@ func (o outgoing) kept(targets []crawler.Target) []store.Link {
 	links := make([]store.Link, 0, len(targets))
 	places := make([]int32, len(targets)) // index of the target's link in links
 	i := 0
-	add := func(kind extract.By, text string, nofollow bool) bool {
+	add := func(kind extract.By, text, fragment string, nofollow bool) bool {
 		if i == len(targets) {
 			return false
 		}
@@ -65,26 +69,75 @@ func (o outgoing) kept(targets []crawler.Target) []store.Link {
 		case t.First < 0:
 		case t.First == i:
 			places[i] = int32(len(links))
-			links = append(links, store.Link{URL: t.URL, Text: text, Kind: store.LinkKind(kind), NoFollow: nofollow})
+			links = append(links, store.Link{URL: t.URL, Text: text, Kind: store.LinkKind(kind), NoFollow: nofollow, Fragments: fragment})
 		default:
 			l := &links[places[t.First]]
 			if l.Text == "" {
 				l.Text = text
 			}
 			l.NoFollow = l.NoFollow && nofollow
+			l.Fragments = withFragment(l.Fragments, fragment)
 		}
 		i++
 		return true
 	}
 	for l := range o.doc.AllLinks() {
-		if !add(l.By, l.Text, l.NoFollow || o.doc.NoFollow) {
+		if !add(l.By, l.Text, o.fragment(&l), l.NoFollow || o.doc.NoFollow) {
 			return links
 		}
 	}
 	for _, e := range o.doc.Embeds {
-		if !add(e.By, e.Alt, false) {
+		if !add(e.By, e.Alt, "", false) {
 			return links
 		}
 	}
 	return links
+}
+
+// Limits of the fragments that are kept.
+const (
+	maxFragment  = 200     // bytes of one; a longer one is left out
+	maxFragments = 1 << 14 // bytes of the fragments of a page's links to one URL
+)
+
+// fragment returns the fragment of a link if it is kept, and "" otherwise.
+func (o outgoing) fragment(l *extract.Link) string {
+	if !o.fragments || l.By != extract.ByAnchor {
+		return ""
+	}
+	_, fragment, _ := strings.Cut(l.Href, "#")
+	if len(fragment) > maxFragment || !markup.IsAnchor(fragment) {
+		return ""
+	}
+	return fragment
+}
+
+// withFragment adds a fragment to a list whose elements are separated by line feeds, unless the list
+// has it.
+func withFragment(list, fragment string) string {
+	switch {
+	case fragment == "" || len(list)+1+len(fragment) > maxFragments:
+		return list
+	case list == "":
+		return fragment
+	}
+	for known := range strings.SplitSeq(list, "\n") {
+		if known == fragment {
+			return list
+		}
+	}
+	return list + "\n" + fragment
+}
+
+// listed returns the entries of the sitemap at sitemapURL as links in the store's format, each URL once.
+func listed(sitemapURL string, urls []string) []byte {
+	links := make([]store.Link, 0, len(urls))
+	seen := make(map[string]bool, len(urls))
+	for _, url := range urls {
+		if !seen[url] {
+			seen[url] = true
+			links = append(links, store.Link{URL: url, Kind: store.LinkListed})
+		}
+	}
+	return store.PackLinks(sitemapURL, links)
 }

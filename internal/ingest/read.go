@@ -78,6 +78,9 @@ func (r *reader) read(ctx context.Context, page *crawler.Page, leads *crawler.Le
 		}
 	}
 	got := unread(page, leads)
+	if page.Listed != nil && !r.opt.NoLinks {
+		got.out = listed(got.seen.URL, page.Listed.URLs)
+	}
 	if page.NotModified || got.seen.Kind != store.Page {
 		return got, nil, nil
 	}
@@ -184,7 +187,7 @@ func (opt *Options) read(ctx context.Context, page *crawler.Page, leads *crawler
 	}
 	opt.obey(page.Item.URL, doc, page.Header)
 	obeyLinks(doc, page.Header, page.Item.URL)
-	out := outgoing{doc, !opt.NoLinks}
+	out := outgoing{doc, !opt.NoLinks, opt.Anchors}
 	if err := leads.Follow(out.links()); err != nil {
 		return nil, err
 	}
@@ -200,6 +203,7 @@ func (opt *Options) read(ctx context.Context, page *crawler.Page, leads *crawler
 		return got, notText
 	}
 	got.describe(doc)
+	got.faults(&doc.Markup, page)
 	base, err := frontier.NewBase(got.seen.URL, doc.Base)
 	if err != nil {
 		return nil, err
@@ -255,7 +259,7 @@ func (got *reading) describe(doc *extract.Document) {
 	r.PublishedAt, r.ModifiedAt = dateOf(doc.Published), dateOf(doc.Modified)
 	r.NoIndex = doc.NoIndex
 	if !r.Rendered && doc.Needs != "" {
-		r.NeedsScripts, r.ETag, r.Modified = doc.Needs, "", "" // a later crawl may render it, though the answer is the same
+		r.NeedsScripts, r.ETag, r.Modified = doc.Needs, "", "" // with no validators, a later crawl fetches the page again and may render it
 	}
 	r.OtherLang = doc.DeclaredLang != "" && doc.DeclaredLang != r.Lang
 	r.TitleFrom, r.SharedOnly = doc.TitleFrom, doc.SharedOnly

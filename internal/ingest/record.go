@@ -29,10 +29,12 @@ func recordOf(page *crawler.Page) store.Record {
 		Size:        int64(len(page.Body)),
 		Took:        page.Took.Milliseconds(),
 		Signals:     page.Signals,
+		Hidden:      page.Hidden,
 		Private:     page.Private,
 		Truncated:   page.Truncated,
 		Checked:     page.Item.Kind == frontier.Check,
 		Requisite:   page.Item.Kind == frontier.Requisite,
+		Sitemap:     page.Item.Kind == frontier.Sitemap,
 		RenderError: page.DrawError,
 	}
 	switch {
@@ -54,6 +56,9 @@ func recordOf(page *crawler.Page) store.Record {
 		r.ETag, r.Modified = page.Validators()
 	case page.Listed != nil:
 		r.Kind, r.Detail, r.Hash = store.Sitemap, page.Listed.String(), dedup.HashOf(page.Body)
+		if page.Listed.Cut != nil {
+			r.Bounds = store.BoundList
+		}
 	case page.Drawing != nil:
 		r.Rendered = true // the validators are left out, because they belong to the response, and scripts may have changed the page
 	default:

@@ -208,10 +208,11 @@ func (v *visit) touch(kind store.VisitKind) {
 		r.Missed, r.Problem, r.Detail = 0, "", ""
 	}
 	if kind != store.Failed {
-		r.Restless, r.Signals, r.Private = nil, seen.Signals, seen.Private // the text has no changed passages
+		r.Restless, r.Signals, r.Hidden, r.Private = nil, seen.Signals, seen.Hidden, seen.Private // the text has no changed passages
 	}
 	switch kind {
 	case store.Same:
+		r.Faults, r.Faulty, r.Anchors = seen.Faults, seen.Faulty, seen.Anchors
 		r.ETag, r.Modified = seen.ETag, seen.Modified
 	case store.NotModified: // the response need not repeat all validators (RFC 9110, section 15.4.5)
 		r.ETag, r.Modified = cmp.Or(seen.ETag, r.ETag), cmp.Or(seen.Modified, r.Modified)
@@ -294,6 +295,7 @@ func apparent(r store.Record) store.Record {
 	r.ETag, r.Modified, r.Visit, r.Added, r.Removed, r.Earlier = "", "", "", "", "", nil
 	r.Verdict, r.Leader, r.DuplicateOf, r.Resemblance, r.Found, r.Capped = "", dedup.Hash{}, "", 0, "", false
 	r.Listed, r.Since = false, time.Time{}
+	r.Faults, r.Faulty, r.Anchors, r.Hidden = 0, nil, nil, false
 	return r
 }
 

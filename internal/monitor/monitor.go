@@ -25,12 +25,12 @@ import (
 
 // Numbers is the state of a crawl at one moment.
 type Numbers struct {
-	Pages    map[string]int64 // in the store, by verdict
+	Pages    map[string]int64 // pages in the store, by verdict
 	Others   map[string]int64 // other records in the store, by kind
-	Problems map[string]int64 // errors in the store, by kind
-	URLs     map[string]int64 // in the frontier, by state
+	Problems map[string]int64 // URLs in the store that failed, by problem
+	URLs     map[string]int64 // URLs in the frontier, by state
 	States   map[string]int64 // hosts of this process, by state
-	InFlight int              // URLs under way: being fetched or judged
+	InFlight int              // URLs that are being fetched or judged
 	Hosts    int              // hosts with URLs to fetch
 	Bytes    int64            // size of the decoded bodies of all URLs in the store, from all runs
 	Fetched  int64            // size of the decoded bodies fetched by this process
@@ -126,7 +126,7 @@ func (s *Server) ObserveStore(operation string, took time.Duration) {
 	s.calls.WithLabelValues(operation).Observe(took.Seconds())
 }
 
-// Close stops the server. Requests under way have a second to finish.
+// Close stops the server. Requests that are being answered have a second to finish.
 func (s *Server) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
@@ -139,7 +139,7 @@ func (s *Server) Close() error {
 	return nil
 }
 
-// numbers is a collector of the numbers that a function returns.
+// numbers implements [prometheus.Collector] for the numbers that a function returns.
 type numbers func() Numbers
 
 var (

@@ -56,7 +56,7 @@ type progress struct {
 }
 
 // watch shows the progress of the crawl until stop is called. If Output.Quiet is set, it shows only
-// the state of the hosts, and that only when the user asks for it.
+// the state of the hosts, and only when the user asks for it.
 func watch(ctx context.Context, p progress) (stop func()) {
 	done := make(chan struct{})
 	var wait sync.WaitGroup
@@ -138,8 +138,8 @@ func (o Output) progress(m moment, at time.Time) {
 	}
 }
 
-// sayPace tells new users why the crawl is slow, if it is. It first writes the string erase, which
-// clears the status line.
+// sayPace explains to new users why the crawl is slow, if it is slow. It first writes the string
+// erase, which clears the status line.
 func (p progress) sayPace(erase string) {
 	if text := p.opt.paceText(p.of.now(), p.of.crawl.Hosts()); text != "" {
 		if erase != "" {
@@ -152,9 +152,9 @@ func (p progress) sayPace(erase string) {
 // paceAfter is how long a crawl must run before its rate is meaningful.
 const paceAfter = 5 * time.Second
 
-// paceText returns a text that says that the crawl is slow because it waits between requests to a
-// host. It returns "" if that is not the reason, or if the user set the delay. Without the text,
-// new users might think that a page a second is the program's limit.
+// paceText returns a text for a crawl that is slow because it waits between requests to a host. The
+// text explains this, because new users might think that a page a second is the program's limit.
+// paceText returns "" if the crawl is slow for another reason, or if the user set the delay.
 func (o *Options) paceText(m moment, hosts []crawler.HostState) string {
 	delay := o.Crawl.Delay
 	if o.DelayChosen || delay == 0 || m.pending == 0 {

@@ -1,6 +1,6 @@
-// Package session runs a crawl from its options to its summary. It is built from values and knows
-// no command line: [Run] takes options, an open store and an output. Its messages name the flags of
-// skink crawl, because their readers type these.
+// Package session runs a crawl from its options to its summary. It does not depend on the command
+// line: [Run] takes options, an open store and an output. Its messages name the flags of skink
+// crawl, because their readers use these flags.
 //
 // A run has phases: agree with the store on a rule, join the other workers, plan what to fetch,
 // open the archive and the consumers, crawl, and summarize.
@@ -24,7 +24,7 @@ import (
 	"skink/store"
 )
 
-// A run holds the values that all steps of one run of a crawl use. They do not change.
+// A run holds the values that all steps of one run of a crawl use. The values do not change.
 type run struct {
 	opt      *Options
 	store    *NamedStore
@@ -35,8 +35,8 @@ type run struct {
 }
 
 // Run crawls into a store until nothing is left to fetch, a limit is reached, or ctx ends. If the
-// run was interrupted, it returns no error, and the summary says so. If the run fetched nothing, it
-// returns an error that says why, even if no step failed.
+// run was interrupted, Run returns no error, and the summary records the interruption. If the run
+// fetched nothing, Run returns an error with the reason, even if no step failed.
 func Run(ctx context.Context, s *NamedStore, opt Options, out Output) (sum Summary, err error) {
 	began := time.Now()
 	rule, settings, err := Agree(ctx, s, s.Name, opt.Wanted)
@@ -65,7 +65,7 @@ func Run(ctx context.Context, s *NamedStore, opt Options, out Output) (sum Summa
 	case !left:
 		return sum, r.nothingLeft(ctx, p, firstDue)
 	case opt.Crawl.CheckAssets && settings.NoLinks:
-		return sum, usagef("--check-assets needs links, and %s keeps none (--links off): omit it, or choose another --store", s.Name)
+		return sum, usagef("--check-assets needs links, but %s was created with --links off: omit the flag, or choose another --store", s.Name)
 	}
 	order, err := orderHosts(ctx, s, opt.Prefer, p.seeds.hosts())
 	if err != nil {
@@ -126,6 +126,7 @@ func (r *run) crawl(ctx context.Context, p plan, order *precedence.Order, kept *
 		Rule:           r.rule,
 		Markdown:       r.settings.Markdown,
 		NoLinks:        r.settings.NoLinks,
+		Anchors:        r.opt.Anchors,
 		Order:          order,
 		SkipDuplicates: r.settings.SkipTexts,
 		GoneAfter:      r.opt.GoneAfter,
@@ -320,14 +321,14 @@ func (r *run) endOf(end outcome) Ending {
 	return e
 }
 
-// keptFiles is how many of the files that the process may open are reserved for everything except
-// network connections.
+// keptFiles is the number of open files that are reserved for everything except network
+// connections.
 const keptFiles = 128
 
 // affordable returns how many of the requested connections may be used at the same time if the
-// process may open so many files; 0 files means no limit. Each connection is an open file, and as
-// many idle connections may be kept open. If the system refused to open another file, the host
-// would seem to be down.
+// process may open the given number of files; 0 files means no limit. Each connection is an open
+// file, and the same number of idle connections may be kept open. If the system refused to open
+// another file, the crawl would treat the host as down.
 func affordable(connections int, files int64) int {
 	if files == 0 {
 		return connections
@@ -335,8 +336,8 @@ func affordable(connections int, files int64) int {
 	return int(min(int64(connections), max((files-keptFiles)/2, 1)))
 }
 
-// spent returns how much earlier runs fetched from each host, if the options limit it. Otherwise it
-// returns nil, without reading the records of the store.
+// spent returns the numbers of pages and bytes that earlier runs fetched from each host, if the
+// options limit them. Otherwise, it returns nil without reading the records of the store.
 func spent(ctx context.Context, s store.Reader, o *crawler.Options) (map[string]crawler.Spent, error) {
 	if !o.HasHostBudgets() {
 		return nil, nil
@@ -364,7 +365,7 @@ func spent(ctx context.Context, s store.Reader, o *crawler.Options) (map[string]
 }
 
 // noteAlone writes to the store the hosts to which the crawl stopped sending requests. The pipeline
-// may have written some already.
+// may already have written some of these hosts.
 func noteAlone(ctx context.Context, s store.Meta, alone []crawler.LeftHost) error {
 	if len(alone) == 0 {
 		return nil
@@ -378,9 +379,9 @@ func noteAlone(ctx context.Context, s store.Meta, alone []crawler.LeftHost) erro
 	})
 }
 
-// book returns the book in which the crawl collects what it learns about sites. It returns nil if
-// the options exclude learning. Folders on this machine are exempt, because reading their files
-// loads no server.
+// book returns the book in which the crawl records the patterns that it learns about sites. It
+// returns nil if the options exclude learning. Folders on this machine are exempt, because reading
+// their files does not burden a server.
 func (r *run) book(folders []folder.Site) *learn.Book {
 	if !r.opt.Learn {
 		return nil

@@ -25,6 +25,7 @@ import (
 	"slices"
 
 	"skink/dedup"
+	"skink/extract/markup"
 	"skink/report"
 	"skink/store"
 )
@@ -44,9 +45,10 @@ type Audit struct {
 	About
 	Lists []*List // all lists in a fixed order, including empty ones
 
-	s    store.Reader
-	site *site
-	rule dedup.Rule
+	s     store.Reader
+	site  *site
+	rule  dedup.Rule
+	cover *coverage
 
 	nearly *Nearly // pages that are almost duplicates; nil: not computed
 }
@@ -57,6 +59,8 @@ type About struct {
 	URLs  int64 `json:"urls"`            // number of URLs that have a record
 	Pages int64 `json:"pages"`           // number of URLs whose record has a verdict
 	Links bool  `json:"links_are_known"` // whether the store keeps the links of its pages
+
+	Coverage Coverage `json:"coverage"` // how much of the site was fetched
 }
 
 // Read reads all records and links of a store and returns everything that an audit can find in them.
@@ -70,7 +74,7 @@ func Read(ctx context.Context, s store.Reader, opt Options) (*Audit, error) {
 	}
 	a := &Audit{
 		About: About{About: opt.About, Links: !opt.About.Settings.NoLinks},
-		s:     s, site: newSite(), rule: opt.Rule,
+		s:     s, site: newSite(), rule: opt.Rule, cover: newCoverage(),
 	}
 	a.Lists = lists(a)
 	if err := a.readRecords(ctx); err != nil {
@@ -82,8 +86,11 @@ func Read(ctx context.Context, s store.Reader, opt Options) (*Audit, error) {
 	if err := a.site.findBounds(ctx, s); err != nil {
 		return nil, fmt.Errorf("audit: %w", err)
 	}
+	var err error
+	if a.Coverage, err = a.cover.read(ctx, s, a.site.at); err != nil {
+		return nil, fmt.Errorf("audit: %w", err)
+	}
 	if opt.Nearly != nil {
-		var err error
 		if a.nearly, err = opt.Nearly(ctx); err != nil {
 			return nil, fmt.Errorf("audit: compare all pages: %w", err)
 		}
@@ -102,10 +109,13 @@ func lists(a *Audit) []*List {
 	all := []*List{
 		broken(a), redirects(a), canonicals(a), hreflang(a),
 		titles(a), descriptions(a), headings(a),
-		duplicates(a), nearly(a), thin(a), noText(a), noIndex(a), blocked(a), postponed(a), orphans(a),
-		slow(a), large(a), deep(a), pages(a),
+		duplicates(a), nearly(a), thin(a), noText(a), noIndex(a), blocked(a), postponed(a), orphans(a), sitemaps(a),
+		slow(a), large(a), deep(a),
+		links(a), images(a), checkList("markup"), checkList("forms"), checkList("structured"), checkList("sharing"),
+		urls(a), pagination(a), security(a), checkList("transfer"), pages(a),
 	}
 	for _, l := range all {
+		l.addChecks(markup.Checks)
 		if l.audit = a; l.Findings == nil {
 			l.Findings = []*Finding{{}}
 		}
@@ -148,6 +158,7 @@ func (a *Audit) count(r *store.Record) {
 		a.Pages++
 	}
 	a.See(r)
+	a.cover.see(r)
 }
 
 // readLinks counts for each URL how many pages link to it.
@@ -165,6 +176,11 @@ func (a *Audit) readLinks(ctx context.Context) error {
 			continue // the page was first visited after readRecords, or has no links
 		}
 		a.site.link(at, change.Links)
+		for _, l := range a.Lists {
+			if l.link != nil {
+				l.link(at, change.Links)
+			}
+		}
 	}
 	return nil
 }

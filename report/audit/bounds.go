@@ -27,6 +27,10 @@ const (
 	// A phone with a slow connection of 1.6 Mbit/s needs five seconds to load so many bytes, without
 	// any pictures.
 	largePage = 1_000_000
+	// A picture of this many bytes takes half a second on such a connection.
+	largeImage = 100_000
+	// In characters. Longer URLs are cut where people see them, and break in messages.
+	longURL = 115
 	// Crawlers and visitors hardly reach a page to which the shortest way from the start is so many
 	// links.
 	deepPage = 5
@@ -37,5 +41,5 @@ var limits = strings.NewReplacer(
 	"{short title}", fmt.Sprint(shortTitle), "{long title}", fmt.Sprint(longTitle),
 	"{short description}", fmt.Sprint(shortDescription), "{long description}", fmt.Sprint(longDescription),
 	"{short heading}", fmt.Sprint(shortHeading), "{long heading}", fmt.Sprint(longHeading),
-	"{deep page}", fmt.Sprint(deepPage),
+	"{deep page}", fmt.Sprint(deepPage), "{long URL}", fmt.Sprint(longURL),
 )

@@ -22,7 +22,9 @@ func broken(*Audit) *List {
 		),
 		Findings: []*Finding{{Name: "gone"}, {Name: "soft"}, {Name: "refused"}, {Name: "server"}, {Name: "unreachable"}, {Name: "unreadable"}},
 	}
-	return l.pick(store.Error, func(r *store.Record) (string, bool) { return brokenHow(r), r.Problem != unfetched })
+	return l.pick(store.Error, func(r *store.Record) (string, bool) {
+		return brokenHow(r), r.Problem != unfetched && !r.Sitemap // sitemaps are in the list sitemap
+	})
 }
 
 // unfetched is the problem of a file that was not requested, because its host's limit of requisites

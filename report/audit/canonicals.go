@@ -1,7 +1,12 @@
 package audit
 
 import (
+	"regexp"
+	"strings"
+
 	"skink/dedup"
+	"skink/extract/markup"
+	"skink/report"
 	"skink/store"
 )
 
@@ -29,8 +34,9 @@ func canonicals(a *Audit) *List {
 		}
 		switch {
 		case r.CanonicalURL == "" && r.NoIndex: // needs no canonical URL, because search engines do not list it anyway
-		case r.CanonicalURL == "":
+		case r.CanonicalURL == "" && !markup.Set(r.Faults).Has(markup.CanonicalScheme):
 			l.found("missing", at, nobody)
+		case r.CanonicalURL == "":
 		case r.CanonicalURL == r.URL:
 			l.found("self", at, nobody)
 		case store.HostOf(r.CanonicalURL) != store.HostOf(r.URL):
@@ -104,8 +110,9 @@ func hreflang(a *Audit) *List {
 				}
 				return listed(all)
 			}).where((*subject).hasOther),
+			column("languages", "Languages", func(_ *subject, r *store.Record) any { return languages(r) }),
 		),
-		Findings: []*Finding{{Name: "dead"}, {Name: "one-way"}},
+		Findings: []*Finding{{Name: "dead"}, {Name: "code"}, {Name: "hidden"}, {Name: "several"}, {Name: "one-way"}, {Name: "self"}, {Name: "default"}},
 	}
 	type named struct {
 		from int32
@@ -113,9 +120,17 @@ func hreflang(a *Audit) *List {
 	}
 	var all []named
 	pairs := map[[2]dedup.Hash]bool{}
+	cut := map[int32]bool{} // pages with more alternates than a record holds
 	l.see = func(at int32, r *store.Record) {
 		if r.Kind != store.Page {
 			return
+		}
+		if len(r.Alternates) == store.MostAlternates {
+			cut[at] = true
+		} else {
+			for _, name := range alternateFaults(r) {
+				l.found(name, at, nobody)
+			}
 		}
 		for _, alt := range r.Alternates {
 			if alt.URL == r.URL {
@@ -129,9 +144,11 @@ func hreflang(a *Audit) *List {
 		}
 	}
 	l.conclude = func() {
+		unknown := int64(0)
 		for _, n := range all {
 			to, known := a.site.at[n.to]
-			if !known {
+			if !known || cut[to] {
+				unknown++
 				continue
 			}
 			switch a.site.pages[to].kind {
@@ -141,11 +158,53 @@ func hreflang(a *Audit) *List {
 				if !pairs[[2]dedup.Hash{n.to, a.site.pages[n.from].id}] {
 					l.found("one-way", n.from, to)
 				}
+				if a.site.pages[to].aside() {
+					l.found("hidden", n.from, to)
+				}
 			}
 		}
-		all, pairs = nil, nil
+		if unknown > 0 {
+			l.Unknown = "whether " + report.Counted(unknown, "translation") + " that the crawl did not fetch link back"
+		}
+		all, pairs, cut = nil, nil, nil
 	}
 	return l
+}
+
+// hreflangCode matches the values of hreflang that search engines read: a language (ISO 639-1), perhaps
+// a script (ISO 15924), perhaps a region (ISO 3166-1).
+var hreflangCode = regexp.MustCompile(`(?i)^([a-z]{2,3}(-[a-z]{4})?(-([a-z]{2}|[0-9]{3}))?|x-default)$`)
+
+// alternateFaults returns the names of the findings for the translations that a page names.
+func alternateFaults(r *store.Record) (names []string) {
+	if len(r.Alternates) == 0 {
+		return nil
+	}
+	self, byDefault, several, bad := false, false, false, false
+	urls := map[string]string{}
+	for _, alt := range r.Alternates {
+		lang := strings.ToLower(alt.Lang)
+		self = self || alt.URL == r.URL
+		byDefault = byDefault || lang == "x-default"
+		bad = bad || !hreflangCode.MatchString(lang) || strings.HasSuffix(lang, "-uk") || strings.HasSuffix(lang, "-eu")
+		if before, known := urls[lang]; known && before != alt.URL {
+			several = true
+		}
+		urls[lang] = alt.URL
+	}
+	if !self && !namesAnother(r) {
+		names = append(names, "self")
+	}
+	if !byDefault {
+		names = append(names, "default")
+	}
+	if several {
+		names = append(names, "several")
+	}
+	if bad {
+		names = append(names, "code")
+	}
+	return names
 }
 
 // languageOfOther returns as a table cell the languages under which a page declares the entry's other

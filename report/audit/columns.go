@@ -195,6 +195,8 @@ func indexed(r *store.Record) any {
 		return "no: noindex"
 	case namesAnother(r):
 		return "no: canonical URL"
+	case r.Hidden:
+		return "no: robots.txt"
 	}
 	return "yes"
 }

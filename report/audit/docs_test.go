@@ -41,7 +41,11 @@ func findingsPage() string {
 	for _, l := range lists(&Audit{site: newSite()}) {
 		fmt.Fprintf(&b, "\n### %s\n\n| finding | severity | what | why it matters | how to fix it |\n|---|---|---|---|---|\n", l.Name)
 		for _, f := range l.Findings {
-			fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s |\n", f.FullName(), f.Weight, f.Title, f.Means, f.Fix)
+			means := f.Means
+			if f.unseen != "" {
+				means += " Not certain if URLs of the site were not fetched: " + strings.ToLower(f.unseen[:1]) + f.unseen[1:]
+			}
+			fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s |\n", f.FullName(), f.Weight, f.Title, means, f.Fix)
 		}
 	}
 	return b.String()

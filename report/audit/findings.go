@@ -21,6 +21,7 @@ type Text struct {
 	Title    string
 	Means    string // what the finding means, in one sentence
 	Fix      string // how to fix the problem, in one sentence
+	unseen   string // why the finding may be wrong if pages of the site were not fetched; "": it is not
 	measured string // title to use instead if all pages were compared with each other; "": use Title
 }
 
@@ -53,7 +54,7 @@ func parseTexts(file string) (map[string]Text, error) {
 			defer delete(fields, f)
 			return limits.Replace(fields[f])
 		}
-		t := Text{weightNamed(take("severity")), take("title"), take("means"), take("fix"), take("measured")}
+		t := Text{weightNamed(take("severity")), take("title"), take("means"), take("fix"), take("unseen"), take("measured")}
 		if _, twice := all[name]; twice || t.Weight == 0 || t.Title == "" || t.Means == "" || t.Fix == "" {
 			return nil, fmt.Errorf("findings.txt: [%s]: write exactly one section, with severity (error, warning, note or ok), title, means and fix", name)
 		}

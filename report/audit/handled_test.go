@@ -33,18 +33,20 @@ func TestHandled(t *testing.T) {
 	add("/copy", copyOf("/leader", store.Record{}))
 	add("/hidden", copyOf("/leader", store.Record{NoIndex: true}))
 	add("/named", copyOf("/leader", store.Record{CanonicalURL: "http://a.test/leader"}))
+	add("/blocked", copyOf("/leader", store.Record{Hidden: true}))
 	add("/misnamed", copyOf("/leader", store.Record{CanonicalURL: "http://a.test/other"}))
 	add("/uses", store.Record{Verdict: dedup.Thin}, store.Link{URL: "http://a.test/app.js", Kind: store.LinkScript}, store.Link{URL: "http://a.test/leader", Kind: store.LinkAnchor})
 	add("/drawn", store.Record{Verdict: dedup.Thin}, store.Link{URL: "http://a.test/app.js", Kind: store.LinkScript})
+	add("/listing", store.Record{Verdict: dedup.Thin}, store.Link{URL: "http://a.test/leader", Kind: store.LinkAnchor})
 	a, err := audit.Read(t.Context(), s, audit.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for name, want := range map[string]string{
-		"duplicates.exact":   "2 and 2 apart", // the copies are /copy and /misnamed
-		"canonicals.missing": "5 and 0 apart", // all pages without a canonical URL, except /hidden
+		"duplicates.exact":   "2 and 3 apart", // the copies are /copy and /misnamed
+		"canonicals.missing": "7 and 0 apart", // all pages without a canonical URL, except /hidden
 		"no-text.unseen":     "1 and 0 apart", // the page is /drawn
-		"no-text.links":      "1 and 0 apart", // the page is /uses
+		"no-text.links":      "2 and 0 apart", // the page is /uses
 	} {
 		f := a.Find(name)
 		if got := fmt.Sprintf("%d and %d apart", f.Count(), f.Apart()); got != want {
@@ -182,6 +184,41 @@ func TestRepeatedOnce(t *testing.T) {
 	} {
 		if got := a.Find(name).Count(); got != want {
 			t.Errorf("%s: %d, want %d", name, got, want)
+		}
+	}
+}
+
+// TestIndexPages checks which thin pages count as indexes, by their titles.
+func TestIndexPages(t *testing.T) {
+	s := store.NewMemory()
+	want := map[string]string{
+		"Index of /pub": "index", "Index — Manual": "index", "Uses of Class java.lang.String (Java SE)": "index", "java.util Class Hierarchy (Java SE)": "index",
+		"Search results | Shop": "index", "Directory listing for /a/": "index", "Table of Contents": "index", "Tags": "index",
+		"Search engines of the world": "text", "Index funds for beginners": "text", "Contents insurance": "text", "The uses of class war": "text", "Our hierarchy": "text",
+	}
+	for title := range want {
+		r := store.Record{URL: "http://a.test/" + strings.ReplaceAll(title, " ", "-"), Kind: store.Page, Size: 1000, ContentType: "text/html", Title: title, Verdict: dedup.Thin, Words: 12}
+		r.ID = dedup.HashOf([]byte(r.URL))
+		if _, err := s.Commit(t.Context(), []*store.Entry{{Record: r}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	a, err := audit.Read(t.Context(), s, audit.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]string{}
+	for _, f := range a.List("thin").Findings {
+		for row, err := range f.Rows(t.Context(), 0) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			got[cell(t, row, "title").(string)] = f.Name
+		}
+	}
+	for title := range want {
+		if got[title] != want[title] {
+			t.Errorf("%q is thin.%s, want thin.%s", title, got[title], want[title])
 		}
 	}
 }

@@ -17,6 +17,7 @@ var pageTemplates = template.Must(Templates(report.Templates()))
 // Templates adds the templates for audits to t, which has those of [report.Templates]:
 //
 //	overview  findings as a table, each with a link if its rows are on the page
+//	gaps      URLs that were not fetched, as a table
 //	means     what a finding means, and how to fix it
 //
 // No template contains a script or a style attribute.
@@ -53,6 +54,7 @@ func (l *List) Table(rows []Row) (t report.Table) {
 type overviewHTML struct {
 	Heading string
 	About   []string
+	Gaps    []Gap
 	Groups  []group
 	Clean   []string
 	Unknown []string
@@ -60,6 +62,7 @@ type overviewHTML struct {
 
 // A group is the findings of one weight, such as all errors, with a title.
 type group struct {
+	Weight   Weight
 	Title    string
 	Findings []*Finding
 }
@@ -74,7 +77,7 @@ var weightTitles = map[Weight]string{
 // byWeight groups findings by weight, errors first. Weights without findings are left out.
 func byWeight(findings []*Finding) (all []group) {
 	for w := Error; w <= OK; w++ {
-		g := group{Title: weightTitles[w]}
+		g := group{Weight: w, Title: weightTitles[w]}
 		for _, f := range findings {
 			if f.Weight == w {
 				g.Findings = append(g.Findings, f)
@@ -88,7 +91,7 @@ func byWeight(findings []*Finding) (all []group) {
 }
 
 func writeHTML(ctx context.Context, out *bufio.Writer, a *Audit, chosen []*Finding, o Output) error {
-	head := overviewHTML{Heading: a.heading(), About: a.aboutLines(), Groups: byWeight(chosen), Unknown: a.Unknown()}
+	head := overviewHTML{Heading: a.heading(), About: a.aboutLines(), Gaps: a.Coverage.Gaps, Groups: byWeight(chosen), Unknown: a.Unknown()}
 	if o.About == "" {
 		head.Clean = a.clean()
 	}

@@ -24,6 +24,8 @@ type findingJSON struct {
 	Of     string `json:"of"`    // what Count counts: "pages" or "URLs"
 	Apart  int    `json:"apart"` // pages with the problem that are not in Count, see Finding.Apart
 	Links  int64  `json:"links"` // links to the pages in Count
+
+	Caveat string `json:"caveat,omitempty"` // why the finding may be wrong, see Finding.Caveat
 }
 
 // listJSON is a list without its findings.
@@ -43,7 +45,7 @@ func writeJSON(ctx context.Context, out *bufio.Writer, a *Audit, chosen []*Findi
 	w.EndList()
 	w.List("findings")
 	for _, f := range chosen {
-		head := findingJSON{f.FullName(), f.list.Name, f.Weight.String(), f.Title, f.Means, f.Fix, f.Count(), f.list.Of, f.Apart(), f.Links()}
+		head := findingJSON{f.FullName(), f.list.Name, f.Weight.String(), f.Title, f.Means, f.Fix, f.Count(), f.list.Of, f.Apart(), f.Links(), f.Caveat()}
 		if err := w.Group("", head, "rows", f.fields(ctx, o.top()), ""); err != nil {
 			return err
 		}

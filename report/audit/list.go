@@ -3,6 +3,7 @@ package audit
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"iter"
 	"slices"
 	"strings"
@@ -41,9 +42,10 @@ type List struct {
 
 	audit     *Audit
 	aside     func(s *site, p *page) bool                 // whether a page is listed but not counted; nil: all are counted
-	asideIs   string                                      // why such pages are not counted; "": they have noindex, or another canonical URL
+	asideIs   string                                      // why such pages are not counted; "": search engines do not list them
 	elsewhere func() string                               // says which pages are in another list instead of this; nil or "": none
 	see       func(at int32, r *store.Record)             // called for each record, at being its index in site.pages
+	link      func(at int32, links []store.Link)          // called for each page with links, after all calls of see
 	conclude  func()                                      // called after all records and links; nil: see finds everything
 	prepare   func(ctx context.Context, s *subject) error // reads further data for the columns of a row; nil: there is none
 }
@@ -97,7 +99,7 @@ func (f *Finding) Besides() string {
 func besides(apart int64, l *List) string {
 	var all []string
 	if apart > 0 {
-		all = append(all, "and "+report.Grouped(apart)+" "+cmp.Or(l.asideIs, "with noindex or another canonical URL"))
+		all = append(all, "and "+report.Grouped(apart)+" "+cmp.Or(l.asideIs, "not for search engines"))
 	}
 	if l.elsewhere != nil && l.elsewhere() != "" {
 		all = append(all, l.elsewhere())
@@ -114,6 +116,16 @@ func (l *List) apart() int64 {
 		}
 	}
 	return int64(len(all))
+}
+
+// Caveat returns why the finding may be wrong because pages of the site were not fetched, or "" if that
+// does not matter.
+func (f *Finding) Caveat() string {
+	missing := f.list.audit.Coverage.Missing()
+	if f.unseen == "" || missing == 0 || len(f.entries) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("Not certain: the crawl did not fetch %s of the site. %s", report.Counted(missing, "URL"), f.unseen)
 }
 
 // Links returns the number of links to the pages that count. Several links from one page to another
@@ -182,7 +194,7 @@ func notMeant(_ *site, p *page) bool { return p.aside() }
 // handled is a value for List.aside in lists of copies: a copy does not count if it asks not to be
 // indexed, or if its canonical URL is a page of its own cluster.
 func handled(s *site, p *page) bool {
-	return p.noIndex || p.names && p.to != nobody && s.pages[p.to].cluster == p.cluster
+	return p.noIndex || p.hidden || p.names && p.to != nobody && s.pages[p.to].cluster == p.cluster
 }
 
 // sort sorts the entries of each finding: pages with the most links to them come first, and pages that

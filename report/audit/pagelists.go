@@ -1,6 +1,8 @@
 package audit
 
 import (
+	"regexp"
+	"strings"
 	"time"
 
 	"skink/dedup"
@@ -11,7 +13,7 @@ import (
 // duplicates lists the pages whose text repeats that of another page.
 func duplicates(*Audit) *List {
 	l := &List{
-		Name: "duplicates", Of: "pages", aside: handled, asideIs: "handled by noindex or their canonical URL",
+		Name: "duplicates", Of: "pages", aside: handled, asideIs: "handled by noindex, robots.txt or their canonical URL",
 		Columns:  brief(linksColumn, alikeColumn, urlColumn, repeatsColumn).more(titleColumn, wordsColumn, indexedColumn),
 		Findings: []*Finding{{Name: "exact"}, {Name: "near"}},
 	}
@@ -22,7 +24,7 @@ func duplicates(*Audit) *List {
 
 // thin lists the pages with too few words to be compared.
 func thin(*Audit) *List {
-	l := &List{Name: "thin", Of: "pages", aside: notMeant, Columns: brief(linksColumn, wordsColumn, urlColumn, titleColumn)}
+	l := &List{Name: "thin", Of: "pages", aside: notMeant, Columns: brief(linksColumn, wordsColumn, urlColumn, titleColumn), Findings: []*Finding{{Name: "text"}, {Name: "index"}}}
 	var noText int64
 	l.elsewhere = func() string {
 		if noText == 0 {
@@ -30,20 +32,40 @@ func thin(*Audit) *List {
 		}
 		return report.Grouped(noText) + " more without text: see no-text"
 	}
-	return l.all(store.Page, func(r *store.Record) bool {
-		if r.Verdict != dedup.Thin {
-			return false
+	return l.pick(store.Page, func(r *store.Record) (string, bool) {
+		switch {
+		case r.Verdict != dedup.Thin:
+			return "", false
+		case r.Words == 0 || r.NeedsScripts != "":
+			noText++
+			return "", false
+		case isIndex(r.Title) || isIndex(firstOf(r.H1)):
+			return "index", true
 		}
-		if r.Words > 0 && r.NeedsScripts == "" {
-			return true
-		}
-		noText++
-		return false
+		return "text", true
 	})
 }
 
+// indexTitle matches the titles that programs give to pages that have no text of their own: the listing
+// of a folder, the index of a manual, the uses of a class.
+var indexTitle = regexp.MustCompile(`(?i)^(index of /.*|directory listing for /.*|` +
+	`uses of (annotation|class|enum|interface|module|package|record)\b.*|.*\bclass hierarchy( \(.*\))?|hierarchy for .*|` +
+	`((general|module|all|full) )?index|index pages?|contents|table of contents|all (classes|packages|members|files|functions)|` +
+	`(class|file|member|function|namespace|package) (list|index|members)|search( (page|results))?|site ?map|archives?|categories|tags|` +
+	`inhaltsverzeichnis|stichwortverzeichnis|suche|verzeichnis von /.*|sommaire|recherche|índice|buscar)$`)
+
+// isIndex reports whether a title is one of a page without text of its own. The name of the site may
+// follow the title.
+func isIndex(title string) bool {
+	for _, mark := range []string{" — ", " – ", " - ", " | ", " · ", " :: "} {
+		title, _, _ = strings.Cut(title, mark)
+	}
+	return indexTitle.MatchString(strings.TrimSpace(title))
+}
+
 // noText lists the pages and documents in which no text was found, by cause. A page that has links but
-// no text is taken for a mere list of links if most other pages of its host have text. If they have
+// no text is taken for a mere list of links if it loads no script, or if most other pages of its host
+// have text. If they have
 // none either, the host probably sends text to browsers that run scripts only.
 func noText(a *Audit) *List {
 	l := &List{
@@ -78,7 +100,7 @@ func noText(a *Audit) *List {
 			host, is := unseen[at]
 			switch {
 			case !is:
-			case a.site.pages[at].ways > 0 && texts[host] > 0:
+			case a.site.pages[at].ways > 0 && (texts[host] > 0 || !a.site.pages[at].scripts):
 				l.found("links", at, nobody)
 			default:
 				l.found("unseen", at, nobody)
@@ -149,12 +171,19 @@ func deep(*Audit) *List {
 	return l.all(store.Page, func(r *store.Record) bool { return r.Depth >= deepPage })
 }
 
+// noLinks is the reason why lists that need links are unknown.
+const noLinks = "the store has no links (crawl --links off)"
+
 // orphans lists the pages to which no page links. It lists only pages of hosts that were crawled
 // completely, because on other hosts a page that was not fetched may have the link.
 func orphans(a *Audit) *List {
 	l := &List{
 		Name: "orphans", Of: "pages",
-		Columns: brief(wordsColumn, urlColumn, titleColumn).more(indexedColumn),
+		Columns: brief(
+			wordsColumn, urlColumn,
+			column("sitemap", "Listed in", otherURL).where((*subject).hasOther),
+			titleColumn,
+		).more(indexedColumn),
 	}
 	hosts := map[int32]string{} // pages that may be orphans, each with its host
 	l.see = func(at int32, r *store.Record) {
@@ -164,7 +193,7 @@ func orphans(a *Audit) *List {
 	}
 	l.conclude = func() {
 		if !a.Links {
-			l.Unknown = "the store has no links (crawl --links off)"
+			l.Unknown = noLinks
 			hosts = nil
 			return
 		}
@@ -177,7 +206,7 @@ func orphans(a *Audit) *List {
 			case a.site.unfinished[host]:
 				left = true
 			default:
-				l.found("", at, nobody)
+				l.found("", at, p.by)
 			}
 		}
 		if left {

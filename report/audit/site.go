@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"skink/dedup"
-	"skink/frontier"
 	"skink/store"
 )
 
@@ -17,7 +16,7 @@ type site struct {
 	from  map[int32][]inLink   // by index of a URL that has no page, such as a broken one, some links to it
 	links int                  // number of links in from
 
-	unfinished map[string]bool // hosts that still have URLs to fetch
+	unfinished map[string]bool // hosts that still have URLs to fetch, or duplicates of which no link was followed
 }
 
 // A page holds in memory what the audit needs of one URL, whether or not that is a page with text.
@@ -32,17 +31,21 @@ type page struct {
 	ways    int32 // of out, the links that a visitor can click
 	// HTTP status
 	status  int16
+	listed  int32 // number of sitemaps that list it
+	by      int32 // place of a sitemap that lists it; nobody: none does
 	noIndex bool
 	names   bool // whether it names another page as canonical
+	hidden  bool // whether robots.txt forbids search engines to fetch it
+	scripts bool // whether it loads a script
 	reached bool // whether a redirect leads here to which some page links
 }
 
 // follows reports whether the page is a duplicate of another page.
 func (p *page) follows() bool { return p.cluster != p.id }
 
-// aside reports whether search engines do not list the page, because it has noindex or names another
-// page as its canonical URL.
-func (p *page) aside() bool { return p.noIndex || p.names }
+// aside reports whether search engines do not list the page, because it has noindex, names another
+// page as its canonical URL, or is hidden from them by robots.txt.
+func (p *page) aside() bool { return p.noIndex || p.names || p.hidden }
 
 func (p *page) apart() string {
 	switch {
@@ -50,6 +53,8 @@ func (p *page) apart() string {
 		return "noindex"
 	case p.names:
 		return "canonical URL is another page"
+	case p.hidden:
+		return "robots.txt forbids search engines to fetch it"
 	}
 	return ""
 }
@@ -78,7 +83,7 @@ func (s *site) add(r *store.Record) (at int32, isNew bool) {
 	if at, known := s.at[r.ID]; known {
 		return at, false
 	}
-	p := page{id: r.ID, cluster: clusterOf(r), kind: kindOf(r.Kind), to: nobody, last: nobody, status: int16(r.Status), noIndex: r.NoIndex}
+	p := page{id: r.ID, cluster: clusterOf(r), kind: kindOf(r.Kind), to: nobody, last: nobody, by: nobody, status: int16(r.Status), noIndex: r.NoIndex, hidden: r.Hidden}
 	p.names = r.Kind == store.Page && namesAnother(r)
 	at = int32(len(s.pages))
 	s.pages = append(s.pages, p)
@@ -89,7 +94,7 @@ func (s *site) add(r *store.Record) (at int32, isNew bool) {
 	case p.names:
 		s.named[at] = dedup.HashOf([]byte(r.CanonicalURL))
 	}
-	if r.Kind == store.Later || r.NoText {
+	if r.NoText {
 		s.unfinished[store.HostOf(r.URL)] = true
 	}
 	return at, true
@@ -130,10 +135,17 @@ func (s *site) resolve() {
 func (s *site) link(at int32, links []store.Link) {
 	s.pages[at].out = int32(len(links))
 	for _, l := range links {
-		if l.Kind != store.LinkScript && !l.Kind.Asset() {
+		if l.Kind == store.LinkListed {
+			s.list(at, l.URL)
+			continue
+		}
+		switch {
+		case l.Kind == store.LinkScript:
+			s.pages[at].scripts = true
+		case !l.Kind.Asset():
 			s.pages[at].ways++
 		}
-		to, known := s.at[dedup.HashOf([]byte(l.URL))]
+		to, known := s.index(l.URL)
 		if !known || to == at || s.pages[to].last == at {
 			continue
 		}
@@ -146,6 +158,20 @@ func (s *site) link(at int32, links []store.Link) {
 				s.links++
 			}
 		}
+	}
+}
+
+// index returns the index of a URL in pages. known is false if the URL has no record.
+func (s *site) index(url string) (at int32, known bool) {
+	at, known = s.at[dedup.HashOf([]byte(url))]
+	return at, known
+}
+
+// list records that the sitemap at an index of pages lists a URL.
+func (s *site) list(sitemap int32, url string) {
+	if to, known := s.index(url); known {
+		s.pages[to].listed++
+		s.pages[to].by = sitemap
 	}
 }
 
@@ -171,15 +197,6 @@ func (s *site) findBounds(ctx context.Context, r store.Reader) error {
 			return err
 		}
 		s.unfinished[h.Name] = true
-	}
-	for url, err := range r.URLs(ctx, frontier.Outside) {
-		if err == nil {
-			err = ctx.Err()
-		}
-		if err != nil {
-			return err
-		}
-		s.unfinished[store.HostOf(url)] = true
 	}
 	return nil
 }

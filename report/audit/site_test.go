@@ -2,11 +2,15 @@ package audit_test
 
 import (
 	"context"
+	"encoding/binary"
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"skink/dedup"
+	"skink/extract/markup"
 	"skink/report"
 	"skink/report/audit"
 	"skink/store"
@@ -130,6 +134,8 @@ func shop() []planted {
 		good("/en", speaks("en", "/en", "de", "/de", "fr", "/fr")),
 		good("/de", speaks("en", "/en", "de", "/de", "es", "/gone")),
 		good("/fr"),
+		good("/it", speaks("it_IT", "/hidden", "fr", "/fr", "fr", "/de")),
+		good("/nl", speaks("x-default", "/nl", "nl", "/nl")),
 
 		good("/untitled", with(func(r *store.Record) { r.Title = "" })),
 		good("/title-of-h1", with(func(r *store.Record) { r.TitleFrom = "h1" })),
@@ -152,6 +158,7 @@ func shop() []planted {
 			r.Verdict, r.Resemblance, r.Leader, r.DuplicateOf = dedup.Near, 0.9, dedup.HashOf([]byte(origin+"/linker")), origin+"/linker"
 		})),
 		good("/thin", with(func(r *store.Record) { r.Verdict, r.Words = dedup.Thin, 12 })),
+		good("/index-of", with(func(r *store.Record) { r.Verdict, r.Words, r.Title = dedup.Thin, 12, "Index of /files" })),
 		good("/empty", with(func(r *store.Record) { r.Verdict, r.Words, r.Size = dedup.Thin, 0, 0 })),
 		good("/drawn", with(func(r *store.Record) { r.Verdict, r.Words, r.Root = dedup.Thin, 0, "none" }), linking("/app.js")),
 		good("/app", with(func(r *store.Record) {
@@ -165,8 +172,30 @@ func shop() []planted {
 		good("/large", with(func(r *store.Record) { r.Size = 1_200_000 })),
 		good("/deep", with(func(r *store.Record) { r.Depth = 5 })),
 		good("/oslo", inCity("Oslo")), good("/bergen", inCity("Bergen")), good("/narvik", inCity("Narvik")),
+		good("/faulty", with(func(r *store.Record) { // each fault of the HTML and the header
+			for _, c := range markup.Checks {
+				r.Faults |= 1 << c.Fault
+				r.Faulty = append(r.Faulty, fmt.Sprint(c.Fault, " an example"))
+			}
+		})),
+		good("/Upper%20case//part/part", with(func(r *store.Record) { r.URL += "/" + strings.Repeat("long", 25); r.CanonicalURL = r.URL })),
+		{Record: store.Record{URL: origin + "/big.png", Kind: store.Other, Status: 200, ContentType: "image/png", Size: 120_000, Checked: true}},
+		good("/turned", linking("/members next", "/linker next", "/big.png picture", "/missing.png picture")),
+		{Record: store.Record{URL: origin + "/missing.png", Kind: store.Error, Status: 404, Problem: "status 404", Checked: true}},
+		good("/anchored", with(func(r *store.Record) { r.Anchors = anchors("", "part", "café") })),
+		good("/leads", linking("/anchored#part#caf%C3%A9 fine", "/anchored#lost#part lost", "/linker#any unknown")),
+		good("/listed-hidden", with(func(r *store.Record) { r.NoIndex = true })),
+		good("/listed-copy", copyOf("/linker"), canonical("/linker")),
+		ended("/lost.xml", store.Error, 404, "status 404"),
+		{Record: store.Record{URL: origin + "/map.xml", Kind: store.Sitemap, Sitemap: true}, links: []string{"/linker", "/orphan", "/gone", "/old-offer", "/secret", "/listed-hidden", "/listed-copy", "/nobody-knows"}},
+		{Record: store.Record{URL: origin + "/other-map.xml", Kind: store.Sitemap, Sitemap: true}, links: []string{"/linker"}},
 		{Record: store.Record{URL: origin + "/sealed.pdf", Kind: store.Other, Status: 200, ContentType: "application/pdf", Size: 500, Took: 80, Depth: 1, Detail: "no text in this PDF: encrypted, and needs a password"}},
 		{Record: store.Record{URL: origin + "/notes.txt", Kind: store.Page, Status: 200, ContentType: "text/plain", Size: 500, Took: 80, Depth: 1, Verdict: dedup.Unique, Words: 90, Root: "plain"}, text: strings.Repeat("a plain text has no title ", 20)},
+	}
+	for i := range all {
+		if r := &all[i].Record; strings.HasSuffix(r.URL, "/lost.xml") {
+			r.Sitemap = true
+		}
 	}
 	var links []string // the front page links to all pages but those that are to have no links, or few
 	for _, p := range all {
@@ -176,6 +205,19 @@ func shop() []planted {
 		}
 	}
 	all[0].links = append(links, "/ home")
+	return all
+}
+
+// anchors returns the hashes of anchors as a record has them.
+func anchors(names ...string) (all []byte) {
+	var hashes []uint16
+	for _, name := range names {
+		hashes = append(hashes, markup.Anchor(name))
+	}
+	slices.Sort(hashes)
+	for _, h := range hashes {
+		all = binary.BigEndian.AppendUint16(all, h)
+	}
 	return all
 }
 
@@ -199,10 +241,18 @@ func filled(t testing.TB, all []planted) *store.Memory {
 			for _, l := range p.links {
 				path, words, _ := strings.Cut(l, " ")
 				kind := store.LinkAnchor
-				if strings.HasSuffix(path, ".js") {
+				path, fragments, _ := strings.Cut(path, "#")
+				switch {
+				case words == "next":
+					kind = store.LinkNeighbour
+				case strings.HasSuffix(path, ".png"):
+					kind = store.LinkImage
+				case p.Kind == store.Sitemap:
+					kind = store.LinkListed
+				case strings.HasSuffix(path, ".js"):
 					kind = store.LinkScript
 				}
-				links = append(links, store.Link{URL: origin + path, Text: words, Kind: kind})
+				links = append(links, store.Link{URL: origin + path, Text: words, Kind: kind, Fragments: strings.ReplaceAll(fragments, "#", "\n")})
 			}
 			e.Out = store.PackLinks(p.URL, links)
 		}

@@ -15,6 +15,7 @@ func writeText(ctx context.Context, out *bufio.Writer, a *Audit, chosen []*Findi
 		fmt.Fprintln(out, "  "+line)
 	}
 	if o.About == "" {
+		a.textCoverage(out)
 		a.textOverview(out, chosen)
 	}
 	for _, f := range chosen {
@@ -31,7 +32,21 @@ func writeText(ctx context.Context, out *bufio.Writer, a *Audit, chosen []*Findi
 // aboutLines returns the description of an audit as lines of text: its counts and its store.
 func (a *Audit) aboutLines() []string {
 	counts := fmt.Sprintf("%s, %s", report.Counted(a.URLs, "URL"), report.Counted(a.Pages, "page"))
-	return append([]string{counts}, a.About.Lines()...)
+	return append([]string{counts, a.Coverage.String()}, a.About.Lines()...)
+}
+
+// textCoverage writes which URLs were not fetched, and why.
+func (a *Audit) textCoverage(out *bufio.Writer) {
+	if len(a.Coverage.Gaps) == 0 {
+		return
+	}
+	fmt.Fprintln(out, "\nnot fetched")
+	for _, g := range a.Coverage.Gaps {
+		fmt.Fprintf(out, "  %9s  %-10s  %s\n", report.Grouped(g.URLs), g.Name, wrapped(g.Means, 25))
+		for _, line := range g.Lines() {
+			fmt.Fprintf(out, "%25s%s\n", "", line)
+		}
+	}
 }
 
 // textOverview writes one line for each finding.
@@ -85,6 +100,9 @@ func wrapped(s string, indent int) string {
 func (f *Finding) writeText(ctx context.Context, out *bufio.Writer, o Output) error {
 	fmt.Fprintf(out, "\n%s: %s: %s%s\n", f.FullName(), f.Title, report.Grouped(f.Count()), inBrackets(f.Besides()))
 	fmt.Fprintf(out, "  %s\n  %s\n", wrapped(f.Means, 2), wrapped("Fix: "+f.Fix, 2))
+	if caveat := f.Caveat(); caveat != "" {
+		fmt.Fprintf(out, "  %s\n", wrapped(caveat, 2))
+	}
 	if unknown := f.list.Unknown; unknown != "" && o.About != "" { // without About, the overview says so
 		fmt.Fprintf(out, "  %s\n", wrapped("Not checked: "+unknown, 2))
 	}

@@ -83,14 +83,27 @@ func (a *Audit) chosen(name string) (all []*Finding, err error) {
 	return nil, unknownName(name)
 }
 
-// clean returns the names of the findings about problems that do not occur on the site.
+// clean returns the names of the findings about problems that were looked for and not found. If nothing
+// was found in a whole list, it returns the name of the list instead.
 func (a *Audit) clean() (names []string) {
 	for _, l := range a.Lists {
+		if l.Unknown != "" {
+			continue
+		}
+		var clean []string
+		all := 0
 		for _, f := range l.Findings {
-			if f.Weight < OK && f.Count()+f.Apart() == 0 && l.Unknown == "" {
-				names = append(names, f.FullName())
+			if f.Weight == OK {
+				continue
+			}
+			if all++; f.Count()+f.Apart() == 0 {
+				clean = append(clean, f.FullName())
 			}
 		}
+		if len(clean) == all && all > 0 {
+			clean = []string{l.Name}
+		}
+		names = append(names, clean...)
 	}
 	return names
 }

@@ -1,0 +1,335 @@
+package markup
+
+import (
+	"strconv"
+	"strings"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+)
+
+func (r *reader) meta(n *html.Node) {
+	name := attr(n, "name")
+	if name == "" {
+		name = attr(n, "property")
+	}
+	content := attr(n, "content")
+	switch name = strings.ToLower(strings.TrimSpace(name)); {
+	case name == "viewport":
+		r.viewport = true
+	case name == "description" && strings.TrimSpace(content) != "":
+		if r.descriptions++; r.descriptions > 1 {
+			r.found(SeveralDescriptions, content)
+		}
+	case name == "referrer":
+		r.facts.Referrer = true
+	case strings.HasPrefix(name, "og:") || strings.HasPrefix(name, "twitter:"):
+		r.sharing.read(name, strings.TrimSpace(content))
+	}
+	if strings.EqualFold(attr(n, "http-equiv"), "content-security-policy") {
+		r.facts.Policy += content + ";"
+	}
+}
+
+func (r *reader) link(n *html.Node) {
+	rel, href := attr(n, "rel"), strings.TrimSpace(attr(n, "href"))
+	switch {
+	case href == "" || rel == "":
+	case hasToken(rel, "canonical"):
+		if r.inBody > 0 && !r.headScript {
+			r.found(CanonicalInBody, href)
+		}
+		switch scheme := schemeOf(href); {
+		case scheme == "":
+			r.found(CanonicalRelative, href)
+		case scheme != "http" && scheme != "https":
+			r.found(CanonicalScheme, href)
+		}
+	case hasToken(rel, "stylesheet") || hasToken(rel, "icon"):
+		r.file(href)
+	}
+}
+
+// schemeOf returns the scheme of an address in lower case, or "" if the address is relative.
+func schemeOf(href string) string {
+	end := strings.IndexAny(href, ":/?#")
+	if end < 0 || href[end] != ':' {
+		return ""
+	}
+	return strings.ToLower(href[:end])
+}
+
+func (r *reader) heading(n *html.Node) {
+	level := int(n.Data[1] - '0')
+	if r.level > 0 && level > r.level+1 {
+		r.found(HeadingSkipped, "h"+strconv.Itoa(r.level)+" → h"+strconv.Itoa(level)+" "+textOf(n))
+	}
+	r.level = level
+}
+
+// image checks a picture that readers see. Pictures in <noscript> and of one pixel count visits.
+func (r *reader) image(n *html.Node) {
+	src := attr(n, "src")
+	for _, f := range [...]string{src, attr(n, "srcset")} {
+		r.file(f)
+	}
+	width, height, style := attr(n, "width"), attr(n, "height"), attr(n, "style")
+	if r.inNoscript > 0 || width == "1" || height == "1" || width == "0" || hasAttr(n, "hidden") || strings.Contains(style, "none") {
+		return
+	}
+	if src == "" {
+		src = attr(n, "data-src")
+	}
+	if !hasAttr(n, "alt") && !named(n) && !isDecoration(n) {
+		r.found(ImageAlt, src)
+	}
+	if (width == "" || height == "") && !strings.Contains(style, "width") && !strings.Contains(style, "height") && !strings.Contains(style, "aspect-ratio") {
+		r.found(ImageSize, src)
+	}
+}
+
+// named reports whether an element has a name for readers that cannot see it.
+func named(n *html.Node) bool {
+	return attr(n, "aria-label") != "" || attr(n, "aria-labelledby") != "" || attr(n, "title") != ""
+}
+
+// isDecoration reports whether an element is hidden from readers that cannot see it.
+func isDecoration(n *html.Node) bool {
+	role := attr(n, "role")
+	return role == "presentation" || role == "none" || attr(n, "aria-hidden") == "true"
+}
+
+// vague has the texts of links that do not say where the link leads.
+var vague = func() map[string]bool {
+	all := map[string]bool{}
+	for text := range strings.SplitSeq(
+		"click here|click this|here|this|right here|more|read more|learn more|see more|more info|more information|this link|link|this page|"+
+			"hier|hier klicken|klicken sie hier|mehr|mehr erfahren|mehr lesen|weiterlesen|"+
+			"ici|cliquez ici|en savoir plus|lire la suite|aquí|haga clic aquí|leer más|más información", "|") {
+		all[text] = true
+	}
+	return all
+}()
+
+// longestVague is the length of the longest text in vague, in bytes.
+const longestVague = 20
+
+// isVague reports whether vague has a text, in whatever case.
+func isVague(text string) bool {
+	if len(text) > longestVague {
+		return false
+	}
+	var lower [longestVague]byte
+	for i := range len(text) {
+		if lower[i] = text[i]; 'A' <= text[i] && text[i] <= 'Z' {
+			lower[i] += 'a' - 'A'
+		}
+	}
+	return vague[string(lower[:len(text)])]
+}
+
+func (r *reader) anchor(n *html.Node) {
+	if n.DataAtom == atom.A && n.Namespace == "" {
+		if name := attr(n, "name"); name != "" {
+			r.ids = append(r.ids, name)
+		}
+	}
+	href := strings.TrimSpace(attr(n, "href"))
+	if href == "" {
+		return
+	}
+	if strings.HasPrefix(href, "#") {
+		if IsAnchor(href[1:]) && !scripted(n) {
+			r.fragments = append(r.fragments, href[1:])
+		}
+		return
+	}
+	switch {
+	case isLocal(href):
+		r.found(LinkLocal, href)
+	case hasSession(href):
+		r.found(LinkSession, href)
+	}
+	if n.DataAtom == atom.Area || n.Namespace != "" || hasText(n) || scripted(n) {
+		return
+	}
+	if text := textOf(n); text == "" {
+		if !named(n) && !isDecoration(n) && !hasPicture(n) {
+			r.found(LinkEmpty, href)
+		}
+	} else if isVague(text) && !named(n) {
+		r.found(LinkVague, text+": "+href)
+	}
+}
+
+// hasText reports whether the text of a link begins with a text that is longer than every vague one.
+// Most links have such a text, and need no other check.
+func hasText(n *html.Node) bool {
+	c := n.FirstChild
+	for c != nil && c.Type == html.ElementNode {
+		c = c.FirstChild
+	}
+	return c != nil && c.Type == html.TextNode && len(c.Data) > longestVague && len(strings.TrimSpace(c.Data)) > longestVague
+}
+
+// scripted reports whether scripts probably handle an element, so that its attributes do not show what
+// a click on it does.
+func scripted(n *html.Node) bool {
+	for i := range n.Attr {
+		key := n.Attr[i].Key
+		if key == "" {
+			continue
+		}
+		switch key[0] { // most links have only href, class, id, rel, target and title
+		case '@', ':':
+			return true
+		case 'o':
+			if strings.HasPrefix(key, "on") {
+				return true
+			}
+		case 'd':
+			if strings.HasPrefix(key, "data-") {
+				return true
+			}
+		case 'v', 'x', 'n', 'h':
+			if strings.HasPrefix(key, "v-") || strings.HasPrefix(key, "x-") || strings.HasPrefix(key, "ng-") || strings.HasPrefix(key, "hx-") {
+				return true
+			}
+		case 'r', 'a':
+			if key == "role" || key == "aria-controls" || key == "aria-expanded" || key == "aria-haspopup" {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// isLocal reports whether an address is on the visitor's own machine.
+func isLocal(href string) bool {
+	if len(href) < 6 || href[0] != 'h' && href[0] != 'f' {
+		return false
+	}
+	if strings.HasPrefix(href, "file:") {
+		return true
+	}
+	scheme, rest, ok := strings.Cut(href, "://")
+	if !ok || scheme != "http" && scheme != "https" {
+		return false
+	}
+	for _, host := range [...]string{"localhost", "127.0.0.1", "[::1]"} {
+		if after, ok := strings.CutPrefix(rest, host); ok && (after == "" || after[0] == '/' || after[0] == ':') {
+			return true
+		}
+	}
+	return false
+}
+
+// hasSession reports whether an address has the id of a session.
+func hasSession(href string) bool {
+	if strings.IndexByte(href, '=') < 0 {
+		return false
+	}
+	at := strings.IndexAny(href, ";?")
+	if at < 0 {
+		return false
+	}
+	query := strings.ToLower(href[at:])
+	for _, name := range [...]string{"jsessionid=", "phpsessid=", "aspsessionid"} {
+		if i := strings.Index(query, name); i > 0 && strings.IndexByte(";?&", query[i-1]) >= 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// mostRead is the largest number of nodes from which the text of an element is collected.
+const mostRead = 100
+
+// textOf returns the text of an element on one line. The alternative texts of its pictures count, too.
+func textOf(root *html.Node) string {
+	if c := root.FirstChild; c != nil && c.NextSibling == nil && c.Type == html.TextNode {
+		return oneLine(c.Data, mostExample)
+	}
+	var b strings.Builder
+	n := root.FirstChild
+	for range mostRead {
+		if n == nil || b.Len() > mostExample {
+			break
+		}
+		switch {
+		case n.Type == html.TextNode:
+			b.WriteString(n.Data)
+		case n.Type == html.ElementNode && n.DataAtom == atom.Img:
+			b.WriteString(" " + attr(n, "alt") + attr(n, "aria-label") + attr(n, "title"))
+		case n.Type == html.ElementNode:
+			b.WriteString(attr(n, "aria-label") + attr(n, "title") + attr(n, "alt") + attr(n, "value"))
+		}
+		if n.FirstChild != nil && n.DataAtom != atom.Script && n.DataAtom != atom.Style {
+			n = n.FirstChild
+			continue
+		}
+		for n != root && n.NextSibling == nil {
+			n = n.Parent
+		}
+		if n == root {
+			break
+		}
+		n = n.NextSibling
+	}
+	return oneLine(b.String(), mostExample)
+}
+
+// hasPicture reports whether an element contains something other than text that may have a name: a
+// frame, an object or a picture without the attribute alt, which is a fault of its own.
+func hasPicture(root *html.Node) bool {
+	for n := range root.Descendants() {
+		if n.Type != html.ElementNode {
+			continue
+		}
+		switch n.DataAtom {
+		case atom.Object, atom.Iframe, atom.Embed, atom.Video, atom.Canvas, atom.Math:
+			return true
+		case atom.Img:
+			if !hasAttr(n, "alt") {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// file checks the address of a file that browsers load with the page, or a list of them.
+func (r *reader) file(href string) {
+	if href = strings.TrimSpace(href); isHTTP(href) {
+		r.found(InsecureFile, href)
+	}
+}
+
+func (r *reader) script(n *html.Node) {
+	r.file(attr(n, "src"))
+	if c := n.FirstChild; c != nil && len(n.Attr) > 0 && strings.EqualFold(strings.TrimSpace(attr(n, "type")), "application/ld+json") {
+		r.data.read(r, c.Data)
+	}
+}
+
+// field checks a form field that readers fill in.
+func (r *reader) field(n *html.Node) {
+	if n.DataAtom == atom.Input {
+		switch strings.ToLower(attr(n, "type")) {
+		case "password":
+			r.found(Password, attr(n, "name"))
+		case "hidden", "submit", "reset", "button", "image":
+			return
+		}
+	}
+	if named(n) || isDecoration(n) || hasAttr(n, "hidden") || strings.Contains(attr(n, "style"), "none") || hasAttr(n, "aria-describedby") {
+		return
+	}
+	for p := n.Parent; p != nil; p = p.Parent {
+		if p.DataAtom == atom.Label || hasAttr(p, "hidden") || strings.Contains(attr(p, "style"), "display:none") {
+			return
+		}
+	}
+	r.fields = append(r.fields, attr(n, "id"))
+	r.lonely = append(r.lonely, strings.TrimSpace(n.Data+" "+attr(n, "name")))
+}

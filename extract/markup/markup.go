@@ -1,0 +1,187 @@
+// Package markup checks the HTML of a page for faults that readers, browsers or search engines notice:
+// pictures without alternative text, links to fragments that do not exist, broken structured data. It
+// is pure: it sees the parsed document only, and fetches nothing.
+//
+//	facts := markup.Read(root, markup.Options{})
+//	for _, c := range markup.Checks {
+//		if facts.Faults.Has(c.Fault) { fmt.Println(c.Name, facts.Examples(c.Fault)) }
+//	}
+//
+// [Checks] lists all faults. A fault says only what is true of every page with that HTML, on whatever
+// site it is. It does not say that the site works badly.
+package markup
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/net/html"
+)
+
+// A Fault is a fault of a page. The numbers are stored and must not change.
+type Fault uint8
+
+// Faults of the HTML. [Checks] explains each.
+const (
+	ImageAlt            Fault = 0
+	ImageSize           Fault = 1
+	NoViewport          Fault = 2
+	NoLang              Fault = 3
+	NoDoctype           Fault = 4
+	SeveralTitles       Fault = 5
+	SeveralDescriptions Fault = 6
+	HeadingSkipped      Fault = 7
+	CanonicalInBody     Fault = 8
+	CanonicalRelative   Fault = 9
+	LinkEmpty           Fault = 10
+	LinkVague           Fault = 11
+	LinkFragment        Fault = 12
+	LinkLocal           Fault = 13
+	LinkSession         Fault = 14
+	DataInvalid         Fault = 15
+	DataIncomplete      Fault = 16
+	SharingIncomplete   Fault = 17
+	SharingRelative     Fault = 18
+	SharingCard         Fault = 19
+	InsecureFile        Fault = 20
+	InsecureForm        Fault = 21
+	Password            Fault = 22
+	FieldLabel          Fault = 23
+	CanonicalScheme     Fault = 24
+)
+
+// Faults of the answer's header. Package markup does not set them, because it sees no header.
+const (
+	NoHSTS Fault = 32 + iota
+	NoCSP
+	NoSniff
+	NoReferrerPolicy
+	NoFraming
+	Uncompressed
+	Uncacheable
+)
+
+// OfHeader reports whether f is a fault of the answer's header, and not of its HTML.
+func (f Fault) OfHeader() bool { return f >= NoHSTS }
+
+// A Set is a set of faults.
+type Set uint64
+
+// Has reports whether the set has a fault.
+func (s Set) Has(f Fault) bool { return s&(1<<f) != 0 }
+
+// Add adds a fault.
+func (s *Set) Add(f Fault) { *s |= 1 << f }
+
+// Remove removes faults.
+func (s *Set) Remove(all ...Fault) {
+	for _, f := range all {
+		*s &^= 1 << f
+	}
+}
+
+// Limits of the examples of a page, which are stored with it.
+const (
+	mostExamples = 2  // of one fault
+	mostExample  = 70 // bytes of one example
+)
+
+// Facts are the faults of one page.
+type Facts struct {
+	Faults Set
+
+	// Shown has examples of faults: the number of the fault, a space and a text such as the src of a
+	// picture.
+	Shown []string
+
+	Anchors []uint16 // hashes of the names that a fragment of a link can have, see [Anchor]; sorted, each once; only with Options.Anchors
+
+	// A <meta> can replace these headers of the answer.
+	Policy   string // Content-Security-Policy; "": none
+	Referrer bool   // Referrer-Policy
+}
+
+// Examples returns the examples of a fault.
+func (f *Facts) Examples(of Fault) []string { return Examples(f.Shown, of) }
+
+// Examples returns the examples of a fault, given the field Shown of [Facts].
+func Examples(shown []string, of Fault) (all []string) {
+	prefix := strconv.Itoa(int(of)) + " "
+	for _, s := range shown {
+		if example, ok := strings.CutPrefix(s, prefix); ok {
+			all = append(all, example)
+		}
+	}
+	return all
+}
+
+// Drop removes faults with their examples.
+func (f *Facts) Drop(all ...Fault) {
+	f.Faults.Remove(all...)
+	f.Shown = slices.DeleteFunc(f.Shown, func(s string) bool {
+		number, _, _ := strings.Cut(s, " ")
+		n, _ := strconv.Atoi(number)
+		return slices.Contains(all, Fault(n))
+	})
+}
+
+// found adds a fault with an example, which may be "".
+func (r *reader) found(f Fault, example string) {
+	r.facts.Faults.Add(f)
+	if r.shown[f] == mostExamples {
+		return
+	}
+	if example = oneLine(example, mostExample); example == "" {
+		return
+	}
+	s := strconv.Itoa(int(f)) + " " + example
+	if !slices.Contains(r.facts.Shown, s) {
+		r.shown[f]++
+		r.facts.Shown = append(r.facts.Shown, s)
+	}
+}
+
+// oneLine returns a text with single spaces, cut to a number of bytes.
+func oneLine(s string, most int) string {
+	if s = strings.Trim(s, " \t\r\n\f"); len(s) <= most && isLine(s) {
+		return s // most texts need no copy
+	}
+	if len(s) > 4*most { // a data: URL may have megabytes
+		s = s[:4*most]
+	}
+	if s = strings.Join(strings.Fields(strings.ToValidUTF8(s, "")), " "); len(s) <= most {
+		return s
+	}
+	const dots = "…"
+	for most -= len(dots); !utf8.RuneStart(s[most]); most-- {
+	}
+	return s[:most] + dots
+}
+
+// isLine reports whether s is printable ASCII without double spaces.
+func isLine(s string) bool {
+	for i := range len(s) {
+		if s[i] < ' ' || s[i] > '~' || s[i] == ' ' && s[i-1] == ' ' {
+			return false
+		}
+	}
+	return true
+}
+
+// Options select what Read collects. The zero value collects the faults only.
+type Options struct {
+	Anchors bool // fill Facts.Anchors
+}
+
+// Read returns the faults of a document. root must be a document node.
+func Read(root *html.Node, o Options) Facts {
+	r := readers.Get().(*reader)
+	r.anchors = o.Anchors
+	r.walk(root)
+	r.conclude()
+	facts := r.facts
+	r.release()
+	return facts
+}

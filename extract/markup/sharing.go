@@ -1,0 +1,63 @@
+package markup
+
+import "strings"
+
+// sharing collects the data that other sites show for a link to the page: Open Graph (https://ogp.me)
+// and the cards of X, formerly Twitter.
+type sharing struct {
+	open     bool    // the page has Open Graph data
+	has      [4]bool // for each of ogRequired
+	relative string  // an address that is not absolute
+	card     string
+}
+
+// ogRequired are the properties that the Open Graph protocol requires of every page.
+var ogRequired = [4]string{"og:title", "og:type", "og:image", "og:url"}
+
+// cards are the types of cards.
+var cards = []string{"summary", "summary_large_image", "app", "player"}
+
+func (s *sharing) read(name, content string) {
+	if name == "twitter:card" {
+		s.card = content
+		return
+	}
+	if !strings.HasPrefix(name, "og:") || content == "" {
+		return
+	}
+	if name == "og:image:url" || name == "og:image:secure_url" {
+		name = "og:image"
+	}
+	for i, required := range ogRequired {
+		if name == required {
+			s.open, s.has[i] = true, true
+		}
+	}
+	if (name == "og:image" || name == "og:url") && !strings.HasPrefix(content, "http://") && !strings.HasPrefix(content, "https://") {
+		s.relative = name + " " + content
+	}
+}
+
+func (s *sharing) conclude(r *reader) {
+	if s.open && s.has != [4]bool{true, true, true, true} {
+		var missing []string
+		for i, has := range s.has {
+			if !has {
+				missing = append(missing, ogRequired[i])
+			}
+		}
+		r.found(SharingIncomplete, strings.Join(missing, ", "))
+	}
+	if s.relative != "" {
+		r.found(SharingRelative, s.relative)
+	}
+	if s.card == "" {
+		return
+	}
+	for _, c := range cards {
+		if strings.EqualFold(s.card, c) {
+			return
+		}
+	}
+	r.found(SharingCard, s.card)
+}

@@ -1,0 +1,262 @@
+package markup
+
+import (
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+)
+
+// A reader collects the facts of one document in one walk through its tree.
+type reader struct {
+	facts   Facts
+	shown   [64]uint8 // by fault, the number of its examples
+	anchors bool
+
+	ids       []string // values of id, and of name of an <a>
+	fragments []string // fragments of links within the page, as written
+
+	titles, descriptions int
+	level                int // of the last heading; 0: there was none
+	lang, viewport       bool
+	doctype              bool
+	headScript           bool // <head> has a <noscript>, after which the parser may end the head early
+	inNoscript, inBody   int
+	sharing              sharing
+	data                 data
+	labels, fields       []string // values of the for of labels, and ids of fields without a label of their own
+	lonely               []string // the markup of the fields, as in fields
+}
+
+var readers = sync.Pool{New: func() any { return &reader{} }}
+
+// release returns the reader's memory for use with other pages. It keeps no string of the page.
+func (r *reader) release() {
+	const large = 1 << 12
+	if cap(r.ids) > large || cap(r.fragments) > large {
+		return
+	}
+	clear(r.ids)
+	clear(r.fragments)
+	*r = reader{ids: r.ids[:0], fragments: r.fragments[:0]}
+	readers.Put(r)
+}
+
+// walk visits all nodes without recursion, because trees are up to 512 levels deep. It skips
+// templates, which are not part of the document.
+func (r *reader) walk(root *html.Node) {
+	n := root
+	for {
+		if r.enter(n) && n.FirstChild != nil {
+			n = n.FirstChild
+			continue
+		}
+		r.leave(n)
+		for n != root && n.NextSibling == nil {
+			n = n.Parent
+			r.leave(n)
+		}
+		if n == root {
+			return
+		}
+		n = n.NextSibling
+	}
+}
+
+// enter handles a node. It reports whether to visit its children.
+func (r *reader) enter(n *html.Node) bool {
+	switch n.Type {
+	case html.DoctypeNode:
+		r.doctype = true
+		return false
+	case html.DocumentNode:
+		return true
+	case html.ElementNode:
+	default:
+		return false
+	}
+	for i := range n.Attr {
+		if a := &n.Attr[i]; a.Key == "id" && a.Val != "" {
+			r.ids = append(r.ids, a.Val)
+			break
+		}
+	}
+	if n.Namespace != "" && n.Namespace != "html" && n.DataAtom != atom.A {
+		return true // <title> of a drawing is not that of the page
+	}
+	switch n.DataAtom {
+	case atom.Template:
+		return false
+	case atom.Noscript:
+		r.inNoscript++
+		if r.inBody == 0 {
+			r.headScript = true
+		}
+	case atom.Html:
+		r.lang = r.lang || attr(n, "lang") != "" || attr(n, "xml:lang") != ""
+	case atom.Body:
+		r.inBody++
+	case atom.Title:
+		r.titles++
+	case atom.Meta:
+		r.meta(n)
+	case atom.Link:
+		r.link(n)
+	case atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6:
+		r.heading(n)
+	case atom.Img:
+		r.image(n)
+	case atom.A, atom.Area:
+		r.anchor(n)
+	case atom.Script:
+		r.script(n)
+	case atom.Iframe, atom.Frame, atom.Embed, atom.Video, atom.Audio, atom.Source, atom.Track:
+		r.file(attr(n, "src"))
+	case atom.Object:
+		r.file(attr(n, "data"))
+	case atom.Form:
+		if isHTTP(attr(n, "action")) {
+			r.found(InsecureForm, attr(n, "action"))
+		}
+	case atom.Label:
+		if name := attr(n, "for"); name != "" {
+			r.labels = append(r.labels, name)
+		}
+	case atom.Input, atom.Select, atom.Textarea:
+		r.field(n)
+	}
+	return true
+}
+
+func (r *reader) leave(n *html.Node) {
+	if n.Type == html.ElementNode {
+		switch n.DataAtom {
+		case atom.Noscript:
+			r.inNoscript--
+		case atom.Body:
+			r.inBody--
+		}
+	}
+}
+
+// conclude finds the faults that only the whole document shows.
+func (r *reader) conclude() {
+	f := &r.facts.Faults
+	if !r.doctype {
+		f.Add(NoDoctype)
+	}
+	if !r.lang {
+		f.Add(NoLang)
+	}
+	if !r.viewport {
+		f.Add(NoViewport)
+	}
+	if r.titles > 1 {
+		f.Add(SeveralTitles)
+	}
+	if r.descriptions > 1 {
+		f.Add(SeveralDescriptions)
+	}
+	for i, id := range r.fields {
+		if id == "" || !slices.Contains(r.labels, id) {
+			r.found(FieldLabel, r.lonely[i])
+		}
+	}
+	r.sharing.conclude(r)
+	r.data.conclude(r)
+	r.findFragments()
+	if r.anchors {
+		r.facts.Anchors = hashes(r.ids)
+	}
+}
+
+// findFragments finds the links within the page whose fragment does not exist.
+func (r *reader) findFragments() {
+	if len(r.fragments) == 0 {
+		return
+	}
+	ids := make(map[string]bool, len(r.ids))
+	for _, id := range r.ids {
+		ids[id] = true
+	}
+	for _, fragment := range r.fragments {
+		if ids[fragment] {
+			continue
+		}
+		if decoded, err := url.PathUnescape(fragment); err != nil || !ids[decoded] {
+			r.found(LinkFragment, "#"+fragment)
+		}
+	}
+}
+
+// IsAnchor reports whether a fragment names a place in a document. Other fragments are routes of
+// scripts ("#/start", "#!start"), text to highlight ("#:~:text="), or the top of the page.
+func IsAnchor(fragment string) bool {
+	return fragment != "" && fragment[0] != '/' && fragment[0] != '!' && !strings.Contains(fragment, ":~:") && !strings.EqualFold(fragment, "top")
+}
+
+// Anchor returns a hash of a fragment, with its percent encoding resolved. Two different fragments
+// have the same hash with a probability of 1 in 65,536, so a page with a thousand anchors hides 1.5 %
+// of the broken links to it.
+func Anchor(fragment string) uint16 {
+	if strings.IndexByte(fragment, '%') >= 0 {
+		if decoded, err := url.PathUnescape(fragment); err == nil {
+			fragment = decoded
+		}
+	}
+	h := uint32(2166136261) // FNV-1a
+	for i := range len(fragment) {
+		h = (h ^ uint32(fragment[i])) * 16777619
+	}
+	return uint16(h>>16) ^ uint16(h)
+}
+
+// hashes returns the hashes of anchors, sorted, each once. An id may be written with percent signs, and
+// then a link may have it as it is or encoded.
+func hashes(ids []string) []uint16 {
+	all := make([]uint16, 0, len(ids)+1)
+	all = append(all, Anchor("")) // the top of the page; so the list is never empty
+	for _, id := range ids {
+		all = append(all, Anchor(id))
+		if strings.IndexByte(id, '%') >= 0 {
+			all = append(all, Anchor(url.PathEscape(id)))
+		}
+	}
+	slices.Sort(all)
+	return slices.Clone(slices.Compact(all))
+}
+
+func attr(n *html.Node, key string) string {
+	for i := range n.Attr {
+		if n.Attr[i].Key == key {
+			return n.Attr[i].Val
+		}
+	}
+	return ""
+}
+
+func hasAttr(n *html.Node, key string) bool {
+	return slices.ContainsFunc(n.Attr, func(a html.Attribute) bool { return a.Key == key })
+}
+
+// hasToken reports whether a list that is separated by white space contains a token. Case is ignored.
+func hasToken(list, token string) bool {
+	if len(list) < len(token) {
+		return false
+	}
+	for t := range strings.FieldsSeq(list) {
+		if strings.EqualFold(t, token) {
+			return true
+		}
+	}
+	return false
+}
+
+// isHTTP reports whether an address begins with "http://".
+func isHTTP(href string) bool {
+	const scheme = "http://"
+	return len(href) > len(scheme) && (href[0] == 'h' || href[0] == 'H') && strings.EqualFold(href[:len(scheme)], scheme)
+}

@@ -1,0 +1,78 @@
+package ingest
+
+import (
+	"encoding/binary"
+	"net/http"
+	"strings"
+
+	"skink/crawler"
+	"skink/extract/markup"
+	"skink/frontier"
+)
+
+// faults records the faults of a page's HTML and of the header of its answer.
+func (got *reading) faults(facts *markup.Facts, page *crawler.Page) {
+	url, header := got.seen.URL, page.Header
+	secure := strings.HasPrefix(url, "https://")
+	if secure {
+		facts.Drop(markup.Password)
+	} else {
+		facts.Drop(markup.InsecureFile, markup.InsecureForm)
+	}
+	if strings.Contains(strings.ToLower(facts.Policy+header.Get("Content-Security-Policy")), "upgrade-insecure-requests") {
+		facts.Drop(markup.InsecureFile)
+	}
+	if isLocal(frontier.HostOf(url)) {
+		facts.Drop(markup.LinkLocal) // the whole site is on this machine
+	}
+	isFolder := strings.HasSuffix(frontier.HostOf(url), ".localhost") // skink itself answers for a folder
+	if got.seen.Status != 0 && isHTML(header) && !isFolder {
+		headerFaults(&facts.Faults, facts, header, secure, len(page.Body))
+	}
+	r := &got.seen
+	r.Faults, r.Faulty = uint64(facts.Faults), facts.Shown
+	if facts.Anchors != nil {
+		r.Anchors = make([]byte, 0, 2*len(facts.Anchors))
+		for _, a := range facts.Anchors {
+			r.Anchors = binary.BigEndian.AppendUint16(r.Anchors, a)
+		}
+	}
+}
+
+// isLocal reports whether a host is this machine.
+func isLocal(host string) bool {
+	name, _, _ := strings.Cut(host, ":")
+	return name == "localhost" || strings.HasSuffix(name, ".localhost") || strings.HasPrefix(name, "127.") || strings.HasPrefix(host, "[::1]")
+}
+
+func isHTML(header http.Header) bool {
+	return strings.Contains(strings.ToLower(header.Get("Content-Type")), "html")
+}
+
+// smallBody is the size in bytes up to which an answer fits into one packet, so that compression saves
+// no time.
+const smallBody = 1400
+
+// headerFaults adds the faults of the header of an HTML page with a body of size bytes.
+func headerFaults(all *markup.Set, facts *markup.Facts, header http.Header, secure bool, size int) {
+	policy := strings.ToLower(strings.Join(header.Values("Content-Security-Policy"), ";"))
+	control := strings.ToLower(strings.Join(header.Values("Cache-Control"), ","))
+	has := func(name string) bool { return strings.TrimSpace(header.Get(name)) != "" }
+	for _, c := range []struct {
+		fault markup.Fault
+		is    bool
+	}{
+		{markup.NoHSTS, secure && !has("Strict-Transport-Security")},
+		{markup.NoCSP, policy == "" && facts.Policy == ""},
+		{markup.NoSniff, !strings.Contains(strings.ToLower(header.Get("X-Content-Type-Options")), "nosniff")},
+		{markup.NoReferrerPolicy, !has("Referrer-Policy") && !facts.Referrer},
+		{markup.NoFraming, !has("X-Frame-Options") && !strings.Contains(policy, "frame-ancestors")},
+		{markup.Uncompressed, size > smallBody && !has("Content-Encoding")},
+		{markup.Uncacheable, strings.Contains(control, "no-store") ||
+			!has("ETag") && !has("Last-Modified") && !has("Expires") && !strings.Contains(control, "max-age")},
+	} {
+		if c.is {
+			all.Add(c.fault)
+		}
+	}
+}

@@ -1,0 +1,186 @@
+package audit
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"skink/crawler/learn"
+	"skink/dedup"
+	"skink/frontier"
+	"skink/internal/harmless"
+	"skink/report"
+	"skink/store"
+)
+
+// Coverage says how much of the site the crawl has seen. An audit finds problems only in pages that
+// were fetched, and some of its findings would disappear if the other pages were fetched, too.
+type Coverage struct {
+	Fetched int64 `json:"fetched"` // URLs of the site that were answered, also by a redirect or with status 404
+	Known   int64 `json:"known"`   // Fetched, and all URLs of the site that were not fetched
+	Gaps    []Gap `json:"not_fetched"`
+}
+
+// A Gap is a group of URLs that the crawl knows but has not fetched, for one reason.
+type Gap struct {
+	Name     string             `json:"name"` // pending, postponed, excluded, blocked, failed, unfollowed or outside
+	URLs     int64              `json:"urls"`
+	Means    string             `json:"means"`
+	Examples []string           `json:"examples,omitempty"`
+	Patterns []report.Postponed `json:"patterns,omitempty"` // of postponed URLs, the pattern with most URLs first
+}
+
+// gaps are all possible gaps in the order in which reports show them. The last two are not URLs of
+// the site that were not fetched: the pages in "unfollowed" were fetched, and the URLs in "outside"
+// are on other sites.
+var gaps = []Gap{
+	{Name: "pending", Means: "the crawl has not fetched these yet: the same command continues it"},
+	{Name: "postponed", Means: "URLs of the same pattern kept returning known texts: --budget off fetches these"},
+	{Name: "excluded", Means: "on a host of the crawl, but outside --scope, excluded by the flags, or deeper than --max-depth"},
+	{Name: "blocked", Means: "robots.txt forbids these: --ignore-robots fetches them"},
+	{Name: "failed", Means: "no page came, but there may be one: --retry fetches these again"},
+	{Name: unfollowed, Means: "pages whose links are unknown: they ask crawlers to follow none (--ignore-nofollow), or have scripts instead of links (--render auto)"},
+	{Name: outside, Means: "links to other sites, which the crawl does not follow"},
+}
+
+const (
+	unfollowed = "unfollowed"
+	outside    = "outside"
+)
+
+// gapExamples is the number of URLs that are kept as examples of each gap.
+const gapExamples = 3
+
+// A coverage collects the data for a [Coverage].
+type coverage struct {
+	fetched int64
+	gaps    map[string]*Gap
+	hosts   map[string]bool // hosts with crawled pages
+}
+
+func newCoverage() *coverage {
+	return &coverage{gaps: map[string]*Gap{}, hosts: map[string]bool{}}
+}
+
+// see counts a record. It skips files, and pages of other sites that were only checked.
+func (c *coverage) see(r *store.Record) {
+	if r.Checked || r.Requisite {
+		return
+	}
+	switch {
+	case r.Kind == store.Later:
+		c.add("postponed", r.URL)
+	case r.Kind == store.Blocked:
+		c.add("blocked", r.URL)
+	case r.Kind == store.Error && !r.Sitemap && !absent(r):
+		c.add("failed", r.URL)
+	default:
+		c.fetched++
+	}
+	if r.Kind == store.Page {
+		c.hosts[store.HostOf(r.URL)] = true
+		if r.DeadEnd != "" {
+			c.add(unfollowed, r.URL)
+		}
+	}
+}
+
+// absent reports whether an error says that there is no page at the URL.
+func absent(r *store.Record) bool {
+	return r.Status == 404 || r.Status == 410 || r.Problem == learn.SoftProblem
+}
+
+func (c *coverage) add(gap, url string) {
+	g := c.gaps[gap]
+	if g == nil {
+		g = &Gap{}
+		c.gaps[gap] = g
+	}
+	if g.URLs++; len(g.Examples) < gapExamples {
+		g.Examples = append(g.Examples, url)
+	}
+}
+
+// read counts the URLs that have no record, and returns the result. known has the ids of the URLs
+// with a record.
+func (c *coverage) read(ctx context.Context, s store.Reader, known map[dedup.Hash]int32) (Coverage, error) {
+	for _, state := range []frontier.State{frontier.Pending, frontier.Outside} {
+		for url, err := range s.URLs(ctx, state) {
+			if err == nil {
+				err = ctx.Err()
+			}
+			if err != nil {
+				return Coverage{}, fmt.Errorf("read the URLs that were not fetched: %w", err)
+			}
+			_, visited := known[dedup.HashOf([]byte(url))]
+			switch {
+			case visited: // the URL waits for another visit
+			case state == frontier.Pending:
+				c.add("pending", url)
+			case c.hosts[store.HostOf(url)]:
+				c.add("excluded", url)
+			default:
+				c.add(outside, url)
+			}
+		}
+	}
+	all := Coverage{Fetched: c.fetched, Known: c.fetched, Gaps: []Gap{}}
+	for _, g := range gaps {
+		found := c.gaps[g.Name]
+		if found == nil {
+			continue
+		}
+		g.URLs, g.Examples = found.URLs, found.Examples
+		slices.Sort(g.Examples)
+		if g.Name == "postponed" {
+			var err error
+			if g.Patterns, err = report.PostponedIn(ctx, s, ""); err != nil {
+				return Coverage{}, err
+			}
+		}
+		if g.ofSite() {
+			all.Known += g.URLs
+		}
+		all.Gaps = append(all.Gaps, g)
+	}
+	return all, nil
+}
+
+// ofSite reports whether the URLs of the gap belong to the site and were not fetched.
+func (g *Gap) ofSite() bool { return g.Name != unfollowed && g.Name != outside }
+
+// Missing returns the number of URLs of the site that were not fetched.
+func (c *Coverage) Missing() int64 { return c.Known - c.Fetched }
+
+// String returns the coverage in one line, such as "fetched 90 of 100 known URLs of the site (90.0 %)".
+func (c *Coverage) String() string {
+	if c.Missing() == 0 {
+		return "fetched all known URLs of the site"
+	}
+	return fmt.Sprintf("fetched %s of %s of the site (%s)", report.Grouped(c.Fetched), report.Counted(c.Known, "known URL"), report.Share(c.Fetched, c.Known))
+}
+
+// patternsShown is the number of patterns of postponed URLs that text and HTML show.
+const patternsShown = 10
+
+// Lines returns the details of the gap for people: examples, or for postponed URLs each pattern with
+// the texts that its fetched URLs returned.
+func (g *Gap) Lines() (lines []string) {
+	if g.Patterns == nil {
+		for _, url := range g.Examples {
+			lines = append(lines, "such as "+harmless.Line(url))
+		}
+		return lines
+	}
+	for _, p := range g.Patterns[:min(len(g.Patterns), patternsShown)] {
+		line := fmt.Sprintf("%s: %s", report.Counted(p.URLs, "URL"), p.Why())
+		if p.New > 0 {
+			line += fmt.Sprintf("; %s had a text of its own", report.Grouped(p.New))
+		}
+		lines = append(lines, harmless.Line(line+"; such as "+p.Example))
+	}
+	if rest := len(g.Patterns) - len(lines); rest > 0 {
+		lines = append(lines, "and "+report.Counted(rest, "more pattern"))
+	}
+	return lines
+}

@@ -1,0 +1,136 @@
+package audit
+
+import (
+	"slices"
+	"strings"
+
+	"skink/extract/markup"
+	"skink/report"
+	"skink/store"
+)
+
+// # Faults of a page's HTML and header
+//
+// Package markup finds most faults of single pages while the crawl runs, and the page's record has them
+// as a set of numbers. [markup.Checks] names the finding of each number: "images.alt" is the finding
+// alt of the list images. A fault of the header is mostly one of the whole server, so such a finding
+// has one entry for each host.
+
+// checkList returns a list whose findings are all from [markup.Checks].
+func checkList(name string) *List {
+	return &List{
+		Name: name, Of: "pages",
+		Columns:  brief(linksColumn, urlColumn).more(titleColumn),
+		Findings: []*Finding{},
+	}
+}
+
+// addChecks adds a finding for each of the checks that have the list's name, and columns for them.
+func (l *List) addChecks(all []markup.Check) {
+	checks := map[string]markup.Fault{} // by name of the finding
+	header := false                     // some are faults of the header
+	for _, c := range all {
+		list, name, _ := strings.Cut(c.Name, ".")
+		if list == l.Name {
+			l.Findings = append(l.Findings, &Finding{Name: name})
+			checks[name] = c.Fault
+			header = header || c.Fault.OfHeader()
+		}
+	}
+	if len(checks) == 0 {
+		return
+	}
+	hosts := &byHost{pages: map[string]int64{}, faults: map[hostFault]*faultCount{}}
+	example := func(s *subject, r *store.Record) any {
+		fault, ok := checks[s.finding.Name]
+		if !ok || fault.OfHeader() || s.hasOther() {
+			return nil
+		}
+		return text(strings.Join(markup.Examples(r.Faulty, fault), ", "))
+	}
+	lacking := func(s *subject, r *store.Record) any {
+		fault, ok := checks[s.finding.Name]
+		if !ok || !fault.OfHeader() {
+			return nil
+		}
+		return hosts.String(store.HostOf(r.URL), fault)
+	}
+	at := slices.IndexFunc(l.Columns, func(c Column) bool { return c.Name == "url" }) + 1
+	l.Columns = slices.Insert(slices.Clone(l.Columns), at, brief(
+		column("example", "Such as", example),
+		column("pages", "Pages of the host", lacking),
+	)...)
+	see, conclude := l.see, l.conclude
+	l.see = func(at int32, r *store.Record) {
+		if see != nil {
+			see(at, r)
+		}
+		if !isHTML(r) {
+			return
+		}
+		host := ""
+		if header {
+			if host = store.HostOf(r.URL); !strings.HasSuffix(host, ".localhost") { // skink itself answers for a folder
+				hosts.pages[host]++
+			}
+		}
+		for name, fault := range checks {
+			switch {
+			case !markup.Set(r.Faults).Has(fault):
+			case fault.OfHeader():
+				hosts.add(host, fault, at)
+			default:
+				l.found(name, at, nobody)
+			}
+		}
+	}
+	l.conclude = func() {
+		if conclude != nil {
+			conclude()
+		}
+		if header && len(hosts.pages) == 0 {
+			l.Unknown = "headers of answers, because no page was fetched by HTTP"
+		}
+		for name, fault := range checks {
+			for key, n := range hosts.faults {
+				if key.fault == fault {
+					l.found(name, n.first, nobody)
+				}
+			}
+		}
+	}
+}
+
+// byHost counts the pages with a fault of the header by host.
+type byHost struct {
+	pages  map[string]int64 // all HTML pages
+	faults map[hostFault]*faultCount
+}
+
+type hostFault struct {
+	host  string
+	fault markup.Fault
+}
+
+type faultCount struct {
+	first int32 // place of the first page with the fault
+	pages int64
+}
+
+func (h *byHost) add(host string, fault markup.Fault, at int32) {
+	n := h.faults[hostFault{host, fault}]
+	if n == nil {
+		n = &faultCount{first: at}
+		h.faults[hostFault{host, fault}] = n
+	}
+	n.pages++
+}
+
+// String returns how many pages of a host have a fault, such as "12 of 30".
+func (h *byHost) String(host string, fault markup.Fault) any {
+	n := h.faults[hostFault{host, fault}]
+	if n == nil {
+		return nil
+	}
+	return text(report.Grouped(n.pages) + " of " + report.Grouped(h.pages[host]))
+}

@@ -1,0 +1,50 @@
+package audit
+
+import (
+	"strings"
+
+	"skink/store"
+)
+
+// images lists pictures that do not exist or are large, and the pages that show pictures wrongly.
+func images(a *Audit) *List {
+	l := &List{
+		Name: "images", Of: "URLs", Linked: true,
+		Columns: brief(
+			linksColumn, statusColumn.where(func(s *subject) bool { return !s.isPage() }),
+			bytesColumn.where(func(s *subject) bool { return !s.isPage() }), urlColumn,
+		).more(titleColumn),
+		Findings: []*Finding{{Name: "broken"}, {Name: "large"}},
+	}
+	checked := false
+	failed := map[int32]bool{} // URLs that are errors
+	l.see = func(at int32, r *store.Record) {
+		checked = checked || r.Checked || r.Requisite
+		switch {
+		case r.Kind == store.Error && r.Problem != unfetched:
+			failed[at] = true
+		case r.Kind == store.Other && r.Size > largeImage && strings.HasPrefix(r.ContentType, "image/"):
+			l.found("large", at, nobody)
+		}
+	}
+	shown := map[int32]bool{} // URLs of failed that a page shows as a picture
+	l.link = func(_ int32, links []store.Link) {
+		for i := range links {
+			if links[i].Kind == store.LinkImage {
+				if at, known := a.site.index(links[i].URL); known && failed[at] {
+					shown[at] = true
+				}
+			}
+		}
+	}
+	l.conclude = func() {
+		for at := range shown {
+			l.found("broken", at, nobody)
+		}
+		if !checked {
+			l.Unknown = "whether pictures exist, and their sizes, because the crawl checked no files (crawl --audit or --check-assets)"
+		}
+		failed, shown = nil, nil
+	}
+	return l
+}

@@ -1,0 +1,73 @@
+package audit
+
+import (
+	"sort"
+	"strings"
+
+	"skink/extract/markup"
+	"skink/store"
+)
+
+// mostFragments is the largest number of links to missing fragments of other pages that are kept.
+const mostFragments = 1 << 20
+
+// links lists the pages with faulty links: links to fragments that do not exist, and those that
+// [markup.Checks] finds. A page's own fragments were checked by the crawl. The fragments of links to
+// other pages are compared with the anchors of those pages, which only a crawl with --audit keeps.
+func links(a *Audit) *List {
+	type leads struct{ from, to int32 }
+	anchors := map[int32]string{} // hashes of the anchors of each page, two bytes each
+	missing := map[leads]string{} // the fragments that the page "to" does not have
+	l := &List{
+		Name: "links", Of: "pages",
+		Columns: brief(
+			linksColumn, urlColumn,
+			column("fragments", "Fragments", func(s *subject, _ *store.Record) any {
+				return text(strings.ReplaceAll(missing[leads{s.entry.page, s.entry.other}], "\n", " "))
+			}).where((*subject).hasOther),
+			column("target", "Of the page", otherURL).where((*subject).hasOther),
+		).more(titleColumn),
+		Findings: []*Finding{},
+	}
+	l.see = func(at int32, r *store.Record) {
+		if isHTML(r) && r.Words > 0 && r.NeedsScripts == "" && r.Bounds == "" && len(r.Anchors) > 0 {
+			anchors[at] = string(r.Anchors)
+		}
+	}
+	l.link = func(at int32, all []store.Link) {
+		for i := range all {
+			if all[i].Fragments == "" {
+				continue
+			}
+			to, known := a.site.index(all[i].URL)
+			if !known || anchors[to] == "" || len(missing) == mostFragments {
+				continue
+			}
+			if lost := without(all[i].Fragments, anchors[to]); lost != "" {
+				missing[leads{at, to}] = lost
+				l.found("fragments", at, to)
+			}
+		}
+	}
+	l.conclude = func() {
+		if len(anchors) == 0 {
+			l.Unknown = "fragments of other pages, because the crawl kept none (crawl --audit)"
+		}
+		anchors = nil
+	}
+	return l
+}
+
+// without returns those of some fragments, separated by line feeds, that are not among anchors.
+func without(fragments, anchors string) string {
+	var lost []string
+	for fragment := range strings.SplitSeq(fragments, "\n") {
+		hash := markup.Anchor(fragment)
+		at := func(i int) uint16 { return uint16(anchors[2*i])<<8 | uint16(anchors[2*i+1]) }
+		n := len(anchors) / 2
+		if i := sort.Search(n, func(i int) bool { return at(i) >= hash }); i == n || at(i) != hash {
+			lost = append(lost, "#"+fragment)
+		}
+	}
+	return strings.Join(lost, "\n")
+}

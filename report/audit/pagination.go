@@ -1,0 +1,32 @@
+package audit
+
+import "skink/store"
+
+// pagination lists pages whose rel=next or rel=prev does not lead to a page, or leads to one to which
+// they have no other link. The links of a page have the kind "neighbour" only in the second case.
+func pagination(a *Audit) *List {
+	l := &List{
+		Name: "pagination", Of: "pages",
+		Columns: brief(
+			linksColumn, urlColumn, column("neighbour", "Names", otherURL).where((*subject).hasOther),
+			column("is", "Which is", func(s *subject, _ *store.Record) any { return endsWith(&s.other.Record) }).where((*subject).hasOther),
+		).more(titleColumn),
+		Findings: []*Finding{{Name: "broken"}, {Name: "unlinked"}},
+	}
+	l.link = func(at int32, links []store.Link) {
+		for i := range links {
+			if links[i].Kind != store.LinkNeighbour {
+				continue
+			}
+			to, known := a.site.index(links[i].URL)
+			switch {
+			case !known:
+			case a.site.pages[to].kind == store.Error || a.site.pages[to].kind == store.Redirect:
+				l.found("broken", at, to)
+			case a.site.pages[to].kind == store.Page:
+				l.found("unlinked", at, to)
+			}
+		}
+	}
+	return l
+}

@@ -1,0 +1,103 @@
+package audit
+
+import (
+	"skink/report"
+	"skink/store"
+)
+
+// sitemaps compares the URLs that sitemaps list with the pages that were crawled. A sitemap should list
+// exactly the pages that search engines may list: no redirects, no errors, no copies.
+func sitemaps(a *Audit) *List {
+	l := &List{
+		Name: "sitemap", Of: "URLs",
+		Columns: brief(
+			linksColumn, urlColumn,
+			column("is", "Which is", func(s *subject, r *store.Record) any { return text(listedIs(r)) }),
+			column("sitemap", "Listed in", otherURL).where((*subject).hasOther),
+			column("sitemaps", "Sitemaps", func(s *subject, _ *store.Record) any { return number(int64(s.site().listed)) }),
+		).more(titleColumn),
+		Findings: []*Finding{{Name: "unread"}, {Name: "broken"}, {Name: "noindex"}, {Name: "blocked"}, {Name: "redirect"}, {Name: "canonical"}, {Name: "missing"}, {Name: "several"}},
+	}
+	hosts := map[int32]string{} // pages that a sitemap should list, each with its host
+	partly := map[string]bool{} // hosts with a sitemap that was not read completely
+	var left int64
+	l.see = func(at int32, r *store.Record) {
+		switch {
+		case r.Sitemap && r.Kind == store.Error:
+			l.found("unread", at, nobody)
+			partly[store.HostOf(r.URL)] = true
+		case r.Kind == store.Sitemap && r.Bounds != "", r.Sitemap && r.Kind == store.Blocked:
+			partly[store.HostOf(r.URL)] = true
+		case isHTML(r) && !r.NoIndex && !r.Hidden && !namesAnother(r) && !r.Follows() && !furtherPage.MatchString(r.URL):
+			hosts[at] = store.HostOf(r.URL)
+		}
+	}
+	l.conclude = func() {
+		if !a.Links {
+			l.Unknown = noLinks
+			hosts = nil
+			return
+		}
+		lists := map[string]bool{} // hosts with a page that a sitemap lists
+		for at, host := range hosts {
+			if a.site.pages[at].listed > 0 {
+				lists[host] = true
+			}
+		}
+		for at := range int32(len(a.site.pages)) {
+			p := &a.site.pages[at]
+			if name := listedFault(p); name != "" {
+				l.found(name, at, p.by)
+			}
+			if p.listed > 1 {
+				l.found("several", at, p.by)
+			}
+			switch host, should := hosts[at]; {
+			case !should || p.listed > 0 || !lists[host]:
+			case partly[host] || a.site.unfinished[host]:
+				left++
+			default:
+				l.found("missing", at, nobody)
+			}
+		}
+		if left > 0 {
+			l.Unknown = "whether sitemaps list " + report.Counted(left, "page") + ", because a sitemap of their host was not read completely"
+		}
+		hosts, partly = nil, nil
+	}
+	return l
+}
+
+// listedFault returns the name of the finding for a URL that sitemaps list although search engines
+// cannot list it, or "" if there is none.
+func listedFault(p *page) string {
+	switch {
+	case p.listed == 0:
+	case p.kind == store.Error:
+		return "broken"
+	case p.kind == store.Blocked || p.kind == store.Page && p.hidden:
+		return "blocked"
+	case p.kind == store.Redirect:
+		return "redirect"
+	case p.kind == store.Page && p.noIndex:
+		return "noindex"
+	case p.kind == store.Page && p.names:
+		return "canonical"
+	}
+	return ""
+}
+
+// listedIs returns in words what was found at a URL that a sitemap lists.
+func listedIs(r *store.Record) string {
+	switch {
+	case r.Kind == store.Page && r.Hidden:
+		return "a page that robots.txt hides from search engines"
+	case r.Kind == store.Page && r.NoIndex:
+		return "a page with noindex"
+	case r.Kind == store.Page && namesAnother(r):
+		return "a page whose canonical URL is " + r.CanonicalURL
+	case r.Kind == store.Redirect:
+		return "a redirect to " + r.Location
+	}
+	return endsWith(r)
+}
