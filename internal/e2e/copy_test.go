@@ -190,7 +190,7 @@ func wantRefused(t *testing.T, store string) {
 		{"report", "--store", store}, {"export", "--store", store}, {"status", "--store", store},
 		{"crawl", "--store", store, "https://example.org/"}, {"view", "--store", store, "--listen", "0"},
 		{"dedup", "--store", store, "testdata/site"},
-		{"store", "info", store}, {"store", "copy", store, store + "-copy"},
+		{"store", "info", store}, {"store", "copy", store, store + "_copy"},
 	} {
 		if code, text := exitOf(args...); code == 0 || !strings.Contains(text, "is an incomplete copy of another one: remove it with skink store drop --yes") {
 			t.Errorf("skink %s: exit code %d\n%s", strings.Join(args, " "), code, text)
