@@ -19,7 +19,8 @@ import (
 // tellEvery is the time between two lines about the progress of a copy.
 const tellEvery = 10 * time.Second
 
-// copyStore copies the store called name to a new one. If that fails, it removes what it has written.
+// copyStore copies the store called name to a new store. If copying fails, it removes the
+// incomplete copy.
 func copyStore(ctx context.Context, con Console, name, copyName string) (err error) {
 	from, err := openToRead(ctx, name, con.Err)
 	if err != nil {
@@ -50,12 +51,15 @@ func copyStore(ctx context.Context, con Console, name, copyName string) (err err
 		text, err = contents(ctx, n.store)
 	}
 	if err = keepFirst(err, n.store.Close()); err == nil {
-		err = keepFirst(copyConfig(name, n.name), n.finish())
+		err = copyConfig(name, n.name)
+	}
+	if err == nil {
+		err = n.finish()
 	}
 	if err != nil {
 		return errors.Join(fmt.Errorf("copy %s to %s: %w", shown, copyShown, err), n.remove())
 	}
-	fmt.Fprintf(con.Err, "%s is copied to %s: %s\n", harmless.Line(shown), harmless.Line(copyShown), text)
+	fmt.Fprintf(con.Err, "copied %s to %s: %s\n", harmless.Line(shown), harmless.Line(copyShown), text)
 	return nil
 }
 
@@ -63,7 +67,7 @@ func copyStore(ctx context.Context, con Console, name, copyName string) (err err
 // a temporary name. A schema has its final name, and contains the value that [store.CheckCopied] reads.
 type newCopy struct {
 	store  store.Store
-	name   string       // of the folder or schema
+	name   string       // name of the folder or schema
 	finish func() error // renames a folder to its final name
 	remove func() error // removes the store
 }
@@ -89,13 +93,13 @@ func makeCopy(ctx context.Context, name string) (n newCopy, err error) {
 		return n, err
 	}
 	finish := func() error {
-		_ = os.Remove(name) // an empty folder; if it cannot be removed, Rename says so
+		_ = os.Remove(name) // an empty folder; if it cannot be removed, Rename returns an error
 		return os.Rename(half, name)
 	}
 	return newCopy{s, half, finish, place.discard}, nil
 }
 
-// contents describes what a store contains.
+// contents returns a text with the numbers of pages and pending URLs in a store.
 func contents(ctx context.Context, s store.Store) (string, error) {
 	tally, err := s.Tally(ctx)
 	if err != nil {
