@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -119,6 +120,9 @@ func contentsOf(t *testing.T, store string) string {
 			lines := strings.Split(out, "\n")
 			slices.Sort(lines)
 			out = strings.Join(lines, "\n")
+		}
+		if slices.Contains(args, "audit") { // names the first pending URLs, in no order
+			out = regexp.MustCompile(`(?m)^ +such as .*\n`).ReplaceAllString(out, "")
 		}
 		for _, name := range []string{store, strings.Replace(store, postgrestest.User+"@", "…@", 1)} {
 			out = strings.ReplaceAll(out, name, "STORE")
