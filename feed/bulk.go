@@ -134,7 +134,10 @@ func (b *Bulk) Counts() (sent, deleted, refused int) { return b.sent, b.deleted,
 func (b *Bulk) CatchUp(ctx context.Context) error {
 	after := b.cursor
 	b.items, b.bytes = nil, 0 // a call that failed may have left items
-	for change, err := range b.s.Changes(ctx, b.cursor, store.WantText) {
+	if err := b.opt.prepare(ctx, b.s); err != nil {
+		return fmt.Errorf("send to %s: %w", b.opt.URL, err)
+	}
+	for change, err := range b.s.Changes(ctx, b.cursor, b.opt.want()) {
 		if err == nil {
 			err = ctx.Err()
 		}

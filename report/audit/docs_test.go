@@ -42,7 +42,7 @@ func findingsPage() string {
 	for w := Weight(1); int(w) < len(weightNames); w++ {
 		fmt.Fprintf(&b, "| %s | %s |\n", w, weightTitles[w])
 	}
-	for _, l := range lists(&Audit{site: newSite()}) {
+	for _, l := range lists(&Audit{site: newSite(false)}) {
 		fmt.Fprintf(&b, "\n### %s\n\n| finding | severity | title in the report | why it matters | how to fix it |\n|---|---|---|---|---|\n", l.Name)
 		for _, f := range l.Findings {
 			means := f.Means
