@@ -50,7 +50,7 @@ func isAppRoot(n *html.Node) bool { return n.Data == "app-root" || appRoots[attr
 type needing struct {
 	script bool // the page has a script that a browser runs
 	root   bool // the page has an element for the output of a framework, see appRoots
-	drawn  bool // the element of root has content
+	drawn  bool // the element for the output of a framework has content
 	data   int  // number of words in the JSON of scripts
 	asks   bool // a <noscript> in <body> asks for JavaScript
 }
