@@ -43,7 +43,7 @@ them. It works even while a crawl runs, or when the pages no longer exist.`,
 // compareFlags are the flags of skink compare.
 type compareFlags struct {
 	flags   *pflag.FlagSet
-	store   string // "": the pages are files and URLs
+	store   string // store that has the pages; "": the arguments are files or URLs
 	rule    *ruleFlags
 	json    bool
 	check   bool

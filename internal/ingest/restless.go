@@ -31,9 +31,9 @@ const (
 )
 
 // restlessIn returns the short passages in which a page's text differs from the kept text. The
-// argument last has the passages that the last visit found. The result only is true if the texts do
-// not differ otherwise, and all passages changed at the last restlessVisits visits. Without a kept
-// text, restlessIn returns no passages.
+// argument last has the passages that the last visit found. The second result is true if the texts
+// do not differ otherwise, and if each passage has changed at each of the last restlessVisits visits.
+// If the text was not kept, restlessIn returns no passages.
 func restlessIn(was *store.Content, last []store.Restless, text string) (found []store.Restless, only bool) {
 	if was == nil || !was.Kept {
 		return nil, false
