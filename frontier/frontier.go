@@ -202,7 +202,7 @@ func ShareOf(hosts, workers int) int {
 	return max((hosts+workers-1)/workers, 1)
 }
 
-// Counts is how many URLs are in each state.
+// Counts has the number of URLs in each state.
 type Counts struct {
 	Pending, Fetched, Redirected, Blocked, Failed, GivenUp, Outside int64
 }
