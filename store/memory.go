@@ -497,7 +497,7 @@ func (m *Memory) Dump(ctx context.Context) iter.Seq2[*Part, error] {
 	}
 }
 
-// placed returns the page at a place as a dump has it.
+// placed returns the page with the given commit number, in the form for a dump.
 func (m *Memory) placed(ctx context.Context, place uint64) (*Placed, error) {
 	v := m.visits[place]
 	record, err := json.Marshal(&v.record)
