@@ -79,10 +79,10 @@ func (c *matcher) long(ctx context.Context, take func(int, dedup.Set)) error {
 	return c.take(ctx, c.short(), (*text).likely, c.w.counted(take))
 }
 
-// take passes the index and the shingles of each text for which done is false to the function take,
-// and sets done to true for all texts. partOf chooses between the shingles of the whole and of the
-// shortened text. The order is arbitrary: shingles that are in memory come first.
-func (c *matcher) take(ctx context.Context, done []bool, partOf func(*text) part, take func(int, dedup.Set)) error {
+// take calls yield with the index and the shingles of each text for which done is false, and then
+// sets done to true for all texts. partOf chooses between the shingles of the whole and of the
+// shortened text. Texts whose shingles are in memory come first, in no particular order.
+func (c *matcher) take(ctx context.Context, done []bool, partOf func(*text) part, yield func(int, dedup.Set)) error {
 	for i := range c.w.texts {
 		if done[i] {
 			continue

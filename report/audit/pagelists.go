@@ -30,7 +30,7 @@ func thin(*Audit) *List {
 		if noText == 0 {
 			return ""
 		}
-		return report.Grouped(noText) + " more without text: see no-text"
+		return report.Grouped(noText) + " more pages have no text: see no-text"
 	}
 	return l.pick(store.Page, func(r *store.Record) (string, bool) {
 		switch {
