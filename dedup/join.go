@@ -303,7 +303,7 @@ func (x *Join) After(at int, from []float64, yield func(other int) bool) {
 	}
 	x.round++
 	size := float64(x.sets[at].size)
-	least := from[at]*size - leeway // least number of shingles of a similar set
+	least := from[at]*size - leeway // minimum number of shingles of a similar set
 	for i, key := range x.sets[at].keys {
 		place := float64(int(x.sets[at].alone) + i)
 		if size-(1+from[at])*place+leeway < from[at]*least {

@@ -225,8 +225,8 @@ func (g *growth) noneActive() bool {
 // weightOf returns the size in bytes of a copied element with attrs attributes.
 func weightOf(attrs int) int64 { return nodeBytes + attrBytes*int64(attrs) }
 
-// separators returns an upper bound for the number of attributes in a piece. It counts the bytes that
-// can precede an attribute.
+// separators returns an upper bound for the number of attributes in a piece. It counts the bytes
+// that can precede an attribute.
 func separators(piece []byte) (n int) {
 	for _, b := range []string{" ", "\n", "\t", "\r", "\f", "/", `"`, "'"} {
 		n += bytes.Count(piece, []byte(b))

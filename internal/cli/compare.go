@@ -388,7 +388,7 @@ func (c *sideBySide) losesText(rule dedup.Rule) bool {
 // remark returns a sentence with an observation that the verdict does not express, such as that one
 // page is an excerpt of the other, or "" if there is none.
 func (c *sideBySide) remark() string {
-	const whole = 0.9 // least share of a page's text that the other page has, for the page to count as an excerpt of the other
+	const whole = 0.9 // minimum share of a page's text that the other page has, for the page to count as an excerpt of the other
 	switch {
 	case c.A.Words == 0 && c.B.Words == 0:
 		return "neither A nor B has any text"
