@@ -78,9 +78,9 @@ func (h *host) park() {
 	}
 }
 
-// vacate records that a request to an address has ended. It makes the host that has waited longest
-// ready. That host may turn out to have no URLs, so vacate goes on until a host with URLs in memory
-// is ready.
+// vacate records that a request to an address has ended. It then makes hosts that wait for the
+// address ready, in order of arrival, up to the first one with URLs in memory. A host without URLs in
+// memory may have none at all, and would leave the address unused.
 func (s *schedule) vacate(a *address) {
 	if a == nil {
 		return

@@ -64,14 +64,14 @@ const slowAnswer = 2 * time.Second
 // the hosts of slower paces. The hosts of a pace may always use at least one connection.
 var shares = [paces]int{quick: 4, slow: 3, failing: 1}
 
-// A capacity counts the turns that have begun and not ended, and compares their number with the
+// A capacity counts the turns (URLs being fetched or processed), and compares their number with the
 // limits of a crawl.
 type capacity struct {
 	connections int        // largest value of begun
-	ahead       int        // value of arrived from which on no turn begins
+	ahead       int        // while arrived has at least this value, no turn begins
 	begun       int        // number of turns that have begun and not ended
-	arrived     int        // how many of these have a page that waits for a worker or is being processed
-	asking      [paces]int // how many of these have a request that has not ended, by pace of the host
+	arrived     int        // number of these turns whose page waits for a worker or is being processed
+	asking      [paces]int // number of these turns whose request has not ended, by the pace of the host
 }
 
 func newCapacity(opt *Options) capacity {

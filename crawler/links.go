@@ -190,7 +190,7 @@ func (f *following) href(href string, how use) bool {
 		}
 		now.first = len(f.Targets)
 	} else if f.targets && before.first >= 0 {
-		url = f.Targets[before.first].URL // a page may repeat a long URL very often
+		url = f.Targets[before.first].URL // use the same string for all links to a URL, because a page may repeat a long URL very often
 	}
 	f.tell(Target{url, now.first})
 	switch {

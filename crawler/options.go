@@ -24,7 +24,7 @@ type Options struct {
 	Connections int           // number of URLs that are fetched or processed at the same time, most of which wait for an answer; 0: 1024
 	PerHost     int           // number of requests at the same time to one host, after its first answer
 	PerIP       int           // number of requests at the same time to one IP address that several hosts share, except loopback; 0: no limit
-	Delay       time.Duration // least time between the starts of two requests to one host; 0: no delay, even if the host answers slowly
+	Delay       time.Duration // minimum time between the starts of two requests to one host; 0: no delay, even if the host answers slowly
 	MaxDelay    time.Duration // longest delay that robots.txt or slow answers can cause; 0: no limit
 	Timeout     time.Duration // longest time for a request, from the DNS look-up to the last byte of the answer
 	MaxSize     int64         // number of bytes after which a decoded body is cut

@@ -38,7 +38,7 @@ type standing struct {
 	folder bool      // the host is a folder on disk, which needs no delay
 
 	// These fields determine the time of the next request.
-	delay      time.Duration // least time between the starts of two requests, set by the user or robots.txt
+	delay      time.Duration // minimum time between the starts of two requests, set by the user or robots.txt
 	crawlDelay time.Duration // delay that a robots.txt asks for, at most MaxDelay
 	teller     string        // origin of the robots.txt that set crawlDelay; "": unknown
 	took       time.Duration // time that an answer with a page takes, smoothed over several answers

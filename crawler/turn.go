@@ -69,10 +69,10 @@ type permission struct {
 	hidden  bool          // the robots.txt forbids search engines to fetch the URL
 }
 
-// admit reports whether a turn may continue with its permission. If not, the turn was undone. It is
-// undone if the claim on its host was lost. It is also undone if a request for the host's
-// robots.txt began or ended after the turn had begun. The delay then counts from that request, so
-// the turn must wait, as must other turns that waited for the same robots.txt.
+// admit reports whether a turn may continue with its permission. If it returns false, it has undone
+// the turn, for one of two reasons. The claim on the host was lost, or a request for the host's
+// robots.txt began or ended after the turn had begun. In the second case the delay counts from that
+// request, so all turns that waited for the same robots.txt must wait for the delay.
 func (s *schedule) admit(t *turn, p permission) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -172,7 +172,8 @@ func (s *schedule) done(a *arrival, o outcome) {
 	s.changed()
 }
 
-// undo ends a turn as if it had not begun. Its URL is the next URL of the host again.
+// undo ends a turn (the fetch of one URL) as if it had not begun. The URL becomes the host's next URL
+// again.
 func (s *schedule) undo(t *turn) {
 	if h := t.host; t.claim == h.claim {
 		h.urls = append([]frontier.Item{t.item}, h.urls...)
@@ -209,7 +210,7 @@ func (s *schedule) answer(a *arrival) {
 	s.free(a.turn)
 }
 
-// free records that the request of a turn has ended, so that the host may get another one.
+// free records that the request of a turn has ended, so that the host may get another request.
 func (s *schedule) free(t *turn) {
 	h := t.host
 	h.spot.Leave() // the host's key in its queue may have changed, and vacate changes the queue before offer puts the host back
@@ -222,7 +223,7 @@ func (s *schedule) free(t *turn) {
 	s.changed()
 }
 
-// end ends a turn. Its request must have ended before.
+// end ends a turn (the fetch of one URL). The request of the turn must have ended before.
 func (s *schedule) end(t *turn) {
 	t.stage = ended
 	if t.arrived {

@@ -140,9 +140,9 @@ type Join struct {
 
 // A joined is the data that the join keeps of one set.
 type joined struct {
-	size, alone int32    // number of shingles, and of those shingles that no other set has, which come first in the order
+	size, alone int32    // number of all shingles, and number of the shingles that no other set has, which come first in the order
 	keys        []uint32 // upper halves of the indexed shingles, rarest first; the method index replaces them by numbers of lists
-	bitmap      []uint64 // see the method apart
+	bitmap      []uint64 // the set's bitmap for the second test, see the essay above
 }
 
 // A room allocates small slices from large blocks, which is cheaper than many small allocations. An
@@ -220,10 +220,10 @@ func (x *Join) draw(n *joined, s Set) {
 	}
 }
 
-// bitsPerShingle times (1-t)/(1+t) is the least number of bits of a bitmap for each shingle. Then
-// the bitmaps can exclude a pair with 1.15 times as many differing shingles as a pair of
-// resemblance t has. At t = .8 this excludes pairs with a resemblance of .77 and below, at .3 of
-// .23 and below.
+// bitsPerShingle times (1-t)/(1+t) is the minimum number of bits of a bitmap for each shingle. With
+// so many bits, the bitmaps can exclude a pair with 1.15 times as many differing shingles as a pair
+// of resemblance t has. At t = .8 this excludes pairs with a resemblance of .77 and below, and at .3
+// those of .23 and below.
 const bitsPerShingle = 16
 
 // apart reports whether the bitmaps of two sets prove that their resemblance is less than
@@ -303,7 +303,7 @@ func (x *Join) After(at int, from []float64, yield func(other int) bool) {
 	}
 	x.round++
 	size := float64(x.sets[at].size)
-	least := from[at]*size - leeway // least number of shingles of a similar set
+	least := from[at]*size - leeway // minimum number of shingles of a similar set
 	for i, key := range x.sets[at].keys {
 		place := float64(int(x.sets[at].alone) + i)
 		if size-(1+from[at])*place+leeway < from[at]*least {

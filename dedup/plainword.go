@@ -66,7 +66,8 @@ var fold = func() (f [256]byte) {
 }()
 
 // plainWord reads the word at the beginning of text, and returns its length in bytes. It returns 0
-// if there is no word, or if the tables do not have a character that could join the word.
+// if text does not begin with a word, or if the tables of this file cannot decide where the word
+// ends.
 func (t *Text) plainWord(text []byte) int {
 	canon := t.separated()
 	last := gap // class of the last letter or digit
@@ -116,10 +117,11 @@ func lowerOf(text []byte) uint16 {
 	return lower[int(text[0]&0x1F)<<6|int(text[1]&0x3F)]
 }
 
-// joint decides whether a word continues. text is what follows the word so far, and last is the
-// class of the word's last character. n is the length in bytes of an apostrophe that joins the word
-// with the next character, or 0 if the word has ended. plain is false if the tables of this file
-// cannot decide; then the full rules must read the word.
+// joint decides whether a word continues. The argument text is the text after the characters that
+// were read so far, and last is the class of the last of them. The result n is the length in bytes
+// of an apostrophe that joins the word with the next character, or 0 if the word has ended. The
+// result plain is false if the tables of this file cannot decide. Then the full rules must read the
+// word.
 func joint(text []byte, last int) (n int, plain bool) {
 	switch {
 	case text[0] == '\'':
@@ -141,8 +143,8 @@ func joint(text []byte, last int) (n int, plain bool) {
 	return 0, true
 }
 
-// nextClass returns the class of the character at the beginning of text: letter, digit or gap.
-// plain is false if the tables of this file do not have the character.
+// nextClass returns the class of the character at the beginning of text: letter, digit or gap. The
+// result plain is false if the tables of this file do not have the character.
 func nextClass(text []byte) (c int, plain bool) {
 	switch k := class[text[0]]; k {
 	case letter, digit:

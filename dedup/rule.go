@@ -29,7 +29,7 @@ const (
 type Rule struct {
 	Form       Form      // selects words that are removed or changed before texts are compared
 	Shingling  Shingling // defines how the words are cut into shingles
-	Similarity float64   // the least resemblance of a near-duplicate to its leader, 0 to 1
+	Similarity float64   // the minimum resemblance of a near-duplicate to its leader, 0 to 1
 	MinWords   int       // a page with fewer words is thin
 	Scheme     Scheme    // defines how candidates are found
 

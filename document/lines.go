@@ -60,7 +60,7 @@ func linesOf(pages []string) [][]string {
 
 const (
 	edge      = 2 // number of lines at the top and at the bottom of a page that may be page headers or footers
-	repeating = 3 // number of pages that must have the same line at the edge, if it is a page header or footer
+	repeating = 3 // minimum number of pages that must have the same line at the edge for it to count as a page header or footer
 )
 
 // dropRunning drops page headers and footers.
@@ -122,7 +122,7 @@ func isRoman(word string) bool {
 	return word != "" && strings.Trim(word, "ivxl") == "" && len(word) < 8
 }
 
-// paragraphs joins the lines of all pages of a PDF file to paragraphs.
+// paragraphs joins the lines of all pages of a PDF file into paragraphs.
 func paragraphs(pages [][]string) []extract.Block {
 	j := joiner{words: map[string]bool{}}
 	for _, page := range pages {
@@ -156,14 +156,14 @@ func widthOf(page []string) int {
 	return 0
 }
 
-// full is the least length of a line that does not end its paragraph, as a share of the width of
-// the page. A shorter line is the last of its paragraph.
+// full is the minimum length of a line that does not end its paragraph, as a share of the width of
+// the page. A shorter line is the last line of its paragraph.
 const full = 0.7
 
 // brokenHyphen is the character that PDFium returns for a hyphen at the end of a line.
 const brokenHyphen = "\x02"
 
-// A joiner joins the lines of a PDF file to paragraphs.
+// A joiner joins the lines of a PDF file into paragraphs.
 type joiner struct {
 	words  map[string]bool // the words of the document, in lower case
 	blocks []extract.Block
@@ -188,8 +188,8 @@ func bare(word string) string {
 	}))
 }
 
-// add adds a line to the current paragraph, or begins a new one with it. width is the width of the
-// line's page in characters.
+// add adds a line to the current paragraph, or begins a new paragraph with the line. The argument
+// width is the width of the line's page in characters.
 func (j *joiner) add(line string, width int) {
 	if j.broken == "" && (!j.goesOn || beginsBlock(line)) {
 		j.flush()
@@ -211,7 +211,7 @@ func (j *joiner) add(line string, width int) {
 }
 
 // splitBroken splits a line that ends with a hyphen into the text before the last word, and that
-// word with its hyphen. word is "" if the line ends with a whole word.
+// word with its hyphen. The result word is "" if the line ends with a whole word.
 func splitBroken(line string) (rest, word string) {
 	head, marked := strings.CutSuffix(line, brokenHyphen)
 	if !marked {
@@ -227,9 +227,9 @@ func splitBroken(line string) (rest, word string) {
 	return head[:at], head[at:] + "-"
 }
 
-// joined joins the two parts of a word that was broken at the end of a line. first still has its
-// hyphen. The hyphen stays if second does not begin with a small letter, or if the document has the
-// word only with a hyphen.
+// joined joins the two parts of a word that was broken at the end of a line. The part first still
+// ends with the hyphen. The hyphen stays if second does not begin with a small letter, or if the
+// document elsewhere has the word only with a hyphen.
 func (j *joiner) joined(first, second string) string {
 	start, _ := utf8.DecodeRuneInString(second)
 	plain := strings.TrimSuffix(first, "-") + second

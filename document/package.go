@@ -99,8 +99,8 @@ func (p *pack) open(name string) (io.ReadCloser, error) {
 	}{&unpacking{r, &p.left}, r}, nil
 }
 
-// An unpacking reads an entry of a ZIP file. *left is the number of bytes that may still be
-// decompressed for the whole package. Reading fails when it is used up.
+// An unpacking reads an entry of a ZIP file. The number *left counts the bytes that may still be
+// decompressed in all entries of the package together. When it is 0, reading fails.
 type unpacking struct {
 	from io.Reader
 	left *int64

@@ -13,8 +13,8 @@ package extract
 // like cards, but are its text.
 
 const (
-	cardAbove  = 2 * 8 * enough // least weight of the text above a row of cards
-	cardRow    = 3              // least number of cards in a row
+	cardAbove  = 2 * 8 * enough // minimum weight of the text above a row of cards
+	cardRow    = 3              // minimum number of cards in a row
 	cardBlocks = 8              // largest number of blocks in a card
 	cardSize   = 700            // largest number of bytes of text in a card
 	cardShare  = 3              // a row weighs at most this many times as much as the text above it

@@ -12,7 +12,7 @@ import (
 // line numbers is beside code. Neither adds to the text. Both are recognized by their content,
 // because their class names differ from site to site.
 
-const fewHeadings = 3 // least number of items of a table of contents
+const fewHeadings = 3 // minimum number of items of a table of contents
 
 // dropContents drops tables of contents, together with a heading of one line above each, and
 // columns of line numbers.

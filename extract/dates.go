@@ -7,11 +7,11 @@ package extract
 // of two to six sources that are links, at the end of an article, is dropped too.
 
 const (
-	datedWords = 16 // largest number of words in a line with a date; it may also name the author and the section
+	datedWords = 16 // largest number of words in a line with a date; the line may also name the author and the section
 	tagSpace   = 24 // largest number of bytes before the links of a line, as in "Filed under: "
 	tagWords   = 5  // largest average number of words in a tag
 
-	fewDates = 6 // largest number of lines with dates that are dropped; a page with more is a chronicle
+	fewDates = 6 // largest number of lines with dates that are dropped; on a page with more, the dates belong to the text
 
 	fewLinks = 6 // largest number of links in a list that is dropped
 	fewLists = 3 // largest number of lists of links that are dropped on a page; if there are more, they are the text

@@ -225,8 +225,8 @@ func (g *growth) noneActive() bool {
 // weightOf returns the size in bytes of a copied element with attrs attributes.
 func weightOf(attrs int) int64 { return nodeBytes + attrBytes*int64(attrs) }
 
-// separators returns an upper bound for the number of attributes in a piece. One of the counted
-// bytes precedes each attribute.
+// separators returns an upper bound for the number of attributes in a piece. It counts the bytes
+// that can precede an attribute.
 func separators(piece []byte) (n int) {
 	for _, b := range []string{" ", "\n", "\t", "\r", "\f", "/", `"`, "'"} {
 		n += bytes.Count(piece, []byte(b))
@@ -239,8 +239,8 @@ type tagsSeen struct {
 	half, end  int  // offsets in the text: the middle and the end of the piece
 	quiet      bool // no formatting element can be active
 	tags       int
-	calm       int   // number of tags before a formatting element can be active
-	formatting int   // number of start and end tags of formatting elements after the calm ones
+	calm       int   // number of tags before the first one after which a formatting element can be active
+	formatting int   // number of start and end tags of formatting elements after those tags
 	weight     int64 // total size of the formatting elements among the start tags, in bytes
 	largest    int64 // size of the largest formatting element among the start tags, in bytes
 	scan       int   // number of bytes that may still be searched for attributes; limits the work if a tag does not end

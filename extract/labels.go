@@ -82,8 +82,8 @@ func (s *survey) shapeOf(b *block) shape {
 	return of
 }
 
-// shapes returns, for each shape in blocks[first:last], the number of blocks that are not labels
-// minus the number of labels.
+// shapes returns a number for each shape that a block in blocks[first:last] has. It is the number of
+// blocks of this shape that are not labels, minus the number of those that are.
 func (s *survey) shapes(first, last int32) map[shape]int {
 	alike := make(map[shape]int)
 	for i := first; i < last; i++ {

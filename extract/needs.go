@@ -19,8 +19,8 @@ import (
 //     fewer than drawnWords words of main text. Manuals made by javadoc ask for JavaScript on each
 //     page, but only their search needs it.
 //
-// A page that the server has rendered has words in that element. It does not need scripts, even if
-// it is short. Pages with a longer text are not examined.
+// If the server has rendered a page, the element of the framework contains words. Such a page does
+// not need scripts, even if it is short. Pages with a longer text are not examined.
 //
 // Known weaknesses: a page that the server renders only in part, with "Loading" in place of its
 // text, is not detected. A page whose framework uses an element that is not in appRoots is not
@@ -50,7 +50,7 @@ func isAppRoot(n *html.Node) bool { return n.Data == "app-root" || appRoots[attr
 type needing struct {
 	script bool // the page has a script that a browser runs
 	root   bool // the page has an element for the output of a framework, see appRoots
-	drawn  bool // the element of root has content
+	drawn  bool // the element for the output of a framework has content
 	data   int  // number of words in the JSON of scripts
 	asks   bool // a <noscript> in <body> asks for JavaScript
 }

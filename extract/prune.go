@@ -61,7 +61,7 @@ func (b *block) weight() int {
 // its bytes are in links.
 func (b *block) runs() bool { return b.words >= sentence && b.link*2 < b.size() }
 
-const sentence = 10 // least number of words in running text
+const sentence = 10 // minimum number of words in running text
 
 // recount computes the prefix sums again. Call it after blocks were dropped.
 func (s *survey) recount() {

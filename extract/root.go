@@ -22,16 +22,16 @@ import (
 // text, the other half may be lost.
 
 const (
-	short      = 600  // bytes of running text; a page with less uses <main> whatever its share
+	short      = 600  // bytes of running text; on a page with less, <main> is the root even if it has a small share of the weight
 	nearlyAll  = 0.85 // descend enters a child that has at least this share of the weight
-	minRuns    = 4    // least number of running paragraphs in a column
+	minRuns    = 4    // minimum number of running paragraphs in a column
 	linksTimes = 20   // a box with more than this many bytes of text for each byte outside links is a list of links
 
-	columnShare  = 0.7 // least share of the root's weight in a column
-	productShare = 0.8 // least share of the root's weight in a column of a product page
-	loneShare    = 0.6 // least share in a column of an article, if no other box is nearly as heavy (see loneTimes)
-	loneTimes    = 4   // a column by loneShare weighs at least this many times as much as the next box
-	loneRuns     = 2   // least number of running paragraphs in a column that is chosen by loneShare
+	columnShare  = 0.7 // minimum share of the root's weight in a column
+	productShare = 0.8 // minimum share of the root's weight in a column of a product page
+	loneShare    = 0.6 // minimum share in a column of an article, if no other box is nearly as heavy (see loneTimes)
+	loneTimes    = 4   // a column chosen by loneShare weighs at least this many times as much as the next box
+	loneRuns     = 2   // minimum number of running paragraphs in a column chosen by loneShare
 )
 
 // findRoot returns the box of the main text as an index in elems, and a Root constant. The index is
@@ -132,7 +132,7 @@ func (s *survey) comments(article int32) (weight int) {
 	return weight
 }
 
-const fewPosts = 3 // least number of boxes of one class in a row of posts
+const fewPosts = 3 // minimum number of boxes of one class in a row of posts
 
 // isRowOfPosts reports whether box i is a row of posts: several of its children have the same class
 // and running text, and together they have three quarters of its weight.

@@ -13,7 +13,7 @@ import "golang.org/x/net/html/atom"
 // Weakness: by this rule, a page with a picture, a short caption and large menus has no text.
 
 const (
-	frameTimes = 10           // least number of words in menus and footers for each word of main text
+	frameTimes = 10           // minimum number of words in menus and footers for each word of main text
 	notice     = 3 * sentence // a text in <noscript> with fewer words is only a notice
 )
 

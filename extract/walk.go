@@ -51,12 +51,12 @@ type image struct {
 type elem struct {
 	node        *html.Node
 	parent      int32
-	end         int32 // its descendants are the boxes after it, up to elems[end]
+	end         int32 // the descendants of the box follow it in elems, before index end
 	first, last int32 // its blocks are blocks[first:last]
 	controls    int32 // number of form fields inside it
 	kind        kind
 	mark        mark
-	byID        mark // the marks that come only from its id
+	byID        mark // the marks that the box has only because of its id attribute
 	roots       rootHint
 }
 

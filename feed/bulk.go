@@ -60,7 +60,7 @@ type BulkOptions struct {
 
 const (
 	bulkBytes  = 5 << 20
-	leastBytes = 64 << 10 // least size in bytes to which bulks are reduced for a server that refuses large ones, so that one large document does not cause all others to be sent alone
+	leastBytes = 64 << 10 // minimum size in bytes to which bulks are reduced for a server that refuses large ones, so that one large document does not cause all others to be sent alone
 	bulkWait   = 500 * time.Millisecond
 	bulkTries  = 9        // attempts for a bulk; with the pauses between them, they take some two minutes
 	bulkDocs   = 1000     // greatest number of documents in a bulk, however small they are

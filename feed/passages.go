@@ -19,8 +19,8 @@ import (
 
 // Bounds on the words of a passage.
 const (
-	PassageWords      = passage.DefaultMost // most words of a passage, if the user chooses no other number
-	LeastPassageWords = passage.LeastMost   // least number that the user can choose
+	PassageWords      = passage.DefaultMost // largest number of words in a passage, unless the user chooses another limit
+	LeastPassageWords = passage.LeastMost   // smallest limit that the user can choose
 )
 
 // A Passage is a part of a page's main text, as an index of passages receives it. SCHEMA.md describes
@@ -81,13 +81,13 @@ func WritePassages(ctx context.Context, w io.Writer, s store.Reader, opt Options
 	return passages, nil
 }
 
-// A passageExport holds what an export of passages knows of passages that repeat.
+// A passageExport holds the data that an export of passages has about repeated passages.
 type passageExport struct {
 	s       store.Reader
 	opt     Options
 	most    int
-	places  map[dedup.Hash][]Place // of the passages that occur more than once
-	written map[dedup.Hash]bool    // which of them are written
+	places  map[dedup.Hash][]Place // maps the id of each repeated passage to all its places
+	written map[dedup.Hash]bool    // ids of the repeated passages that are written
 }
 
 // findRepeated finds the passages that occur more than once, and their places.

@@ -56,8 +56,8 @@ type Item struct {
 	Modified string
 }
 
-// The least and the greatest priority. Values outside this range are stored as the nearer of the
-// two.
+// These are the lowest and the highest value of a priority. Values outside this range are stored as
+// the nearer of the two.
 const (
 	SoonestPriority = -128
 	LatestPriority  = 127
@@ -111,7 +111,7 @@ type Rest struct {
 	Next    time.Time     // the host must not be requested, and cannot be claimed, before this time
 	Idle    bool          // no crawl waits for this host: its URLs may stay pending when a crawl ends
 	Blocked time.Time     // the host itself asked to get no requests before this time, see MostBlocked
-	Delay   time.Duration // least time between two requests that the host asked for; 0: it asked for none
+	Delay   time.Duration // minimum time between two requests that the host asked for; 0: it asked for none
 	Took    time.Duration // moving average of the time that the host takes to answer a request; 0: unknown
 	Trouble Trouble       // recent failures
 	Spent   Spent         // amount of data fetched from the host in this crawl; zero if the crawl does not limit it
@@ -202,7 +202,7 @@ func ShareOf(hosts, workers int) int {
 	return max((hosts+workers-1)/workers, 1)
 }
 
-// Counts is how many URLs are in each state.
+// Counts has the number of URLs in each state.
 type Counts struct {
 	Pending, Fetched, Redirected, Blocked, Failed, GivenUp, Outside int64
 }

@@ -99,7 +99,7 @@ type Record struct {
 	Modified  string    `json:"modified,omitempty"` // Last-Modified of the last answer that had a body
 	Visit     VisitKind `json:"visit,omitempty"`
 	VisitedAt time.Time `json:"visited_at,omitzero"` // time of the last visit, if the page has not changed since FetchedAt
-	JudgedAt  time.Time `json:"judged_at,omitzero"`  // time of the last new verdict without a visit, given because the leader had changed
+	JudgedAt  time.Time `json:"judged_at,omitzero"`  // when the page last got a new verdict without a visit, because its leader had changed
 	First     time.Time `json:"first,omitzero"`      // when the page was first fetched, if that was before FetchedAt
 	Since     time.Time `json:"since,omitzero"`      // when the page was first seen with its current text, if that was before FetchedAt
 	Missed    int       `json:"missed,omitempty"`    // number of failed visits since the last successful one; Problem is the error of the last visit

@@ -50,7 +50,8 @@ func (v *View) liken() {
 	})
 }
 
-// An alikeView is the data for the page that shows the clusters at other similarities.
+// An alikeView is the data for the page that shows which clusters the crawl would have found at other
+// similarities than its own.
 type alikeView struct {
 	Form         string
 	At           string

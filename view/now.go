@@ -191,8 +191,8 @@ func durationText(d time.Duration) string {
 	return fmt.Sprintf("%d ms", d.Round(time.Millisecond).Milliseconds())
 }
 
-// sixtieths formats n, a number of minutes or seconds, in two units of which one is sixty times the
-// other: 125 is "2 min 5 s".
+// sixtieths formats n, a number of minutes or seconds, in that unit and the next larger one. For
+// example, 125 seconds are "2 min 5 s".
 func sixtieths(n int64, unit, sixtieth string) string {
 	if n%60 == 0 {
 		return fmt.Sprintf("%d %s", n/60, unit)

@@ -6,7 +6,7 @@ import (
 	"io"
 )
 
-// window is the least number of bytes that a source can go back. A decompressor seldom reads more
+// window is the minimum number of bytes that a source can go back. A decompressor seldom reads more
 // bytes of damaged data before it notices the damage.
 const window = 256 << 10
 
@@ -28,8 +28,8 @@ func newSource(from io.Reader) *source {
 	return s
 }
 
-// Read fills buf. It first returns bytes that are kept behind the position to which back has gone,
-// and then reads the file.
+// Read reads bytes for buf. If back was called, Read first returns the kept bytes after the new
+// position again. Then it reads the file.
 func (s *source) Read(p []byte) (int, error) {
 	if ahead := s.kept[s.off-s.base:]; len(ahead) > 0 { // back was called, so these bytes were read before
 		n := copy(p, ahead)

@@ -114,7 +114,7 @@ func (z *packing) archive(a Archive, damaged func(string, *Damage)) (entries []E
 		if entries, err = IndexOf(r, a.Name, told); err != nil {
 			return err
 		}
-		_, err := io.Copy(io.Discard, r) // read the bytes behind the last record too, because they count for length and checksum
+		_, err := io.Copy(io.Discard, r) // also read the bytes after the last record, because the length and the checksums include them
 		return err
 	})
 	if err == nil {

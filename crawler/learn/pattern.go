@@ -103,7 +103,8 @@ func (h *Host) take(name []byte, o outcome) {
 	}
 }
 
-// pattern returns the counts of a pattern, or nil if there is no room for another.
+// pattern returns the counts of a pattern, and creates them if there are none. It returns nil if the
+// host already has mostPatterns other patterns.
 func (h *Host) pattern(name []byte) *Pattern {
 	p := h.Patterns[string(name)]
 	if p != nil || len(h.Patterns) >= mostPatterns {

@@ -60,7 +60,7 @@ type Soft struct {
 	Words  uint64   `json:"words,omitempty"`  // hash of the words of the title, see [Verdict]
 	Text   string   `json:"text,omitempty"`   // main text of an answer with status 200; "" for all other answers
 	Real   string   `json:"real,omitempty"`   // the URL that the answer names as its canonical URL
-	Holds  bool     `json:"holds,omitempty"`  // several pages have the text of the answer, so all such pages are soft 404s
+	Holds  bool     `json:"holds,omitempty"`  // several pages have the text of the answer, so every page with this text is a soft 404
 	Pages  int64    `json:"pages,omitempty"`  // number of pages recorded as soft 404s
 	Turned []string `json:"turned,omitempty"` // pages that became copies, too short, or completely different
 	Others []string `json:"others,omitempty"` // pages with other titles than the answer
@@ -96,8 +96,8 @@ func (s *Soft) HoldsFor(url string) bool { return s.Holds || slices.Contains(s.T
 // both.
 func SamePattern(a, b string) bool { return hostOf(a) == hostOf(b) && Shape(a) == Shape(b) }
 
-// answer returns the evidence about a URL's pattern, or nil if its probe was not answered with a
-// page.
+// answer returns the evidence about the pattern of a URL. It returns nil if the pattern was not
+// probed, or if the answer to the probe has no text.
 func (h *Host) answer(url string) *Soft {
 	if h.Answers == 0 {
 		return nil
@@ -108,8 +108,8 @@ func (h *Host) answer(url string) *Soft {
 	return nil
 }
 
-// softOf returns the evidence of a pattern, and creates it if there is none. It returns nil if
-// there is no room.
+// softOf returns the evidence about a pattern, and creates an empty one if there is none. It returns
+// nil if the host already has mostSofts patterns with evidence.
 func (h *Host) softOf(pattern string) *Soft {
 	s := h.Softs[pattern]
 	if s == nil && len(h.Softs) < mostSofts {
@@ -122,7 +122,7 @@ func (h *Host) softOf(pattern string) *Soft {
 	return s
 }
 
-// doubt adds a page to the evidence about its pattern's answers to URLs that do not exist.
+// doubt adds a page to the evidence about soft 404s of the page's pattern.
 func (h *Host) doubt(a *address, v *Verdict) {
 	url, s := a.url, h.softOf(a.pattern())
 	if s == nil || s.errs() {
@@ -150,8 +150,9 @@ func (s *Soft) turned(url string) {
 	}
 }
 
-// suspect makes the probe of a pattern, unless it has one. The argument suspects has the URLs that
-// are the reason for the probe; without any, suspect does nothing.
+// suspect chooses the URL of a pattern's probe, unless the pattern already has a probe. The argument
+// suspects has the URLs of the pages that are the reason for the probe. If it is empty, suspect does
+// nothing.
 func (h *Host) suspect(s *Soft, suspects []string) {
 	if s.Probe != "" || len(suspects) == 0 || h.Probes >= mostProbes {
 		return
@@ -163,8 +164,8 @@ func (h *Host) suspect(s *Soft, suspects []string) {
 	}
 }
 
-// remember adds a page to the evidence. If this gives a reason to probe, it returns the pages that
-// the reason is about.
+// remember adds a page to the evidence. If the pattern should now be probed, remember returns the
+// pages that are the reason for the probe.
 func (s *Soft) remember(url string, v *Verdict) (suspects []string) {
 	if v.Leader != "" {
 		if isDefault(v.Leader, url) {
@@ -244,7 +245,7 @@ func (s *Soft) titled(wanted func(words uint64) bool) (urls []string) {
 	return urls
 }
 
-// otherwiseTitled counts the pages with another title.
+// otherwiseTitled counts the pages whose title has another hash than words.
 func (s *Soft) otherwiseTitled(words uint64) (n int) {
 	for _, t := range s.Titles {
 		if t.Words != words {
@@ -267,8 +268,8 @@ func (s *Soft) suspects() (urls []string) {
 	return slices.Compact(urls)
 }
 
-// except returns the pages of the evidence, without others, their leaders, and the other copies of
-// these leaders.
+// except returns the pages of the evidence, without the pages in others, the leaders of those pages,
+// and all other copies of these leaders.
 func (s *Soft) except(others []string) (urls []string) {
 	hidden := slices.Clone(others)
 	for _, a := range s.Alike {
@@ -291,8 +292,8 @@ func (s *Soft) except(others []string) (urls []string) {
 	return urls
 }
 
-// pending returns the evidence about the pattern with this probe, or nil if no probe without an
-// answer has this URL.
+// pending returns the evidence about the pattern whose probe is this URL. It returns nil if there is
+// no such probe, or if the probe was already answered.
 func (h *Host) pending(probe string) *Soft {
 	for _, pattern := range h.Pending {
 		if s := h.Softs[pattern]; s.Probe == probe {

@@ -18,8 +18,8 @@ const (
 	leastChunk  = 16
 	chunkATexts = 4
 	mostDoubled = 10 // how many times the size of the chunks is doubled
-	lastShare   = 5  // new texts for each last sample
-	viewShare   = 2  // new texts for each view or trap
+	lastShare   = 5  // number of new texts of the host for which it gets one last sample
+	viewShare   = 2  // number of new texts of the host for which one view or trap is fetched
 )
 
 // A Sweep decides which postponed URLs of a host are fetched next.
@@ -31,14 +31,15 @@ type Sweep struct {
 	chunks map[Advice]int // how many URLs with each advice may be fetched
 }
 
-// Sweep returns a Sweep of the host. Pass all its postponed URLs to Look.
+// Sweep returns a new Sweep of the host. The caller must pass all postponed URLs of the host to
+// [Sweep.Look].
 func (h *Host) Sweep() *Sweep {
 	return &Sweep{site: h, room: max(h.New/viewShare-h.Extra, 0), last: max(h.New/lastShare-h.Last, 0), chunks: map[Advice]int{}}
 }
 
-// Look returns whether to fetch a postponed URL. If the returned advice has no Rule, the URL should
-// be fetched. If no URL of the host gets such an advice, a chunk of URLs with the same advice may
-// be fetched instead. Look returns the size of the chunk; Size may return a smaller one in the end.
+// Look returns the advice about a postponed URL. If the advice has no Rule, the URL should be
+// fetched. If no URL of the host gets such advice, a chunk of URLs with the same advice may be
+// fetched instead. Look returns the size of the chunk, which Size may reduce later.
 func (s *Sweep) Look(url string, now time.Time) (a Advice, chunk int) {
 	if a = s.site.Look(url, now); a.Rule == "" {
 		return a, 0

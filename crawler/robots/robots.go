@@ -46,8 +46,8 @@ import (
 	"golang.org/x/text/encoding/unicode"
 )
 
-// MaxBytes is the number of bytes of a file that are read, which is the least that RFC 9309,
-// section 2.5, allows. A line that is cut there is ignored.
+// MaxBytes is the number of bytes of a file that are read. It is the smallest limit that RFC 9309,
+// section 2.5, allows. A line that exceeds the limit is ignored.
 const MaxBytes = 500 << 10
 
 // maxDelay replaces longer delays. It is long enough to show that a site wants no crawler. The
@@ -74,7 +74,7 @@ type group struct {
 func Parse(body []byte) *Rules {
 	r := &Rules{groups: make(map[string][]*group)}
 	var all []*group
-	var last *group  // the last of all
+	var last *group  // the last element of all; nil if all is empty
 	started := false // last has a rule, so the next user-agent line begins another group
 	for name, value := range lines(body) {
 		switch name {
@@ -114,8 +114,8 @@ func Parse(body []byte) *Rules {
 	return r
 }
 
-// name adds a group to the groups of a token, unless the group is the last of them already. A file
-// may name one agent 30,000 times.
+// name adds a group to the groups of a token, unless the group was the last one added there, because
+// a file may name one agent 30,000 times.
 func (r *Rules) name(g *group, token string) {
 	if groups := r.groups[token]; len(groups) == 0 || groups[len(groups)-1] != g {
 		r.groups[token] = append(groups, g)

@@ -37,7 +37,7 @@ import (
 // (https://www.sitemaps.org/protocol.html).
 const (
 	MaxBytes   = 50 << 20 // bytes of a file; the limit holds for the packed and for the unpacked form
-	MaxEntries = 50_000   // entries of a sitemap or an index
+	MaxEntries = 50_000   // number of entries of a sitemap or an index
 	MaxText    = 8 << 10  // bytes of one URL, date or tag; the protocol allows URLs of up to 2,048 characters
 	MaxDepth   = 64       // depth of nested elements; a sitemap has three or four levels
 )

@@ -85,7 +85,7 @@ func readBody(resp *http.Response, limit int64, within func(io.Reader) io.Reader
 	return decode(wire, codings, limit, within, raw)
 }
 
-// decode removes the content codings of the wire's bytes.
+// decode removes the content codings of the bytes from the network.
 func decode(wire *layer, codings []string, limit int64, within func(io.Reader) io.Reader, raw *Raw) ([]byte, error) {
 	top := wire
 	for i := len(codings) - 1; i >= 0; i-- {
@@ -100,7 +100,7 @@ func decode(wire *layer, codings []string, limit int64, within func(io.Reader) i
 	case raw != nil && (err == nil || undecoded):
 		_, raw.Cut = raw.rest(wire)
 	case err == nil:
-		_, _ = io.CopyN(io.Discard, wire, 4<<10) // read a short rest, so that the connection can be used again
+		_, _ = io.CopyN(io.Discard, wire, 4<<10) // if only a few bytes are left, read them, so that the connection can be used again
 	}
 	return body, err
 }
@@ -129,13 +129,14 @@ var undecoded = map[string]bool{
 	"aes128gcm": true, "compress": true, "dcb": true, "dcz": true, "exi": true, "pack200-gzip": true,
 }
 
-// A layer reads from the network or from a decoder, and limits how many bytes come out.
+// A layer reads from the network or from a decoder, and limits the number of bytes that are read
+// through it.
 type layer struct {
-	name  string // coding, "" for the wire
+	name  string // content coding; "" for the network
 	src   io.Reader
-	below *layer // nil for the wire
-	left  int64  // bytes that it may still return
-	err   error  // the error after which it returns no more bytes; never io.EOF
+	below *layer // the layer that the decoder reads from; nil for the network
+	left  int64  // number of bytes that the layer may still return
+	err   error  // the error after which the layer returns no more bytes; never io.EOF
 }
 
 func (l *layer) Read(p []byte) (int, error) {

@@ -70,7 +70,7 @@ type Options struct {
 
 // Folders is a server on this machine that answers for some hosts.
 type Folders interface {
-	Serves(address string) bool // reports whether the server answers for a host with its port
+	Serves(address string) bool // reports whether the server answers for the host with this name and port
 	Address() string            // the address at which the server listens
 }
 

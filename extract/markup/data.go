@@ -9,13 +9,14 @@ import (
 
 // data collects the page's structured data in JSON-LD. Objects with the same @id are one object.
 type data struct {
-	texts []string // the scripts
-	typed bool     // a script mentions a type of required
+	texts []string // the contents of the JSON-LD scripts
+	typed bool     // a script mentions one of the types in required
 	all   []map[string]any
 	byID  map[string]map[string]any
 }
 
-// maxData is the length in bytes of the longest script that is read. A longer one is a catalogue.
+// maxData is the length in bytes of the longest script that is read. Longer scripts usually describe
+// many products and not the page.
 const maxData = 1 << 18
 
 // required has for each type of object the properties without which search engines ignore it. Of
@@ -63,8 +64,8 @@ func bare(text string) string {
 	return text
 }
 
-// add adds the objects of a value that describe the page. The objects in their properties may be
-// incomplete. known says that the vocabulary is that of schema.org.
+// add adds the objects of a value that describe the page. It leaves out the objects in their
+// properties, which may be incomplete. If known is true, the vocabulary is that of schema.org.
 func (d *data) add(v any, known bool) {
 	switch v := v.(type) {
 	case []any:

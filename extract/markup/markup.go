@@ -143,7 +143,7 @@ func (r *reader) found(f Fault, example string) {
 	}
 }
 
-// oneLine returns a text with single spaces, cut to a number of bytes.
+// oneLine returns a text as one line with single spaces, cut to at most most bytes.
 func oneLine(s string, most int) string {
 	if s = strings.Trim(s, " \t\r\n\f"); len(s) <= most && isLine(s) {
 		return s // most texts need no copy

@@ -42,7 +42,7 @@ const (
 	Removed Relation = "removed" // only in the first text
 	Added   Relation = "added"   // only in the second text
 	Moved   Relation = "moved"   // in both texts, but at different places
-	Changed Relation = "changed" // only of a row: some of its words are in both texts, and some in only one
+	Changed Relation = "changed" // for a row: some of its words are in both texts, and some in only one
 )
 
 // A Piece is a sequence of words in a block that have the same relation to the other text.
@@ -65,7 +65,7 @@ type Row struct {
 // the first text, MovedB those of the second.
 type Counts struct{ Same, Removed, Added, MovedA, MovedB int }
 
-// leastRun is the least length in words of a run for which the whole other text is searched.
+// leastRun is the minimum length, in words, of a run that is searched for in the whole other text.
 const leastRun = 5
 
 // These constants limit the work. mostRuns is the number of runs that may become part of the chain.

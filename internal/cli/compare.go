@@ -43,7 +43,7 @@ them. It works even while a crawl runs, or when the pages no longer exist.`,
 // compareFlags are the flags of skink compare.
 type compareFlags struct {
 	flags   *pflag.FlagSet
-	store   string // "": the pages are files and URLs
+	store   string // store that has the pages; "": the arguments are files or URLs
 	rule    *ruleFlags
 	json    bool
 	check   bool
@@ -388,7 +388,7 @@ func (c *sideBySide) losesText(rule dedup.Rule) bool {
 // remark returns a sentence with an observation that the verdict does not express, such as that one
 // page is an excerpt of the other, or "" if there is none.
 func (c *sideBySide) remark() string {
-	const whole = 0.9 // least share of a page's text that the other page has, for the page to count as an excerpt of the other
+	const whole = 0.9 // minimum share of a page's text that the other page has, for the page to count as an excerpt of the other
 	switch {
 	case c.A.Words == 0 && c.B.Words == 0:
 		return "neither A nor B has any text"

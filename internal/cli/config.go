@@ -87,8 +87,8 @@ func (c *configFlag) find(flags *pflag.FlagSet) string {
 // "secret", is there if the value must not be printed.
 const configured = "configured"
 
-// configure reads the configuration file of a command, and sets in flags those that the command
-// line does not set.
+// configure reads the configuration file of a command. It sets the flags that the file contains,
+// except those that were set on the command line.
 func (c command) configure(flags *pflag.FlagSet) error {
 	of := configOf(flags)
 	name := of.find(flags)

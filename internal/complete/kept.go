@@ -98,8 +98,8 @@ func (w *Whole) remember(ctx context.Context, found *dedup.Taken) error {
 	return w.Keep(ctx, w.keptName(), store.Pack(b))
 }
 
-// recall returns the cached comparison, which may hold other similarities too. It returns nil if
-// the pages of the store have changed since, or if one of the given similarities is missing.
+// recall returns the cached comparison. It returns nil if there is none, if the pages of the store
+// have changed since it was cached, or if it lacks the clusters at one of the given similarities.
 func (w *Whole) recall(ctx context.Context, similarities []float64) *dedup.Taken {
 	packed, err := w.Kept(ctx, w.keptName())
 	if err != nil || packed == nil {

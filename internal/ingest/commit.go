@@ -15,8 +15,8 @@ import (
 // commit succeeded, so the pipeline as a whole makes progress. The page is also judged once more
 // after commit had to wait for the locks of more clusters.
 //
-// Usually the same commit writes the record and ends the URL in the frontier. If other pages must
-// be judged again because of this page, the URL ends after that.
+// Usually the same commit writes the record and the final state of the URL in the frontier. If other
+// pages must be judged again because of this page, the final state is written after that.
 func (p *Pipeline) commit(ctx context.Context, v *visit, writeTo EntryWriter) error {
 	held := &right{turns: &p.elections.turns, standing: p.judge.standing(&v.draft)}
 	defer held.release()
@@ -103,7 +103,7 @@ func (p *Pipeline) written(ctx context.Context, j *judgement) error {
 	return p.lessons.learn(ctx, j)
 }
 
-// end ends the URL of a written judgement in the frontier.
+// end writes the final state of a judgement's URL to the frontier. The judgement must be in the store.
 func (p *Pipeline) end(ctx context.Context, j *judgement) error {
 	end := &store.Entry{Record: j.record, Claim: j.claim, State: j.state}
 	outcomes, err := p.store.Commit(ctx, []*store.Entry{end})
@@ -159,8 +159,8 @@ func (j *judgement) entry(rule *dedup.Rule) *store.Entry {
 	return e
 }
 
-// leadsOn reports whether the links of a skipped duplicate are followed. Its leader has the same
-// links only if both are on one host. On another host, the links of a copy lead to copies of other
+// leadsOn reports whether the links of a duplicate are followed although its text is not kept. The
+// leader has the same links only if both pages are on one host. On another host, the links of a copy lead to copies of other
 // pages. Links of seeds, of their redirect targets and of home pages are always followed, because
 // they lead to the pages of a site.
 func leadsOn(r *store.Record) bool {

@@ -105,8 +105,8 @@ func (c *counts) replace(j *judgement) {
 }
 
 // The pages of other workers are counted at intervals of countEvery. If counting is slow, the
-// interval is countShare times as long as the counting. If at most nearLimit pages are missing to
-// the limit of the crawl, it is countNear. Several workers fetch nearLimit pages in some seconds.
+// interval is countShare times as long as the counting. If the crawl is at most nearLimit pages
+// below its limit, the interval is countNear. Several workers fetch nearLimit pages in some seconds.
 const (
 	countEvery = 200 * time.Millisecond
 	countShare = 20

@@ -374,9 +374,9 @@ func withoutQuery(url string) string {
 	return url
 }
 
-// turn returns the reading of a failed visit for a page that an error page seems to have replaced.
-// The argument missed is the number of failed visits in a row. If gone is true, the page counts as
-// gone.
+// turn returns a reading that counts as a failed visit. It is called when the host seems to have
+// answered with an error page in place of the page. The argument missed is the number of failed
+// visits in a row. If gone is true, the page counts as gone.
 func (got *reading) turn(t turn, missed int, gone bool) *reading {
 	failed := *got
 	if !isSoft(&got.seen) {

@@ -22,10 +22,10 @@
 //	    stale if a page that could have changed the verdict was committed meanwhile. The reading is
 //	    then compared and judged again. So exactly one of two copies that are fetched at once is
 //	    unique, without a global lock. If a leader has changed, the members of its cluster are judged
-//	    again (elect.go, members.go), and the URL ends after that.
+//	    again (elect.go, members.go). The frontier records the URL as finished only after that.
 //
-// Pages of an archive (replay.go) and files (files.go) take the same steps: many are read at once,
-// and they are committed in order.
+// Pages of an archive (replay.go) and files (files.go) take the same steps. Many of them are read at
+// once, but they are committed in order.
 //
 // A Pipeline holds the state of a run. Types in files of their own hold parts of it: the book of
 // evidence (lessons.go), URLs listed in sitemaps (listed.go), counts (counts.go) and periodic work

@@ -35,7 +35,7 @@ type judgement struct {
 	record  store.Record // record to be stored, with the verdict
 	basis   store.Basis
 	over    takeover     // set if the page replaces a leader
-	reelect []dedup.Hash // leaders of clusters in which another page may have to lead now
+	reelect []dedup.Hash // leaders of clusters in which another page may have to become the leader
 	wants   dedup.Hash   // a leader that the page may have to replace, although it does not hold the lock of the cluster; zero: none
 }
 
@@ -60,8 +60,8 @@ func (j *judgement) clusters() []dedup.Hash {
 	return append(ids, j.draft.ID)
 }
 
-// endsLater reports whether other pages must be judged again before the URL may end in the
-// frontier.
+// endsLater reports whether other pages must be judged again before the URL may get its final state
+// in the frontier.
 func (j *judgement) endsLater() bool { return j.leavesMembers() || j.changesLeaders() }
 
 // thin returns a judgement with the verdict thin and no leader. This verdict is final for a page

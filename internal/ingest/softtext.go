@@ -37,8 +37,8 @@ import (
 const (
 	mostOwn     = 8  // largest number of words that may differ
 	oneIn       = 8  // number of words in the answer for each word that may differ
-	leastOthers = 3  // least number of known pages with other titles
-	leastShared = 16 // least number of runs of three words that the page shares with the answer
+	leastOthers = 3  // minimum number of known pages with other titles
+	leastShared = 16 // minimum number of runs of three words that the page shares with the answer
 	shareOfOwn  = 3  // at least one in shareOfOwn of the page's own runs must be in the answer
 )
 

@@ -40,7 +40,7 @@ type visitKind int
 
 const (
 	first    visitKind = iota // the page has no record
-	recorded                  // the record of this visit was written before a crash; only the URL must be ended
+	recorded                  // the record of this visit was written before a crash; only the state of the URL must still be written
 	touched                   // the visit found no change
 	carried                   // the words are unchanged, so the verdict stays, but something else has changed
 	changed                   // the page gets a new record
@@ -51,7 +51,8 @@ func (v *visit) wanted() bool {
 	return v.draft.Kind == store.Page && (v.kind == first || v.kind == changed)
 }
 
-// leavesMembers reports whether the page may have members that must be judged again.
+// leavesMembers reports whether the page may have been the leader of a cluster before this visit.
+// Then the other pages of the cluster must be judged again.
 func (v *visit) leavesMembers() bool {
 	b := v.before
 	switch v.kind {
@@ -199,7 +200,7 @@ func isGone(got *reading, before *store.Record, goneAfter int) bool {
 // failures returns how many visits in a row have failed, including this one.
 func failures(got *reading, before *store.Record) int { return max(before.Missed+1, got.missedBy) }
 
-// touch keeps the stored record, and updates the fields that describe the last visit.
+// touch keeps the stored record, but updates its fields that describe the last visit.
 func (v *visit) touch(kind store.VisitKind) {
 	v.kind, v.draft = touched, *v.before
 	r, seen := &v.draft, &v.seen
@@ -222,8 +223,8 @@ func (v *visit) touch(kind store.VisitKind) {
 // failAgain handles a failed visit to a URL that could not be fetched before either. The record
 // gets the latest problem, unless the URL was a page once. In that case the record keeps its
 // problem, with one exception: if the URL now has the same text as other pages of its host, the
-// record gets this problem and the hash of the text. So the next visit can check whether the text
-// stays, see hour.go.
+// record gets this problem and the hash of the text. Then the next visit can check whether the URL
+// still has this text, see hour.go.
 func (v *visit) failAgain() {
 	if len(v.before.Earlier) > 0 {
 		v.touch(v.before.Visit)
@@ -235,7 +236,7 @@ func (v *visit) failAgain() {
 	v.kind = touched
 }
 
-// miss handles a failed visit to a page that is kept.
+// miss handles a failed visit to a page whose stored record is kept.
 func (v *visit) miss() {
 	v.touch(store.Failed)
 	v.draft.Missed, v.draft.Problem, v.draft.Detail = failures(v.reading, v.before), v.seen.Problem, v.seen.Detail

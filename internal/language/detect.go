@@ -24,9 +24,9 @@ import (
 const (
 	sampled   = 10000 // bytes of text that are examined; more would not change the result
 	minWords  = 20    // a Latin or Cyrillic text with fewer words gets no result
-	fairShare = 0.20  // least share of function words for a sure result; running text has 0.35 to 0.5, lists of names under 0.1
+	fairShare = 0.20  // minimum share of function words for a sure result; running text has 0.35 to 0.5, lists of names under 0.1
 	clearLead = 0.75  // for a sure result, the second language has at most this share of the first one's count
-	someShare = 0.08  // least share of function words for any result
+	someShare = 0.08  // minimum share of function words for any result
 )
 
 // Detect returns the ISO 639-1 code of a text's language, or "" if it cannot tell. If sure is true,

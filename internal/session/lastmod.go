@@ -40,8 +40,8 @@ func holds(r *store.Record, lastmod time.Time) (right, known bool) {
 // the host's other lastmods are trusted.
 const leastProofs = 8
 
-// trusted reports whether a host's lastmods are trusted, given how many were right and how many
-// wrong: at least leastProofs in all, and nine of ten right.
+// trusted reports whether a host's lastmods are trusted, given the numbers of right and wrong ones.
+// At least leastProofs lastmods must have been compared, and at least nine of ten must be right.
 func trusted(right, wrong int64) bool { return right+wrong >= leastProofs && right >= 9*wrong }
 
 // changedBy reports whether a lastmod is later than the last visit to its page.

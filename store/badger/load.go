@@ -84,7 +84,8 @@ func (s *Store) loadIndex() error {
 	return err
 }
 
-// loadURLs fills the filter of the u keys. It reads a million of them in 0.7 s.
+// loadURLs fills s.urls, the filter of the known URLs, from the u keys. It reads a million keys in
+// 0.7 s.
 func (s *Store) loadURLs() error {
 	return s.scan(context.Background(), []byte{keyURL}, func(item *badgerdb.Item) error {
 		s.urls.Add(binary.BigEndian.Uint64(item.Key()[1:])) // the same bytes as in filterKey

@@ -191,10 +191,10 @@ type Loss struct {
 	counters *counters
 }
 
-// afterGap returns the logs after the first gap, and the loss if they are removed. tables is the
-// number of the last transaction that is in a table. A damaged log is kept up to its damage. An
-// empty log is not a gap: badger may have written its data to a table and removed the log, and the
-// power cut restored the file.
+// afterGap returns the logs after the first gap, and the loss if these logs are removed. The argument
+// tables is the number of the last transaction that is in a table. A damaged log is kept up to its
+// damage. An empty log is not a gap: badger may have written its data to a table and removed the
+// log, and after a power cut the file may be back without its content.
 func afterGap(logs []memLog, tables uint64) (gone []memLog, loss Loss) {
 	reached := tables
 	whole := true

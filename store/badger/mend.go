@@ -331,7 +331,7 @@ func (m *mending) mendURLs() error {
 	return nil
 }
 
-// later records a URL that pend makes pending again.
+// later adds a URL to the list of URLs that the method pend will put back into the queue.
 func (m *mending) later(it frontier.Item) {
 	m.known[dedup.Hash(frontier.ID(it.URL))] = true
 	m.again = append(m.again, it)

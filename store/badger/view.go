@@ -31,8 +31,8 @@ type view struct {
 	unlock  func() // releases the lock on the view's folder; nil: badger has locked the folder, or it is not locked
 }
 
-// openView makes the view of an existing store. The view of a damaged store is a copy, which the
-// caller must repair.
+// openView creates a read-only view of an existing store. The view of a damaged store is a copy of
+// the whole store, which the caller must repair.
 func openView(dir string, opt Options) (v *view, loss Loss, err error) {
 	release, ok, err := lock.TryShared(dir)
 	if err != nil {
@@ -69,7 +69,8 @@ func openView(dir string, opt Options) (v *view, loss Loss, err error) {
 	return made, loss, nil
 }
 
-// link makes the view of an undamaged store.
+// link creates the folder of the view, with links to the tables of an undamaged store and copies of
+// its logs.
 func (v *view) link(dir string, m badgerdb.Manifest, logs []memLog, opt Options) (err error) {
 	size := int64(0)
 	for _, l := range logs {

@@ -19,7 +19,7 @@ var tables = []string{"turn", "visit", "page", "posting", "known", "queue", "hos
 // InSchema returns the text of an address, with its parameters, for another schema of the database.
 func InSchema(address, schema string) string {
 	base, query, _ := strings.Cut(address, "?")
-	parameters, _ := url.ParseQuery(query) // what cannot be parsed is left out; ParseAddress has refused it
+	parameters, _ := url.ParseQuery(query) // the error is ignored, because ParseAddress refuses an address with such a query
 	parameters.Set("schema", schema)
 	return base + "?" + parameters.Encode()
 }

@@ -151,8 +151,8 @@ type recent struct {
 	now, old map[dedup.Hash]struct{} // guarded by mu
 }
 
-// mostRecent is the number of hashes for which each of the two halves of a set has room. They take
-// some 10 MB.
+// mostRecent is the largest number of hashes in each of the two maps of a recent. The two maps take
+// some 10 MB together.
 const mostRecent = 1 << 17
 
 func (r *recent) has(h dedup.Hash) bool {

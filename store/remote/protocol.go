@@ -164,13 +164,13 @@ type answer struct {
 	Counts frontier.Counts
 
 	Part part
-	List int  // number of the list that Part belongs to, from 1 on
-	Done bool // whether Part is the last of its list
+	List int  // number of the list that Part belongs to, from 1
+	Done bool // whether Part is the last part of the list
 }
 
 // A part is a number of successive values of a list. Only one of its fields is set.
 type part struct {
-	Pages    []store.Packed // in the order of the request; without a record: the store does not have the page
+	Pages    []store.Packed // pages in the order of the request; an element without a record means that the store does not have the page
 	Changes  []*store.PackedChange
 	Clusters []store.Cluster
 	Members  [][]byte // records as JSON

@@ -73,7 +73,7 @@ var backPromises = []promise{
 		again := frontier.Item{URL: url, Due: aTime.Add(time.Hour)}
 		requeue(t, s, 1, again)
 		second := full(url, "two")
-		second.Revisit, second.State = true, frontier.Unknown // as after a crash before the final state of the URL was written
+		second.Revisit, second.State = true, frontier.Unknown // the process crashed before it wrote the final state of the URL
 		second.Record.FetchedAt = again.Due.Add(time.Second)
 		commit(t, s, second)
 		taken := must(s.Take(ctx, claim(t, s, "example.com").Claim, 9))(t)

@@ -72,7 +72,7 @@ func page(url string) *store.Entry {
 	}
 }
 
-// Times in the distant past and the distant future.
+// aTime is a time in the past with nanoseconds, and farOff is a time in the distant future.
 var (
 	aTime  = time.Date(2025, 3, 1, 12, 30, 0, 123456789, time.UTC)
 	farOff = time.Date(2200, 1, 1, 0, 0, 0, 0, time.UTC)

@@ -104,8 +104,8 @@ var lookupPromises = []promise{
 		all.Meet = 3
 		equal(t, "met thrice", idsOf(lookup(t, s, all).Leaders), []dedup.Hash(nil))
 	}},
-	// The pages of a site with one template: each shares keys with all others. The last pages share
-	// the most keys.
+	// The pages of this case are like those of a site with one template. Each page shares keys with
+	// many others, and the last pages share the most keys with the look-up.
 	{"of_many_leaders_those_come_that_share_the_most_keys", func(t *testing.T, s store.Store) {
 		const many, near = dedup.MaxMet + 100, 5
 		var all []*store.Entry

@@ -132,8 +132,9 @@ type fault struct {
 	why  string
 }
 
-// fault finds the cause from the shingles that only one of the two texts has. Either text of the
-// article was lost, or text of a template was extracted with the article.
+// fault returns the main reason why the text of the graft differs from that of its article. Either
+// text of the article was lost, or text of a template was extracted with the article. The fault is
+// found from the shingles that only one of the two texts has.
 func (g graft) fault() fault {
 	onlyOwn, onlyGraft := minus(g.article.own.set, g.extracted.set), minus(g.extracted.set, g.article.own.set)
 	lost, got := overlap(onlyOwn, g.article.text), overlap(onlyGraft, g.article.text)

@@ -57,11 +57,11 @@ func setOf(text string, k int) dedup.Set {
 
 // A box must contain most of the article, and not much else.
 const (
-	most    = .95 // least share of the article's shingles on the page that must be in the box
-	present = .9  // least share of the article's shingles that must be on the page
-	pure    = .6  // least share of the box's shingles that must be of the article
-	again   = .5  // least share of the article's shingles that must be outside the box for the article to count as repeated there
-	probe   = 4   // words in a shingle for finding the article; a small number, so that a link inside the article changes only few shingles
+	most    = .95 // minimum share of the article's shingles on the page that must be in the box
+	present = .9  // minimum share of the article's shingles that must be on the page
+	pure    = .6  // minimum share of the box's shingles that must be from the article
+	again   = .5  // minimum share of the article's shingles outside the box for the article to count as repeated there
+	probe   = 4   // number of words in a shingle for finding the article; it is small, so that a link inside the article changes few shingles
 )
 
 // newPage parses source, and finds the box of the article: the element that contains most of the

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// wordPress answers like a WordPress with readable permalinks. It has posts, feeds and attachment
+// wordPress answers like a WordPress site with readable permalinks. It has posts, feeds and attachment
 // pages. The comments of a post have reply links, which lead back to the post. The archives by
 // date, author, category and tag repeat the first paragraphs of posts.
 func wordPress(size int) *Site {
@@ -75,7 +75,7 @@ func wordPress(size int) *Site {
 				fmt.Fprintf(&b, "<li id=\"comment-%d\"><p>%s</p>%s<a rel=\"nofollow\" class=\"comment-reply-link\" href=\"%s?replytocom=%d#respond\">Reply</a></li>", id, word(fmt.Sprint("commenter ", id)), story(fmt.Sprint("comment ", id), 15), path, id)
 			}
 			p.foot = b.String() + "</ol></section>"
-			return show(name, p) // also for the links with replytocom
+			return show(name, p) // links with the parameter replytocom show the same page
 		}
 		parts := strings.Split(strings.Trim(path, "/"), "/")
 		switch {

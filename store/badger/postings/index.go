@@ -105,7 +105,7 @@ type Index struct {
 	full     *postingTable // the full table that is being written as a segment; nil: none is being written
 	spare    *postingTable // an empty table that becomes fresh when fresh is full
 	segments []*segment    // all segments; the slice is replaced as a whole and never changed in place
-	floor    uint64        // number of a visit: the postings of all later visits are in fresh or full; earlier ones may be only in segments
+	floor    uint64        // number of the last visit with postings that may be only in segments; the postings of all later visits are in fresh or full
 	err      error         // the error that ended the index's goroutine
 
 	manifest Manifest // as last stored in badger; after Start only the index's goroutine uses it

@@ -91,8 +91,8 @@ func (x *Index) flush() error {
 	return x.replace(nil, s, t)
 }
 
-// write writes a new segment file of the given level. fill adds the postings to it. postings is the
-// greatest number that fill adds.
+// write writes a new segment file of the given level. It calls fill, which must add the postings to
+// the file, at most as many as the argument postings.
 func (x *Index) write(postings, level int, fill func(*segmentWriter) error) (*segment, error) {
 	id := x.manifest.Next
 	x.manifest.Next++

@@ -50,7 +50,7 @@ type piece struct {
 	at    time.Time
 }
 
-// later copies each piece after a delay.
+// later copies the bytes of from to to, each piece after the given delay.
 func later(to io.Writer, from io.Reader, delay time.Duration) {
 	pieces := make(chan piece, 1024)
 	done := make(chan struct{})

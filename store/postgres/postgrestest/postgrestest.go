@@ -225,10 +225,10 @@ func (s *Server) runAgain() error {
 	}
 }
 
-// URL returns the address of a store in a schema of the server.
+// URL returns the address of the store in the given schema of the server.
 func (s *Server) URL(schema string) string { return URL(schema, s.Addr) }
 
-// URL returns the address of a store that several servers have: a primary and its standby.
+// URL returns the address of a store on several servers, such as a primary and its standby.
 func URL(schema string, addrs ...string) string {
 	return fmt.Sprintf("postgres://%s@%s/%s?schema=%s", User, strings.Join(addrs, ","), Database, url.QueryEscape(schema))
 }

@@ -15,7 +15,7 @@ func (s *Server) CPU() (total time.Duration) {
 	for pid, fields := range s.processes() {
 		times := fields[11:13] // utime and stime of the process
 		if pid == s.cmd.Process.Pid {
-			times = fields[11:15] // also those of its children that have ended
+			times = fields[11:15] // utime, stime, and the same times of the children that have ended
 		}
 		for _, t := range times {
 			n, _ := strconv.Atoi(t)
@@ -49,7 +49,7 @@ func (s *Server) processes() map[int][]string {
 // process died alone, a child that waits for a standby would stop waiting, and other processes
 // could read its commit before they end.
 func (s *Server) killAll() {
-	s.cmd.Process.Signal(syscall.SIGSTOP) // now it starts no child
+	s.cmd.Process.Signal(syscall.SIGSTOP) // a stopped process cannot start another child
 	children := s.processes()
 	delete(children, s.cmd.Process.Pid)
 	for _, sig := range []syscall.Signal{syscall.SIGSTOP, syscall.SIGKILL} {
