@@ -61,19 +61,19 @@ type Passage struct {
 }
 
 const (
-	// DefaultMost is how many words a passage has at most unless a user chooses another number. Many
-	// embedding models read at most 512 tokens, which is some 350 words of English.
+	// DefaultMost is the largest number of words in a passage, unless a user chooses another limit.
+	// Many embedding models read at most 512 tokens, which is some 350 words of English.
 	DefaultMost = 250
-	// LeastMost is the least bound that Split accepts.
+	// LeastMost is the smallest limit that Split accepts.
 	LeastMost = 20
 
-	share       = 4   // a cut leaves on both sides at least this share of the bound
-	mostHeading = 200 // bytes of a heading in Passage.Path
-	deepest     = 6   // most headings in Passage.Path
+	share       = 4   // a cut leaves at least 1/share of the limit on both sides
+	mostHeading = 200 // largest number of bytes of a heading in Passage.Path
+	deepest     = 6   // largest number of headings in Passage.Path
 )
 
-// Split divides a text into passages of at most most words, in order. A bound below [LeastMost] counts
-// as LeastMost. Blocks without words are left out.
+// Split divides a text into passages of at most most words, in order. If most is less than
+// [LeastMost], it counts as LeastMost. Blocks without words are left out.
 func Split(blocks []Block, most int) (all []Passage) {
 	most = max(most, LeastMost)
 	var path []Block

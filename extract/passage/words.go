@@ -27,7 +27,7 @@ func Words(text string) (all []string) {
 
 // appendWords appends the words of a block to words.
 func appendWords(words []word, block int, text string) []word {
-	var open, alone, letters bool // of the last word: more may follow, it is a character that stands alone, it has a letter or a digit
+	var open, alone, letters bool // about the last word: more characters may follow, it is a character that is a word by itself, it has a letter or a digit
 	for i := 0; i < len(text); {
 		r, n := utf8.DecodeRuneInString(text[i:])
 		if unicode.IsSpace(r) {
