@@ -89,7 +89,7 @@ func (c *matcher) take(ctx context.Context, done []bool, partOf func(*text) part
 		}
 		if s, ok := c.sets.Get(partOf(&c.w.texts[i])); ok {
 			done[i] = true
-			take(i, s)
+			yield(i, s)
 		}
 	}
 	if !slices.Contains(done, false) {
@@ -100,7 +100,7 @@ func (c *matcher) take(ctx context.Context, done []bool, partOf func(*text) part
 	}
 	return c.w.readAll(ctx, done, shingles, func(i int, s dedup.Set) {
 		c.sets.Put(partOf(&c.w.texts[i]), s)
-		take(i, s)
+		yield(i, s)
 	})
 }
 
