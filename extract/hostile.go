@@ -135,8 +135,8 @@ func (g *growth) Read(p []byte) (int, error) {
 	if g.copied += int64(pending); g.copied > copies*int64(len(g.text))+16*free {
 		return 0, errTangled
 	}
-	// The tokenizer moves the unfinished token at each read. Pieces that grow with the token limit
-	// that work.
+	// The tokenizer moves the unfinished token in memory at each read. To bound this work, the pieces
+	// become larger as the token does.
 	n := min(max(pieceBytes, min(pending, 2*g.last)), len(p), len(g.text)-g.at)
 	n, most := g.most(pending, n)
 	for most > g.limit/8 && n > pieceLeast {

@@ -45,7 +45,7 @@ type BulkOptions struct {
 	URL    string        // URL of the index: https://HOST:9200/INDEX
 	Header http.Header   // header fields sent with each request, such as credentials
 	Client *http.Client  // nil: a client with a timeout of one minute
-	Bytes  int           // greatest size of a bulk in bytes; 0: 5 MB, which the manuals of both products advise as a start
+	Bytes  int           // largest size of a bulk in bytes; 0: 5 MB, which the manuals of both products advise as a start
 	Wait   time.Duration // pause before the second attempt for a bulk; it doubles with each further attempt; 0: half a second
 
 	Options                                                     // which pages are sent, and after which cursor or time; Format is ignored

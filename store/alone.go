@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// An Alone records why the last run that visited a host stopped before it had fetched all of the
-// host's URLs.
+// An Alone records why the last run that sent requests to a host stopped before it had fetched all of
+// the host's URLs.
 type Alone struct {
 	Why    string    `json:"why"`
 	At     time.Time `json:"at"`
@@ -19,8 +19,8 @@ type Alone struct {
 // aloneName is the name of the [Meta] value that lists the hosts that were left alone.
 const aloneName = "left alone"
 
-// LeftAlone returns the hosts that the last run to visit them left before all their URLs were
-// fetched. The keys are host names.
+// LeftAlone returns the hosts to which a run sent no more requests before all their URLs were
+// fetched, unless a later run visited the host. The keys of the map are host names.
 func LeftAlone(ctx context.Context, s interface {
 	Meta(ctx context.Context, name string) ([]byte, error)
 }) (map[string]Alone, error) {

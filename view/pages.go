@@ -237,8 +237,8 @@ func (v *View) largestHosts(n int) (names []string) {
 	return names
 }
 
-// The limits of a search in texts, which must be read from the store: how long the search may take,
-// and how many texts are read with one call.
+// These limit a search in the texts of pages, which are read from the store. searchTime is the time
+// that a search may take, and textsAtOnce is the number of texts that are read with one call.
 const (
 	searchTime  = 120 * time.Millisecond
 	textsAtOnce = 64

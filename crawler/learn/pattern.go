@@ -19,8 +19,8 @@ import (
 const (
 	leastRow  = 8
 	rowAText  = 2    // a pattern that gave n new texts needs n/rowAText copies in a row to lose its budget, if that is more than leastRow
-	firstRate = 2    // one in 1<<2 URLs is a sample at first
-	leastRate = 10   // one in 1<<10 URLs is a sample at last
+	firstRate = 2    // at first, one in 1<<2 URLs is a sample
+	leastRate = 10   // in the end, one in 1<<10 URLs is a sample
 	mostNear  = 1000 // number of near duplicates of a pattern that count as new texts
 )
 
@@ -57,8 +57,8 @@ func thinner(rate int, n, least int64) int {
 // higher rate are also samples at each lower rate.
 func sampled(url string, rate int) bool { return Luck(url)>>(64-rate) == 0 }
 
-// Luck returns a hash of the host name, path and query of a URL. It ignores the port, so a site has
-// the same samples on another port.
+// Luck returns a hash of the host name, path and query of a URL, which decides whether the URL is a
+// sample. It ignores the port, so that a site has the same samples on another port.
 func Luck(url string) uint64 {
 	host, _, _ := strings.Cut(hostOf(url), ":")
 	return xxh3.HashString(host + pathOf(url))

@@ -138,7 +138,7 @@ func (b *Browser) Close() {
 	}
 }
 
-// tries is how often a page is tried in all if the browser ends while it renders the page.
+// tries is the total number of attempts to render a page if the browser crashes each time.
 const tries = 3
 
 // Draw renders a page. It fails if the page cannot be rendered, or with the cause of ctx if ctx

@@ -21,7 +21,8 @@ import "strings"
 // sides: "/a?u=http://" matches "/a?u=http%3A%2F%2F". "/*%2F" and "/*//" match their literal text
 // anywhere.
 //
-// If several rules match, the longest rule in the common form wins. Its wildcards count.
+// If several rules match, the rule that is longest in the common form wins. Wildcards count as part
+// of its length.
 //
 // Wildcards need no backtracking. The pieces between them are searched from left to right, each at
 // its first occurrence after the piece before it. If all pieces fit in any way, they also fit in
@@ -31,7 +32,7 @@ type rule struct {
 	allow   bool
 	octets  int // length of the rule in the common form, in octets; the longest matching rule wins
 	pattern pattern
-	folded  *pattern // the same rule with decoded delimiters in the query; nil if it has no escaped ones
+	folded  *pattern // the same rule with decoded delimiters in the query; nil if the query has no escaped delimiters
 }
 
 func newRule(allow bool, path string) rule {

@@ -38,7 +38,8 @@ import (
 // a few minutes.
 const Lifetime = 5 * time.Minute
 
-// label names the signature within its fields.
+// label is the name of the signature in the header fields Signature, Signature-Input and
+// Signature-Agent.
 const label = "skink"
 
 // A Signer signs requests. Several goroutines may use it.

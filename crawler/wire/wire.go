@@ -110,7 +110,7 @@ func (w *wire) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// begin records that an exchange begins, and allows wireAllowance more bytes to be received.
+// begin records that an exchange begins. It raises the limit for received bytes by wireAllowance.
 func (w *wire) begin() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -118,8 +118,8 @@ func (w *wire) begin() {
 	w.left += wireAllowance
 }
 
-// deliver records that n bytes of a body were delivered, and allows wirePerByte times as many bytes
-// more to be received.
+// deliver records that n bytes of a body were delivered. It raises the limit for received bytes by
+// wirePerByte times n.
 func (w *wire) deliver(n int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -84,8 +84,8 @@ func (s *Set) Remove(all ...Fault) {
 
 // Limits of the examples of a page, which are stored with it.
 const (
-	mostExamples = 2  // of one fault
-	mostExample  = 70 // bytes of one example
+	mostExamples = 2  // largest number of examples of one fault
+	mostExample  = 70 // largest number of bytes of one example
 )
 
 // Facts are the faults of one page.

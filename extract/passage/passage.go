@@ -61,8 +61,8 @@ type Passage struct {
 }
 
 const (
-	// DefaultMost is the largest number of words of a passage if the user sets no other. Many
-	// embedding models read at most 512 tokens, which is some 350 words of English.
+	// DefaultMost is the largest number of words of a passage, unless the user sets another limit.
+	// Many embedding models read at most 512 tokens, which is some 350 words of English.
 	DefaultMost = 250
 	// LeastMost is the smallest limit that Split accepts.
 	LeastMost = 20

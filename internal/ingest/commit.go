@@ -103,7 +103,8 @@ func (p *Pipeline) written(ctx context.Context, j *judgement) error {
 	return p.lessons.learn(ctx, j)
 }
 
-// end writes the final state of a judgement's URL to the frontier. The judgement must be in the store.
+// end writes the final state of a judgement's URL to the frontier. The judgement must already be in
+// the store.
 func (p *Pipeline) end(ctx context.Context, j *judgement) error {
 	end := &store.Entry{Record: j.record, Claim: j.claim, State: j.state}
 	outcomes, err := p.store.Commit(ctx, []*store.Entry{end})
@@ -160,9 +161,9 @@ func (j *judgement) entry(rule *dedup.Rule) *store.Entry {
 }
 
 // leadsOn reports whether the links of a duplicate are followed although its text is not kept. The
-// leader has the same links only if both pages are on one host. On another host, the links of a copy lead to copies of other
-// pages. Links of seeds, of their redirect targets and of home pages are always followed, because
-// they lead to the pages of a site.
+// leader has the same links only if both pages are on one host. On another host, the links of a
+// copy lead to copies of other pages. Links of seeds, of their redirect targets and of home pages
+// are always followed, because they lead to the pages of a site.
 func leadsOn(r *store.Record) bool {
 	return r.Depth == 0 || frontier.IsRoot(r.URL) || store.HostOf(r.URL) != store.HostOf(r.DuplicateOf)
 }

@@ -38,11 +38,11 @@ const (
 )
 
 // flightName is the key under which a store keeps the marks of pages that are being read. The value
-// maps a URL to the number of times the process died while it read the page. A page that is being
-// read now counts as one more death. Several workers may share the marks. Each writes its own
-// marks, and reads the marks of the others whenever it writes, and at least every readEvery. Only
-// one worker at a time fetches from a host. So if a worker gets a page with a mark of another
-// worker, the other worker has died.
+// maps a URL to the number of times the process died while it read the page. While a page is being
+// read, its number is one higher, in case the process dies. Several workers may share the marks.
+// Each writes its own marks. It reads the marks of the others whenever it writes, and at least every
+// readEvery. Only one worker at a time fetches from a host. So if a worker gets a page with a mark
+// of another worker, the other worker has died.
 const flightName = "in flight"
 
 const readEvery = time.Second

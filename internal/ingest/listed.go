@@ -34,7 +34,7 @@ const listedName = "listed"
 type listing struct {
 	mu    sync.Mutex
 	urls  map[uint64]struct{} // guarded by mu
-	parts int                 // guarded by mu; number of parts read
+	parts int                 // guarded by mu: number of parts of the stored set that were read
 }
 
 func shortID(id dedup.Hash) uint64 { return binary.LittleEndian.Uint64(id[:8]) }

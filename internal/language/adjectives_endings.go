@@ -35,7 +35,7 @@ type ending struct {
 	never       bool // words with this ending are never adjectives
 }
 
-// leastStem is the least number of letters that a word must have before the suffix.
+// leastStem is the minimum number of letters that a word must have before the suffix.
 const leastStem = 2
 
 var declensions = map[string]func() declined{
@@ -65,8 +65,8 @@ func readDeclined(name string) declined {
 	return d
 }
 
-// add adds all forms of a lemma, or all forms of a suffix if word begins with a hyphen. endings are
-// the endings of the declension. word itself has the first of them.
+// add adds all forms of a lemma, or all forms of a suffix if word begins with a hyphen. The argument
+// endings lists the endings of the declension. The word must be given with the first ending.
 func (d *declined) add(word string, endings []string) {
 	word, isSuffix := strings.CutPrefix(word, "-")
 	stem := strings.TrimSuffix(word, endings[0])
@@ -83,8 +83,8 @@ func (d *declined) add(word string, endings []string) {
 	}
 }
 
-// except adds lemmas that are not adjectives. A word with a hyphen is an ending: no word with that
-// ending is an adjective.
+// except adds lemmas that are not adjectives. An element that begins with a hyphen is an ending: no
+// word with that ending is an adjective.
 func (d *declined) except(words []string) {
 	d.exceptions = setOf(words)
 	for _, word := range words {

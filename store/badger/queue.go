@@ -57,7 +57,8 @@ func levelOf(it *frontier.Item) level {
 	return levelAt(byte(prio+usualPrio), uint64(max(it.Depth, 0)))
 }
 
-// levelAt returns the level of a depth and a priority. prio is the priority as a byte of a key.
+// levelAt returns the level of a depth and a priority. The argument prio is the priority in the form
+// of a byte in a key.
 func levelAt(prio byte, depth uint64) level {
 	return (level(prio)-usualPrio)<<32 | level(uint32(depth))
 }
@@ -68,7 +69,7 @@ func (l level) depth() int    { return int(uint32(l)) }
 
 type waitingHost struct {
 	name    string
-	pending int // number of URLs that are free, due later, or handed out to a worker
+	pending int // number of URLs: those that can be handed out, those due later, and those handed out to a worker
 	lanes   []lane
 	later   int   // number of URLs that are due later
 	first   int64 // time before which none of these is due, in nanoseconds since 1970
@@ -83,8 +84,8 @@ type waitingHost struct {
 // A lane is the queue of the URLs of one host that have the same level.
 type lane struct {
 	level   level
-	waiting int    // number of free URLs
-	next    uint64 // URLs whose seq is next or higher are free
+	waiting int    // number of URLs that are not handed out to a worker
+	next    uint64 // the number place.seq of the first URL that is not handed out
 }
 
 func newQueue() queue {
@@ -251,7 +252,7 @@ func (q *queue) claim(worker string, n int, now time.Time, ttl time.Duration) (g
 	return g
 }
 
-// free makes the URLs of h that were handed out free again. It is called after the claim on the
+// free makes the URLs of h that were handed out available again. It is called after the claim on the
 // host has ended.
 func (q *queue) free(h *waitingHost) {
 	h.held = false
@@ -298,8 +299,8 @@ func (h *waitingHost) host() frontier.Host {
 // not due later.
 func (h *waitingHost) free() bool { return len(h.lanes) > 0 }
 
-// drop removes the lanes that have no free URL. Without it, a crawler trap with a hundred thousand
-// depths would make each Take look at as many lanes.
+// drop removes the lanes without a URL that can be handed out. Otherwise, a crawler trap with a
+// hundred thousand depths would make each Take look at as many lanes.
 func (h *waitingHost) drop() {
 	h.lanes = slices.DeleteFunc(h.lanes, func(l lane) bool { return l.waiting == 0 })
 }

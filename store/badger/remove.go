@@ -25,10 +25,11 @@ var (
 	ownExtensions = []string{".sst", ".vlog", logExt, postings.SegmentExt, disk.KeptExt}
 )
 
-// Remove deletes the store in dir, also a damaged one. It deletes the files of the store, and then
-// the folder if nothing else is in it. other is the name of a file that it left there, or "". Its
-// errors wrap [store.ErrNotExist] and [store.ErrInUse], or the error of the system. After an error,
-// calling Remove again deletes the rest.
+// Remove deletes the store in dir, even if the store is damaged. It deletes the files of the store,
+// and then the folder if nothing else is in it. The result other is the name of a file that does not
+// belong to the store and was left in the folder, or "". The errors wrap [store.ErrNotExist] and
+// [store.ErrInUse], or the error of the system. After an error, calling Remove again deletes the
+// rest.
 func Remove(dir string) (other string, err error) {
 	if !IsStore(dir) {
 		return "", fmt.Errorf("remove store %s: %w", dir, store.ErrNotExist)
@@ -50,7 +51,7 @@ func Remove(dir string) (other string, err error) {
 			err = errors.Join(err, os.Remove(filepath.Join(dir, e.Name())))
 		}
 	}
-	if err == nil { // the last, because IsStore looks for it
+	if err == nil { // remove the MANIFEST last, because IsStore looks for it
 		err = os.Remove(filepath.Join(dir, badgerdb.ManifestFilename))
 	}
 	if err == nil && other == "" {

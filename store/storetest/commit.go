@@ -68,7 +68,7 @@ var commitPromises = []promise{
 		url := "https://example.com/"
 		discover(t, s, 1, items(0, url))
 		first := full(url, "the first text")
-		first.State = frontier.Unknown // as after a crash before the final state of the URL was written
+		first.State = frontier.Unknown // the process crashed before it wrote the final state of the URL
 		commit(t, s, first)
 		tally := must(s.Tally(ctx))(t)
 
