@@ -34,7 +34,7 @@ const (
 	wallHops   = 5        // number of redirects that are followed to see whether they lead back to the page
 	wallRounds = 2        // how often a page is requested again after its redirects led back to it
 	wallMisses = 20       // number of redirects of a host that did not lead back, after which no more are followed
-	wallLimit  = 64 << 10 // bytes that are read of the body of each target of such a redirect
+	wallLimit  = 64 << 10 // number of bytes that are read of the body of a page to which such a redirect leads
 )
 
 // A cookieStore holds the cookies of a crawl. A nil *cookieStore has no cookies.

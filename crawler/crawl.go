@@ -47,10 +47,10 @@ type Crawl struct {
 	close     func()
 	peek      func(ctx context.Context, url string) (isSitemap bool) // reports whether the answer of a URL begins like a sitemap
 	closeIdle func()                                                 // closes the connections that are not in use
-	browser   drawer                                                 // the browser that renders pages; nil: none are rendered
+	browser   drawer                                                 // the browser that renders pages; nil if no page is rendered
 	fetchFile func(ctx context.Context, url string, more http.Header) (render.Answer, error)
 	parts     *partCache
-	cookies   *cookieStore // nil: none are kept
+	cookies   *cookieStore // nil if no cookies are kept
 	robots    *robotsCache
 	rooms     *wire.Rooms
 	schedule  *schedule

@@ -24,8 +24,8 @@ type host struct {
 	first   bool            // the host comes before others, because its robots.txt was just requested
 
 	turns    int // number of turns (URLs being fetched or processed) that have begun and not ended
-	open     int // how many of these have a request that has not ended
-	unsent   int // how many of these have a request that was not sent yet
+	open     int // number of turns whose request has not ended
+	unsent   int // number of turns whose request was not sent yet
 	requests int // number of requests started so far
 	robots   int // number of requests for robots.txt that have started, plus number of those that have ended
 

@@ -40,9 +40,9 @@ type Target struct {
 
 // Links holds the links of a document as they are written in the document.
 type Links struct {
-	Base  string                  // href of its <base>; "": none
+	Base  string                  // href of the document's <base>; "": none
 	Hrefs iter.Seq2[string, bool] // hrefs in document order, each with true if it has rel=nofollow; nil: none
-	Files iter.Seq[string]        // URLs of its pictures, scripts and style sheets, which are not followed as links; nil: none
+	Files iter.Seq[string]        // URLs of the document's pictures, scripts and style sheets, which are not followed as links; nil: none
 
 	NoFollow bool // the page asks crawlers not to follow its links; ignored if Options.IgnoreNoFollow is set
 	Targets  bool // fill [Leads.Targets]

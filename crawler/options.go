@@ -130,7 +130,7 @@ func (o Options) orDefaults() Options {
 	return o
 }
 
-// positive returns n if it is positive, else other.
+// positive returns n if it is positive, and other if it is not.
 func positive[N int | int64 | time.Duration](n, other N) N {
 	if n > 0 {
 		return n

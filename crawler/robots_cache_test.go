@@ -14,7 +14,7 @@ import (
 func TestRobotsFor(t *testing.T) {
 	const deny = "user-agent: *\ndisallow: /\n"
 	tests := []struct {
-		name    string // section of RFC 9309
+		name    string // section of RFC 9309 and what the case shows
 		status  int
 		body    string
 		err     error

@@ -77,7 +77,7 @@ type schedule struct {
 	capacity  capacity                      // limits the turns under way
 	bytes     int64                         // total size of the bodies fetched
 	demanding map[string]time.Duration      // the Crawl-delay of hosts that ask for more than MaxDelay
-	wake      chan struct{}                 // closed and renewed when something changed
+	wake      chan struct{}                 // closed and replaced by a new channel when something has changed
 	paused    bool                          // no turn begins
 	limited   bool                          // MaxPages is reached: only requisites are fetched
 }

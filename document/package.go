@@ -68,7 +68,7 @@ func openPackage(body []byte) (*pack, error) {
 		return nil, fmt.Errorf("%w: %v", ErrDamaged, err)
 	}
 	if len(z.File) > mostParts {
-		return nil, fmt.Errorf("%w: it has %d parts", ErrTooLarge, len(z.File))
+		return nil, fmt.Errorf("%w: %d parts", ErrTooLarge, len(z.File))
 	}
 	p := &pack{parts: map[string]*zip.File{}, left: mostUnpacked, most: MostText(len(body))}
 	for _, f := range z.File {

@@ -221,7 +221,7 @@ func (b *Bulk) send(ctx context.Context, items []item) error {
 			}
 			return b.send(ctx, items[half:])
 		case errors.Is(err, errTooLarge):
-			b.refuse(items[0].id, "it is too large for the server")
+			b.refuse(items[0].id, "too large for the server")
 			return nil
 		case err != nil && (busy == nil || try == bulkTries):
 			return err

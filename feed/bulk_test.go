@@ -233,7 +233,7 @@ func TestBulkRefused(t *testing.T) {
 	if got := server.urls(); !slices.Equal(got, slices.DeleteFunc(want, func(u string) bool { return u == "http://a.test/001" })) {
 		t.Errorf("the index has %q", got)
 	}
-	if len(refused) != 2 || !strings.Contains(refused[bad], "status 400") || refused[huge] != "it is too large for the server" {
+	if len(refused) != 2 || !strings.Contains(refused[bad], "status 400") || refused[huge] != "too large for the server" {
 		t.Errorf("refused: %v", refused)
 	}
 }

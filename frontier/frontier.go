@@ -139,6 +139,9 @@ func (r Rest) Bounded(now time.Time) Rest {
 	return r
 }
 
+// Lasting returns r with only those fields that are kept after a run.
+func (r Rest) Lasting() Rest { return Rest{Blocked: r.Blocked, Delay: r.Delay, Spent: r.Spent} }
+
 // Trouble describes the failed requests to a host since the last request that succeeded.
 type Trouble struct {
 	Answered bool      // the host has answered a request in this crawl

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -428,4 +429,30 @@ func (f *Memory) inState(state State) (urls []string) {
 	}
 	slices.Sort(urls)
 	return urls
+}
+
+// Contents returns the hosts whose [Rest.Lasting] is not zero, and the pending URLs. Both are sorted by
+// host. The URLs of a host are in the order of its queue.
+func (f *Memory) Contents() (hosts []Host, pending []Item) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, name := range slices.Sorted(maps.Keys(f.hosts)) {
+		h := f.hosts[name]
+		if rest := h.rest.Lasting(); rest != (Rest{}) {
+			hosts = append(hosts, Host{Name: name, Rest: rest})
+		}
+		urls := slices.Concat(h.waiting, h.taken)
+		slices.SortFunc(urls, func(a, b *memoryURL) int { return cmp.Or(order(a, b), cmp.Compare(a.seq, b.seq)) })
+		for _, u := range append(urls, h.later...) {
+			pending = append(pending, u.item)
+		}
+	}
+	return hosts, pending
+}
+
+// SetRest sets the rest of a host.
+func (f *Memory) SetRest(host string, rest Rest) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.host(host).rest = rest.Bounded(time.Now())
 }

@@ -33,7 +33,7 @@ func Verdicts() []Term {
 func VisitResults() []Term {
 	return []Term{
 		{FirstVisit.String(), "the first visit that found a page"},
-		{string(NotModified), "the server says that the page has not changed"},
+		{string(NotModified), "the server answered that the page has not changed"},
 		{string(Same), "the text has the same words"},
 		{string(Altered), "the text has other words, or the page is now a redirect or a file"},
 		{"changed otherwise", "a redirect or a file changed, or the noindex of a page"},

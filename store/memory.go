@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"iter"
+	"maps"
 	"slices"
 	"strconv"
 	"sync"
@@ -162,7 +164,13 @@ func (m *Memory) commit(ctx context.Context, e *Entry) (Outcome, error) {
 	case known:
 		m.forget(before)
 	}
-	m.last++
+	m.put(m.last+1, e)
+	return Written, nil
+}
+
+// put stores the page of e at a place, which is above all others.
+func (m *Memory) put(place uint64, e *Entry) {
+	m.last = place
 	v := memoryVisit{e.Record, bytes.Clone(e.Text), nil, e.Hash, slices.Clone(e.Keys), bytes.Clone(e.Out)}
 	if e.Sketch != nil {
 		sketch := *e.Sketch
@@ -177,7 +185,6 @@ func (m *Memory) commit(ctx context.Context, e *Entry) (Outcome, error) {
 	m.places = append(m.places, m.last)
 	m.visits[m.last], m.ids[v.record.ID] = v, m.last
 	m.tally.Add(&v.record)
-	return Written, nil
 }
 
 // stale reports whether the verdict of e may no longer hold: a page that its look-up would have found
@@ -444,6 +451,107 @@ func (m *Memory) Keep(ctx context.Context, name string, value []byte) error {
 	defer m.mu.Unlock()
 	m.kept[name] = append([]byte{}, value...) // not nil, because nil would mean that nothing is kept
 	return nil
+}
+
+// Dump implements [Portable]. The loop body must not call methods of the store.
+func (m *Memory) Dump(ctx context.Context) iter.Seq2[*Part, error] {
+	return func(yield func(*Part, error) bool) {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		hosts, pending := m.Memory.Contents()
+		var parts []*Part
+		for _, name := range slices.Sorted(maps.Keys(m.meta)) {
+			parts = append(parts, &Part{Value: &NamedValue{name, m.meta[name]}})
+		}
+		for _, h := range hosts {
+			parts = append(parts, &Part{Host: &h})
+		}
+		outside := map[string]bool{}
+		for url, err := range m.Memory.URLs(ctx, frontier.Outside) {
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			outside[url] = true
+		}
+		for _, place := range m.places {
+			p, err := m.placed(ctx, place)
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			delete(outside, m.visits[place].record.URL)
+			parts = append(parts, &Part{Page: p})
+		}
+		for _, url := range slices.Sorted(maps.Keys(outside)) {
+			parts = append(parts, &Part{Outside: url})
+		}
+		for _, it := range pending {
+			parts = append(parts, &Part{Item: &it})
+		}
+		for _, p := range parts {
+			if !yield(p, ctx.Err()) {
+				return
+			}
+		}
+	}
+}
+
+// placed returns the page at a place as a dump has it.
+func (m *Memory) placed(ctx context.Context, place uint64) (*Placed, error) {
+	v := m.visits[place]
+	record, err := json.Marshal(&v.record)
+	if err != nil {
+		return nil, err
+	}
+	state, err := m.Memory.State(ctx, v.record.URL)
+	if state == frontier.Pending {
+		state = frontier.Unknown
+	}
+	return &Placed{
+		Packed: Packed{Record: record, Text: v.text, Kept: v.text != nil, Sketch: v.sketch, Links: v.out},
+		Place:  place, Hash: v.hash, Keys: v.keys, State: state,
+	}, err
+}
+
+// Load implements [Portable].
+func (m *Memory) Load(ctx context.Context, parts []*Part) error {
+	for _, p := range parts {
+		if err := m.load(ctx, p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (m *Memory) load(ctx context.Context, p *Part) error {
+	switch {
+	case p.Value != nil:
+		return m.SetMeta(ctx, p.Value.Name, p.Value.Value)
+	case p.Host != nil:
+		m.Memory.SetRest(p.Host.Name, p.Host.Rest)
+		return ctx.Err()
+	case p.Outside != "":
+		return m.Memory.End(ctx, frontier.Ending{Beyond: []string{p.Outside}})
+	case p.Item != nil:
+		_, err := m.Memory.Requeue(ctx, []frontier.Item{*p.Item})
+		return err
+	}
+	e, err := p.Page.Entry()
+	if err != nil {
+		return err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.put(p.Page.Place, e)
+	end := frontier.Ending{URL: e.Record.URL, State: e.State}
+	switch {
+	case e.State == frontier.Outside:
+		end.Beyond = []string{e.Record.URL}
+	case e.State.Ends():
+		end.Links = []frontier.Item{{URL: e.Record.URL, Depth: e.Record.Depth}}
+	}
+	return m.Memory.End(ctx, end)
 }
 
 // Sync does nothing: memory never survives a power cut.

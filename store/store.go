@@ -4,8 +4,8 @@
 // and every back end passes these tests.
 //
 // The contract has parts, so that a caller asks only for what it uses: a [Reader] for reports and
-// feeds, an [Index] for the pipeline, a frontier for the crawler, and [Meta] for settings and the
-// positions of feeds. A [Store] is all of them.
+// feeds, an [Index] for the pipeline, a frontier for the crawler, [Meta] for settings and the positions
+// of feeds, and [Portable] for copies. A [Store] is all of them.
 //
 // # Pages are identified by their ids
 //
@@ -67,6 +67,7 @@ type Store interface {
 	Reader
 	Index
 	Meta
+	Portable
 
 	// Sync makes all commits survive a power cut.
 	Sync() error

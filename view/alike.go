@@ -15,10 +15,10 @@ import (
 //
 // To count the clusters at another similarity, all pages must be compared with each other, which
 // takes minutes for a large store. The comparison runs in the background after a user asks for it
-// with a form, and its result is kept until the next one.
+// with a form. Its result is kept until the next comparison.
 
-// An Alike holds the clusters that a store's pages would form at other similarities than that of
-// the crawl. Several goroutines may call its methods at once.
+// An Alike holds the clusters that the pages of a store would form at similarities other than that
+// of the crawl. Several goroutines may call its methods at once.
 type Alike interface {
 	// Steps returns the result for each similarity, lowest similarity first.
 	Steps() []Step
@@ -27,7 +27,7 @@ type Alike interface {
 	Near(similarity float64, n int) (above, below []Pair)
 }
 
-// A Step says how many clusters there are at one similarity, 0 to 1.
+// A Step holds the number of clusters at one similarity, 0 to 1.
 type Step struct {
 	Similarity float64
 	Clusters   int
@@ -41,8 +41,8 @@ type Pair struct {
 	Resemblance float64
 }
 
-// liken compares all pages with each other and returns when that is done. It returns at once if a
-// comparison is already running.
+// liken compares all pages with each other, and returns when the comparison has ended. It returns
+// at once if a comparison is already running.
 func (v *View) liken() {
 	v.likening.renew(v.life, func(ctx context.Context) (Alike, error) {
 		v.likened.Store(0)

@@ -16,13 +16,13 @@ import (
 
 // # The audit
 //
-// An audit reads the whole store twice. So it runs in the background, and its result is kept until
-// a user asks for a new audit. The first request for the page starts it, unless a crawl in this
-// process is writing to the store. Then only the form starts it, because viewing a page must not
-// slow down a crawl.
+// An audit reads the whole store twice. It therefore runs in the background, and its result is kept
+// until a user asks for a new audit. The first request for the page starts an audit, unless a crawl
+// in this process is writing to the store. In that case, only the form starts an audit, because
+// viewing a page must not slow down a crawl.
 
-// makeAudit audits the store and returns when that is done. It returns at once if an audit is
-// already running.
+// makeAudit audits the store, and returns when the audit has ended. It returns at once if an audit
+// is already running.
 func (v *View) makeAudit() {
 	v.auditing.renew(v.life, func(ctx context.Context) (*audit.Audit, error) {
 		opt := audit.Options{About: v.opt.About, Rule: v.opt.Rule}
@@ -45,7 +45,7 @@ type auditView struct {
 	Gaps   []audit.Gap
 	Groups []findingGroup
 
-	Unknown []string // why some lists are unknown or incomplete
+	Unknown []string // reasons why some lists are missing or incomplete
 }
 
 type findingGroup struct {
@@ -113,8 +113,8 @@ type findingView struct {
 	Later   string
 }
 
-// rowsTime is how long making rows may take during a request; the page then shows the rows made so
-// far. Rows of some lists are slow, because they compare texts.
+// rowsTime is how long making rows may take during a request. After this time, the page shows the
+// rows made so far. Rows of some lists are slow, because they compare texts.
 const rowsTime = 80 * time.Millisecond
 
 // findingPage shows the rows of a finding, beginning with the one that the request names.
@@ -147,7 +147,7 @@ func (v *View) findingPage(ctx context.Context, r *http.Request) (*screen, error
 	return &screen{name: "finding page", title: f.Title, Content: s}, nil
 }
 
-// finding returns the finding with that name, and when the audit it is from began.
+// finding returns the finding with that name, and the time at which its audit began.
 func (v *View) finding(name string) (*audit.Finding, time.Time, error) {
 	known := v.auditing.now()
 	if known.what == nil {

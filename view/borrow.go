@@ -9,8 +9,8 @@ import (
 	"skink/store"
 )
 
-// borrowed is a store.Reader for callers that keep a reader for long. It borrows the store from the
-// Source anew for each call.
+// borrowed is a store.Reader for callers that keep a reader for a long time. For each call, it borrows
+// the store from the Source.
 type borrowed struct{ from Source }
 
 var _ store.Reader = borrowed{}

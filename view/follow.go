@@ -9,21 +9,21 @@ import (
 	"skink/store"
 )
 
-// An index holds the rows of a store: what the view keeps in memory of each record. Each request
-// brings the rows up to date.
+// An index holds the rows of a store: the data of each record that the view keeps in memory. Each
+// request first updates the rows.
 type index struct {
 	from   Source
 	orders *orders
 
-	mu   sync.RWMutex // guards what follows
+	mu   sync.RWMutex // guards the fields below
 	rows *rows
-	// position in the changes of the store up to which they were read
+	// position up to which the changes of the store were read
 	cursor store.Cursor
-	whole  bool      // whether everything that the store had at first has been read
+	whole  bool      // whether the first read of the whole store has ended
 	all    int64     // number of records in the store
-	looked time.Time // when the last read of the store ended
+	looked time.Time // time at which the last read of the store ended
 	busy   bool      // whether a read is running
-	failed error     // why the last read failed; nil: it did not
+	failed error     // error of the last read; nil if it succeeded
 	// closed when the running read ends
 	idle chan struct{}
 }
@@ -38,9 +38,9 @@ const (
 	batch     = 256                    // records that are added to the rows under one lock
 )
 
-// fresh starts reading the changes of the store, unless that was done in the last lookEvery. It
-// waits at most patience for the read to end. A large store is read in the background meanwhile,
-// and lists show the progress.
+// fresh starts reading the changes of the store, unless the last read ended within lookEvery. It
+// waits at most patience for the read to end. The read of a large store then continues in the
+// background, and lists show its progress.
 func (x *index) fresh(ctx context.Context, beside *sync.WaitGroup, life context.Context) {
 	x.mu.Lock()
 	if !x.busy && time.Since(x.looked) >= lookEvery && life.Err() == nil {
@@ -59,7 +59,7 @@ func (x *index) fresh(ctx context.Context, beside *sync.WaitGroup, life context.
 	}
 }
 
-// read adds to the rows what changed in the store since the last read.
+// read adds the changes of the store since the last read to the rows.
 func (x *index) read(ctx context.Context) {
 	x.mu.RLock()
 	cursor := x.cursor
@@ -107,7 +107,7 @@ func (x *index) take(some []*store.Change) {
 	x.cursor = some[len(some)-1].Cursor
 }
 
-// restart drops all rows if most of them are dead, because their pages got newer rows. The next
+// restart drops all rows if most of them are dead because their pages have newer rows. The next
 // read then reads the whole store.
 func (x *index) restart() {
 	if dead := x.rows.n - x.rows.live; dead > 1<<16 && dead > x.rows.live {
@@ -131,12 +131,12 @@ func (x *index) list(q query) (s selection, later func()) {
 	return x.rows.list(q, x.orders)
 }
 
-// A progress says how many records of the store the rows cover.
+// A progress is the number of records of the store that the rows cover.
 type progress struct {
 	Read, All int64
 	Reading   bool   // the first read of the whole store has not ended
-	Unread    int64  // records that have no row because there would be too many
-	Failed    string // why the last read failed; "": it did not
+	Unread    int64  // number of records without a row, because the store has more than mostRows records
+	Failed    string // error of the last read; "" if it succeeded
 }
 
 func (x *index) progress() progress {

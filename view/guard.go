@@ -8,33 +8,33 @@ import (
 
 // # Security of requests
 //
-// A browser also sends requests to this server that pages of other sites make, with this server's
-// cookies. And this server shows untrusted content. So:
+// Pages of other sites can make a browser send requests to this server, with this server's cookies.
+// In addition, this server shows untrusted content. The view protects itself as follows:
 //
-//   - It answers only under its own names (package loopback). So a site that lets its name resolve
-//     to our address (DNS rebinding) reads nothing.
-//   - GET changes nothing. A change takes a POST, with a token that is in the forms of our pages
-//     and that no other site can read.
-//   - If other machines can reach it, its address contains a token, which becomes a cookie. The
-//     browser sends that cookie only with requests from our own pages.
-//   - The policy of its pages lets nothing load or run except its own style sheet and script.
-//     html/template escapes all crawled content; the policy protects if that fails.
+//   - The server answers only requests that send one of its own names (package loopback). A site
+//     whose name resolves to the server's address (DNS rebinding) therefore gets no content.
+//   - A GET request changes nothing. A change requires a POST request with a token, which is in the
+//     forms of the view's pages, and which no other site can read.
+//   - If other machines can reach the server, its address contains a token, which becomes a cookie.
+//     The browser sends that cookie only with requests from the view's own pages.
+//   - The content security policy of the pages allows only the view's own style sheet and script.
+//     html/template escapes all crawled content; the policy is a second protection.
 //   - No page makes the browser send a request to another server. A link to a crawled site does not
-//     tell that site where it was clicked.
+//     tell that site the address of the page with the link.
 
 // policy is the Content-Security-Policy header of every answer, unless the handler sets another
 // one.
 const policy = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
 // harden sets the security headers of every answer. It also refuses requests that pages of other
-// sites make, except for following a link.
+// sites caused, unless the user followed a link.
 func harden(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
 		h.Set("Content-Security-Policy", policy)
 		h.Set("X-Content-Type-Options", "nosniff")
 		h.Set("X-Frame-Options", "DENY")
-		h.Set("Referrer-Policy", "same-origin") // with "no-referrer", a browser would send no Origin with our forms
+		h.Set("Referrer-Policy", "same-origin") // with "no-referrer", a browser would send no Origin with the view's forms
 		h.Set("Cross-Origin-Opener-Policy", "same-origin")
 		h.Set("Cross-Origin-Resource-Policy", "same-origin")
 		h.Set("Cache-Control", "no-store")
@@ -50,8 +50,8 @@ func harden(next http.Handler) http.Handler {
 // cookieName is the name of the cookie that holds the token from the address.
 const cookieName = "skink-view"
 
-// admit refuses requests that have neither the token in their address nor the cookie with it. It
-// accepts all requests if opt.Token is "".
+// admit refuses requests that have the token neither in their address nor in the cookie. It accepts
+// all requests if opt.Token is "".
 func (v *View) admit(next http.Handler) http.Handler {
 	if v.opt.Token == "" {
 		return next

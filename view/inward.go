@@ -15,32 +15,34 @@ import (
 // # Incoming links
 //
 // A store keeps the links of a page with the page, so it finds outgoing links at once, but not
-// incoming ones. The view therefore reads the links of all pages once. For each page it keeps how
-// many pages link to it, and the first of these pages. The text of such a link is read from the
-// linking page when it is shown.
+// incoming links. The view therefore reads the links of all pages once. For each page, it records
+// the number of pages that link to the page, and the first of these pages. The text of a link is
+// read from the linking page when the link is shown.
 //
 // The result takes 8 bytes for each record and 4 for each recorded link, and three times as much
-// while it is made. That happens in the background, when a user views a page for the first time,
-// and the result is kept until a form asks for a new one. While a crawl in this process writes to
-// the store, only the form starts it, because viewing a page must not slow down a crawl.
+// while it is computed. It is computed in the background when a user views a page for the first
+// time, and is kept until a user asks for a new result with a form. While a crawl in this process
+// writes to the store, only the form starts the computation, because viewing a page must not slow
+// down a crawl.
 
-// These limit the recorded links. mostInward is how many linking pages are recorded for one URL.
-// mostNoted is how many are recorded for all URLs, in 256 MB. Further links are only counted.
+// The limits of the recorded links: mostInward linking pages for one URL, and mostNoted for all
+// URLs, which take 256 MB. Further links are only counted.
 const (
 	mostInward = 100
 	mostNoted  = 1 << 26
 )
 
-// An inward holds the incoming links of all pages. It is never changed after it was made. It
-// identifies a page by the number of the first row that the page had.
+// An inward holds the incoming links of all pages, and does not change. It identifies a page by the
+// number of the page's first row.
 type inward struct {
 	of    *rows    // the rows to which these numbers belong
-	count []uint32 // by page: how many other pages link to it
-	begin []uint32 // by page: the index in from of the first page linking to it; one more entry at the end
-	from  []uint32 // linking pages, grouped by the page they link to
+	count []uint32 // by page: number of other pages that link to the page
+	begin []uint32 // by page: index in from of the first page that links to the page; the last entry is len(from)
+	from  []uint32 // linking pages, grouped by the page to which they link
 }
 
-// linking returns the recorded pages that link to a page, and the number of all that link to it.
+// linking returns the recorded pages that link to a page, and the number of all pages that link to
+// the page.
 func (in *inward) linking(page uint32) (first []uint32, all int) {
 	if int(page) >= len(in.count) {
 		return nil, 0
@@ -83,7 +85,8 @@ func (m *inwardMaker) add(from uint32, to []uint32) {
 	}
 }
 
-// made returns the recorded links grouped by the page they lead to. It releases the memory of m.
+// made returns the recorded links, grouped by the page to which they lead. It releases the memory
+// of m.
 func (m *inwardMaker) made(of *rows) *inward {
 	in := &inward{of: of, count: m.count, begin: make([]uint32, len(m.count)+1), from: make([]uint32, m.all)}
 	for _, some := range m.noted {
@@ -105,8 +108,8 @@ func (m *inwardMaker) made(of *rows) *inward {
 	return in
 }
 
-// turn reads the links of all pages and returns when that is done. It returns at once if that is
-// already running.
+// turn reads the links of all pages, and returns when it has read them. It returns at once if
+// another call is reading them.
 func (v *View) turn() { v.turning.renew(v.life, v.readInward) }
 
 // readInward reads the links of all pages that have a row in the index.
@@ -181,7 +184,7 @@ func (v *View) readInward(ctx context.Context) (*inward, error) {
 type inView struct {
 	Form   string
 	None   bool   // whether the links have not been read yet
-	At     string // when reading the links began
+	At     string // time at which reading the links began
 	Making bool
 	Failed string
 	All    int // number of pages that link to the page
@@ -196,8 +199,8 @@ type inLink struct {
 	NoFollow bool
 }
 
-// linkTime is how long looking up the texts of links may take during a request. A linking page may
-// have thousands of links, which makes that slow.
+// linkTime is how long looking up the texts of links may take during a request. The look-up is slow
+// for a linking page with thousands of links.
 const linkTime = 60 * time.Millisecond
 
 // inwardOf returns the pages that link to page, or nil if the store keeps no links.
@@ -249,7 +252,7 @@ func (v *View) inwardOf(ctx context.Context, s store.Reader, page *store.Record)
 	return shown, nil
 }
 
-// linkTo returns how the page c links to url.
+// linkTo returns the link of the page c to url.
 func linkTo(c *store.Content, url string) inLink {
 	in := inLink{Record: &c.Record}
 	for _, l := range c.Links {

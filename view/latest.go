@@ -6,19 +6,19 @@ import (
 	"time"
 )
 
-// A latest holds the last result of a computation over the whole store that takes long. At most one
-// computation runs at a time. Requests do not wait for it, but show the last result.
+// A latest holds the last result of a long computation over the whole store. At most one
+// computation runs at a time. Requests do not wait for a computation; they show the last result.
 type latest[T any] struct {
 	mu      sync.Mutex
 	made[T] // guarded by mu
 }
 
-// A made is a last result, with the state of the computation of the next one.
+// A made is the last result, with the state of the computation of the next result.
 type made[T any] struct {
 	what   T         // the last result; zero: there is none
 	at     time.Time // when the computation of the last result began
 	making bool      // whether a computation is running
-	failed error     // why the last computation failed; nil: it did not
+	failed error     // error of the last computation; nil if it succeeded
 }
 
 // now returns the last result and the state of the computation.
@@ -28,7 +28,7 @@ func (l *latest[T]) now() made[T] {
 	return l.made
 }
 
-// renew calls do to compute the next result and returns when that is done. It does nothing if a
+// renew calls do to compute the next result, and returns when do returns. It does nothing if a
 // computation is already running or life is done. do is cancelled when life is done.
 func (l *latest[T]) renew(life context.Context, do func(context.Context) (T, error)) {
 	l.mu.Lock()

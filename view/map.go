@@ -8,9 +8,9 @@ import (
 	"strconv"
 )
 
-// A mapView is the data for the page that shows which hosts repeat pages of which other hosts.
+// A mapView is the data for the page that shows which hosts have duplicates of other hosts' pages.
 type mapView struct {
-	Heads   []string   // names of the hosts in the square, which share the most pages
+	Heads   []string   // names of the hosts with the most duplicates of each other's pages, which the square shows
 	Rows    []mapRow   // the square: for each of its hosts a row with a cell for each of its hosts
 	Pairs   []hostPair // the listed part of all pairs of hosts
 	Total   int
@@ -26,13 +26,14 @@ type mapRow struct {
 	Cells []mapCell
 }
 
-// A mapCell says how many pages of the row's host repeat pages of the column's host.
+// A mapCell is the number of pages of the row's host that are duplicates of pages of the column's
+// host.
 type mapCell struct {
 	Pages int64
 	Heat  int // colour from 0 to 5, by the share of these pages in all pages of the row's host
 }
 
-// A hostPair says that Pages pages of Host repeat pages of the host Of.
+// A hostPair is a pair of hosts: Pages pages of Host are duplicates of pages of the host Of.
 type hostPair struct {
 	Host, Of string
 	Pages    int64
@@ -40,10 +41,10 @@ type hostPair struct {
 	place    shared
 }
 
-// mapped is how many hosts the square of the map has in each direction.
+// mapped is the number of hosts in each direction of the square.
 const mapped = 12
 
-// mapPage shows the map: which hosts repeat pages of which other hosts.
+// mapPage shows which hosts have duplicates of other hosts' pages.
 func (v *View) mapPage(_ context.Context, r *http.Request) (*screen, error) {
 	from, _ := strconv.Atoi(r.URL.Query().Get("from"))
 	m := &mapView{}
@@ -64,8 +65,8 @@ func (v *View) mapPage(_ context.Context, r *http.Request) (*screen, error) {
 	return &screen{name: "map", title: "Map", Content: m}, nil
 }
 
-// pairs returns all pairs of different hosts of which one repeats pages of the other, most pages
-// first.
+// pairs returns all pairs of different hosts of which one has duplicates of the other's pages,
+// those with the most pages first.
 func (t *rows) pairs() (all []hostPair) {
 	for p, n := range t.between {
 		if n > 0 && p.member != p.leader {
@@ -78,8 +79,8 @@ func (t *rows) pairs() (all []hostPair) {
 	return all
 }
 
-// square fills the square with the hosts that share the most pages. all are the pairs of hosts,
-// most pages first.
+// square sets the rows of the square to the hosts that share the most pages. all are the pairs of
+// hosts, those with the most pages first.
 func (m *mapView) square(t *rows, all []hostPair) {
 	var hosts []uint32
 	for _, p := range all {

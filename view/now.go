@@ -30,31 +30,31 @@ type Crawl interface {
 	Now() Moment
 	Pause() // starts no further request until GoOn is called
 	GoOn()
-	Stop() // ends the crawl as Ctrl-C does, after the requests under way
+	Stop() // ends the crawl as Ctrl-C does, when the requests in flight are finished
 }
 
 // A Moment is the state of a crawl at one time.
 type Moment struct {
 	Tally    store.Tally // counts of all records in the store
-	Ends     []End       // how many URLs of the store ended in which way
+	Ends     []End       // numbers of the store's URLs by state
 	InFlight int         // URLs that are being fetched
 	Hosts    []HostNow   // hosts that the crawl has in memory now
-	Saved    []Saving    // fetches that were saved, by reason
+	Saved    []Saving    // numbers of URLs that were not fetched, by reason
 
 	Memory, MostMemory int64         // memory of the process and its limit, in bytes
 	Disk, Free         int64         // size of the store and free space on its disk, in bytes; 0: unknown
-	Left               time.Duration // estimated time for the URLs known now; 0: unknown
+	Left               time.Duration // estimated time to fetch all known URLs; 0: unknown
 	Paused, Stopping   bool
 }
 
-// An End says how many URLs ended in one way.
+// An End is the number of URLs in one state.
 type End struct {
 	Name string
 	URLs int64
 	Note string
 }
 
-// A Saving says how many fetches were saved for one reason.
+// A Saving is the number of fetches that were saved for one reason.
 type Saving struct {
 	Why     string
 	Fetches int64
@@ -70,19 +70,19 @@ type HostNow struct {
 	Rest     time.Duration // pause between two requests
 }
 
-// A HostState says whether the crawl is sending requests to a host.
+// A HostState is the state of a host: whether the crawl is sending requests to it.
 type HostState string
 
 const (
-	Works HostState = "active" // gets requests as often as its limits allow
+	Works HostState = "active"  // gets requests as often as its limits allow
 	Rests HostState = "waiting" // gets no requests for a while
 	Fails HostState = "failing" // did not answer the last request
-	Done  HostState = "done"  // has no URLs left to fetch
+	Done  HostState = "done"    // has no URLs left to fetch
 )
 
 // A pulse records the number of pages of a crawl over time, for a graph. It keeps at most
-// mostSamples samples, however long the crawl is: when it is full, every other sample is dropped,
-// and the interval doubles.
+// mostSamples samples, independent of the length of the crawl: when it is full, it drops every
+// other sample and doubles the interval.
 type pulse struct {
 	mu      sync.Mutex
 	samples []sample      // guarded by mu
@@ -217,7 +217,7 @@ type nowView struct {
 	At       time.Time
 }
 
-// A newest is a cluster that got a new member lately, with the members added last.
+// A newest is a cluster that recently got a new member, with the members added last.
 type newest struct {
 	Leader  *store.Record
 	Members []example
@@ -240,8 +240,8 @@ const hostsShown = 12
 // changed is sent again to the browser.
 var parts = []string{"now-state", "now-pace", "now-pages", "now-urls", "now-hosts", "now-newest"}
 
-// moment returns the data for the page "Now": the state of the crawl, or that of the store if no
-// crawl runs in this process.
+// moment returns the data for the page "Now": the state of the crawl, or the state of the store if
+// no crawl runs in this process.
 func (v *View) moment(ctx context.Context) (*nowView, error) {
 	n := &nowView{Form: v.form, Running: v.opt.Crawl != nil, At: time.Now().UTC()}
 	err := v.opt.Store.Read(ctx, func(s store.Reader) (err error) {
@@ -285,8 +285,8 @@ func (v *View) moment(ctx context.Context) (*nowView, error) {
 	return n, nil
 }
 
-// These limit the newest clusters: how many clusters are shown, how many members of each, and in
-// how many of the last rows they are searched.
+// The limits of the newest clusters: how many clusters are shown, how many members of each cluster,
+// and in how many of the last rows they are searched.
 const (
 	newestShown = 4
 	examples    = 2

@@ -11,11 +11,12 @@ import (
 // # Orders
 //
 // An order is a list of all row numbers, sorted by one column. It is made when a request first asks
-// for that column. Later rows are sorted and merged into it. If that would take too long for a
-// request, it is done in the background, and until then lists are in the order of the crawl.
+// for that column. Later rows are sorted and merged into the order. If sorting or merging would
+// take too long for a request, it runs in the background, and until then lists are in the order of
+// the crawl.
 
 // columns are the columns by which a list can be sorted, each with a comparison of two rows. The
-// first stands for the order of the crawl, which is that of the row numbers.
+// first column is the order of the crawl, which is the order of the row numbers.
 var columns = []column{
 	{"crawl", nil},
 	{"url", func(t *rows, a, b int32) int {
@@ -72,9 +73,9 @@ func newOrders() *orders {
 }
 
 // by returns the row numbers in the order of a column, or nil if that order is not ready. If later
-// is not nil, the caller must then call it in the background to make the order. The caller of by
-// must hold the lock of the rows. The caller of later need not, because later reads only rows of
-// full chunks, whose compared fields never change.
+// is not nil, the caller must call it in the background to make the order. The caller of by must
+// hold the lock of the rows. The caller of later does not need the lock, because later reads only
+// rows of full chunks, whose compared fields never change.
 func (o *orders) by(col int, t *rows) (order []int32, later func()) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -98,7 +99,7 @@ func (o *orders) by(col int, t *rows) (order []int32, later func()) {
 	}
 }
 
-// grown returns the order old extended by the rows up to number n. Equal rows are in the order of
+// grown returns the order old, extended by the rows up to number n. Equal rows are in the order of
 // the crawl.
 func grown(old []int32, t *rows, col, n int) []int32 {
 	compare := func(a, b int32) int { return cmp.Or(columns[col].compare(t, a, b), cmp.Compare(a, b)) }

@@ -21,16 +21,16 @@ type pageView struct {
 	Kept     bool   // whether the store has the page's text
 	Marked   bool   // whether the store has the page as it was crawled, so that its text can be shown marked
 	Blocks   []string
-	Rest     int // bytes of the text beyond those shown
+	Rest     int // number of bytes of the text that are not shown
 	Leader   *store.Record
-	Leads    int // number of pages that are duplicates of this one
+	Leads    int // number of duplicates of this page
 	Cluster  dedup.Hash
 	Nearest  []neighbour
-	Nearness string // why Nearest is empty
+	Nearness string // reason why Nearest is empty
 	Rule     dedup.Rule
-	In       *inView      // pages that link to this one; nil: the store keeps no links
+	In       *inView      // pages that link to this page; nil: the store has no links
 	Out      []store.Link // the first links of the page
-	// number of links beyond those shown
+	// number of links that are not shown
 	OutRest int
 }
 
@@ -92,7 +92,7 @@ func (v *View) onePage(ctx context.Context, r *http.Request) (*screen, error) {
 	return &screen{name: "one page", title: cmp.Or(title, p.URL), again: again, Content: p}, nil
 }
 
-// content returns what the store has of a page. name is the page's ID or URL.
+// content returns the stored content of a page. name is the page's ID or URL.
 func content(ctx context.Context, s store.Reader, name string, want store.Want) (*store.Content, error) {
 	var id dedup.Hash
 	if err := id.UnmarshalText([]byte(name)); err != nil {
@@ -121,16 +121,17 @@ func blocksOf(text string) (blocks []string, rest int) {
 	return blocks, len(text) - len(shown)
 }
 
-// These limit the search for similar pages: how many pages are compared by their sketches, how many
-// of those by their texts, and the lowest resemblance shown.
+// The limits of the search for similar pages: how many pages are compared by their sketches, how
+// many of these pages by their texts, and the lowest resemblance shown.
 const (
 	nearBySketch = 64
 	nearByText   = 12
 	leastNear    = 0.1
 )
 
-// nearest returns the pages outside c's cluster that are most similar to c, also below the
-// similarity of duplicates. Of other clusters it returns only leaders. why says why there are none.
+// nearest returns the pages outside c's cluster that are most similar to c, including pages below
+// the similarity of duplicates. Of other clusters, it returns only leaders. If there are no such
+// pages, why is the reason.
 func (v *View) nearest(ctx context.Context, s store.Reader, c *store.Content) (all []neighbour, why string, err error) {
 	switch {
 	case c.Record.Kind != store.Page:
@@ -160,7 +161,7 @@ func (v *View) nearest(ctx context.Context, s store.Reader, c *store.Content) (a
 	return all, "", v.measure(ctx, s, c, all)
 }
 
-// measure replaces the estimated resemblances in all by exact ones, where both texts are in the
+// measure replaces the estimated resemblances in all by exact ones for pages whose texts are in the
 // store.
 func (v *View) measure(ctx context.Context, s store.Reader, c *store.Content, all []neighbour) error {
 	if !c.Kept {

@@ -17,7 +17,8 @@ import (
 	"skink/store"
 )
 
-// functions are what the view's templates can call in addition to the functions of package report.
+// functions are the functions that the view's templates can call in addition to those of package
+// report.
 var functions = template.FuncMap{
 	"time":   timeText,
 	"size":   func(n any) string { return sizeText(reflect.ValueOf(n).Int()) },
@@ -32,7 +33,7 @@ var functions = template.FuncMap{
 	"failing":  failing,
 }
 
-// foundText says in words how a page was found to be a duplicate.
+// foundText returns a text that explains how a page was found to be a duplicate.
 func foundText(by dedup.Method) string {
 	switch by {
 	case dedup.ByText:
@@ -153,7 +154,7 @@ func with(path string, form url.Values, pairs ...string) string {
 	return path + "?" + changed.Encode()
 }
 
-// pagesPage shows the list of all records, or of those that the request searches for.
+// pagesPage shows the list of all records, or of the records that the request searches for.
 func (v *View) pagesPage(ctx context.Context, r *http.Request) (*screen, error) {
 	form := r.URL.Query()
 	q := queryOf(form)
@@ -236,8 +237,8 @@ func (v *View) largestHosts(n int) (names []string) {
 	return names
 }
 
-// These limit a search in texts, which must be read from the store: how long it may take, and how
-// many texts are read with one call.
+// The limits of a search in texts, which must be read from the store: how long the search may take,
+// and how many texts are read with one call.
 const (
 	searchTime  = 120 * time.Millisecond
 	textsAtOnce = 64

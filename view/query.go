@@ -9,9 +9,9 @@ import (
 	"skink/dedup"
 )
 
-// A query says which rows a list shows, in which order, and which part of the list.
+// A query selects the rows that a list shows, their order, and the part of the list.
 type query struct {
-	words   []string // in lower case; a row matches if its URL or title contains all of them
+	words   []string // words in lower case; a row matches if its URL or title contains all words
 	host    string
 	shape   string
 	verdict uint8 // index in verdicts; 0: any verdict
@@ -34,7 +34,7 @@ type selection struct {
 	first    int  // position of the first row shown in the whole list, from 1
 	earlier  bool // whether the list has rows before the ones shown
 	later    bool // whether the list has rows after the ones shown
-	unsorted bool // the order that was asked for is not ready, so this one is that of the crawl
+	unsorted bool // the requested order is not ready, so the rows are in the order of the crawl
 }
 
 // wordsOf splits a search text into words in lower case, at most eight.
@@ -49,7 +49,7 @@ func wordsOf(text string) []string {
 	return words[:min(len(words), mostWords)]
 }
 
-// find selects a part of the list of a query. If later is not nil, the caller must call it in the
+// list selects a part of the list of a query. If later is not nil, the caller must call it in the
 // background: it makes an order that the query needs.
 func (t *rows) list(q query, o *orders) (s selection, later func()) {
 	walk, later := t.walk(q, o, &s)

@@ -15,10 +15,10 @@ import (
 // # The rows
 //
 // A store finds a page by its ID, and lists the pages that were committed after a cursor. It does
-// not sort, filter or search. So the view keeps a row in memory for each record. A row has the
-// fields by which lists are sorted and filtered, and the beginning of URL and title, in which users
-// search. It also has a fingerprint, to find similar pages. Lists are made from the rows, and only
-// the records that a list shows are read from the store.
+// not sort, filter or search. The view therefore keeps a row in memory for each record. A row has
+// the fields by which lists are sorted and filtered, and the beginning of URL and title, which can
+// be searched. It also has a fingerprint, to find similar pages. Lists are made from the rows, and
+// only the records on the shown part of a list are read from the store.
 //
 // A row takes some 250 bytes. Rows are in chunks that are never moved, so adding rows copies none.
 // A search runs over the strings of a whole chunk at once. A page that was visited again gets a new
@@ -27,8 +27,8 @@ import (
 // chunkRows is how many rows a chunk has.
 const chunkRows = 4096
 
-// These limit the bytes kept of the URL and the title of a row. The rest cannot be searched or
-// sorted by.
+// The limits of the bytes that are kept of the URL and the title of a row. The rest can be neither
+// searched nor sorted by.
 const (
 	urlKept   = 200
 	titleKept = 100
@@ -42,10 +42,10 @@ const mostRows = 4 << 20
 type row struct {
 	id          dedup.Hash
 	host        uint32 // index in rows.hosts
-	shape       uint32 // index in rows.shapes; 0: the URL's pattern is not among them
+	shape       uint32 // index in rows.shapes; 0: the URL's pattern is not in rows.shapes
 	cluster     uint32 // index in rows.clusters of the cluster in which the page is a duplicate; 0: none
 	words       uint32
-	size        uint32 // bytes; math.MaxUint32 if there are more
+	size        uint32 // size in bytes, or math.MaxUint32 if it is larger
 	fetched     uint32 // time of the fetch, as Unix time in seconds
 	resemblance float32
 	text        uint32 // offset of the row's URL and title in chunk.texts
@@ -72,7 +72,8 @@ type chunk struct {
 	texts []byte // for each row: URL, byte 0, title, byte 1; in lower case
 }
 
-// kinds and verdicts are the values that a row stores as an index. The first of each means none.
+// kinds and verdicts are the values that a row stores as an index. Index 0 means that the row has no
+// kind or verdict.
 var (
 	kinds    = []string{"", string(store.Page), string(store.Other), string(store.Redirect), string(store.Error), string(store.Blocked), string(store.Skipped), string(store.Sitemap), string(store.Later)}
 	verdicts = []string{"", string(dedup.Unique), string(dedup.Exact), string(dedup.Near), string(dedup.Thin)}
@@ -88,11 +89,11 @@ func placeIn(words []string, word string) uint8 {
 }
 
 // A fingerprint holds the low four bits of the first 80 minima of a page's sketch. Two pages agree
-// in one of the 80 numbers if the minima are equal, and by chance in one of 16 other cases. So the
-// share of equal numbers estimates the resemblance (b-bit minwise hashing: Li and König, 2010). The
-// estimate is a little less precise than that of whole sketches: its standard error is .028 at
-// resemblance 0, and .05 at .5. A million fingerprints are compared in some 20 ms, so the most
-// similar pages are found without an index, even at a low resemblance.
+// in one of the 80 numbers if the minima are equal, and by chance in one of 16 cases if they are
+// not. The share of equal numbers therefore estimates the resemblance (b-bit minwise hashing: Li
+// and König, 2010). The estimate is a little less precise than that of whole sketches: its standard
+// error is .028 at resemblance 0, and .05 at .5. A million fingerprints are compared in some 20 ms,
+// so the most similar pages are found without an index, even at a low resemblance.
 type fingerprint [5]uint64
 
 const printed = 80 // number of minima in a fingerprint
@@ -151,7 +152,7 @@ type rows struct {
 	unread  int64 // records beyond mostRows
 }
 
-// mostShapes is how many patterns of URLs are told apart. URLs of further patterns have shape 0.
+// mostShapes is the number of URL patterns that are distinguished. URLs of further patterns have shape 0.
 const mostShapes = 1 << 16
 
 func newRows() *rows {
@@ -260,7 +261,7 @@ func searchable(s string, most int) string {
 	}, s[:min(len(s), most)])
 }
 
-// hostOf returns the index in t.hosts of a host, which it adds if it is new.
+// hostOf returns the index in t.hosts of a host. It adds a new host.
 func (t *rows) hostOf(name string) uint32 {
 	at, ok := t.hostAt[name]
 	if !ok {
@@ -271,8 +272,8 @@ func (t *rows) hostOf(name string) uint32 {
 	return at
 }
 
-// shapeOf returns the index in t.shapes of a pattern of URLs, which it adds if it is new and there
-// is room; otherwise 0.
+// shapeOf returns the index in t.shapes of a URL pattern. It adds a new pattern if there is room,
+// and otherwise returns 0.
 func (t *rows) shapeOf(shape string) uint32 {
 	at, ok := t.shapeAt[shape]
 	if !ok && len(t.shapes) < mostShapes {
@@ -282,8 +283,7 @@ func (t *rows) shapeOf(shape string) uint32 {
 	return at
 }
 
-// clusterOf returns the index in t.clusters of the cluster that leader leads, which it adds if it
-// is new.
+// clusterOf returns the index in t.clusters of the cluster with that leader. It adds a new cluster.
 func (t *rows) clusterOf(leader dedup.Hash) uint32 {
 	at, ok := t.ledBy[leader]
 	if !ok {
@@ -303,7 +303,7 @@ func (t *rows) find(id dedup.Hash) (i int, ok bool) {
 	return 0, false
 }
 
-// place records in the hash table that row i is that of the page with that ID.
+// place records in the hash table that row i belongs to the page with that ID.
 func (t *rows) place(id dedup.Hash, i int) {
 	if 2*t.n > len(t.places) {
 		old := t.places

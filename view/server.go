@@ -20,7 +20,7 @@ type Server struct {
 }
 
 // Listen starts a Server at an address such as 127.0.0.1:8465. If other machines can reach the
-// address, only browsers with the token in the Server's URL are answered.
+// address, the Server answers only browsers that send the token in the Server's URL.
 func Listen(address string, opt Options) (*Server, error) {
 	listener, err := net.Listen("tcp", address)
 	if err != nil {
@@ -73,7 +73,7 @@ func isLoopback(address string) bool {
 	return err == nil && at.Addr().IsLoopback()
 }
 
-// Close stops the server. Requests under way have one second to finish.
+// Close stops the server. Requests that are being answered have one second to finish.
 func (s *Server) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()

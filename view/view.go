@@ -1,13 +1,13 @@
-// Package view shows a store in a browser: the state of a running crawl, its pages, which pages
-// repeat which, and why. It serves HTML over a [store.Reader], and its pages load nothing from
-// other servers.
+// Package view shows a store in a browser: the state of a running crawl, its pages, and which pages
+// are duplicates of which, and why. It serves HTML over a [store.Reader], and its pages load
+// nothing from other servers.
 //
 //	v, err := view.New(view.Options{Store: source, Name: "docs", Rule: rule, Address: "127.0.0.1:8465"})
 //	defer v.Close()
 //	http.Serve(listener, v)
 //
 // The view changes nothing in a store, answers only requests for its own host names, and escapes
-// all crawled content. guard.go says how.
+// all crawled content, as described in guard.go.
 package view
 
 import (
@@ -38,24 +38,24 @@ type Source interface {
 	Read(ctx context.Context, do func(store.Reader) error) error
 }
 
-// Options says what a view shows, and who may see it.
+// Options are the store that a view shows, and the settings of the view.
 type Options struct {
 	Store   Source
 	Name    string       // name of the store as users know it
 	Rule    dedup.Rule   // rule by which the store's pages were judged
-	About   report.About // store and settings that audits name
+	About   report.About // the store and the settings, for the heading of audits
 	Address string       // address at which the server listens
-	Token   string       // token that the first request of a browser must contain; "": none is needed
+	Token   string       // token that the first request of a browser must contain; "": no token is needed
 
-	// Alike compares all pages of a store with each other. It calls tell now and then with the
-	// share that is done, 0 to 1.
+	// Alike compares all pages of a store with each other. It regularly calls tell with the share of
+	// the comparison that is done, from 0 to 1.
 	Alike func(ctx context.Context, s store.Reader, tell func(share float64)) (Alike, error)
-	// Nearly finds the pages that are almost duplicates, for audits. If it is nil or returns nil,
-	// audits say that these pages are unknown.
+	// Nearly finds the pages that are almost duplicates, for audits. If Nearly is nil or returns nil,
+	// audits list these pages as not checked.
 	Nearly func(ctx context.Context, s store.Reader) (*audit.Nearly, error)
 
-	// Marked writes the HTML of a page as it was crawled, with the text that was extracted from it
-	// marked. nil: the view does not offer that.
+	// Marked writes the HTML of a page as it was crawled, with the extracted text marked. nil: the
+	// view does not show such pages.
 	Marked func(ctx context.Context, s store.Reader, r *store.Record, w io.Writer) error
 
 	Crawl  Crawl                                                     // the crawl that runs in this process; nil: there is none
@@ -79,7 +79,7 @@ type View struct {
 	// incoming links of all pages
 	turning latest[*inward]
 
-	streams chan struct{} // limits the browsers that follow the crawl: each holds one place in the channel
+	streams chan struct{} // limits the number of browsers that follow the crawl: each has one element in the channel
 
 	life   context.Context
 	end    context.CancelFunc
@@ -125,7 +125,7 @@ func (v *View) watch() {
 // End ends the streams with which browsers follow the crawl, and all background work.
 func (v *View) End() { v.end() }
 
-// Close ends the background work of the view and waits for it. The caller must make no request
+// Close ends the background work of the view and waits for it. The caller must not make requests
 // afterwards.
 func (v *View) Close() {
 	v.end()
@@ -185,8 +185,8 @@ func (v *View) file(w http.ResponseWriter, kind, text, name string) {
 type screen struct {
 	name    string // name of the template
 	title   string
-	again   time.Duration // the browser reloads the page after this time; 0: it does not
-	live    string        // path from which the browser receives changes of the page; "": there are none
+	again   time.Duration // the browser reloads the page after this time; 0: never
+	live    string        // path from which the browser receives changes of the page; "": the page does not change
 	Content any
 }
 

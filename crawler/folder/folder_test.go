@@ -54,7 +54,7 @@ func TestSites(t *testing.T) {
 	}
 }
 
-// writeSite unpacks a txtar archive into a new folder of that name.
+// writeSite unpacks a txtar archive into a new folder with the given name.
 func writeSite(t *testing.T, name, archive string) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), name)

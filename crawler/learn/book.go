@@ -11,7 +11,7 @@ import (
 
 // A Keeper stores named values for a [Book]. The store of a crawl implements it.
 type Keeper interface {
-	// Meta returns a value, nil if it was never set.
+	// Meta returns a value, or nil if it was never set.
 	Meta(ctx context.Context, name string) ([]byte, error)
 	// Swap replaces a value, and returns true. If the present value is not old, Swap writes nothing
 	// and returns false.
@@ -221,7 +221,7 @@ func (b *Book) Sync(ctx context.Context) error {
 	return nil
 }
 
-// A news is the evidence about one host that must be written to the keeper.
+// news is the evidence about one host that must be written to the keeper.
 type news struct {
 	of    *entry
 	value []byte

@@ -118,7 +118,7 @@ func TestOneTextIsNoEvidence(t *testing.T) {
 	}
 }
 
-// Samples get rarer after each row of copies, however many texts a pattern gave before.
+// Samples get rarer while a pattern gives copies only, however many texts it gave before.
 func TestSamplesGetRarer(t *testing.T) {
 	h := NewHost()
 	h.fetch(urls(200, "/page/%d.html;sid=1"), own)

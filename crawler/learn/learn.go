@@ -12,14 +12,14 @@
 //   - Nothing is dropped. A postponed URL is fetched in the same run while its pattern gives new
 //     texts, and otherwise with --budget off.
 //
-// The evidence about a pattern (shape.go) has two counts: how many of its fetched URLs gave new
-// texts, and how many in a row gave only texts that the host had shown before (seen.go). After a
-// long enough row of such copies, the URLs of the pattern are postponed. Only samples are fetched,
-// which get rarer while copies continue (pattern.go). A sample with a new text ends the row, and
-// the postponed URLs are queued again (sweep.go). Two forms of endless URLs need less evidence
-// (trap.go). The idea of mining likely rules and validating them by fetches is from Bar-Yossef,
-// Keidar and Schonfeld, "Do Not Crawl in the DUST" (WWW 2007). Their rules rewrite URLs; this
-// package only postpones them.
+// The evidence about a pattern (shape.go) has two counts: the fetched URLs that gave new texts, and
+// the copies in a row since the last new text. A copy is a page whose text the host has shown
+// before (seen.go). After enough copies in a row, the URLs of the pattern are postponed. Only
+// samples are fetched, which get rarer while copies continue (pattern.go). When a sample gives a
+// new text, the postponed URLs are queued again (sweep.go). Two forms of endless URLs need less
+// evidence (trap.go). The idea of mining likely rules and validating them by fetches is from
+// Bar-Yossef, Keidar and Schonfeld, "Do Not Crawl in the DUST" (WWW 2007). Their rules rewrite
+// URLs; this package only postpones them.
 //
 // Call [Host.Look] before a URL is fetched, and [Host.Judged] after:
 //

@@ -8,17 +8,17 @@ import (
 
 // # How evidence decides
 //
-// A pattern loses its budget after a row of fetches that gave only copies. The row must have at
-// least leastRow fetches, and at least half as many as gave a new text before. From then on, the
-// URLs of the pattern are postponed, except for samples. The samples are a quarter of the URLs at
-// first. Their share is halved after each leastRow samples that were copies, down to one in 1,024.
-// One new text ends the row.
+// A pattern loses its budget if many fetches in a row give only copies: at least leastRow, and at
+// least half as many as the fetches that gave a new text before. From then on, the URLs of the
+// pattern are postponed, except for samples. The samples are a quarter of the URLs at first. Their
+// share is halved after each leastRow samples that were copies, down to one in 1,024. After a fetch
+// that gives a new text, the pattern has its budget again.
 //
 // The hash of a URL decides whether it is a sample. So the decision about a URL depends only on the
 // URL and on the evidence.
 const (
 	leastRow  = 8
-	rowAText  = 2    // number of new texts that make the row one copy longer: after 100 texts, 16 copies prove nothing yet
+	rowAText  = 2    // a pattern that gave n new texts needs n/rowAText copies in a row to lose its budget, if that is more than leastRow
 	firstRate = 2    // one in 1<<2 URLs is a sample at first
 	leastRate = 10   // one in 1<<10 URLs is a sample at last
 	mostNear  = 1000 // number of near duplicates of a pattern that count as new texts
@@ -118,8 +118,8 @@ func (h *Host) pattern(name []byte) *Pattern {
 }
 
 // spent returns the pattern that causes a URL to be postponed, and the rate of its samples, or ""
-// if the URL is not postponed. The finest pattern with evidence decides. Evidence is either a whole
-// row of copies or two new texts. One new text is not evidence, because the first page of any
+// if the URL is not postponed. The finest pattern with evidence decides. Evidence is either enough
+// copies in a row, or two new texts. One new text is not evidence, because the first page of any
 // pattern may be new. If the URL is postponed, spent returns the coarsest pattern that gave no more
 // new texts than the finest.
 func (h *Host) spent(a *address) (pattern string, rate int) {

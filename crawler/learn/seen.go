@@ -35,11 +35,12 @@ const (
 	seedOfLink    = 0x5851f42 // distinguishes links from both
 )
 
-// A Text represents a page's main text: hashes of its lines, and last a hash of all its words that
-// ignores their order.
+// A Text represents a page's main text. It has a hash of each line, followed by one hash of all
+// words that does not depend on their order.
 type Text []uint32
 
-// TextOf returns the Text of a page's main text. The argument words has the hashes of its words.
+// TextOf returns the Text of a page's main text. The argument words has a hash for each of its
+// words.
 func TextOf(text string, words []uint64) (t Text) {
 	if len(words) == 0 {
 		return nil

@@ -27,7 +27,7 @@ import (
 // distinguished. If only one URL can match a pattern, the pattern is not used.
 const (
 	fewValues    = 16
-	longestValue = 24 // bytes of such a value
+	longestValue = 24 // limit in bytes for a value in a pattern
 	mostPatterns = 4096
 )
 

@@ -96,7 +96,8 @@ func (s *Soft) HoldsFor(url string) bool { return s.Holds || slices.Contains(s.T
 // both.
 func SamePattern(a, b string) bool { return hostOf(a) == hostOf(b) && Shape(a) == Shape(b) }
 
-// answer returns the evidence of a URL's pattern if its probe was answered with a page, else nil.
+// answer returns the evidence about a URL's pattern, or nil if its probe was not answered with a
+// page.
 func (h *Host) answer(url string) *Soft {
 	if h.Answers == 0 {
 		return nil
@@ -121,7 +122,7 @@ func (h *Host) softOf(pattern string) *Soft {
 	return s
 }
 
-// doubt adds a page to the evidence about its pattern's answers for URLs that do not exist.
+// doubt adds a page to the evidence about its pattern's answers to URLs that do not exist.
 func (h *Host) doubt(a *address, v *Verdict) {
 	url, s := a.url, h.softOf(a.pattern())
 	if s == nil || s.errs() {
@@ -149,7 +150,8 @@ func (s *Soft) turned(url string) {
 	}
 }
 
-// suspect makes a probe from pages that give a reason for one, unless their pattern has a probe.
+// suspect makes the probe of a pattern, unless it has one. The argument suspects has the URLs that
+// are the reason for the probe; without any, suspect does nothing.
 func (h *Host) suspect(s *Soft, suspects []string) {
 	if s.Probe != "" || len(suspects) == 0 || h.Probes >= mostProbes {
 		return

@@ -10,7 +10,7 @@ import (
 //
 // Two forms of URLs are known to be endless: calendars, which always have a next month, and
 // relative links that add the same folders again and again. The form alone never postpones a URL.
-// But such URLs lose their budget earlier: a row of trapRow copies is enough, and near duplicates
+// But such URLs lose their budget earlier: trapRow copies in a row are enough, and near duplicates
 // count as copies. If the date is far in the past or future, pages too short to be compared count
 // as copies too. After trapFree fetches, the traps of a host are only sampled when traps and views
 // (views.go) together outnumber the other new texts of the host, even if their pages are new.

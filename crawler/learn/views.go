@@ -22,8 +22,8 @@ const viewRate = 4
 
 // A view is one form of URLs.
 type view struct {
-	name   string // software and view
-	source string // where the form is documented
+	name   string // the software and its view
+	source string // URL, without its scheme, of the documentation or source code
 	bare   bool   // a URL without a query may have this form
 	is     func(path string, q query) bool
 }

@@ -131,7 +131,7 @@ func TestBounds(t *testing.T) {
 		name, script string
 		err          error // nil if the page is rendered
 		cut          bool
-		alive        bool // the page may be rendered or fail
+		alive        bool // the page need not be rendered, but the next page must be
 	}{
 		{name: "endless loop", script: `for (;;);`, cut: true},
 		{name: "endless loop again and again", script: `setInterval(() => { for (;;); }, 0)`, alive: true},

@@ -28,7 +28,7 @@ func Find() (string, error) {
 	return "", errors.New("no Chromium or Chrome is installed; install one, such as: apt install chromium")
 }
 
-// profilePrefix begins the names of profiles in the folder for temporary files.
+// profilePrefix is the start of the names of browser profiles in the folder for temporary files.
 const profilePrefix = "skink-browser-"
 
 // flags returns the command line of a browser. It keeps the browser off the network, and turns off

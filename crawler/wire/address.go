@@ -161,8 +161,8 @@ func (d *dialer) maybeSpecial(ctx context.Context, address string) bool {
 	return seed.special
 }
 
-// connectTimeout is the longest time for each of: the look-up of a name, a connection, and a TLS
-// handshake. A server that has not answered by then is unlikely to answer.
+// connectTimeout limits the time for the look-up of a name, for connecting, and for a TLS
+// handshake, each on its own. A server that has not answered by then is unlikely to answer.
 const connectTimeout = 10 * time.Second
 
 func newDialer(opt Options) *dialer {

@@ -123,7 +123,8 @@ func contentCodings(h http.Header) ([]string, error) {
 	return codings, nil
 }
 
-// undecoded are the other content codings of the IANA registry. Unregistered words are not codings.
+// undecoded are the content codings of the IANA registry that this package cannot decode. Other
+// words in Content-Encoding are ignored.
 var undecoded = map[string]bool{
 	"aes128gcm": true, "compress": true, "dcb": true, "dcz": true, "exi": true, "pack200-gzip": true,
 }
@@ -302,7 +303,7 @@ func decodeBrotli(r *bufio.Reader) (io.Reader, func()) {
 var zstdReaders = sync.Pool{New: func() any {
 	z, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(zstdWindow))
 	if err != nil {
-		panic(err) // the options are wrong
+		panic(err) // only wrong options cause an error
 	}
 	return z
 }}

@@ -28,7 +28,7 @@ func TestReadBody(t *testing.T) {
 	half := func(b []byte) []byte { return b[:len(b)/2] }
 	tests := []struct {
 		name string
-		says string // Content-Encoding
+		says string // value of Content-Encoding
 		wire []byte
 		want []byte
 	}{

@@ -37,7 +37,7 @@ const (
 	maxHeaderBytes = 256 << 10
 
 	idleTimeout = 30 * time.Second // longer than the delay between two requests to a host
-	maxIdle     = 256              // idle connections that are kept open in all; many systems allow a process only 1,024 open files
+	maxIdle     = 256              // number of idle connections that are kept open, of all hosts together; many systems allow a process only 1,024 open files
 )
 
 // An Exchange is one request and its outcome.
@@ -55,7 +55,7 @@ type Exchange struct {
 
 // Options configures a transport.
 type Options struct {
-	Timeout    time.Duration  // longest time for each of: the look-up of a name, a connection, a TLS handshake; at most 10 s
+	Timeout    time.Duration  // longest time for each of three steps: the look-up of a name, connecting, and the TLS handshake; at most 10 s
 	Idle       int            // number of idle connections to each host that are kept open, at least one
 	KeepRaw    bool           // store the undecoded answer of each exchange in Raw
 	AllowHosts []string       // hosts (name, or name:port) that may have special addresses

@@ -147,7 +147,7 @@ type attempt struct {
 
 	mu       sync.Mutex
 	wire     *wire // guarded by mu: the connection that net/http chose last; nil: none yet
-	tap      *tap  // guarded by mu: the same connection, if its heads are kept; else nil
+	tap      *tap  // guarded by mu: the same connection; nil if its heads are not kept
 	before   int64 // guarded by mu: bytes that were written to the connection before this request
 	repeated bool  // guarded by mu: net/http was about to send the request a second time
 }
@@ -187,7 +187,7 @@ func (a *attempt) got(conn net.Conn) {
 	a.before = a.wire.sent()
 }
 
-// end ends an attempt. Its answer cannot be read any more.
+// end ends an attempt. Its answer cannot be read afterwards.
 func (a *attempt) end() {
 	a.cancel()
 	a.mu.Lock()

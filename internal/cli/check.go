@@ -33,9 +33,12 @@ Example: check a store after its disk has reported errors
 
 func setupCheck(flags *pflag.FlagSet) func(context.Context, Console, []string) error {
 	dir := addStoreFlag(flags)
-	return func(_ context.Context, con Console, args []string) error {
+	return func(ctx context.Context, con Console, args []string) error {
 		if len(args) > 0 {
 			return usagef("unexpected argument %q: name a store with --store", args[0])
+		}
+		if isShared(*dir) {
+			return usagef("%s is on a server, and skink check reads the files of a folder: check the server with the tools of PostgreSQL", withoutPassword(*dir))
 		}
 		found, err := badger.Check(*dir)
 		if errors.Is(err, store.ErrInUse) {
@@ -43,6 +46,15 @@ func setupCheck(flags *pflag.FlagSet) func(context.Context, Console, []string) e
 		}
 		if err != nil {
 			return openError(*dir, err, true)
+		}
+		if len(found.Damage) == 0 {
+			s, err := openToRead(ctx, *dir, con.Err) // fails if the store is an incomplete copy
+			if err == nil {
+				err = s.close()
+			}
+			if err != nil {
+				return err
+			}
 		}
 		return printFinding(con.Out, *dir, found)
 	}
@@ -98,8 +110,8 @@ func damageText(l badger.Loss) string {
 	return "Damaged: " + files + ": " + costText(l)
 }
 
-// costText describes, for the user, what damage to a store costs: the answers that are lost, and
-// the URLs that the next crawl fetches again.
+// costText describes, for the user, the answers that damage to a store has lost, and the URLs that
+// the next crawl fetches again.
 func costText(l badger.Loss) string {
 	text := "no page is lost"
 	switch {

@@ -26,7 +26,7 @@ const (
 	exitUsage   = 2
 	exitDiffers = 3   // compare --check: the pages are not duplicates
 	exitFound   = 4   // report --fail-on: a bound was exceeded
-	exitUnheard = 141 // whoever reads the output has closed it, such as head in a pipe; a shell reports 141 for a process that SIGPIPE killed
+	exitUnheard = 141 // the reader of the output, such as head in a pipe, has closed it; a shell reports 141 for a process that SIGPIPE killed
 )
 
 // A Console holds the streams of a process, and whether they are terminals.
@@ -65,7 +65,7 @@ type command struct {
 type runFunc = func(ctx context.Context, con Console, args []string) error
 
 func commands() []command {
-	return []command{crawlCommand, dedupCommand, compareCommand, extractCommand, reportCommand, exportCommand, statusCommand, checkCommand, viewCommand, configCommand(), tuneCommand, keyCommand, versionCommand, completionCommand(), manCommand()}
+	return []command{crawlCommand, dedupCommand, compareCommand, extractCommand, reportCommand, exportCommand, statusCommand, checkCommand, storeCommand, viewCommand, configCommand(), tuneCommand, keyCommand, versionCommand, completionCommand(), manCommand()}
 }
 
 // A usageError is an invalid command line. A command that returns one makes the process exit with
@@ -82,7 +82,7 @@ func (e exitError) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
 
 // Run runs the command in args, which do not include the program's name, and returns the exit code.
 // ctx ends when the user stops the command; its cause is syscall.EPIPE when the reader of the
-// output has gone.
+// output has closed it.
 func Run(ctx context.Context, args []string, con Console) int {
 	defer con.guard()()
 	log.SetOutput(io.Discard) // net/http logs unexpected answers of servers there; the page's record has the problem

@@ -193,8 +193,8 @@ func writeJSON(w io.Writer, v any) error {
 	return enc.Encode(v)
 }
 
-// printProfile compares two pages as a published duplicate detector does, which p describes, and
-// prints the score.
+// printProfile compares two pages by p, the method of a published duplicate detector, and prints
+// the score.
 func (f *compareFlags) printProfile(w io.Writer, p dedup.Profile, docs [2]*extract.Document, s dedup.Shingling) error {
 	r := p.Score(docs[0].Text, docs[1].Text, dedup.ProfileInput{LangA: docs[0].Lang, LangB: docs[1].Lang, Shingling: s})
 	if f.json {

@@ -95,5 +95,5 @@ func whyNoPage(r *store.Record) string {
 	case store.Error:
 		return r.Problem
 	}
-	return "it has no text"
+	return "the page has no text"
 }

@@ -98,6 +98,8 @@ func allSuggestions() (all []suggestions) {
 			cc.args.words = commandNames()
 		case c.name == "man":
 			cc.args.folders = true
+		case c.name == "store":
+			cc.args.words = storeVerbs
 		case strings.Trim(c.args, "[flags] ") != "":
 			cc.args.files = true
 		}

@@ -79,7 +79,7 @@ func (r *reading) isBad(bad *corpus.BadError) error {
 	return nil
 }
 
-// help returns a suggestion of what to do about a bad record, to be appended to its error.
+// help returns a suggestion for the user that is appended to the error of a bad record.
 func (r *reading) help(bad *corpus.BadError) string {
 	switch {
 	case errors.Is(bad, corpus.ErrNoText):
@@ -90,8 +90,8 @@ func (r *reading) help(bad *corpus.BadError) string {
 	return ""
 }
 
-// rest returns a text such as "; skipped: 3 pictures" that counts what was not judged. It is
-// appended to the summary of what was judged, and is "" if everything was.
+// rest returns a text for the end of the summary, such as "; skipped: 3 pictures", that counts the
+// files and records that were not judged. It returns "" if all were judged.
 func (r *reading) rest() string {
 	var b strings.Builder
 	if passed := r.passed.String(); passed != "" {
@@ -206,7 +206,7 @@ func (f *corpusOutFlags) into(con Console, name string, annotate bool, to **corp
 }
 
 // take writes a record to the file of duplicates if the verdict on its page is exact or near, and
-// else to the file of unique records. So a record without a verdict is kept.
+// otherwise to the file of unique records. A record without a verdict is therefore kept.
 func (o *corpusOut) take(r *corpus.Record, page *store.Record) error {
 	note, to := noteOf(page), o.unique
 	if page.Verdict == dedup.Exact || page.Verdict == dedup.Near {

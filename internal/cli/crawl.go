@@ -95,8 +95,8 @@ func newCrawlFlags(flags *pflag.FlagSet) *crawlFlags {
 	f := &crawlFlags{opt: session.Defaults(), scope: crawler.ScopeHost, logFormat: "text"}
 	o := &f.opt.Crawl
 	f.store = addStoreFlag(flags)
-	flags.StringVar(&o.Worker, "worker", "", "`NAME` name of this process among the workers that share a store, each of which needs its own (default: machine and process id)")
-	flags.BoolVar(&f.opt.Add, "add", false, "add these seeds to a store that holds a finished crawl")
+	flags.StringVar(&o.Worker, "worker", "", "`NAME` name of this worker; each worker that shares a store needs a name of its own (default: machine and process id)")
+	flags.BoolVar(&f.opt.Add, "add", false, "add these seeds to a store that contains a finished crawl")
 	f.again = addBackFlags(flags, &f.opt.GoneAfter)
 	f.rule = addRuleFlags(flags)
 	flags.BoolVar(&f.audit, "audit", false, "fetch all that a site audit needs: --budget off, --links on, --check-assets, and check the fragments of links")

@@ -199,8 +199,8 @@ func (d *dedupRun) inputs(args []string) (*corpus.Inputs, error) {
 	return in, nil
 }
 
-// recordShare is the part of --memory that one record may have: at most 1/32 of its bytes. Judging
-// a record takes some twenty times its size, and half of the memory is for judging records.
+// recordShare limits the size of a record to 1/recordShare of --memory. Judging a record takes some
+// twenty times its size, and half of the memory is for judging records.
 const recordShare = 32
 
 // judge judges the inputs and writes the result to the store s. known holds the settings of the

@@ -87,7 +87,10 @@ func (d *dedupRun) openKnown(ctx context.Context) (*badger.Store, store.Settings
 	if err != nil {
 		return nil, store.Settings{}, err
 	}
-	set, err := d.settingsOf(ctx, s)
+	var set store.Settings
+	if err = incomplete(d.keep.against, store.CheckCopied(ctx, s)); err == nil {
+		set, err = d.settingsOf(ctx, s)
+	}
 	if err != nil {
 		return nil, set, errors.Join(err, s.Close())
 	}
@@ -96,8 +99,8 @@ func (d *dedupRun) openKnown(ctx context.Context) (*badger.Store, store.Settings
 }
 
 // settingsOf returns the settings for judging the inputs against s, the store of --against. They
-// are the settings of s, except for what concerns only the inputs. settingsOf returns an error if
-// flags contradict the settings of s.
+// are the settings of s, except for settings that concern only the inputs. settingsOf returns an
+// error if flags contradict the settings of s.
 func (d *dedupRun) settingsOf(ctx context.Context, s store.Reader) (store.Settings, error) {
 	set, err := storedSettings(ctx, s)
 	if err != nil {

@@ -171,7 +171,7 @@ func (f *exportFlags) options() (feed.Options, error) {
 	case f.format == formatWACZ:
 		return opt, f.checkWACZ()
 	case opt.Format == feed.WET && f.since.given():
-		return opt, usagef("--format wet cannot say that a page is gone: omit --since and --cursor, or try jsonl")
+		return opt, usagef("--format wet cannot mark a page as gone: omit --since and --cursor, or try jsonl")
 	case opt.Format == feed.Parquet && f.out.out == "-":
 		return opt, usagef("--format parquet is binary: name a file with --out")
 	case f.strip && !f.complete.complete:

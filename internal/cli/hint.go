@@ -9,8 +9,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// didYouMean returns "did you mean NAME?" with the one of names that is most similar to word, or
-// otherwise if none is similar. It writes dashes, which is "--" for flags, before the name.
+// didYouMean returns "did you mean NAME?" with the name that is most similar to word, or the text
+// otherwise if no name is similar. It writes dashes, which is "--" for flags, before the name.
 func didYouMean(word string, names []string, dashes, otherwise string) string {
 	if name := nearest(word, names); name != "" {
 		return "did you mean " + dashes + name + "?"
@@ -18,9 +18,9 @@ func didYouMean(word string, names []string, dashes, otherwise string) string {
 	return otherwise
 }
 
-// nearest returns the one of names that word is probably a misspelling of. If there is none, it
-// returns the shortest of names of which one part, between dashes, begins with word: max-pages for
-// the word pages. Otherwise it returns "".
+// nearest returns the name of which word is probably a misspelling. If there is none, it returns
+// the shortest name that has a part, between dashes, that begins with word: max-pages for the word
+// pages. Otherwise it returns "".
 func nearest(word string, names []string) string {
 	word = strings.ToLower(word)
 	best, fewest := "", max(1, len(word)/3)+1

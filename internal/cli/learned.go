@@ -13,8 +13,8 @@ import (
 	"skink/store"
 )
 
-// learnFlags are the flags that say whether a crawl learns which URLs of a site lead to duplicates,
-// and uses what it learned.
+// learnFlags are the flags that control whether a crawl learns which URLs of a site lead to
+// duplicates, and whether it postpones such URLs.
 type learnFlags struct {
 	learn, budget, sitemaps onOff
 
@@ -40,7 +40,8 @@ func (f *learnFlags) given() string {
 	return ""
 }
 
-// printLearned prints what crawls have learned about a host, with the evidence for it.
+// printLearned prints the patterns that crawls have learned about a host, with the evidence for
+// them.
 func printLearned(ctx context.Context, out io.Writer, s store.Reader, host string, asJSON bool) error {
 	if !asJSON {
 		l, err := report.LearnedOf(ctx, s, host)
@@ -67,8 +68,8 @@ func hostNamed(given string) string {
 	return given
 }
 
-// forget deletes from the store in dir what crawls have learned about a host. URLs that were
-// postponed because of it stay postponed until a later crawl decides about them again.
+// forget deletes from the store in dir the patterns that crawls have learned about a host. URLs
+// that these patterns postponed stay postponed until a later crawl decides about them again.
 func forget(ctx context.Context, dir, host string) error {
 	s, err := openStore(ctx, dir, false, 16)
 	if err != nil {

@@ -25,14 +25,14 @@ type lender struct {
 	done bool  // guarded by mu: the lender is closed
 }
 
-// A loan is an open store, with the number of its current readers. used is when the last of them
-// ended.
+// A loan is an open store, with the number of its current readers. used is the time at which the
+// last reader ended.
 type loan struct {
 	*readStore
 	users  int
 	opened time.Time
 	used   time.Time
-	old    bool // the lender no longer hands the store out; the last reader closes it
+	old    bool // new readers do not get this store; its last reader closes it
 }
 
 const (
@@ -112,8 +112,8 @@ func (l *lender) drop(s *loan) {
 	}
 }
 
-// retire hands the open store out no more. It closes the store at once if nobody is reading it;
-// otherwise the last reader closes it. The caller holds mu.
+// retire makes the lender stop using the open store for new reads. It closes the store at once if
+// the store has no readers; otherwise the last reader closes it. The caller holds mu.
 func (l *lender) retire() {
 	s := l.has
 	l.has, s.old = nil, true

@@ -30,8 +30,8 @@ func collectSeldom() {
 }
 
 // limitMemory tells the garbage collector the limit of --memory, in bytes, so that it collects
-// earlier when the heap comes near the limit. It does not enforce the limit: that is done by making
-// pages wait for memory. An environment variable GOMEMLIMIT has priority.
+// earlier when the heap comes near the limit. The garbage collector does not enforce the limit; the
+// crawl does, by making pages wait for memory. An environment variable GOMEMLIMIT has priority.
 func limitMemory(bytes int64) {
 	if os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(bytes)

@@ -36,6 +36,18 @@ type writeStore struct {
 // is in a folder, files is the number of other files that the process will have open, so that the
 // store leaves room for them. The errors tell the user what to try.
 func openStore(ctx context.Context, name string, create bool, files int) (*writeStore, error) {
+	s, err := openAny(ctx, name, create, files)
+	if err != nil {
+		return nil, err
+	}
+	if err := store.CheckCopied(ctx, s); err != nil {
+		return nil, errors.Join(incomplete(s.Name, err), s.Close())
+	}
+	return s, nil
+}
+
+// openAny is openStore for a store of which it is unknown whether it is an incomplete copy.
+func openAny(ctx context.Context, name string, create bool, files int) (*writeStore, error) {
 	if postgres.IsAddress(name) {
 		s, at, err := openPostgres(ctx, name, postgres.Options{Create: create})
 		if err != nil {
@@ -209,8 +221,8 @@ type readStore struct {
 }
 
 // waitForAnswer is how long openToRead tries to open a store that another process has locked but
-// does not serve yet or any more, because that process is just starting or ending. A process that
-// needs longer to open a large store is not waited for.
+// does not serve, because that process is just starting or ending. openToRead does not wait for a
+// process that takes longer to open a large store.
 const waitForAnswer = time.Second
 
 // openToRead opens a store for reading, and does not change it. If another process is writing to
@@ -218,6 +230,18 @@ const waitForAnswer = time.Second
 // snapshot to say. It first tries to connect to such a process, because the process has locked the
 // store's files.
 func openToRead(ctx context.Context, dir string, say io.Writer) (*readStore, error) {
+	s, err := openAnyToRead(ctx, dir, say)
+	if err != nil {
+		return nil, err
+	}
+	if err := store.CheckCopied(ctx, s); err != nil {
+		return nil, errors.Join(incomplete(withoutPassword(dir), err), s.close())
+	}
+	return s, nil
+}
+
+// openAnyToRead is openToRead for a store of which it is unknown whether it is an incomplete copy.
+func openAnyToRead(ctx context.Context, dir string, say io.Writer) (*readStore, error) {
 	if isShared(dir) {
 		s, _, err := openPostgres(ctx, dir, postgres.Options{ReadOnly: true})
 		if err != nil {

@@ -115,7 +115,7 @@ func writeFile(name string, write func(w io.Writer) error) (err error) {
 			os.Remove(f.Name())
 		}
 	}()
-	if release, _, err := lock.Try(f.Name()); err == nil { // the lock shows other processes that the temporary file is in use; they remove unlocked ones as left over
+	if release, _, err := lock.Try(f.Name()); err == nil { // the lock shows other processes that the temporary file is in use; they remove unlocked files, which killed processes have left
 		defer release()
 	}
 	if err := write(f); err != nil {
@@ -130,8 +130,8 @@ func writeFile(name string, write func(w io.Writer) error) (err error) {
 	return os.Rename(f.Name(), name)
 }
 
-// tempPrefix returns how the names of the temporary files begin that writeFile makes when it writes
-// the file called name.
+// tempPrefix returns the prefix of the names of temporary files with which writeFile writes the
+// file called name.
 func tempPrefix(name string) string { return "." + filepath.Base(name) + ".skink-" }
 
 func writeInto(name string, write func(w io.Writer) error) error {

@@ -114,7 +114,7 @@ func plainError(name string, err error) error {
 	return err
 }
 
-// await calls read, and returns its result, or the error of ctx if ctx ends first. Reading from a
+// await calls read and returns its result, or the error of ctx if ctx ends first. Reading from a
 // terminal or opening a named pipe may block for ever and cannot be cancelled. In that case the
 // goroutine of read stays until the process ends, which is soon after the command has returned.
 func await[T any](ctx context.Context, read func() (T, error)) (T, error) {

@@ -16,9 +16,9 @@ const statusEvery = 200 * time.Millisecond
 // it. The status line is printed there.
 const clearLine = "\r\x1b[K"
 
-// A judging is the progress of a running skink dedup, for its status line.
+// A judging is the progress of skink dedup, for its status line.
 type judging struct {
-	read, size int64 // bytes read so far and in total, as they are on disk, so before decompression; size is -1 if unknown
+	read, size int64 // bytes read so far and in total, before decompression; size is -1 if unknown
 	found      store.Tally
 	took       time.Duration
 }

@@ -251,7 +251,7 @@ func addCompleteFlags(flags *pflag.FlagSet) *completeFlags {
 	return c
 }
 
-// over returns the settings of a store, in which --similarity, if given, replaces the similarity.
+// over returns the settings of a store with the similarity of the flag --similarity, if it was set.
 func (c *completeFlags) over(settings store.Settings) store.Settings {
 	if c.flags.Changed("similarity") {
 		settings.Similarity = c.similarity
@@ -313,8 +313,8 @@ func storedSettings(ctx context.Context, s store.Reader) (store.Settings, error)
 	return *set, nil
 }
 
-// ofWhole returns a source from which a report is made whose verdicts come from comparing all pages
-// with each other.
+// ofWhole returns a source for a report with the verdicts of w, the comparison of all pages with
+// each other.
 func ofWhole(w *complete.Whole) report.Source { return wholeReport{report.From(w, w.WhyLeads), w} }
 
 type wholeReport struct {

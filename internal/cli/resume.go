@@ -44,8 +44,8 @@ func givenFlags(flags *pflag.FlagSet) (all []givenFlag) {
 
 // resume returns a command line that continues a crawl. It repeats the flags of the command line,
 // such as those for scope, politeness and output, because the store does not keep these. It omits
-// seeds and rule, which the store keeps, and the limit that stopped the crawl. --retry and
-// --recrawl are omitted too once the URLs they selected are in the frontier again.
+// the flags whose values the store keeps, the seeds, and the limit that stopped the crawl. It also
+// omits --retry and --recrawl once the URLs that they selected are in the frontier again.
 func (f *crawlFlags) resume(end session.Ending) string {
 	words := []string{"skink crawl"}
 	for _, g := range givenFlags(f.rule.flags) {

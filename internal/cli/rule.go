@@ -62,13 +62,14 @@ func addRuleFlags(flags *pflag.FlagSet) *ruleFlags {
 	return r
 }
 
-// addMarkdownFlags adds the flags for keeping Markdown with each text.
+// addMarkdownFlags adds the flags for storing the Markdown of each page.
 func (r *ruleFlags) addMarkdownFlags() {
 	r.flags.BoolVar(&r.markdown, "markdown", false, "store the main text as Markdown, too; only possible when the store is created")
 	r.flags.BoolVar(&r.pictures, "pictures", false, "with --markdown: keep the pictures of the text")
 }
 
-// keeps returns whether the store keeps each text also as Markdown, with or without pictures.
+// keeps returns whether the store keeps the Markdown of each page in addition to its text, and with
+// or without pictures.
 func (r *ruleFlags) keeps() store.Markdown {
 	switch {
 	case r.markdown && r.pictures:
@@ -115,15 +116,15 @@ func (s *shingleSize) Set(text string) error {
 
 func (s *shingleSize) Type() string { return "int" }
 
-// wanted returns the settings of the flags, and the names of the flags that were set. A store with
-// other values of those flags is refused.
+// wanted returns the settings of the flags, and the names of the flags that were set. A crawl
+// refuses a store whose settings differ in these flags.
 func (r *ruleFlags) wanted() session.Wanted {
 	w := session.Wanted{Settings: r.settings()}
 	r.flags.Visit(func(f *pflag.Flag) { w.Insist = append(w.Insist, f.Name) })
 	return w
 }
 
-// over returns has, the settings of a store, with those settings replaced for which a flag was set.
+// over returns the settings of a store with the values of those flags that were set.
 func (r *ruleFlags) over(has store.Settings) store.Settings {
 	given := r.settings()
 	for flag, take := range map[string]func(){

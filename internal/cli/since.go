@@ -19,8 +19,8 @@ import (
 	"skink/store"
 )
 
-// sinceFlags are the flags that make an export write only what changed since a time or since an
-// earlier export.
+// sinceFlags are the flags that limit an export to the changes since a time or since an earlier
+// export.
 type sinceFlags struct {
 	since  string
 	cursor string // name of the file that keeps the position after the last export; "": none
@@ -38,7 +38,7 @@ const sinceStart = "start"
 
 func (f *sinceFlags) given() bool { return f.since != "" || f.cursor != "" }
 
-// heed checks the flags, and sets in opt from where on changes are exported.
+// heed checks the flags, and sets in opt the position from which changes are exported.
 func (f *sinceFlags) heed(opt *feed.Options) error {
 	switch {
 	case !f.given():

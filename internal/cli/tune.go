@@ -398,7 +398,7 @@ func columns(q dedup.Quality) string {
 		q.Recall, q.RecallI[0], q.RecallI[1], q.F1, q.F1I[0], q.F1I[1])
 }
 
-// A point is a point of the curves of --curve: how probably each scheme finds two pages with a
+// A point is a point of the curves of --curve: the probability that each scheme finds two pages with a
 // given resemblance.
 type point struct {
 	Resemblance float64            `json:"resemblance"`

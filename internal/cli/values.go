@@ -23,7 +23,7 @@ import (
 // # Values of flags
 //
 // Each type in this file implements pflag.Value, and says which values a flag accepts. If the user
-// gives another value, the error says what to try instead.
+// gives another value, the error suggests a valid one.
 
 // A number is the value of a flag that accepts a number between least and most.
 type number[T int | int64 | float64 | time.Duration] struct {
@@ -32,7 +32,7 @@ type number[T int | int64 | float64 | time.Duration] struct {
 	parse       func(string) (T, error)
 	format      func(T) string
 	meant       func(string) string // returns a valid spelling of a text that parse refuses, such as "2h" for "2hours", or ""
-	wants       string              // what the error tells the user to try if meant returns ""
+	wants       string              // value that the error suggests if meant returns ""
 	least, most T
 	outside     func(T) string // returns the error message for a number below least or above most
 }

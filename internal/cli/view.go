@@ -23,7 +23,7 @@ var viewCommand = command{
 	short: "show a store in a browser",
 	long: `
 Serves a store to a browser until Ctrl-C, and prints the address to open. You can search,
-filter and sort pages; see what links to a page, and the pages most similar to it; compare
+filter and sort pages; see the links to a page and the pages most similar to it; compare
 two pages; read the clusters and the audit; and follow a running crawl. If the crawl kept a
 web archive (--warc), a page is shown as the server sent it, with the extracted text marked.
 
@@ -90,7 +90,7 @@ func viewOf(address string, rule dedup.Rule) view.Options {
 }
 
 // alikeBy returns a function that compares all pages of a store with each other by rule. The
-// function passes its progress, from 0 to 1, to tell.
+// function reports its progress, from 0 to 1, by calling tell.
 func alikeBy(rule dedup.Rule) func(context.Context, store.Reader, func(float64)) (view.Alike, error) {
 	return func(ctx context.Context, s store.Reader, tell func(float64)) (view.Alike, error) {
 		a, err := complete.FindAlike(ctx, s, complete.Options{Rule: rule, Keep: true, Sparing: true, Progress: tell}, complete.EachTwentieth(rule.Similarity)...)

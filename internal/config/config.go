@@ -1,5 +1,5 @@
-// Package config reads configuration files. A file is TOML: flags of the main command under their
-// long names, a section for each other command, and one for each host or group of hosts:
+// Package config reads configuration files. A file is TOML. It contains flags of the main command
+// under their long names, and sections for the other commands and for hosts or groups of hosts:
 //
 //	delay = "500ms"
 //	[report]
@@ -7,8 +7,8 @@
 //	[host."*.example.org"]
 //	headers = { "X-Token" = "${TOKEN}" }
 //
-// Start with [Parse]. The package knows no command: its caller says which flags exist, and applies
-// them. Errors name the file and the line, and never contain a secret.
+// Start with [Parse]. The package does not define commands or flags: its caller lists the flags that
+// exist, and applies their values. Errors name the file and the line, and never contain a secret.
 package config
 
 import (
@@ -31,47 +31,47 @@ import (
 // A File is a configuration file.
 type File struct {
 	Name     string
-	Text     []byte // as read
-	Flags    []Flag // in order of lines
+	Text     []byte // content of the file, unchanged
+	Flags    []Flag // flags for the running command, in the order of their lines
 	Hosts    access.Table
-	Settings []Setting // of hosts, in order of lines
+	Settings []Setting // settings of hosts for printing, in the order of their lines
 }
 
-// A Flag is a flag that a file sets.
+// A Flag is a flag whose value comes from a configuration file.
 type Flag struct {
 	Name   string
-	Values []string // of an array; otherwise one
-	List   bool     // an array
-	Bool   bool     // a Boolean
+	Values []string // elements of an array; otherwise a single value
+	List   bool     // whether the value is an array
+	Bool   bool     // whether the value is a Boolean
 	Line   int
-	Filled bool // a value comes from ${...}; it must not be printed
+	Filled bool // whether a value contains a substitution ${...}; such a value may be secret and must not be printed
 }
 
-// A Setting is a value of a host's section, as it may be printed.
+// A Setting is a setting of a host, with a value that may be printed.
 type Setting struct {
 	Host, Key string
-	Value     string // TOML; "***" for a secret
+	Value     string // the value as TOML; "***" for a secret
 	Line      int
 }
 
-// Options says what a file may contain.
+// Options defines the commands and flags that a file may contain.
 type Options struct {
 	Command string                                       // the running command
-	Main    string                                       // the command whose flags stand above all sections
-	Shared  string                                       // a flag above all sections that all commands read
+	Main    string                                       // the command whose flags are set above all sections
+	Shared  string                                       // a flag that is set above all sections and applies to all commands
 	Flags   map[string][]string                          // names of the flags of each command
-	Ignored func(flag string) bool                       // flags of the running command that the file does not set; may be nil
-	Host    func(h *access.Host) Setter                  // sets the fields of a host that are flags, too; nil: hosts are only checked for unknown keys
-	Getenv  func(name string) (value string, set bool)   // nil: [os.LookupEnv]
-	Suggest func(word string, names []string) (s string) // the end of an error about an unknown name; may be nil
+	Ignored func(flag string) bool                       // reports whether a flag of the running command must not be set from the file; may be nil
+	Host    func(h *access.Host) Setter                  // returns a setter for those settings of a host that are also flags; nil: sections of hosts are only checked for unknown keys
+	Getenv  func(name string) (value string, set bool)   // looks up an environment variable; nil: [os.LookupEnv]
+	Suggest func(word string, names []string) (s string) // returns a suggestion for the end of an error about an unknown name; may be nil
 }
 
-// A Setter parses values of flags. Its errors may contain the value.
+// A Setter parses the values of flags. Its errors may contain the value.
 type Setter interface {
 	Set(flag, value string) error
 }
 
-// Read reads a file, see [Parse].
+// Read reads and parses a file, see [Parse].
 func Read(name string, opt Options) (*File, error) {
 	text, err := os.ReadFile(name)
 	if err != nil {
@@ -101,8 +101,8 @@ func Parse(name string, text []byte, opt Options) (*File, error) {
 
 const relativeTo = "\n# Paths are relative to "
 
-// Copy returns the text for a copy of the file in another folder. A comment at its end keeps the
-// folder to which paths are relative.
+// Copy returns the text for a copy of the file in another folder. The text ends with a comment that
+// contains the original folder, because paths in the file are relative to that folder.
 func (f *File) Copy() []byte {
 	dir := folderOf(f.Name, f.Text)
 	if abs, err := filepath.Abs(dir); err == nil {
@@ -126,7 +126,7 @@ func folderOf(name string, text []byte) string {
 	return filepath.Dir(name)
 }
 
-// linesOf returns the line of each key, by its path as [pathOf] joins it.
+// linesOf returns the line number of each key. The keys of the map are paths joined by [pathOf].
 func linesOf(text []byte) map[string]int {
 	lines := map[string]int{}
 	var p unstable.Parser
@@ -144,7 +144,7 @@ func linesOf(text []byte) map[string]int {
 	return lines
 }
 
-// noteLines notes the lines of a key and of the keys in its value.
+// noteLines records the line numbers of a key and of the keys in its value.
 func noteLines(p *unstable.Parser, n *unstable.Node, section []string, lines map[string]int) {
 	path := noteKey(p, n, section, lines)
 	if value := n.Value(); value.Kind == unstable.InlineTable {
@@ -156,7 +156,7 @@ func noteLines(p *unstable.Parser, n *unstable.Node, section []string, lines map
 	}
 }
 
-// noteKey notes the line of each part of a key, and returns its whole path.
+// noteKey records the line number of each part of a key, and returns the whole path of the key.
 func noteKey(p *unstable.Parser, n *unstable.Node, section []string, lines map[string]int) []string {
 	path := slices.Clone(section)
 	for it := n.Key(); it.Next(); {
@@ -170,15 +170,15 @@ func noteKey(p *unstable.Parser, n *unstable.Node, section []string, lines map[s
 
 func pathOf(keys ...string) string { return strings.Join(keys, "\x00") }
 
-// A parser fills a file.
+// A parser parses one file and stores the result in a [File].
 type parser struct {
 	file  *File
 	opt   Options
 	lines map[string]int
-	dir   string // to which paths are relative
+	dir   string // folder to which paths are relative
 }
 
-// errorf returns an error about a key.
+// errorf returns an error that names the line of a key.
 func (p *parser) errorf(path []string, format string, args ...any) error {
 	return fmt.Errorf("%s:%d: %w", p.file.Name, p.lines[pathOf(path...)], fmt.Errorf(format, args...))
 }
@@ -249,7 +249,8 @@ func (p *parser) command(path []string, value any) error {
 	return nil
 }
 
-// take adds a flag to the file, if it is for the running command and that does not ignore it.
+// take adds a flag to the file if wanted is true, which means that the flag is for the running
+// command, and if Options.Ignored does not exclude the flag.
 func (p *parser) take(path []string, value any, wanted bool) error {
 	if !wanted || p.opt.Ignored != nil && p.opt.Ignored(path[len(path)-1]) {
 		return nil

@@ -8,12 +8,12 @@ import (
 	"time"
 )
 
-// httpOnly marks a cookie that scripts cannot read. The line is no comment.
+// httpOnly begins the line of a cookie that scripts cannot read. Such a line is not a comment.
 const httpOnly = "#HttpOnly_"
 
-// parseCookies parses a cookies.txt as browsers and curl export it (the format of Netscape). The
-// domain of a cookie begins with a dot if the cookie is for all names below the domain, too. The
-// errors begin with the number of the line, and contain nothing of it.
+// parseCookies parses a cookies.txt, the format of Netscape in which browsers and curl export
+// cookies. If the domain of a cookie begins with a dot, the cookie is also for all names below the
+// domain. Errors begin with the line number, and contain no text of the line.
 func parseCookies(text string) ([]*http.Cookie, error) {
 	var all []*http.Cookie
 	number := 0

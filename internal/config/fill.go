@@ -11,8 +11,8 @@ import (
 
 var variable = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
-// fill replaces ${NAME} in a text by the variable of the environment, and ${file:PATH} by the content
-// of a file without its last line break. $${ stands for ${.
+// fill replaces each ${NAME} in a text by the environment variable of that name, and each
+// ${file:PATH} by the content of that file without its last line break. $${ stands for ${.
 func (p *parser) fill(path []string, text string) (string, error) {
 	var filled strings.Builder
 	for {
@@ -57,7 +57,8 @@ func (p *parser) value(path []string, name string) (string, error) {
 	return value, nil
 }
 
-// relative returns a path of the file as a path of the process.
+// relative converts a path that is relative to the folder of the file to a path that is relative to
+// the working folder of the process.
 func (p *parser) relative(path string) string {
 	if filepath.IsAbs(path) {
 		return path
@@ -65,7 +66,7 @@ func (p *parser) relative(path string) string {
 	return filepath.Join(p.dir, path)
 }
 
-// reason returns why a file could not be read, without its name.
+// reason returns the cause of an error of reading a file, without the name of the file.
 func reason(err error) error {
 	if of, ok := errors.AsType[*fs.PathError](err); ok {
 		return of.Err

@@ -14,8 +14,8 @@ import (
 	"skink/crawler/access"
 )
 
-// hostKeys are the keys of a host's section. The caller's [Setter] parses the
-// values of those in flagKeys.
+// hostKeys are the keys of a host's section. The caller's [Setter] parses the values of the keys
+// in flagKeys.
 var (
 	flagKeys = []string{"delay", "per-host", "user-agent", "include", "exclude", "max-host-pages", "max-host-bytes", "render"}
 	hostKeys = append([]string{"headers", "cookies", "user", "password", "login", "logout", "proxy", "sign"}, flagKeys...)
@@ -63,7 +63,7 @@ func validPattern(pattern string) bool {
 	return pattern == "*" || name != "" && !strings.ContainsFunc(name, func(r rune) bool { return r <= ' ' || r > '~' || strings.ContainsRune("*/@?#", r) })
 }
 
-// note keeps a setting for printing.
+// note adds a setting to the list of settings for printing.
 func (p *parser) note(path []string, value any) {
 	s := Setting{Host: path[1], Key: path[2], Line: p.lines[pathOf(path...)]}
 	s.Value = shown(s.Key, value)
@@ -101,7 +101,7 @@ func shown(key string, value any) string {
 	return text
 }
 
-// hostKey sets what a key of a section says.
+// hostKey sets a key of a host's section in h.
 func (p *parser) hostKey(h *access.Host, path []string, value any) (err error) {
 	key := path[2]
 	if slices.Contains(flagKeys, key) {
@@ -175,7 +175,7 @@ func (p *parser) texts(path []string, value any) (all []string, err error) {
 	return all, nil
 }
 
-// hostFlag sets a field that is a flag, too.
+// hostFlag sets a key of a host's section that is also a flag.
 func (p *parser) hostFlag(h *access.Host, path []string, value any) error {
 	f, err := p.flag(path, value)
 	if err != nil {
@@ -184,7 +184,7 @@ func (p *parser) hostFlag(h *access.Host, path []string, value any) error {
 	if f.List && f.Name != "include" && f.Name != "exclude" {
 		return p.errorf(path, "%s: takes one value, not an array", f.Name)
 	}
-	if f.List && len(f.Values) == 0 { // none, whatever the crawl has
+	if f.List && len(f.Values) == 0 { // an empty array overrides the value of the crawl
 		if f.Name == "include" {
 			h.Include = []*regexp.Regexp{}
 		} else {
@@ -238,7 +238,7 @@ func (p *parser) cookies(path []string, value any) (access.Cookies, error) {
 		written = []any{value}
 	}
 	all := access.Cookies{}
-	for _, name := range written { // errors name the files as they are written
+	for _, name := range written { // errors name a file as the configuration spells it
 		file, err := p.text(path, name)
 		if err != nil {
 			return nil, err

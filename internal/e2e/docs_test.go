@@ -17,15 +17,15 @@ import (
 	"skink/store/postgres/postgrestest"
 )
 
-// documents returns the names of the README, the pages of the manual, and the page about the fields
-// of the feed.
+// documents returns the names of the README and the files beside it, the pages of the manual, and the
+// page about the fields of the feed.
 func documents(t *testing.T) []string {
 	t.Helper()
 	pages, err := filepath.Glob("docs/*.md")
 	if err != nil || len(pages) < 10 {
 		t.Fatalf("%d pages in docs: %v", len(pages), err)
 	}
-	return append(pages, "README.md", "feed/SCHEMA.md")
+	return append(pages, "README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md", "feed/SCHEMA.md")
 }
 
 // TestDocs runs the commands in the README and the manual. The commands of one page run in their

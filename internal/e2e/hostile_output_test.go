@@ -76,6 +76,8 @@ func TestHostileOutput(t *testing.T) {
 		{"status", "--store", "busy", "--urls", "given-up"}, {"status", "--store", "busy", "--urls", "given-up", "--format", "json"},
 		{"status", "--urls", hostile},
 		{"check"}, {"check", "--store", hostile}, {"check", hostile},
+		{"store", hostile}, {"store", "list"}, {"store", "list", "--format", "json"}, {"store", "list", hostile}, {"store", "info"}, {"store", "info", "x" + hostile}, {"store", "info", "--format", "json", "json"},
+		{"store", "copy", "x" + hostile, "y" + hostile}, {"store", "copy", hostile, hostile}, {"store", "drop", hostile}, {"store", "drop", "--yes", hostile},
 		{"report"}, {"report", "--format", "json"}, {"report", "--format", "csv"}, {"report", "--format", "html"},
 		{"report", "--complete"}, {"report", "--complete", "--format", "json"}, {"report", "--format", "html", "--out", "report.html"},
 		{"view", "--listen", hostile}, {"view", "--store", hostile}, {"view", hostile},

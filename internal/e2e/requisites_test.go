@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -21,8 +22,10 @@ import (
 
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/chromedp"
+	"golang.org/x/sync/errgroup"
 
 	"skink/crawler/render"
+	"skink/store/postgres/postgrestest"
 )
 
 // A dressedSite is a site whose pages need files of two hosts to look right. It counts the requests
@@ -254,6 +257,38 @@ func TestRequisitesAtLimits(t *testing.T) {
 		if n := d.times(file); n == 0 {
 			t.Errorf("%s was not requested although the limit is gone", file)
 		}
+	}
+}
+
+// TestRequisitesOfWorkers runs two workers with one store on a server. Together they request each
+// requisite once, and each has its files in an archive of its own.
+func TestRequisitesOfWorkers(t *testing.T) {
+	d := newDressedSite(t, 60)
+	server := postgrestest.Start(t)
+	dir := t.TempDir()
+	var workers errgroup.Group
+	for _, name := range []string{"one", "two"} {
+		workers.Go(func() error {
+			cmd := exec.Command("skink", "crawl", "--store", server.URL("web"), "--worker", name, "--delay", "0", "--sitemaps", "off",
+				"--allow-private", "127.0.0.1", "--warc", filepath.Join(dir, name), "--requisites", d.site.URL+"/page/0")
+			out, err := cmd.CombinedOutput()
+			if err != nil {
+				return fmt.Errorf("worker %s: %w\n%s", name, err, out)
+			}
+			return nil
+		})
+	}
+	if err := workers.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range dress {
+		if n := d.times(file); n != 1 {
+			t.Errorf("%s was requested %d times, want 1", file, n)
+		}
+	}
+	indexed := append(indexedURLs(t, dir, "one"), indexedURLs(t, dir, "two")...)
+	if n := len(slices.DeleteFunc(indexed, func(url string) bool { return !strings.HasSuffix(url, ".css") })); n != 3 {
+		t.Errorf("the archives have %d style sheets, want 3", n)
 	}
 }
 

@@ -12,9 +12,8 @@ import "encoding/binary"
 // A Reader splits an encoded value into its fields. If the value ends before a field does, the
 // Reader sets Bad, and that field and all later ones are zero.
 type Reader struct {
-	Rest []byte // bytes that are not read yet
-	// whether a field was incomplete or invalid
-	Bad bool
+	Rest []byte // bytes that were not read yet
+	Bad  bool   // whether a field was incomplete or invalid
 }
 
 // Varint reads an unsigned varint as in encoding/binary.

@@ -4,9 +4,9 @@
 // bytes, and a line break forges a line.
 //
 // There is a guard for each output format: [Text] before a terminal or a text file, [JSON], [CSV]
-// and [HTML] behind an encoder or a template. So the code that prints need not handle dangerous
-// bytes. A guard cannot know where a field ends. So pass a field of a line through [Line], a cell
-// of a table through [Cell], and a text of many lines through [Lines].
+// and [HTML] behind an encoder or a template. With a guard, the code that prints need not handle
+// dangerous bytes. But a guard cannot know where a field ends. Therefore, pass a field of a line
+// through [Line], a cell of a table through [Cell], and a text of several lines through [Lines].
 package harmless
 
 import (
@@ -19,15 +19,17 @@ import (
 	"unicode/utf8"
 )
 
-// Dangerous reports whether a character controls a terminal or changes the direction of writing:
-// the controls C0 and C1, DEL, and the Unicode property Bidi_Control. Line breaks and tabs are
-// dangerous too: only the code that lays out a text knows which of them it wrote itself.
+// Dangerous reports whether a character controls a terminal or changes the direction of writing.
+// These are the controls C0 and C1, DEL, and the characters with the Unicode property Bidi_Control.
+// Line breaks and tabs count as dangerous, too, because only the code that lays out a text knows
+// which of them it wrote itself.
 func Dangerous(r rune) bool {
 	return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r)
 }
 
-// Line makes a field of one line of a string. Invisible characters, and bytes that are not UTF-8,
-// are escaped as in a Go string. The two joiners stay: Persian words and family emoji need them.
+// Line returns a string as a field of one line. It escapes invisible characters, and bytes that are
+// not UTF-8, as in a Go string. It keeps the two joiners, because Persian words and family emoji
+// need them.
 func Line(s string) string { return spelled(s, showable) }
 
 func showable(r rune) bool {
@@ -46,8 +48,8 @@ func Lines(s string) string {
 	}, strings.ToValidUTF8(s, "\uFFFD"))
 }
 
-// Plain makes one line of a string for a page with a layout of its own: controls become spaces.
-// [HTML] handles characters that change the direction of writing.
+// Plain returns a string as one line for a page with its own layout, with spaces instead of control
+// characters. [HTML] handles characters that change the direction of writing.
 func Plain(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {
@@ -57,9 +59,9 @@ func Plain(s string) string {
 	}, strings.ToValidUTF8(s, "\uFFFD"))
 }
 
-// Cell makes a cell of a table: one line, without characters that change the direction of writing.
-// A spreadsheet takes a cell with certain first characters for a formula; Cell prepends an
-// apostrophe, which makes it text.
+// Cell returns a string as a cell of a table: one line, without characters that change the
+// direction of writing. A spreadsheet takes a cell with certain first characters for a formula;
+// Cell prepends an apostrophe, which makes the cell text.
 func Cell(s string) string {
 	command := s != "" && strings.IndexByte("\t\r", s[0]) >= 0
 	s = Lines(Plain(s))
@@ -69,8 +71,8 @@ func Cell(s string) string {
 	return s
 }
 
-// spelled returns s with each character escaped for which shown returns false, and each invalid
-// byte.
+// spelled returns s with escapes in place of invalid bytes and of the characters for which shown
+// returns false.
 func spelled(s string, shown func(rune) bool) string {
 	if utf8.ValidString(s) && strings.IndexFunc(s, func(r rune) bool { return !shown(r) }) < 0 {
 		return s
@@ -117,8 +119,8 @@ func (l lineEnds) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// JSON returns a guard for encoded JSON. It does not change the decoded values: a dangerous
-// character can only be in a string, where it is replaced by its JSON escape.
+// JSON returns a guard for encoded JSON. It does not change the decoded values: dangerous
+// characters occur only in strings, where the guard replaces them by their JSON escapes.
 func JSON(w io.Writer) *Guard { return &Guard{to: w, spell: spellJSON} }
 
 func spellJSON(dst []byte, r rune, _ byte) []byte { return fmt.Appendf(dst, `\u%04x`, r) } // no dangerous character is beyond U+FFFF
@@ -149,7 +151,7 @@ func AppendJSON(b []byte, start int) []byte {
 type Guard struct {
 	to    io.Writer
 	spell func(dst []byte, r rune, bad byte) []byte // bad is the invalid byte if r is utf8.RuneError
-	part  []byte                                    // the beginning of a character whose rest the next Write is to bring
+	part  []byte                                    // first bytes of a character that continues in the next Write
 }
 
 // Write writes p without dangerous characters. An incomplete character at the end of p is kept for
@@ -220,8 +222,8 @@ func guarded(dst, p []byte, spell func([]byte, rune, byte) []byte) []byte {
 }
 
 // firstDangerous returns the index of the first dangerous character in p, 0 if p is not valid
-// UTF-8, or -1. It decodes only characters whose first byte is in suspect, so that the usual output
-// without such bytes is checked as fast as it is read.
+// UTF-8, or -1. It decodes only characters whose first byte is in suspect. Most output has no such
+// bytes, and is checked as fast as it can be read.
 func firstDangerous(p []byte) int {
 	if !utf8.Valid(p) {
 		return 0

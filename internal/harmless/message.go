@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Error returns an error for users and logs: on one line, because some libraries write
-// paragraphs, and without passwords.
+// Error returns the text of an error for users and logs. The text has no passwords, and is on one
+// line, because some libraries return paragraphs.
 func Error(err error) string {
 	return WithoutUser(strings.Join(strings.Fields(strings.ToValidUTF8(err.Error(), "\uFFFD")), " "))
 }

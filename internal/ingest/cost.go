@@ -15,14 +15,15 @@ import (
 
 // # Memory for reading a page
 //
-// Sixteen pages of 10 MB that are read at once must not take sixteen times the memory of one. So a
-// worker acquires its share of memory before it reads a page. It acquires the whole share at once,
-// so while it waits it holds nothing that another worker needs. The page's size gives the upper
-// bound of the share: [extract.Options] bounds the tree, and the rest is a fixed number of bytes
-// for each byte of text. Measured heap peaks on pages of up to 10 MB are 1.9 times the tree; 9
-// bytes for a byte of prose, 16 for cards of a listing, 20 for words of one letter.
+// The memory of all pages that are read at the same time is limited, because one page of 10 MB may
+// need several hundred MB. A worker acquires a share of this memory before it reads a page. It
+// acquires the whole share at once, so while it waits it holds nothing that another worker needs.
+// The page's size gives the upper bound of the share: [extract.Options] bounds the tree, and the
+// rest is a fixed number of bytes for each byte of text. The heap peaks that were measured on pages
+// of up to 10 MB were 1.9 times the tree, plus 9 bytes for each byte of prose, 16 for each byte of
+// a listing, or 20 for each byte of a text whose words have one letter.
 //
-// A tree is seldom as large as its bound: that of an honest page takes some 10 bytes for each byte
+// The tree of an ordinary page is much smaller than the bound. It takes some 10 bytes for each byte
 // of the page. So a page is first read with a share for such a tree. If its tree outgrows the
 // share, the worker releases it, acquires the largest share, and reads the page again. The pipeline
 // learns for which page sizes that happens often. Pages of these sizes start with the largest

@@ -14,9 +14,8 @@ var layouts = []string{
 	time.RFC1123Z, http.TimeFormat, "2006-01-02T15:04:05", "2006-01-02T15:04", "2006-01-02 15:04:05", "2006-01-02 15:04",
 }
 
-// dateOf converts the date in a page's metadata to RFC 3339: with the time if the page gives one,
-// else the day alone. It returns "" if it cannot parse the date. A time without a zone counts as
-// UTC.
+// dateOf converts the date in a page's metadata to RFC 3339, with the time if the page gives one.
+// It returns "" if it cannot parse the date. A time without a zone counts as UTC.
 func dateOf(written string) string {
 	written = strings.TrimSpace(written)
 	if day, err := time.Parse(time.DateOnly, written); err == nil {

@@ -7,7 +7,7 @@ import (
 // These constants limit the text of a change that a record keeps. It is enough to show the subject
 // of the change.
 const (
-	mostShown  = 400 // bytes of the added text, and of the removed text
+	mostShown  = 400 // limit in bytes of the added text, and of the removed text
 	mostBefore = 3   // unchanged words shown on each side
 )
 

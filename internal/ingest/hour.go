@@ -246,8 +246,8 @@ func (h *hours) leftAlone(ctx context.Context, host string, a store.Alone) error
 	return nil
 }
 
-// A turn describes a page that an error page seems to have replaced. The zero value means that none
-// has.
+// A turn describes a page that an error page seems to have replaced. The zero value means that no
+// page was replaced.
 type turn struct {
 	sign    dedup.Hash
 	was     dedup.Hash // sign of the replaced text; the page's id if that text is unknown

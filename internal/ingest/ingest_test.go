@@ -142,8 +142,8 @@ func same(t testing.TB, what, got, want string) {
 	}
 }
 
-// If all pages are looked up before any of them is committed, they get the same verdicts as one
-// after the other.
+// Pages that are all looked up before any of them is committed get the same verdicts as pages that
+// are judged one after the other.
 func TestAtOnce(t *testing.T) {
 	a, b := words(1, 100), words(2, 100)
 	near, nearer := but(a, "changed"), but(a, "different")
@@ -523,7 +523,7 @@ func TestSkipDuplicates(t *testing.T) {
 			}
 		}
 		if tally := p.Added(); tally.Unkept != map[bool]int64{false: 0, true: 3}[skip] {
-			t.Errorf("skip %v: %d were counted as kept without text", skip, tally.Unkept)
+			t.Errorf("skip %v: %d were counted as stored without text", skip, tally.Unkept)
 		}
 	}
 }

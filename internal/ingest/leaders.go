@@ -15,8 +15,8 @@ type leader struct {
 	set dedup.Set
 }
 
-// A visitID names a page with the text it had at one visit. A page whose text has changed counts as
-// another leader.
+// A visitID identifies a page with the text it had at one visit. A page whose text has changed
+// counts as another leader.
 type visitID struct{ page, text dedup.Hash }
 
 // weighs returns the number of bytes that a leader takes in the cache, including overhead.

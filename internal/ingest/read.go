@@ -259,7 +259,7 @@ func (got *reading) describe(doc *extract.Document) {
 	r.PublishedAt, r.ModifiedAt = dateOf(doc.Published), dateOf(doc.Modified)
 	r.NoIndex = doc.NoIndex
 	if !r.Rendered && doc.Needs != "" {
-		r.NeedsScripts, r.ETag, r.Modified = doc.Needs, "", "" // a later crawl may render it, though the answer is the same
+		r.NeedsScripts, r.ETag, r.Modified = doc.Needs, "", "" // with no validators, a later crawl fetches the page again and may render it
 	}
 	r.OtherLang = doc.DeclaredLang != "" && doc.DeclaredLang != r.Lang
 	r.TitleFrom, r.SharedOnly = doc.TitleFrom, doc.SharedOnly

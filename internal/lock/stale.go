@@ -1,4 +1,5 @@
-// Package lock locks files and folders against other processes, and removes what killed processes left.
+// Package lock locks files and folders against other processes, and removes files and folders that
+// killed processes have left.
 package lock
 
 import (
@@ -11,9 +12,9 @@ import (
 // staleAfter is how old a file or folder must be to be removed.
 const staleAfter = 10 * time.Second
 
-// RemoveStale removes the files and folders that killed processes left in a folder. Their names begin
-// with a prefix. It keeps a file or folder that is locked, see [Try], or younger than ten seconds:
-// its process may not have locked it yet.
+// RemoveStale removes the files and folders in dir that killed processes left and whose names begin
+// with prefix. It keeps a file or folder that is locked, see [Try]. It also keeps one that is
+// younger than ten seconds, because its process may not have locked it yet.
 func RemoveStale(dir, prefix string) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {

@@ -11,16 +11,16 @@ import (
 
 const hasLocks = true
 
-// Try takes an exclusive lock on the folder or file dir, without waiting. It is the same flock that the
-// database badger takes when it opens a folder, so while the lock is held, no other process can open a
-// store there. ok is false if another process holds the lock. release gives the lock up.
+// Try takes an exclusive lock on the folder or file dir, without waiting. It uses flock, as the
+// database badger does when it opens a folder, so no other process can open a store there until the
+// lock is released. ok is false if another process has the lock. release releases the lock.
 func Try(dir string) (release func(), ok bool, err error) {
 	return lockDir(dir, unix.LOCK_EX)
 }
 
-// TryShared takes a shared lock on the folder or file dir, without waiting. Any number of processes may
-// hold shared locks on it at once, but then none can hold the exclusive lock of [Try]. ok is false if
-// another process holds the exclusive lock. release gives the lock up.
+// TryShared takes a shared lock on the folder or file dir, without waiting. Any number of processes
+// may have shared locks on it at once; meanwhile, no process can take the exclusive lock of [Try].
+// ok is false if another process has the exclusive lock. release releases the lock.
 func TryShared(dir string) (release func(), ok bool, err error) {
 	return lockDir(dir, unix.LOCK_SH)
 }

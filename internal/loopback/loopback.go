@@ -1,5 +1,6 @@
-// Package loopback keeps a server on this machine from answering pages of other sites in a browser.
-// It is for servers that show what only the owner of a process may see: its metrics, its store.
+// Package loopback protects a server on this machine from pages of other sites that are open in a
+// browser. It is for servers whose content only the owner of the process may see, such as metrics
+// or a store.
 //
 //	address, err := loopback.Address("9464") // 127.0.0.1:9464
 //	listener, err := net.Listen("tcp", address)
@@ -17,8 +18,8 @@ import (
 	"time"
 )
 
-// Address completes an address that a person wrote: a port alone, with or without a colon, is a
-// port of loopback.
+// Address returns the full form HOST:PORT of an address that a person wrote. A port alone, with or
+// without a colon, is a port of the loopback interface.
 func Address(s string) (string, error) {
 	if !strings.Contains(s, ":") {
 		s = ":" + s
@@ -36,16 +37,17 @@ func Address(s string) (string, error) {
 	return net.JoinHostPort(host, port), nil
 }
 
-// Only answers requests that send one of a server's own names, and refuses the others. address is
-// what the server was told to listen at.
+// Only passes on the requests that send one of the server's own names, and refuses all others.
+// address is the address at which the server was told to listen.
 //
-// A page in a browser can let its own name resolve to our address. Then the browser lets the page
-// read our answers as its own (DNS rebinding), such as the profiles of a process that listens on
-// loopback. But the page cannot make the browser send another name than the page's. So a request
-// has to send one of our names: the address that it came to, localhost at loopback, the machine's
-// name, or the name that the server was told to listen at.
+// A page in a browser can let its own name resolve to the server's address (DNS rebinding). The
+// browser then lets the page read the server's answers as its own, such as the profiles of a
+// process that listens on loopback. But the page cannot make the browser send a name other than its
+// own. A request must therefore send one of the server's names: the address at which it arrived,
+// localhost on loopback, the name of the machine, or the name at which the server was told to
+// listen.
 //
-// The body of a request has to come within ten seconds, also if the request is refused.
+// The body of a request must arrive within ten seconds, even if the request is refused.
 func Only(address string, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.ContentLength != 0 { // a body of unknown length has -1
@@ -60,11 +62,11 @@ func Only(address string, next http.Handler) http.Handler {
 	})
 }
 
-// bodyTime is how long a body may take: those of our forms have some dozen bytes.
+// bodyTime is the longest time for the body of a request. The forms send only some dozen bytes.
 const bodyTime = 10 * time.Second
 
-// answers says whether a Host header names a server that was told to listen at an address, and of
-// which local is the end of the connection.
+// answers reports whether a Host header names the server. address is the address at which the server
+// was told to listen, and local is the server's end of the connection.
 func answers(address, header string, local net.Addr) bool {
 	at, ok := local.(*net.TCPAddr)
 	if !ok {
@@ -81,7 +83,7 @@ func answers(address, header string, local net.Addr) bool {
 	return name != "" && (name == strings.ToLower(hostOf(address)) || err == nil && name == strings.ToLower(machine))
 }
 
-// hostOf is a host without its port, and without the brackets of an address.
+// hostOf returns a host without its port, and without the brackets of an IPv6 address.
 func hostOf(hostPort string) string {
 	if host, _, err := net.SplitHostPort(hostPort); err == nil {
 		return host

@@ -1,9 +1,9 @@
 // Package memory divides a budget of bytes among concurrent work.
 //
 // Before a goroutine does work that may need much memory, it takes a [Share] of a [Pool]. The share
-// is as large as the most that the work can need, and the goroutine waits until there is room.
-// Later a share can only shrink. The holder of a share never waits for more of the same pool, so
-// there can be no deadlock.
+// is as large as the most that the work can need, and the goroutine waits until the pool has room
+// for it. Later, the share can only shrink. A goroutine with a share never waits for more of the
+// same pool, so there can be no deadlock.
 package memory
 
 import (
@@ -41,7 +41,7 @@ func (p *Pool) Take(ctx context.Context, n int64) (*Share, error) {
 	return &Share{pool: p, held: n}, nil
 }
 
-// A Share is a part of a pool that its holder may use. A nil Share holds nothing. Several
+// A Share is a part of a pool that its holder may use. A nil Share is empty. Several
 // goroutines may call its methods.
 type Share struct {
 	pool *Pool
@@ -71,8 +71,8 @@ func (s *Share) Release() { s.Keep(0) }
 // the system can release their pages.
 type Parts struct {
 	Reading int64 // trees, texts and shingles of pages, from when they are read until they are stored
-	Leaders int64 // shingles of pages that lead clusters, with which other pages are compared
-	Bodies  int64 // bodies from fetch to store, in their kept form; while a body is being read, it can take three times as much
+	Leaders int64 // shingles of the leaders of clusters, with which other pages are compared
+	Bodies  int64 // bodies of pages, in the form in which they wait to be stored; reading a body can take three times as much
 }
 
 // Divide divides a budget in bytes into parts. For 0 or less it divides [Default].

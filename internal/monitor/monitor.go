@@ -25,14 +25,19 @@ import (
 
 // Numbers is the state of a crawl at one moment.
 type Numbers struct {
-	Pages    map[string]int64 // in the store, by verdict
+	Pages    map[string]int64 // pages in the store, by verdict
 	Others   map[string]int64 // other records in the store, by kind
-	Problems map[string]int64 // errors in the store, by kind
-	URLs     map[string]int64 // in the frontier, by state
-	InFlight int              // URLs under way: being fetched or judged
+	Problems map[string]int64 // URLs in the store that failed, by problem
+	URLs     map[string]int64 // URLs in the frontier, by state
+	States   map[string]int64 // hosts of this process, by state
+	InFlight int              // URLs that are being fetched or judged
 	Hosts    int              // hosts with URLs to fetch
 	Bytes    int64            // size of the decoded bodies of all URLs in the store, from all runs
 	Fetched  int64            // size of the decoded bodies fetched by this process
+	LastPage time.Time        // when this process fetched its last page, or when it began if it has fetched none; zero: not yet known
+
+	Folder           bool  // the store is in a folder, so that the next two are known
+	StoreSize, Space int64 // bytes of the store, and free bytes on its disk
 }
 
 // A Build describes the version of the running program.
@@ -44,6 +49,7 @@ type Server struct {
 	listener net.Listener
 	done     chan error
 	requests *prometheus.HistogramVec
+	calls    *prometheus.HistogramVec
 }
 
 // Listen starts a server at an address in the form of [loopback.Address]. It calls now for every
@@ -59,8 +65,13 @@ func Listen(address string, build Build, now func() Numbers) (*Server, error) {
 		Help:    "Time from a request for a page to the last byte of its answer, by the answer's status.",
 		Buckets: []float64{.01, .03, .1, .3, 1, 3, 10, 30},
 	}, []string{"status"})
+	s.calls = prometheus.NewHistogramVec(prometheus.HistogramOpts{
+		Name:    "skink_store_duration_seconds",
+		Help:    "Time of calls of the store, by operation.",
+		Buckets: []float64{.0001, .001, .01, .1, 1, 10, 60},
+	}, []string{"operation"})
 	registry := prometheus.NewRegistry()
-	registry.MustRegister(s.requests, numbers(now), build.info(), collectors.NewGoCollector(),
+	registry.MustRegister(s.requests, s.calls, numbers(now), build.info(), collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 
 	mux := http.NewServeMux()
@@ -110,7 +121,12 @@ func (s *Server) Observe(status int, took time.Duration) {
 	s.requests.WithLabelValues(class).Observe(took.Seconds())
 }
 
-// Close stops the server. Requests under way have a second to finish.
+// ObserveStore counts a call of the store and its duration.
+func (s *Server) ObserveStore(operation string, took time.Duration) {
+	s.calls.WithLabelValues(operation).Observe(took.Seconds())
+}
+
+// Close stops the server. Requests that are being answered have a second to finish.
 func (s *Server) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
@@ -123,7 +139,7 @@ func (s *Server) Close() error {
 	return nil
 }
 
-// numbers is a collector of the numbers that a function returns.
+// numbers implements [prometheus.Collector] for the numbers that a function returns.
 type numbers func() Numbers
 
 var (
@@ -131,10 +147,14 @@ var (
 	others   = describe("other_records", "Records in the store that are not pages, by kind.", "kind")
 	problems = describe("errors", "URLs in the store without a page, by problem.", "problem")
 	urls     = describe("urls", "URLs in the frontier, by state.", "state")
+	states   = describe("hosts", "Hosts with URLs that this process has claimed, by state.", "state")
 	inFlight = describe("urls_in_flight", "URLs in flight: being fetched or judged.")
 	hosts    = describe("hosts_waiting", "Hosts with URLs to fetch.")
 	bytes    = describe("crawl_bytes", "Decoded bytes of the bodies of all URLs in the store, fetched by any process.")
 	fetched  = describe("process_fetched_bytes_total", "Decoded bytes of the bodies fetched by this process.")
+	lastPage = describe("last_page_timestamp_seconds", "When this process fetched its last page, or began, in Unix seconds.")
+	stored   = describe("store_bytes", "Bytes that the store in a folder occupies on disk.")
+	space    = describe("disk_free_bytes", "Bytes that are free on the disk of the store in a folder.")
 )
 
 func describe(name, help string, labels ...string) *prometheus.Desc {
@@ -150,7 +170,7 @@ func (n numbers) Collect(to chan<- prometheus.Metric) {
 	for _, family := range []struct {
 		desc   *prometheus.Desc
 		values map[string]int64
-	}{{pages, now.Pages}, {others, now.Others}, {problems, now.Problems}, {urls, now.URLs}} {
+	}{{pages, now.Pages}, {others, now.Others}, {problems, now.Problems}, {urls, now.URLs}, {states, now.States}} {
 		for label, v := range family.values {
 			to <- prometheus.MustNewConstMetric(family.desc, prometheus.GaugeValue, float64(v), label)
 		}
@@ -159,4 +179,11 @@ func (n numbers) Collect(to chan<- prometheus.Metric) {
 	to <- prometheus.MustNewConstMetric(hosts, prometheus.GaugeValue, float64(now.Hosts))
 	to <- prometheus.MustNewConstMetric(fetched, prometheus.CounterValue, float64(now.Fetched))
 	to <- prometheus.MustNewConstMetric(bytes, prometheus.GaugeValue, float64(now.Bytes))
+	if !now.LastPage.IsZero() {
+		to <- prometheus.MustNewConstMetric(lastPage, prometheus.GaugeValue, float64(now.LastPage.UnixMilli())/1000)
+	}
+	if now.Folder {
+		to <- prometheus.MustNewConstMetric(stored, prometheus.GaugeValue, float64(now.StoreSize))
+		to <- prometheus.MustNewConstMetric(space, prometheus.GaugeValue, float64(now.Space))
+	}
 }

@@ -16,6 +16,7 @@ func TestServer(t *testing.T) {
 		return Numbers{
 			Pages: map[string]int64{"unique": 7, "near": 2}, Problems: map[string]int64{"status 404": 3},
 			URLs: map[string]int64{"pending": 5}, InFlight: 4, Hosts: 6, Bytes: 54321, Fetched: 12345,
+			States: map[string]int64{"active": 3}, LastPage: time.UnixMilli(1_800_000_000_500), Folder: true, StoreSize: 1 << 20, Space: 1 << 30,
 		}
 	})
 	if err != nil {
@@ -23,6 +24,7 @@ func TestServer(t *testing.T) {
 	}
 	s.Observe(204, 50*time.Millisecond)
 	s.Observe(0, 40*time.Second)
+	s.ObserveStore("commit", 5*time.Millisecond)
 	got := get(t, s.URL())
 	for _, want := range []string{
 		`skink_pages{verdict="unique"} 7`, `skink_pages{verdict="near"} 2`, `skink_errors{problem="status 404"} 3`,
@@ -30,6 +32,8 @@ func TestServer(t *testing.T) {
 		`skink_build_info{goversion="go1.26",revision="abc",version="v1.2.3"} 1`,
 		`skink_request_duration_seconds_bucket{status="2xx",le="0.1"} 1`,
 		`skink_request_duration_seconds_bucket{status="none",le="30"} 0`, `skink_request_duration_seconds_count{status="none"} 1`,
+		`skink_hosts{state="active"} 3`, `skink_last_page_timestamp_seconds 1.8000000005e+09`, `skink_store_bytes 1.048576e+06`, `skink_disk_free_bytes 1.073741824e+09`,
+		`skink_store_duration_seconds_bucket{operation="commit",le="0.01"} 1`,
 		`go_goroutines `,
 	} {
 		if !strings.Contains(got, want) {

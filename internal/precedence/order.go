@@ -12,9 +12,10 @@ import (
 	"skink/store"
 )
 
-// An Order is the order of hosts. Pages whose URLs match an expression of --prefer come first, in
-// the order of the expressions. Pages on hosts of seeds follow, in the order of the seeds, and then
-// all others. A host to which a seed's site moved has the place of that seed's host.
+// An Order is the order of hosts by which leaders are chosen. Pages whose URLs match an expression
+// of --prefer come first, in the order of the expressions. Pages on hosts of seeds follow, in the
+// order of the seeds, and then all other pages. If the site of a seed moved to another host, that
+// host has the place of the seed's host.
 //
 // The store keeps the Order, so that every command that judges its pages uses the same one. An
 // Order is immutable.
@@ -63,8 +64,8 @@ func newOrder(k kept) (*Order, error) {
 	return o, nil
 }
 
-// Place returns the place of a URL in the order, from 0. All URLs that match no expression and are
-// on no host of a seed share the last place.
+// Place returns the place of a URL in the order, from 0. URLs that match no expression and are not
+// on the host of a seed all have the last place.
 func (o *Order) Place(url string) int {
 	if o == nil {
 		return 0
@@ -104,12 +105,13 @@ func parse(b []byte) (*Order, error) {
 	return newOrder(k)
 }
 
-// ErrPrefer means that the store has other expressions than those given.
+// ErrPrefer means that the expressions of --prefer in the store differ from the given ones.
 var ErrPrefer = errors.New("the store prefers other hosts")
 
-// Add appends hosts of seeds to the order in a store, and returns the result. A new store gets the
-// expressions. For any other store, prefer must be empty or equal to its expressions; otherwise the
-// error is [ErrPrefer], and the returned order is that of the store.
+// Add appends hosts of seeds to the order in a store, and returns the result. The expressions
+// prefer are stored only in a new store. For any other store, prefer must be empty or equal to the
+// stored expressions; otherwise, the error is [ErrPrefer], and the returned order is that of the
+// store.
 func Add(ctx context.Context, s store.Meta, prefer, hosts []string) (*Order, error) {
 	return change(ctx, s, func(k *kept, begun bool) error {
 		switch {
@@ -146,7 +148,7 @@ func Move(ctx context.Context, s store.Meta, from, to string) (*Order, error) {
 	})
 }
 
-// change applies edit to the order in a store. It repeats that if another worker changes the order
+// change applies edit to the order in a store. It tries again if another worker changes the order
 // at the same time.
 func change(ctx context.Context, s store.Meta, edit func(k *kept, begun bool) error) (*Order, error) {
 	for {

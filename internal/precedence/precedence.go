@@ -1,6 +1,5 @@
-// Package precedence decides which of several pages with one text leads the others. The crawl, the
-// report, the comparison of all pages and the feed use this package, so they all name the same
-// page.
+// Package precedence chooses the leader of several pages with the same text. The crawl, the report,
+// the comparison of all pages and the feed use this package, so they all choose the same leader.
 //
 //	leader := precedence.Leader(pages)
 //
@@ -8,23 +7,23 @@
 //
 // The first of these criteria in which two pages differ decides:
 //
-//  1. A page that may be indexed leads one that may not (noindex).
-//  2. A page leads that the other one names as its canonical URL (rel=canonical), if the other
-//     one would lead by the rest of this list.
-//  3. The place of the host: in the order of --prefer, then of the seeds. See [Order].
+//  1. A page that may be indexed precedes a page with noindex.
+//  2. A page precedes another page that names it as its canonical URL (rel=canonical), if the
+//     other page would be the leader by the rest of this list.
+//  3. The page with the earlier place in the order of --prefer, and then of the seeds. See [Order].
 //  4. A page that a sitemap lists.
 //  5. The page that was seen first with its text. If a page was gone and comes back with the same
 //     text, the first time counts.
-//  6. https.
-//  7. A page that declares no other language than that of its text.
-//  8. The shortest path.
-//  9. The smallest URL, so that no two pages are equal.
+//  6. A page with an https URL.
+//  7. A page whose declared language is that of its text.
+//  8. The page with the shortest path.
+//  9. The page with the smallest URL, so that no two pages are equal.
 //
-// All but the second are properties of a page alone, and make a total order. The second depends
-// only on the page that loses by it: a copy that would not lead anyway cannot pass the lead to a
-// third page. It is ignored if the named page names yet another page, because such chains may be
-// circular. So the leader depends only on the set of pages and not on their order of arrival,
-// except for the fifth criterion.
+// All criteria but the second are properties of a single page, and define a total order. The second
+// criterion depends only on the canonical URL of the page that would be the leader: other copies
+// cannot make a third page the leader. It is ignored if the named page names yet another page,
+// because such chains may be circular. Therefore the leader depends only on the set of pages and,
+// except for the fifth criterion, not on their order of arrival.
 package precedence
 
 import (
@@ -35,15 +34,15 @@ import (
 	"skink/store"
 )
 
-// A Standing holds everything that decides whether a page leads others.
+// A Standing contains the properties of a page that decide whether it is the leader.
 type Standing struct {
 	URL       string
 	NoIndex   bool
-	Names     string    // URL of the other page that it names as its canonical URL; "": none
-	Place     int       // of its host, counted from 0; see [Order.Place]
-	Listed    bool      // a sitemap lists it
-	Seen      time.Time // when it was first seen with its text
-	OtherLang bool      // it declares another language than that of its text
+	Names     string    // canonical URL of the page if it is the URL of another page; "": none
+	Place     int       // place in the order of hosts, from 0; see [Order.Place]
+	Listed    bool      // whether a sitemap lists the page
+	Seen      time.Time // time at which the page was first seen with its text
+	OtherLang bool      // whether the page declares a language other than that of its text
 }
 
 // Of returns the standing of a page. A nil order has no hosts.
@@ -72,7 +71,7 @@ const (
 	Language     Reason = "language of the text"
 	ShortestPath Reason = "shortest path"
 	SmallestURL  Reason = "smallest URL"
-	LedBefore    Reason = "led before" // a page that arrived later precedes it, such as one of a host that has become a seed
+	LedBefore    Reason = "led before" // the page was the leader before a page arrived that precedes it, such as a page of a host that has become a seed
 )
 
 // order lists the criteria that compare two pages, except canonical URLs, in their order.
@@ -102,13 +101,13 @@ func Compare(a, b *Standing) (int, Reason) {
 	return 0, ""
 }
 
-// Yields reports whether page a, if it would lead, passes the lead to page to, because its
-// canonical URL names that page.
+// Yields reports whether page a, if it would be the leader, makes page to the leader instead,
+// because the canonical URL of a names that page.
 func Yields(a, to *Standing) bool {
 	return a.Names == to.URL && to.Names == "" && (a.NoIndex || !to.NoIndex)
 }
 
-// Leader returns the index of the page that leads pages with one text, or -1 if pages is empty.
+// Leader returns the index of the leader of pages with the same text, or -1 if pages is empty.
 func Leader(pages []Standing) int {
 	best := -1
 	for i := range pages {
@@ -129,7 +128,8 @@ func Leader(pages []Standing) int {
 	return best
 }
 
-// Why returns why a page leads. next is the first of the other pages by [Compare].
+// Why returns the criterion that makes a page the leader. next is the first of the other pages by
+// [Compare].
 func Why(leader, next *Standing) Reason {
 	d, reason := Compare(leader, next)
 	switch {

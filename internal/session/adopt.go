@@ -14,11 +14,12 @@ import (
 	"skink/store/remote"
 )
 
-// Adopt closes the archive files in the folder dir that dead workers left open, and reports each
-// through say. It returns the reasons why other files stay open, by file name. A worker counts as
-// dead when it has written nothing for longer than its claims on hosts last. A file may lack
-// responses of which the store has a record: then again puts their URLs back into the frontier. If
-// again is nil, such a file is skipped.
+// Adopt completes and closes the archive files in the folder dir that dead workers left open, and
+// reports each file by calling say. It returns the reasons why other files stay open, by file name.
+// A worker counts as dead when it has written no heartbeat for longer than its claims on hosts
+// last. A file may lack responses of pages that have records in the store. In that case, Adopt
+// calls again to put the URLs of these pages back into the frontier. If again is nil, Adopt skips
+// such a file.
 func Adopt(ctx context.Context, s store.Reader, dir string, again func(context.Context, []frontier.Item) (int, error), say func(format string, args ...any)) (left map[string]string, err error) {
 	open, err := archive.Opened(ctx, dir, s)
 	if err != nil || len(open) == 0 {

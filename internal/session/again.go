@@ -121,9 +121,9 @@ func (c *selection) putBack(ctx context.Context) (n int64, err error) {
 	return n, flush()
 }
 
-// items yields the URLs to visit again: seeds of this run that failed before or were not
-// fetched as pages, and the URLs that the options select. For a URL whose next visit is not due yet it
-// calls notDue with the time at which it will be.
+// items yields the URLs to visit again: seeds of this run that failed before or were not fetched as
+// pages, and the URLs that the options select. For a URL whose next visit is not due yet, items
+// calls notDue with the time of that visit.
 func (c *selection) items(ctx context.Context, notDue func(time.Time)) iter.Seq2[frontier.Item, error] {
 	return func(yield func(frontier.Item, error) bool) {
 		for _, list := range []iter.Seq2[frontier.Item, error]{c.failedSeeds(ctx), c.ended(ctx, notDue), c.nowInScope(ctx), c.putLast(ctx)} {
@@ -297,8 +297,9 @@ func (c *selection) nowInScope(ctx context.Context) iter.Seq2[frontier.Item, err
 	}
 }
 
-// none returns a message for the case that the options selected no URL of the store. firstDue is
-// when the first visit is due, or zero. It returns "" if the options ask for no URLs.
+// none returns a message for the case that the options select no URL of the store. firstDue is the
+// time of the first visit that will be due, or zero. none returns "" if the options ask for no
+// URLs.
 func (a *Again) none(store string, firstDue time.Time) string {
 	switch {
 	case a.Due && !firstDue.IsZero():
@@ -311,8 +312,7 @@ func (a *Again) none(store string, firstDue time.Time) string {
 	return ""
 }
 
-// putLast yields the URLs that earlier runs postponed, provided that this run postpones none
-// itself.
+// putLast yields the URLs that earlier runs postponed, unless this run may postpone URLs, too.
 func (c *selection) putLast(ctx context.Context) iter.Seq2[frontier.Item, error] {
 	return func(yield func(frontier.Item, error) bool) {
 		if !c.postponed {

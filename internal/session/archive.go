@@ -39,8 +39,8 @@ func (k *keeping) commit() func(*crawler.Page) ingest.EntryWriter {
 	return k.archive.Answer
 }
 
-// inStep returns a store whose Sync first syncs the archive. So if the power fails, the archive has
-// the response for every record that is in the store.
+// inStep returns a store whose Sync first syncs the archive. After a power failure, the archive
+// therefore has the response for every record in the store.
 func (k *keeping) inStep(s *NamedStore) *NamedStore {
 	if k.archive == nil {
 		return s
@@ -144,8 +144,8 @@ func (r *run) openArchive(ctx context.Context, kept *keeping) error {
 	return nil
 }
 
-// archivist returns the key under which a store keeps where this worker's archive is: the worker's
-// name, or "" if the store is not shared.
+// archivist returns the key under which a store keeps the location of this worker's archive: the
+// name of the worker, or "" if the store is not shared.
 func (r *run) archivist() string {
 	if r.store.Shared {
 		return r.opt.Crawl.Worker

@@ -19,13 +19,14 @@ import (
 )
 
 // consumers are the outputs that follow a running crawl: the feeds of its pages, and the log of its
-// URLs. Each reads the stored records at its own pace. The crawl waits for them only when it ends.
+// URLs. Each consumer reads the stored records at its own pace. The crawl waits for its consumers
+// only at the end.
 //
 // After a stop, a consumer on this machine always processes the rest. A consumer that sends to a
 // server has until the end of the grace period; the next run sends what remains.
 type consumers struct {
 	all []consumer
-	log *urlLog // the log of URLs, which is also one of all; nil: URLs are not logged
+	log *urlLog // the log of URLs, which is also an element of all; nil: URLs are not logged
 	out Output
 }
 
@@ -35,8 +36,8 @@ type consumer struct {
 	server string        // URL of the server to which the consumer sends; "": it writes on this machine
 }
 
-// waitingSaid is how long the crawl waits for its consumers at the end before it prints the servers
-// that it waits for.
+// waitingSaid is how long the crawl waits for its consumers at the end before it prints the names
+// of the servers that have not accepted all pages.
 const waitingSaid = time.Second
 
 // lateContext returns a context that ends when ctx has ended and then the grace period has passed,
@@ -52,8 +53,8 @@ func lateContext(ctx context.Context, grace time.Duration) (late context.Context
 }
 
 const (
-	fileEvery   = 2 * time.Second        // if the process is killed, a feed in a file can lack this much; the next run writes it again
-	streamEvery = 200 * time.Millisecond // how much later a program that reads the feed from a pipe sees a page
+	fileEvery   = 2 * time.Second        // if the process is killed, a feed in a file can lack the pages of this time; the next run writes them
+	streamEvery = 200 * time.Millisecond // longest delay until a program that reads the feed from a pipe gets a page
 )
 
 // openConsumers opens the feed and the log of URLs, if the options ask for them.
@@ -89,8 +90,8 @@ func (r *run) closeConsumers(ctx context.Context, following consumers) error {
 	return err
 }
 
-// completeFeed writes to the feed's file what it lacks of the store. It is for runs that have
-// nothing to fetch: other runs do this when the crawl begins.
+// completeFeed writes the pages of the store that are missing from the feed's file. It is for runs
+// that have nothing to fetch. All other runs do this when the crawl begins.
 func (r *run) completeFeed(ctx context.Context) error {
 	f, err := r.openFeed(ctx)
 	if err != nil || f == nil {
@@ -119,8 +120,8 @@ func (r *run) openFeed(ctx context.Context) (*consumer, error) {
 	return &consumer{file, fileEvery, ""}, err
 }
 
-// openIndexFeed opens the consumer that sends pages to a search index. The store keeps how far it
-// has sent them.
+// openIndexFeed opens the consumer that sends pages to a search index. The store keeps the position
+// of the last page that was sent.
 func (r *run) openIndexFeed(ctx context.Context) (*consumer, error) {
 	name := "index " + r.opt.Feed
 	at, err := r.store.Meta(ctx, name)
@@ -179,8 +180,8 @@ func (f consumers) refused() error {
 	return nil
 }
 
-// work returns the context for a consumer: late if it sends to a server, and one that never ends if
-// it writes on this machine.
+// work returns the context for a consumer: late if the consumer sends to a server, and a context
+// that never ends if it writes on this machine.
 func (one consumer) work(late context.Context) context.Context {
 	if one.server == "" {
 		return context.WithoutCancel(late)

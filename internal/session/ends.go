@@ -16,7 +16,7 @@ import (
 type NamedState struct {
 	Name  string
 	State frontier.State
-	Later bool // these are the postponed URLs, which share State with the blocked ones
+	Later bool // whether the name is "postponed"; postponed URLs share State with blocked URLs
 	Note  string
 }
 
@@ -44,10 +44,10 @@ func NameOf(state frontier.State) string {
 	return ""
 }
 
-// LikelyPostponed estimates the number of postponed URLs from two counts. In the frontier, a
-// postponed URL has the same state as a blocked one; only their records in the store differ. The
-// estimate is the number of URLs in that state without the number of records of blocked URLs. It is
-// too low if some of the latter are pending again, because their records remain.
+// LikelyPostponed estimates the number of postponed URLs. In the frontier, a postponed URL has the
+// same state as a blocked URL; only their records in the store differ. The estimate is the number
+// of URLs in that state minus the number of records of blocked URLs. It is too low if some blocked
+// URLs are pending again, because their records remain.
 func LikelyPostponed(n frontier.Counts, t store.Tally) int64 { return max(n.Blocked-t.Blocked, 0) }
 
 // CountPostponed returns the exact number of postponed URLs: if URLs with either kind of record may
@@ -99,7 +99,7 @@ type EndRow struct {
 	Note string
 }
 
-// EndRows returns a row for each state of a store's URLs. all is the sum of their numbers.
+// EndRows returns a row for each state of a store's URLs. all is the sum of the rows' numbers.
 func EndRows(n frontier.Counts, postponed int64, t store.Tally) (rows []EndRow, all int64) {
 	byName := CountsByName(n, postponed)
 	pending := n.Pending // pending URLs that may have a record from an earlier visit

@@ -8,16 +8,16 @@ import (
 
 // # Sitemaps and changes
 //
-// A sitemap may say when each of its pages last changed (lastmod). Many sitemaps give the day on
-// which the sitemap was made, whatever changed. So the lastmods of pages with at least two visits
-// are compared with what these visits found. The lastmods of a host are trusted only if nearly all
-// of the compared ones were correct. If a trusted lastmod is later than the last visit of its page,
-// the page is due at once, whatever the schedule says. A page without a lastmod is visited as the
-// schedule says.
+// A sitemap may state when each of its pages last changed (lastmod). Many sitemaps give the day on
+// which the sitemap was made instead. For pages with at least two visits, the crawl therefore
+// compares the lastmods with the changes that these visits found. The lastmods of a host are
+// trusted only if nearly all of the compared ones were correct. If a trusted lastmod is later than
+// the last visit to its page, the page is due at once, independent of the schedule. A page without
+// a lastmod is visited by the schedule.
 
-// holds reports whether a lastmod in a sitemap agrees with what the visits of its page found. known
-// is false if the visits can neither confirm nor refute it. A lastmod at midnight may mean any time
-// of that day.
+// holds reports whether a lastmod in a sitemap agrees with the results of the visits to its page.
+// known is false if the visits can neither confirm nor refute the lastmod. A lastmod at midnight
+// may mean any time of that day.
 func holds(r *store.Record, lastmod time.Time) (right, known bool) {
 	first, last := lastmod, lastmod
 	if h, m, s := lastmod.Clock(); h+m+s == 0 {
@@ -36,13 +36,13 @@ func holds(r *store.Record, lastmod time.Time) (right, known bool) {
 	return true, true
 }
 
-// leastProofs is how many lastmods of a host must have been compared with visits before the others
-// are trusted.
+// leastProofs is the number of lastmods of a host that must have been compared with visits before
+// the host's other lastmods are trusted.
 const leastProofs = 8
 
 // trusted reports whether a host's lastmods are trusted, given how many were right and how many
 // wrong: at least leastProofs in all, and nine of ten right.
 func trusted(right, wrong int64) bool { return right+wrong >= leastProofs && right >= 9*wrong }
 
-// changedBy reports whether a lastmod says that its page changed after the last visit.
+// changedBy reports whether a lastmod is later than the last visit to its page.
 func changedBy(r *store.Record, lastmod time.Time) bool { return lastmod.After(r.Visited()) }

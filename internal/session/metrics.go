@@ -4,9 +4,13 @@ import (
 	"context"
 	"fmt"
 	"sync/atomic"
+	"time"
 
 	"skink/crawler"
+	"skink/dedup"
+	"skink/frontier"
 	"skink/internal/monitor"
+	"skink/store"
 )
 
 // A meter serves the metrics of a crawl. It starts before the crawl, so that an address in use is
@@ -14,6 +18,7 @@ import (
 type meter struct {
 	server *monitor.Server // nil: no metrics
 	view   *atomic.Pointer[running]
+	page   *atomic.Int64 // when the last page was fetched, in Unix nanoseconds
 }
 
 // openMonitor starts the server for metrics if opt.Metrics names an address. Otherwise it returns a
@@ -22,7 +27,8 @@ func openMonitor(opt *Options, out Output) (o meter, err error) {
 	if opt.Metrics == "" {
 		return o, nil
 	}
-	o.view = new(atomic.Pointer[running])
+	o.view, o.page = new(atomic.Pointer[running]), new(atomic.Int64)
+	o.page.Store(time.Now().UnixNano())
 	o.server, err = monitor.Listen(opt.Metrics, opt.Build, o.numbers)
 	if err != nil {
 		return o, fmt.Errorf("--metrics %s: %w: try another port", opt.Metrics, err)
@@ -33,9 +39,23 @@ func openMonitor(opt *Options, out Output) (o meter, err error) {
 
 // observe counts a fetch and its duration in the metrics.
 func (o meter) observe(p *crawler.Page) {
-	if o.server != nil {
-		o.server.Observe(p.Status, p.Took)
+	if o.server == nil {
+		return
 	}
+	o.server.Observe(p.Status, p.Took)
+	if p.End() == frontier.Fetched {
+		o.page.Store(time.Now().UnixNano())
+	}
+}
+
+// timed returns a store whose calls are timed in the metrics. Without metrics, it returns s.
+func (o meter) timed(s *NamedStore) *NamedStore {
+	if o.server == nil {
+		return s
+	}
+	with := *s
+	with.Store = timedStore{s.Store, o.server}
+	return &with
 }
 
 // show makes the server report the numbers of the running crawl v.
@@ -59,11 +79,72 @@ func (o meter) numbers() monitor.Numbers {
 	}
 	t := v.pipeline.Tally()
 	counts, _ := v.store.Counts(context.Background()) // 0 if counting fails: the crawl will report the error
+	size, free := v.store.disk()
 	return monitor.Numbers{
 		Pages:    map[string]int64{"unique": t.Unique, "exact": t.Exact, "near": t.Near, "thin": t.Thin},
 		Others:   map[string]int64{"redirect": t.Redirects, "other": t.Other, "blocked": t.Blocked, "sitemap": t.Sitemaps, "postponed": t.Later},
 		Problems: t.Problems,
 		URLs:     CountsByName(counts, LikelyPostponed(counts, t)),
 		InFlight: v.crawl.InFlight(), Hosts: v.crawl.Waiting(), Bytes: t.Bytes, Fetched: v.crawl.Fetched(),
+		States: hostsByState(v.crawl.Hosts(), time.Now()), LastPage: time.Unix(0, o.page.Load()),
+		Folder: v.store.Disk != nil, StoreSize: size, Space: free,
 	}
+}
+
+// hostsByState counts the hosts that have URLs to fetch. Each is in one state: "active" gets
+// requests, "waiting" asked for a pause, "failing" does not answer, "spent" has reached
+// --max-host-pages or --max-host-bytes, and "suspended" gets no more requests in this run.
+func hostsByState(all []crawler.HostState, now time.Time) map[string]int64 {
+	states := map[string]int64{"active": 0, "waiting": 0, "failing": 0, "spent": 0, "suspended": 0}
+	for _, h := range all {
+		switch {
+		case h.Alone != "":
+			states["suspended"]++
+		case h.Budget:
+			states["spent"]++
+		case !h.Left:
+		case h.Fails > 0:
+			states["failing"]++
+		case h.Until.After(now):
+			states["waiting"]++
+		default:
+			states["active"]++
+		}
+	}
+	return states
+}
+
+// A timedStore times those calls of a store that a crawl makes for each page or each host.
+type timedStore struct {
+	store.Store
+	server *monitor.Server
+}
+
+func (s timedStore) since(operation string, began time.Time) {
+	s.server.ObserveStore(operation, time.Since(began))
+}
+
+func (s timedStore) Lookup(ctx context.Context, asks []store.Ask) ([]store.Found, error) {
+	defer s.since("lookup", time.Now())
+	return s.Store.Lookup(ctx, asks)
+}
+
+func (s timedStore) Commit(ctx context.Context, entries []*store.Entry) ([]store.Outcome, error) {
+	defer s.since("commit", time.Now())
+	return s.Store.Commit(ctx, entries)
+}
+
+func (s timedStore) Pages(ctx context.Context, ids []dedup.Hash, want store.Want) ([]*store.Content, error) {
+	defer s.since("read", time.Now())
+	return s.Store.Pages(ctx, ids, want)
+}
+
+func (s timedStore) Claim(ctx context.Context, worker string, n int, ttl time.Duration) (frontier.Grant, error) {
+	defer s.since("claim", time.Now())
+	return s.Store.Claim(ctx, worker, n, ttl)
+}
+
+func (s timedStore) Take(ctx context.Context, c frontier.Claim, n int) ([]frontier.Item, error) {
+	defer s.since("take", time.Now())
+	return s.Store.Take(ctx, c, n)
 }

@@ -38,19 +38,19 @@ func (s *NamedStore) disk() (size, free int64) {
 	return s.Disk()
 }
 
-// Options say what one run of a crawl does. The store keeps Seeds, Wanted.Settings and Prefer for
-// later runs. All other options apply to one run only.
+// Options are the options of one run of a crawl. The store keeps Seeds, Wanted.Settings and Prefer
+// for later runs. All other options apply to one run only.
 type Options struct {
-	Crawl  crawler.Options // scope, politeness and limits; Run adds what follows from the seeds
+	Crawl  crawler.Options // scope, politeness and limits; Run adds the options that follow from the seeds
 	Wanted Wanted          // how pages are judged and kept
-	Prefer []string        // regular expressions; among copies, a page whose URL matches leads
-	Seeds  Seeds           // in addition to those in the store
+	Prefer []string        // regular expressions; a page whose URL matches becomes the leader of its duplicates
+	Seeds  Seeds           // seeds in addition to those in the store
 	Add    bool            // allow Seeds that are on other sites than the finished crawl in the store
 	Again  Again           // which URLs to visit again
 
 	Anchors   bool          // keep the fragments of links and the anchors of pages, for an audit
 	GoneAfter int           // a page counts as gone after so many failed visits in a row
-	Learn     bool          // learn which patterns of URLs lead only to texts that are known
+	Learn     bool          // learn which patterns of URLs lead only to known texts
 	Budget    bool          // postpone URLs of patterns that lead only to known texts
 	Memory    int64         // memory for the whole process, in bytes
 	MaxTime   time.Duration // the run ends after this; 0: no limit
@@ -63,11 +63,11 @@ type Options struct {
 	Metrics      string      // address of a server for metrics; "": none
 	Build        monitor.Build
 
-	// View returns how a store with the given rule is shown in a browser. Run completes the result
-	// with the store and the crawl. nil: nothing is shown.
+	// View returns the options for showing a store with the given rule in a browser. Run adds the
+	// store and the crawl to these options. nil: the crawl is not shown.
 	View func(dedup.Rule) view.Options
 
-	DelayChosen bool                // the user set the delay between requests, so no message explains that it makes the crawl slow
+	DelayChosen bool                // whether the user set the delay between requests; if not, a message may explain that the delay makes the crawl slow
 	Resume      func(Ending) string // returns the command that continues the crawl; nil: there is none
 }
 
@@ -99,7 +99,7 @@ func (o *Options) resume(end Ending) string {
 	return o.Resume(end)
 }
 
-// An Archive says where and how the responses of a crawl are archived as WARC files.
+// An Archive holds the options of the archive of responses, in WARC files.
 type Archive struct {
 	Dir    string // folder; "": responses are not archived
 	Size   int64  // a file that reaches this size, in bytes, is followed by another one

@@ -6,7 +6,7 @@ import (
 	"log/slog"
 )
 
-// An Output is where a run writes its messages, its progress, and a feed of pages if it is printed.
+// An Output receives the messages of a run, its progress, and the feed of pages if it is printed.
 type Output struct {
 	Out     io.Writer       // receives the feed if Options.Feed is "-"
 	Err     io.Writer       // receives messages and progress as text

@@ -21,11 +21,12 @@ import (
 	"skink/store"
 )
 
-// A plan is what a run will fetch, and with which options.
+// A plan holds the seeds and URLs that a run will fetch, and the options with which it fetches
+// them.
 type plan struct {
-	seeds Seeds           // those of this run and of earlier runs
+	seeds Seeds           // seeds of this run and of earlier runs
 	lost  []lostFolder    // folders among the seeds that no longer exist
-	crawl crawler.Options // options of the run, completed by what follows from the seeds
+	crawl crawler.Options // options of the run, including the options that follow from the seeds
 	again selection       // URLs to visit again
 }
 
@@ -33,7 +34,7 @@ type plan struct {
 // them. It writes nothing, so a command that fails before its crawl leaves no seeds in the store.
 func (r *run) plan(ctx context.Context) (p plan, err error) {
 	given := r.opt.Seeds
-	if p.seeds, err = readSeeds(ctx, r.store); err != nil {
+	if p.seeds, err = ReadSeeds(ctx, r.store); err != nil {
 		return p, fmt.Errorf("%s: %w", r.store.Name, err)
 	}
 	lost, folders := p.seeds.relocate(given.Folders)
@@ -100,7 +101,7 @@ func (r *run) checkOthers(ctx context.Context, stored, given Seeds) error {
 		return nil
 	}
 	return usagef("%s has a finished crawl of %s, with %s: add these seeds with --add, or choose another --store",
-		r.store.Name, stored.name(), report.Counted(tally.Pages(), "page"))
+		r.store.Name, stored.Name(), report.Counted(tally.Pages(), "page"))
 }
 
 // anythingLeft reports whether the crawl has anything to do: a pending URL, a new seed, URLs to
@@ -221,7 +222,7 @@ type moves struct {
 }
 
 // moved records that the seed from redirects to the URL to. The host of to gets the position of the
-// seed's host in the order that decides which page leads its copies.
+// seed's host in the order of hosts by which leaders are chosen.
 func (m *moves) moved(ctx context.Context, from, to string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -234,8 +235,8 @@ func (m *moves) moved(ctx context.Context, from, to string) error {
 	return m.seeds.write(ctx, m.store)
 }
 
-// orderHosts adds the hosts of seeds to the store's order of hosts. Among copies, the page on the
-// earlier host leads.
+// orderHosts adds the hosts of seeds to the store's order of hosts. A page on an earlier host
+// becomes the leader of its duplicates.
 func orderHosts(ctx context.Context, s *NamedStore, prefer, hosts []string) (*precedence.Order, error) {
 	order, err := precedence.Add(ctx, s, prefer, hosts)
 	if errors.Is(err, precedence.ErrPrefer) {

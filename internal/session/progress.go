@@ -3,7 +3,6 @@ package session
 import (
 	"context"
 	"fmt"
-	"log/slog"
 	"math"
 	"sync"
 	"time"
@@ -57,7 +56,7 @@ type progress struct {
 }
 
 // watch shows the progress of the crawl until stop is called. If Output.Quiet is set, it shows only
-// the state of the hosts, and that only when the user asks for it.
+// the state of the hosts, and only when the user asks for it.
 func watch(ctx context.Context, p progress) (stop func()) {
 	done := make(chan struct{})
 	var wait sync.WaitGroup
@@ -102,11 +101,10 @@ func (p progress) statusLine(ctx context.Context, done <-chan struct{}) {
 	}
 }
 
+// logLines writes a line about the crawl at intervals, and the state of the hosts when the user asks
+// for it. The lines have the format of the other messages of the run: text, or log records.
 func (p progress) logLines(done <-chan struct{}) {
 	log := p.out.Log
-	if log == nil {
-		log = slog.New(slog.NewTextHandler(p.out.Err, nil))
-	}
 	tick := time.NewTicker(logEvery)
 	defer tick.Stop()
 	pace := time.After(paceAfter)
@@ -115,7 +113,7 @@ func (p progress) logLines(done <-chan struct{}) {
 		case <-done:
 			return
 		case <-p.out.Asked:
-			if p.out.Log != nil {
+			if log != nil {
 				logHosts(log, p.of.crawl.Hosts(), time.Now())
 			} else {
 				fmt.Fprint(p.out.Err, hostsText(p.of.crawl.Hosts(), time.Now()))
@@ -123,18 +121,25 @@ func (p progress) logLines(done <-chan struct{}) {
 		case <-pace:
 			p.sayPace("")
 		case <-tick.C:
-			if p.out.Quiet {
-				continue
-			}
-			m := p.of.now()
-			log.Info("crawling", "pages", m.pages, "per_second", math.Round(10*m.rate())/10, "unique", m.unique, "exact", m.exact,
-				"near", m.near, "failed", m.failed, "given-up", m.givenUp, "pending", m.pending, "hosts", m.hosts)
+			p.out.progress(p.of.now(), time.Now())
 		}
 	}
 }
 
-// sayPace tells new users why the crawl is slow, if it is. It first writes the string erase, which
-// clears the status line.
+// progress prints the state of the crawl at a time: as text, or as a log record.
+func (o Output) progress(m moment, at time.Time) {
+	switch {
+	case o.Quiet:
+	case o.Log != nil:
+		o.Log.Info("crawling", "pages", m.pages, "per_second", math.Round(10*m.rate())/10, "unique", m.unique, "exact", m.exact,
+			"near", m.near, "failed", m.failed, "given-up", m.givenUp, "pending", m.pending, "hosts", m.hosts)
+	default:
+		o.Say("%s  %s", at.UTC().Format(time.RFC3339), m.line())
+	}
+}
+
+// sayPace explains to new users why the crawl is slow, if it is slow. It first writes the string
+// erase, which clears the status line.
 func (p progress) sayPace(erase string) {
 	if text := p.opt.paceText(p.of.now(), p.of.crawl.Hosts()); text != "" {
 		if erase != "" {
@@ -147,9 +152,9 @@ func (p progress) sayPace(erase string) {
 // paceAfter is how long a crawl must run before its rate is meaningful.
 const paceAfter = 5 * time.Second
 
-// paceText returns a text that says that the crawl is slow because it waits between requests to a
-// host. It returns "" if that is not the reason, or if the user set the delay. Without the text,
-// new users might think that a page a second is the program's limit.
+// paceText returns a text for a crawl that is slow because it waits between requests to a host. The
+// text explains this, because new users might think that a page a second is the program's limit.
+// paceText returns "" if the crawl is slow for another reason, or if the user set the delay.
 func (o *Options) paceText(m moment, hosts []crawler.HostState) string {
 	delay := o.Crawl.Delay
 	if o.DelayChosen || delay == 0 || m.pending == 0 {

@@ -17,15 +17,15 @@ import (
 	"skink/store"
 )
 
-// A replay judges pages from web archives instead of fetching them. It takes them in the order of
-// the archives. A crawl writes an archive in the order in which it stores pages, so the verdicts
-// are those of that crawl.
+// A replay judges pages from web archives instead of fetching them, in the order of the archives. A
+// crawl writes an archive in the order in which it stores pages, so the verdicts are those of that
+// crawl.
 type replay struct {
 	options  crawler.Options
 	out      Output
 	store    *NamedStore
 	pipeline *ingest.Pipeline
-	ways     map[string]way // redirects so far, by the URL of the page to which they lead
+	ways     map[string]way // redirects read so far, by the URL of the page to which they lead
 	lost     int            // number of records that could not be read
 	passed   report.Passed  // skipped records, counted by reason
 }
@@ -80,7 +80,7 @@ func Replay(ctx context.Context, s *NamedStore, opt Options, out Output, files [
 	return nil
 }
 
-// errStop ends the reading of a file when the caller wants no more pages.
+// errStop stops the reading of a file when the caller needs no more pages.
 var errStop = errors.New("stop")
 
 // pages yields the pages of the archive files, one file after the other.
@@ -148,8 +148,8 @@ func (r *replay) lead(p *crawler.Page) {
 	r.ways[p.Location] = from
 }
 
-// placed returns a writer that commits a page after adding to its record where in the archive its
-// response is.
+// placed returns a writer that adds the location of a page's response in the archive to the record
+// of the page, and then commits the page.
 func (r *replay) placed(at store.Archived) ingest.EntryWriter {
 	return func(ctx context.Context, e *store.Entry) (store.Outcome, error) {
 		e.Record.Archive = at

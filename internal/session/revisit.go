@@ -26,7 +26,7 @@ import (
 // Known weaknesses: the schedule ignores the time of day, such as a front page that changes at
 // seven in the morning. A counter or a date counts as a change although it is no news.
 
-// A Schedule says how long to wait between two visits of a page.
+// A Schedule defines how long to wait between two visits to a page.
 type Schedule struct {
 	First time.Duration // from the first visit to the second
 	Least time.Duration // the shortest time, for a page that changes all the time
@@ -40,8 +40,8 @@ func DefaultSchedule() Schedule {
 	return Schedule{First: day, Least: time.Hour, Most: 30 * day}
 }
 
-// Due returns when a page is to be visited again. If the page is a duplicate, leader is the record
-// of the page that it duplicates; nil means that there is none or that its record is not known.
+// Due returns the time of the next visit to a page. If the page is a duplicate, leader is the
+// record of its leader. leader is nil if there is none or its record is not known.
 func (s Schedule) Due(r, leader *store.Record) time.Time {
 	due := r.Visited().Add(s.interval(r))
 	if r.Follows() && leader != nil && !leader.Follows() {

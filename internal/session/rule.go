@@ -13,8 +13,8 @@ import (
 	"skink/store"
 )
 
-// Wanted says how pages are to be judged and what is kept of them. A new store gets these settings.
-// A store that has settings keeps its own.
+// Wanted holds the settings for judging and storing pages. A new store gets these settings. A store
+// that has settings keeps its own.
 type Wanted struct {
 	store.Settings
 	Insist []string // flags of skink crawl whose settings the user chose: an existing store must have the same
@@ -88,7 +88,7 @@ func onOff(on bool) string {
 	return "off"
 }
 
-// Values of the flag --on-duplicate, which says what the store keeps of a duplicate page.
+// Values of the flag --on-duplicate: which data of a duplicate page the store keeps.
 const (
 	Tag  = "tag"  // the text and the record
 	Skip = "skip" // only the record

@@ -24,7 +24,8 @@ type Seeds struct {
 
 const seedsName = "seeds"
 
-func readSeeds(ctx context.Context, s store.Store) (all Seeds, err error) {
+// ReadSeeds returns the seeds that a store keeps.
+func ReadSeeds(ctx context.Context, s store.Reader) (all Seeds, err error) {
 	b, err := s.Meta(ctx, seedsName)
 	if err != nil || b == nil {
 		return all, err
@@ -60,7 +61,7 @@ func (all *Seeds) write(ctx context.Context, s store.Store) error {
 	}
 }
 
-// Add appends those of the other seeds that are not among these yet.
+// Add appends the seeds in other that are not in all yet.
 func (all *Seeds) Add(other Seeds) {
 	for _, u := range other.URLs {
 		if !slices.Contains(all.URLs, u) {
@@ -79,14 +80,14 @@ func (all *Seeds) Add(other Seeds) {
 	}
 }
 
-// sharesWith reports whether the two have any seed in common.
+// sharesWith reports whether all and other have a seed in common.
 func (all *Seeds) sharesWith(other Seeds) bool {
 	return slices.ContainsFunc(other.URLs, func(u string) bool { return slices.Contains(all.URLs, u) || slices.Contains(all.Moved, u) }) ||
 		slices.ContainsFunc(other.Folders, func(dir string) bool { return slices.Contains(all.Folders, dir) })
 }
 
-// name returns a short text for the seeds: the first one, and the number of the others.
-func (all *Seeds) name() string {
+// Name returns a short text for the seeds: the first seed, and the number of other seeds.
+func (all *Seeds) Name() string {
 	items := all.Items()
 	switch len(items) {
 	case 0:
@@ -128,14 +129,15 @@ func (all *Seeds) lost() (lost []lostFolder) {
 			lost = append(lost, lostFolder{Site: f, err: err})
 			continue
 		}
-		root.Close() // it was opened only to see whether that works
+		root.Close() // the folder was opened only to check that it can be opened
 	}
 	return lost
 }
 
-// relocate replaces each folder that cannot be opened by a given folder with the same name, apart
-// from a number that was added to tell equal names apart. Such a folder is most likely the old one,
-// moved. It returns the folders that are still missing, and the given folders that replaced none.
+// relocate replaces each folder that cannot be opened by a given folder with the same name. It
+// ignores the number that was added to a name to distinguish folders with equal names. Such a given
+// folder is most likely the old one, moved. relocate returns the folders that are still missing,
+// and the given folders that replaced none.
 func (all *Seeds) relocate(given []string) (lost []lostFolder, others []string) {
 	lost = all.lost()
 	for _, dir := range given {

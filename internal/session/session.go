@@ -1,6 +1,6 @@
-// Package session runs a crawl from its options to its summary. It is built from values and knows
-// no command line: [Run] takes options, an open store and an output. Its messages name the flags of
-// skink crawl, because their readers type these.
+// Package session runs a crawl from its options to its summary. It does not depend on the command
+// line: [Run] takes options, an open store and an output. Its messages name the flags of skink
+// crawl, because their readers use these flags.
 //
 // A run has phases: agree with the store on a rule, join the other workers, plan what to fetch,
 // open the archive and the consumers, crawl, and summarize.
@@ -24,7 +24,7 @@ import (
 	"skink/store"
 )
 
-// A run holds the values that all steps of one run of a crawl use. They do not change.
+// A run holds the values that all steps of one run of a crawl use. The values do not change.
 type run struct {
 	opt      *Options
 	store    *NamedStore
@@ -35,8 +35,8 @@ type run struct {
 }
 
 // Run crawls into a store until nothing is left to fetch, a limit is reached, or ctx ends. If the
-// run was interrupted, it returns no error, and the summary says so. If the run fetched nothing, it
-// returns an error that says why, even if no step failed.
+// run was interrupted, Run returns no error, and the summary records the interruption. If the run
+// fetched nothing, Run returns an error with the reason, even if no step failed.
 func Run(ctx context.Context, s *NamedStore, opt Options, out Output) (sum Summary, err error) {
 	began := time.Now()
 	rule, settings, err := Agree(ctx, s, s.Name, opt.Wanted)
@@ -65,7 +65,7 @@ func Run(ctx context.Context, s *NamedStore, opt Options, out Output) (sum Summa
 	case !left:
 		return sum, r.nothingLeft(ctx, p, firstDue)
 	case opt.Crawl.CheckAssets && settings.NoLinks:
-		return sum, usagef("--check-assets needs links, and %s keeps none (--links off): omit it, or choose another --store", s.Name)
+		return sum, usagef("--check-assets needs links, but %s was created with --links off: omit the flag, or choose another --store", s.Name)
 	}
 	order, err := orderHosts(ctx, s, opt.Prefer, p.seeds.hosts())
 	if err != nil {
@@ -115,7 +115,12 @@ func (r *run) crawl(ctx context.Context, p plan, order *precedence.Order, kept *
 	if err != nil {
 		return end, err
 	}
-	s := kept.inStep(r.store)
+	meter, err := openMonitor(r.opt, r.out)
+	if err != nil {
+		return end, errors.Join(err, r.closeConsumers(ctx, following))
+	}
+	defer func() { err = first(err, meter.close()) }()
+	s := meter.timed(kept.inStep(r.store))
 	book := r.book(p.crawl.Folders)
 	pipeline, err := ingest.New(ctx, s, ingest.Options{
 		Rule:           r.rule,
@@ -141,10 +146,6 @@ func (r *run) crawl(ctx context.Context, p plan, order *precedence.Order, kept *
 	unstarted := func(err error) (outcome, error) {
 		return end, errors.Join(err, pipeline.Close(), r.closeConsumers(ctx, following))
 	}
-	meter, err := openMonitor(r.opt, r.out)
-	if err != nil {
-		return unstarted(err)
-	}
 	o := p.crawl
 	o.Connections = affordable(o.Connections, disk.FileLimit())
 	m := &moves{store: r.store, pipeline: pipeline, seeds: p.seeds}
@@ -153,7 +154,7 @@ func (r *run) crawl(ctx context.Context, p plan, order *precedence.Order, kept *
 	o.OnAnswer = kept.keep()
 	o.OnPage = func(page *crawler.Page) { meter.observe(page); following.answered(page) }
 	if o.Spent, err = spent(ctx, r.store, &o); err != nil {
-		return unstarted(errors.Join(err, meter.close()))
+		return unstarted(err)
 	}
 	if book != nil {
 		o.Learned = book
@@ -163,17 +164,17 @@ func (r *run) crawl(ctx context.Context, p plan, order *precedence.Order, kept *
 	}
 	if r.opt.StoreCookies {
 		if o.KeptCookies, err = keptCookies(ctx, r.store); err != nil {
-			return unstarted(errors.Join(err, meter.close()))
+			return unstarted(err)
 		}
 	}
 	crawl, err := crawler.New(s, o, pipeline)
 	if err != nil {
-		return unstarted(errors.Join(err, meter.close()))
+		return unstarted(err)
 	}
 	counts, back, err := r.begin(ctx, p)
 	if err != nil {
 		crawl.Close()
-		return unstarted(errors.Join(err, meter.close()))
+		return unstarted(err)
 	}
 	r.out.Say("%s", r.greeting(counts, pipeline.Pages(), back))
 	v := &running{r.store, pipeline, crawl, time.Now()}
@@ -186,7 +187,7 @@ func (r *run) crawl(ctx context.Context, p plan, order *precedence.Order, kept *
 	if r.opt.StoreCookies {
 		err = first(err, keepCookies(context.WithoutCancel(ctx), r.store, crawl.Cookies()))
 	}
-	return end, first(err, meter.close())
+	return end, err
 }
 
 // first returns err, or later if err is nil. Because the arguments are computed before the call, a
@@ -320,14 +321,14 @@ func (r *run) endOf(end outcome) Ending {
 	return e
 }
 
-// keptFiles is how many of the files that the process may open are reserved for everything except
-// network connections.
+// keptFiles is the number of open files that are reserved for everything except network
+// connections.
 const keptFiles = 128
 
 // affordable returns how many of the requested connections may be used at the same time if the
-// process may open so many files; 0 files means no limit. Each connection is an open file, and as
-// many idle connections may be kept open. If the system refused to open another file, the host
-// would seem to be down.
+// process may open the given number of files; 0 files means no limit. Each connection is an open
+// file, and the same number of idle connections may be kept open. If the system refused to open
+// another file, the crawl would treat the host as down.
 func affordable(connections int, files int64) int {
 	if files == 0 {
 		return connections
@@ -335,8 +336,8 @@ func affordable(connections int, files int64) int {
 	return int(min(int64(connections), max((files-keptFiles)/2, 1)))
 }
 
-// spent returns how much earlier runs fetched from each host, if the options limit it. Otherwise it
-// returns nil, without reading the records of the store.
+// spent returns the numbers of pages and bytes that earlier runs fetched from each host, if the
+// options limit them. Otherwise, it returns nil without reading the records of the store.
 func spent(ctx context.Context, s store.Reader, o *crawler.Options) (map[string]crawler.Spent, error) {
 	if !o.HasHostBudgets() {
 		return nil, nil
@@ -364,7 +365,7 @@ func spent(ctx context.Context, s store.Reader, o *crawler.Options) (map[string]
 }
 
 // noteAlone writes to the store the hosts to which the crawl stopped sending requests. The pipeline
-// may have written some already.
+// may already have written some of these hosts.
 func noteAlone(ctx context.Context, s store.Meta, alone []crawler.LeftHost) error {
 	if len(alone) == 0 {
 		return nil
@@ -378,9 +379,9 @@ func noteAlone(ctx context.Context, s store.Meta, alone []crawler.LeftHost) erro
 	})
 }
 
-// book returns the book in which the crawl collects what it learns about sites. It returns nil if
-// the options exclude learning. Folders on this machine are exempt, because reading their files
-// loads no server.
+// book returns the book in which the crawl records the patterns that it learns about sites. It
+// returns nil if the options exclude learning. Folders on this machine are exempt, because reading
+// their files does not burden a server.
 func (r *run) book(folders []folder.Site) *learn.Book {
 	if !r.opt.Learn {
 		return nil

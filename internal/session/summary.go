@@ -16,24 +16,24 @@ import (
 	"skink/store"
 )
 
-// A Summary says what a run did, and what its store contains now.
+// A Summary holds the results of a run, and the numbers of its store at the end.
 type Summary struct {
 	Began      bool          // the seeds were written to the store
 	Added, All store.Tally   // records that this run added, and records in the store
 	Visits     ingest.Visits // results of this run's visits to URLs that were visited before
 	URLs       frontier.Counts
-	Later      int64 // how many of the blocked URLs are postponed
+	Later      int64 // number of blocked URLs in URLs that are postponed
 	Rule       dedup.Rule
 	Renders    bool // a browser renders the pages
 	Took       time.Duration
 	Store      string
 	Bytes      int64  // size of the store; 0: not known
-	Feed       string // where the feed was written; "": nowhere, or it lacks pages
+	Feed       string // where the feed was written; "": there is no feed, or the feed lacks pages
 	Archive    string
 	Demanding  []crawler.Demand
 	Alone      []crawler.LeftHost
 	Postponed  []report.Postponed
-	Only       string // why the crawl found only one page; "": it found another number
+	Only       string // why the crawl found only one page; "": the crawl found no page or several
 	End        Ending
 	Again      string // command that continues the crawl; "": there is nothing to continue
 }
@@ -105,7 +105,7 @@ func (s Summary) pages(b *strings.Builder) {
 	}
 }
 
-// needScripts is the verb of a sentence about n pages.
+// needScripts returns the verb and object for a sentence about n pages that need scripts.
 func needScripts(n int64) string {
 	if n == 1 {
 		return " needs scripts"
@@ -113,7 +113,7 @@ func needScripts(n int64) string {
 	return " need scripts"
 }
 
-// visitsText returns a text that says how many visits to known URLs had which result.
+// visitsText returns a text with the number of visits to known URLs, by result.
 func visitsText(visits ingest.Visits) string {
 	var parts []string
 	for _, kind := range []store.VisitKind{store.NotModified, store.Same, store.Altered, ingest.Otherwise, store.Vanished, store.Failed, store.FirstVisit, ingest.StillNone} {
@@ -172,7 +172,7 @@ func (s Summary) saved(b *strings.Builder) {
 		duplicates := t.Exact + t.Near
 		fmt.Fprintf(b, "%s of %s (%s)\n", report.Counted(duplicates, "duplicate"), report.Counted(t.Pages(), "page"), report.Share(duplicates, t.Pages()))
 		if t.Unkept > 0 {
-			fmt.Fprintf(b, "%s kept without text\n", report.Counted(t.Unkept, "duplicate"))
+			fmt.Fprintf(b, "%s stored without text\n", report.Counted(t.Unkept, "duplicate"))
 		}
 		if s.Bytes > 0 {
 			fmt.Fprintf(b, "saved in %s: %s, %s a page\n", s.Store, report.Bytes(s.Bytes), report.Bytes(s.Bytes/t.Pages()))
@@ -188,7 +188,7 @@ func (s Summary) saved(b *strings.Builder) {
 	}
 }
 
-// slowed writes the hosts that asked for a longer delay between requests than the crawl kept.
+// slowed writes the hosts that asked for a longer delay between requests than the crawl used.
 func (s Summary) slowed(b *strings.Builder) {
 	const most = 5
 	if len(s.Demanding) == 0 {
@@ -214,7 +214,8 @@ func (s Summary) leftAlone(b *strings.Builder) {
 	}
 }
 
-// next writes the command that continues the crawl, or what to do if it is finished.
+// next writes the command that continues the crawl. For a finished crawl, it writes commands that
+// use the result.
 func (s Summary) next(b *strings.Builder) {
 	switch {
 	case s.Again == "":

@@ -31,8 +31,8 @@ func (r *run) openView(ctx context.Context, v *running, stop func()) (end func()
 	return server.Close, nil
 }
 
-// An ours is a store that this process itself has open, so that a view can distinguish it from a
-// store that it reads from another process.
+// An ours is a store that this process itself has open. The type tells a view that the store is not
+// read from another process.
 type ours struct{ store.Reader }
 
 func (o ours) Read(_ context.Context, do func(store.Reader) error) error { return do(o.Reader) }
@@ -93,9 +93,9 @@ func (s *shownCrawl) Now() view.Moment {
 // are slow.
 const sizedEvery = 10 * time.Second
 
-// timeLeft estimates how long fetching all pending URLs will take. It is the longer of two times:
-// all URLs at the crawl's current rate, and those of the slowest host at that host's rate. It
-// returns 0 while a rate is not known.
+// timeLeft estimates the time for fetching all pending URLs. It is the longer of two times: for all
+// URLs at the crawl's current rate, and for the URLs of the slowest host at that host's rate.
+// timeLeft returns 0 if a rate is not known yet.
 func (s *shownCrawl) timeLeft(counts frontier.Counts, states []crawler.HostState, now time.Time) time.Duration {
 	took := now.Sub(s.started)
 	added := s.pipeline.Added()

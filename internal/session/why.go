@@ -77,12 +77,12 @@ func redirectCircle(ctx context.Context, s store.Reader) (string, error) {
 	return "", nil
 }
 
-// fetchedNothing reports whether the store holds neither pages nor other files.
+// fetchedNothing reports whether the store contains neither pages nor other files.
 func fetchedNothing(t store.Tally) bool { return t.Pages()+t.Other == 0 }
 
-// nothingFetched returns an error that says why a crawl has no page. If there are several reasons,
-// it names the first that applies of these: a problem of a URL, a redirect out of the scope, a
-// circle of redirects, a missing folder, and a host to which requests were suspended.
+// nothingFetched returns an error that explains why a crawl has no page. If there are several
+// reasons, the error names the first of: a problem of a URL, a redirect out of the scope, a
+// redirect loop, a missing folder, and a host to which requests were suspended.
 func nothingFetched(ctx context.Context, s store.Reader, began time.Time, lost []lostFolder, alone ...crawler.LeftHost) error {
 	why := errors.New("no page was fetched")
 	if len(alone) > 0 {

@@ -17,10 +17,10 @@ import (
 
 // # Active workers
 //
-// Workers that share a store write their state every few seconds. Each has its own line in one
-// value of the store. The lines are only for display, and nothing else depends on them: the
-// frontier decides which worker holds which host. Times are by the clock of the store's server,
-// because the clocks of the workers' machines may differ.
+// Workers that share a store write their state to the store every few seconds. One value of the
+// store contains a line for each worker. The lines are only for display, and nothing else depends
+// on them: the frontier records which worker has claimed which host. Times are by the clock of the
+// store's server, because the clocks of the workers' machines may differ.
 
 // A WorkerState is the state that a worker reports.
 type WorkerState struct {

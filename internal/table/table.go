@@ -235,8 +235,9 @@ func NewWriter(w io.Writer, s *Schema) *Writer {
 	return &Writer{schema: s, to: parquet.NewGenericWriter[any](w, s.of, parquet.Compression(&zstd.Codec{Level: zstd.SpeedDefault}))}
 }
 
-// Copy writes a row r of a file whose schema is that of the writer, or the one that the writer's
-// schema extends. added are the values for the columns that Extend added; nil: no value.
+// Copy writes a row of another file. The schema of that file must be the schema of the writer, or
+// the schema from which Extend made it. added are the values for the columns that Extend added; a
+// nil value is missing.
 func (w *Writer) Copy(r *Row, added ...any) error {
 	row := slices.Clone(r.values)
 	columns := len(w.schema.of.Columns()) - w.schema.added

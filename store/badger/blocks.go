@@ -25,20 +25,18 @@ func (r reader) scanRecords(ctx context.Context, from uint64, fn func(*badgerdb.
 // scanJournal calls fn with each journal entry whose number is from or higher, in order. The key of
 // a block does not tell which entries are in it, so scanJournal reads the first entry of a block to
 // find out where to begin.
-func (s *Store) scanJournal(ctx context.Context, from uint64, fn func(*badgerdb.Item) error) error {
-	return s.view(ctx, func(txn *badgerdb.Txn) error {
-		it := txn.NewIterator(badgerdb.IteratorOptions{Prefix: []byte{keyBlock}})
-		defer it.Close()
-		list := blocks(it, func(block uint64) bool {
-			prefix := letterKey(block, keyJournal)
-			it.Seek(prefix)
-			return it.ValidForPrefix(prefix) && lastNum(it.Item().Key()) <= from
-		})
-		if len(list) == 0 {
-			return nil
-		}
-		return scanBlocks(ctx, it, list, keyJournal, journalKey(list[0]*pagesInBlock, from), fn)
+func scanJournal(ctx context.Context, txn *badgerdb.Txn, from uint64, fn func(*badgerdb.Item) error) error {
+	it := txn.NewIterator(badgerdb.IteratorOptions{Prefix: []byte{keyBlock}})
+	defer it.Close()
+	list := blocks(it, func(block uint64) bool {
+		prefix := letterKey(block, keyJournal)
+		it.Seek(prefix)
+		return it.ValidForPrefix(prefix) && lastNum(it.Item().Key()) <= from
 	})
+	if len(list) == 0 {
+		return nil
+	}
+	return scanBlocks(ctx, it, list, keyJournal, journalKey(list[0]*pagesInBlock, from), fn)
 }
 
 // blocks returns the numbers of the stored blocks in ascending order. The first is the newest block

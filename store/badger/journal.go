@@ -92,18 +92,20 @@ func decodeEntry(b []byte) (*journalEntry, error) {
 // the number of the last entry, or after if there is none.
 func (s *Store) replay(after uint64, fn func(seq uint64, e *journalEntry) error) (last uint64, err error) {
 	last = after
-	err = s.scanJournal(context.Background(), after+1, func(item *badgerdb.Item) error {
-		seq := lastNum(item.Key())
-		if seq != last+1 {
-			return fmt.Errorf("%w: entry %d of the journal is missing", store.ErrCorrupt, last+1)
-		}
-		last = seq
-		return item.Value(func(value []byte) error {
-			e, err := decodeEntry(value)
-			if err != nil {
-				return fmt.Errorf("entry %d of the journal: %w", seq, err)
+	err = s.view(context.Background(), func(txn *badgerdb.Txn) error {
+		return scanJournal(context.Background(), txn, after+1, func(item *badgerdb.Item) error {
+			seq := lastNum(item.Key())
+			if seq != last+1 {
+				return fmt.Errorf("%w: entry %d of the journal is missing", store.ErrCorrupt, last+1)
 			}
-			return fn(seq, e)
+			last = seq
+			return item.Value(func(value []byte) error {
+				e, err := decodeEntry(value)
+				if err != nil {
+					return fmt.Errorf("entry %d of the journal: %w", seq, err)
+				}
+				return fn(seq, e)
+			})
 		})
 	})
 	return last, err

@@ -17,7 +17,7 @@ import (
 // PGPASSWORD or in a password file, as for psql.
 type Address struct {
 	schema string
-	shown  string // the address as users see it, without the password
+	base   string // the address without password, schema and parameters
 	config *pgxpool.Config
 }
 
@@ -53,23 +53,24 @@ func ParseAddress(text string) (Address, error) {
 		return Address{}, fmt.Errorf("schema=%s: use lower-case letters, digits and underscores", schema)
 	}
 	parameters.Del("schema")
-	shown := scheme + "://" + rest + "?schema=" + schema
+	a := Address{schema: schema, base: scheme + "://" + rest}
 	if found {
-		shown = scheme + "://" + user + "@" + rest + "?schema=" + schema
+		a.base = scheme + "://" + user + "@" + rest
 	}
 	if _, database, _ := strings.Cut(rest, "/"); database == "" {
-		return Address{}, fmt.Errorf("%s names no database: write postgres://USER@HOST:PORT/DATABASE?schema=NAME", shown)
+		return Address{}, fmt.Errorf("%s names no database: write postgres://USER@HOST:PORT/DATABASE?schema=NAME", a)
 	}
 	if parameters.Get("connect_timeout") == "" {
 		parameters.Set("connect_timeout", "10")
 	}
 	config, err := pgxpool.ParseConfig(base + "?" + parameters.Encode())
 	if err != nil { // the error of pgx repeats the address with its password
-		return Address{}, fmt.Errorf("%s cannot be read: write postgres://USER@HOST:PORT/DATABASE?schema=NAME", shown)
+		return Address{}, fmt.Errorf("%s cannot be read: write postgres://USER@HOST:PORT/DATABASE?schema=NAME", a)
 	}
 	config.ConnConfig.RuntimeParams["search_path"] = pgx.Identifier{schema}.Sanitize() // quoted, because the name may be a reserved word of SQL
 	config.ConnConfig.RuntimeParams["application_name"] = "skink"
-	return Address{schema, shown, config}, nil
+	a.config = config
+	return a, nil
 }
 
 // cutLast cuts text around the last sep. If there is none, found is false and after is the whole
@@ -83,4 +84,4 @@ func cutLast(text, sep string) (before, after string, found bool) {
 }
 
 // String returns the address without its password and its connection parameters.
-func (a Address) String() string { return a.shown }
+func (a Address) String() string { return a.base + "?schema=" + a.schema }

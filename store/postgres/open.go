@@ -41,6 +41,8 @@ const schemaVersion = 1
 type Options struct {
 	Create   bool // create the store if it does not exist
 	ReadOnly bool // no method except Keep changes anything; the database user needs only SELECT, and the server may be a standby
+
+	Value store.NamedValue // a named value that a new store is created with, see [store.Meta]; an empty name: none
 }
 
 // A Store is a crawl in a PostgreSQL database.
@@ -150,7 +152,7 @@ func (s *Store) begin(ctx context.Context, opt Options) error {
 	return s.tryFor(ctx, min(patience, openPatience), func(ctx context.Context) error {
 		err := s.identify(ctx)
 		if errors.Is(err, store.ErrNotExist) && opt.Create && !opt.ReadOnly {
-			if err = s.create(ctx); err == nil {
+			if err = s.create(ctx, opt.Value); err == nil {
 				err = s.identify(ctx)
 			}
 		}
@@ -187,9 +189,9 @@ func (s *Store) identify(ctx context.Context) error {
 	return nil
 }
 
-// create creates the store in one transaction. If two processes do so at the same time, one of them
+// create creates the store, with a first value, in one transaction. If two processes do so at the same time, one of them
 // fails and uses the store that the other created.
-func (s *Store) create(ctx context.Context) error {
+func (s *Store) create(ctx context.Context, first store.NamedValue) error {
 	birth := newID()
 	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
 		var there bool
@@ -202,6 +204,9 @@ func (s *Store) create(ctx context.Context) error {
 		}
 		if err == nil {
 			_, err = tx.Exec(ctx, "INSERT INTO turn VALUES (1, $1, $2, 1, $2)", schemaVersion, birth)
+		}
+		if err == nil && first.Name != "" {
+			_, err = tx.Exec(ctx, "INSERT INTO meta VALUES ($1, $2, $3)", metaKind, first.Name, first.Value)
 		}
 		return err
 	})

@@ -27,6 +27,7 @@ func testAsMemory(t *testing.T, open func(t *testing.T, dir string) store.Store)
 		dir := t.TempDir()
 		m := &model{
 			open:   func() store.Store { return open(t, dir) },
+			other:  func() store.Store { return open(t, t.TempDir()) },
 			memory: store.NewMemory(),
 			held:   map[string]heldPair{}, rested: map[string]bool{},
 		}
@@ -34,6 +35,7 @@ func testAsMemory(t *testing.T, open func(t *testing.T, dir string) store.Store)
 		defer func() { check(t, m.store.Close()) }()
 		r.Repeat(rapid.StateMachineActions(m))
 		m.compareAll(r)
+		m.compareCopies(r)
 	})
 }
 
@@ -41,6 +43,7 @@ func testAsMemory(t *testing.T, open func(t *testing.T, dir string) store.Store)
 // take a *rapid.T are the operations. Check runs after each of them.
 type model struct {
 	open   func() store.Store
+	other  func() store.Store // opens a new store
 	store  store.Store
 	memory *store.Memory
 	held   map[string]heldPair // by host name, the valid claims on the host in the two stores
@@ -305,6 +308,31 @@ func (m *model) Reopen(r *rapid.T) {
 	clear(m.rested)
 	check(r, m.store.Close())
 	m.store, m.bases = m.open(), nil
+}
+
+// compareCopies copies the store under test to a store in memory, and the store in memory to a new store
+// of the kind under test, and compares the two copies.
+func (m *model) compareCopies(r *rapid.T) {
+	of := &model{store: m.other(), memory: store.NewMemory()}
+	defer func() { check(r, of.store.Close()) }()
+	copyTo(r, of.store, m.memory)
+	copyTo(r, of.memory, m.store)
+	same(r, of, "counts", func(s store.Store) (frontier.Counts, error) { return s.Counts(ctx) })
+	of.compareAll(r)
+	of.held = map[string]heldPair{}
+	var given [2][]frontier.Host
+	for i, s := range of.both() {
+		for _, h := range must(s.Claim(ctx, me, 100, time.Hour))(r).Hosts {
+			given[i] = append(given[i], h.Host)
+			pair := of.held[h.Host.Name]
+			pair[i] = h.Claim
+			of.held[h.Host.Name] = pair
+		}
+	}
+	equal(r, "given", given[0], given[1])
+	for host, pair := range of.held {
+		equal(r, "queue of "+host, must(of.store.Take(ctx, pair[0], 100))(r), must(of.memory.Take(ctx, pair[1], 100))(r))
+	}
 }
 
 func sortedKeys[V any](m map[string]V) []string {

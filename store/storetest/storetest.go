@@ -35,6 +35,7 @@ var writing = []group{
 	{"coming_back", backPromises},
 	{"commit", commitPromises},
 	{"stale", stalePromises},
+	{"copies", copyPromises},
 }
 
 // A promise is one sentence of the contract.

@@ -1,0 +1,333 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/pflag"
+
+	"skink/internal/disk"
+	"skink/internal/harmless"
+	"skink/internal/session"
+	"skink/report"
+	"skink/store"
+	"skink/store/badger"
+	"skink/store/postgres"
+)
+
+var storeCommand = command{
+	name:  "store",
+	args:  "list|info|copy|drop [flags] [STORE...]",
+	short: "list, describe, copy or remove stores",
+	long: `
+Manages the stores of crawls. STORE is a folder, or the address of a PostgreSQL schema.
+
+skink store list prints the stores in a folder and its subfolders, or in the database of
+an address. Without an argument it looks in the current folder. skink store info prints
+what a store contains, and the settings by which its pages were judged. Both work while a
+crawl runs.
+
+skink store copy STORE NEW copies a store, from a folder or a server to a new folder or
+schema. A crawl continues from the copy, so this is a backup, and the way to move a crawl
+to a server that many machines share, or back. A store in a folder must not be in use. If
+copying is interrupted, no command accepts what was written; start again.
+
+skink store drop --yes removes a store for good. It refuses a store that is in use. Other
+files in the folder of a store are kept.
+
+Examples: the stores of this folder, and a backup of one
+
+  skink store list
+  skink store copy docs backup/docs`,
+	setup: setupStore,
+}
+
+// storeFlags are the flags of skink store.
+type storeFlags struct {
+	format string
+	yes    bool
+}
+
+func setupStore(flags *pflag.FlagSet) runFunc {
+	f := &storeFlags{format: "text"}
+	flags.Var(oneOf(&f.format, "text", "json"), "format", "format of list and info; json is one object per store")
+	flags.BoolVar(&f.yes, "yes", false, "drop: remove the store without asking")
+	return f.run
+}
+
+// storeVerbs are the first arguments of skink store.
+var storeVerbs = []string{"list", "info", "copy", "drop"}
+
+func (f *storeFlags) run(ctx context.Context, con Console, args []string) error {
+	if len(args) == 0 {
+		return usagef("what to do is missing: try skink store list, info, copy or drop")
+	}
+	verb, args := args[0], args[1:]
+	if !slices.Contains(storeVerbs, verb) {
+		return usagef("skink store cannot %s: try skink store list, info, copy or drop", brief(verb))
+	}
+	if f.yes && verb != "drop" {
+		return usagef("--yes is for skink store drop: omit it")
+	}
+	for _, name := range args {
+		if _, err := postgres.ParseAddress(name); isShared(name) && err != nil {
+			return usageError{Err: err}
+		}
+	}
+	switch {
+	case verb == "copy" && len(args) != 2:
+		return usagef("name a store and a new one: skink store copy STORE NEW")
+	case verb == "copy":
+		return copyStore(ctx, con, args[0], args[1])
+	case len(args) > 1:
+		return usagef("skink store %s takes one store: omit %s", verb, brief(args[1]))
+	case verb == "drop" && len(args) == 0:
+		return usagef("name the store to remove: skink store drop --yes STORE")
+	case verb == "drop":
+		return f.drop(ctx, con, args[0])
+	case verb == "info":
+		return f.info(ctx, con, append(args, session.DefaultStore)[0])
+	}
+	return f.list(ctx, con, append(args, ".")[0])
+}
+
+// A storeInfo is what skink store list and skink store info print of a store.
+type storeInfo struct {
+	Store    string           `json:"store"`
+	Kind     string           `json:"kind"`            // folder or server
+	Bytes    int64            `json:"bytes"`           // 0: unknown
+	Free     int64            `json:"free_bytes"`      // bytes that are free on the disk of a folder; 0: unknown
+	Error    string           `json:"error,omitempty"` // why the store cannot be read; then the fields below are empty
+	Seeds    string           `json:"seeds,omitempty"`
+	Pages    int64            `json:"pages"`
+	Verdicts map[string]int64 `json:"verdicts,omitempty"`
+	URLs     map[string]int64 `json:"urls,omitempty"`
+	Settings *store.Settings  `json:"settings,omitempty"` // nil: the store has none yet
+}
+
+// infoOf reads what a store contains. Messages about the store go to say. An error is returned in
+// the result, so that a damaged store does not end a list.
+func infoOf(ctx context.Context, name string, say io.Writer) (in storeInfo, err error) {
+	in = storeInfo{Store: withoutPassword(name), Kind: "folder"}
+	if isShared(name) {
+		in.Kind = "server"
+	} else {
+		in.Bytes = disk.Use(name)
+		in.Free, _, _ = (&disk.Space{Dir: name}).Left() // 0 if the system cannot tell
+	}
+	s, err := openToRead(ctx, name, say)
+	if err == nil {
+		err = keepFirst(in.read(ctx, s), s.close())
+	}
+	if err != nil {
+		in.Error = err.Error()
+	}
+	return in, err
+}
+
+// read completes a storeInfo by the contents of the store.
+func (in *storeInfo) read(ctx context.Context, s *readStore) error {
+	if server, ok := s.Reader.(*postgres.Store); ok {
+		in.Bytes = server.Size(ctx)
+	}
+	seeds, err := session.ReadSeeds(ctx, s)
+	if err != nil {
+		return err
+	}
+	in.Seeds = seeds.Name()
+	tally, err := s.Tally(ctx)
+	if err != nil {
+		return err
+	}
+	counts, err := s.Counts(ctx)
+	if err != nil {
+		return err
+	}
+	in.Pages = tally.Pages()
+	in.Verdicts = map[string]int64{"unique": tally.Unique, "exact": tally.Exact, "near": tally.Near, "thin": tally.Thin}
+	in.URLs = session.CountsByName(counts, session.LikelyPostponed(counts, tally))
+	in.Settings, err = store.ReadSettings(ctx, s)
+	return err
+}
+
+// list prints a line for each store in a folder and its subfolders, or in a database.
+func (f *storeFlags) list(ctx context.Context, con Console, where string) error {
+	names, err := storesIn(ctx, where)
+	if err != nil {
+		return err
+	}
+	w := tabwriter.NewWriter(con.Out, 0, 0, 2, ' ', 0)
+	for _, name := range names {
+		in, err := infoOf(ctx, name, io.Discard)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if f.format == "json" {
+			err = writeLine(con.Out, in)
+		} else {
+			_, err = fmt.Fprintln(w, in.line(err))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if len(names) == 0 {
+		fmt.Fprintf(con.Err, "no store in %s\n", harmless.Quoted(withoutPassword(where)))
+	}
+	return w.Flush()
+}
+
+// line returns the store as columns of text. err is the error of reading it.
+func (in storeInfo) line(err error) string {
+	columns := []string{harmless.Line(in.Store), sizeText(in.Bytes), report.Counted(in.Pages, "page"), report.Grouped(in.URLs["pending"]) + " pending", harmless.Line(in.Seeds)}
+	if err != nil {
+		columns = []string{harmless.Line(in.Store), sizeText(in.Bytes), "cannot be read: " + harmless.Line(strings.TrimPrefix(err.Error(), in.Store+": "))}
+	}
+	return strings.Join(columns, "\t")
+}
+
+// storesIn returns the names of the stores in a folder and its subfolders, or in the database of an
+// address.
+func storesIn(ctx context.Context, where string) (names []string, err error) {
+	if isShared(where) {
+		at, err := postgres.ParseAddress(where)
+		if err != nil {
+			return nil, usageError{Err: err}
+		}
+		schemas, err := postgres.Schemas(ctx, at)
+		for _, schema := range schemas {
+			names = append(names, postgres.InSchema(where, schema))
+		}
+		return names, err
+	}
+	if err := isFolder(where); err != nil {
+		return nil, err
+	}
+	entries, err := os.ReadDir(where)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("there is no folder %s", where)
+	}
+	if badger.IsStore(where) {
+		names = append(names, where)
+	}
+	for _, e := range entries {
+		if name := filepath.Join(where, e.Name()); badger.IsStore(name) {
+			names = append(names, name)
+		}
+	}
+	return names, err
+}
+
+// info prints what a store contains.
+func (f *storeFlags) info(ctx context.Context, con Console, name string) error {
+	in, err := infoOf(ctx, name, con.Err)
+	if err != nil {
+		return err
+	}
+	if f.format == "json" {
+		return writeLine(con.Out, in)
+	}
+	w := tabwriter.NewWriter(con.Out, 0, 0, 2, ' ', 0)
+	row := func(name, value string) {
+		if value != "" {
+			fmt.Fprintf(w, "%s\t%s\n", name, value)
+		}
+	}
+	row("store", harmless.Line(in.Store))
+	row("kind", in.Kind)
+	row("size", sizeText(in.Bytes))
+	if in.Free > 0 {
+		row("free", report.Bytes(in.Free))
+	}
+	row("seeds", harmless.Line(in.Seeds))
+	row("pages", fmt.Sprintf("%s: %s", report.Grouped(in.Pages), listed(in.Verdicts, "unique", "exact", "near", "thin")))
+	row("urls", listed(in.URLs, stateNames()...))
+	row("settings", settingsLine(in.Settings))
+	if set := in.Settings; set != nil {
+		row("versions", fmt.Sprintf("format %d, extractor %d, tokenizer %d, sketch %d", set.Format, set.Extractor, set.Tokenizer, set.Sketch))
+	}
+	return w.Flush()
+}
+
+// listed returns the numbers that are not 0 in the order of names: "3 pending, 2 failed".
+func listed(numbers map[string]int64, names ...string) string {
+	var all []string
+	for _, name := range names {
+		if n := numbers[name]; n != 0 {
+			all = append(all, report.Grouped(n)+" "+name)
+		}
+	}
+	if all == nil {
+		return "none"
+	}
+	return strings.Join(all, ", ")
+}
+
+// settingsLine returns settings as the flags of skink crawl that set them.
+func settingsLine(set *store.Settings) string {
+	if set == nil {
+		return "none yet"
+	}
+	links, documents := onOff(!set.NoLinks), onOff(set.Documents != 0)
+	markdown := map[store.Markdown]string{store.WordsOnly: " --markdown", store.WithPictures: " --markdown --pictures"}[set.Markdown]
+	return fmt.Sprintf("--similarity %v --scheme %s --shingle %d --unit %s --form %s --min-words %d --links %s --documents %s --on-duplicate %s%s",
+		set.Similarity, set.Scheme, set.Shingle, set.Unit, set.Form, set.MinWords, &links, &documents, session.OnDuplicate(set.SkipTexts), markdown)
+}
+
+// sizeText returns a number of bytes for people, or "unknown size" for 0.
+func sizeText(bytes int64) string {
+	if bytes == 0 {
+		return "unknown size"
+	}
+	return report.Bytes(bytes)
+}
+
+// drop removes a store.
+func (f *storeFlags) drop(ctx context.Context, con Console, name string) error {
+	shown := withoutPassword(name)
+	if !f.yes {
+		return usagef("skink store drop removes %s for good: add --yes if that is meant", harmless.Quoted(shown))
+	}
+	if isShared(name) {
+		at, err := postgres.ParseAddress(name)
+		if err != nil {
+			return usageError{Err: err}
+		}
+		if err := postgres.Drop(ctx, at); err != nil {
+			return dropError(shown, err)
+		}
+		fmt.Fprintf(con.Err, "%s is removed\n", harmless.Line(shown))
+		return nil
+	}
+	if err := isFolder(name); err != nil {
+		return err
+	}
+	other, err := badger.Remove(name)
+	if err != nil {
+		return dropError(shown, err)
+	}
+	fmt.Fprintf(con.Err, "%s is removed\n", harmless.Line(shown))
+	if other != "" {
+		fmt.Fprintf(con.Err, "the folder is kept, because it contains %s\n", harmless.Quoted(other))
+	}
+	return nil
+}
+
+// dropError returns the error of removing a store, with a suggestion for the user.
+func dropError(name string, err error) error {
+	switch {
+	case errors.Is(err, store.ErrInUse):
+		return fmt.Errorf("%s: %w: stop that process first", name, store.ErrInUse)
+	case errors.Is(err, store.ErrNotExist):
+		return fmt.Errorf("%s: %w: skink store list prints the stores of a folder or a database", name, store.ErrNotExist)
+	}
+	return err
+}

@@ -1,0 +1,181 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"skink/internal/harmless"
+	"skink/report"
+	"skink/store"
+	"skink/store/badger"
+	"skink/store/postgres"
+)
+
+// tellEvery is the time between two lines about the progress of a copy.
+const tellEvery = 10 * time.Second
+
+// copyStore copies the store called name to a new one. If that fails, it removes what it has written.
+func copyStore(ctx context.Context, con Console, name, copyName string) (err error) {
+	from, err := openToCopy(ctx, name)
+	if err != nil {
+		return err
+	}
+	defer func() { err = keepFirst(err, from.Close()) }()
+	shown, copyShown := withoutPassword(name), withoutPassword(copyName)
+	if err := store.CheckCopied(ctx, from); err != nil {
+		return incomplete(shown, err)
+	}
+	if err := isNew(ctx, copyName); err != nil {
+		return err
+	}
+	n, err := makeCopy(ctx, copyName)
+	if err != nil {
+		return err
+	}
+	told := time.Now()
+	err = store.Copy(ctx, n.store, from, func(pages int64) {
+		if time.Since(told) > tellEvery {
+			told = time.Now()
+			fmt.Fprintf(con.Err, "%s copied\n", report.Counted(pages, "record"))
+		}
+	})
+	var text string
+	if err == nil {
+		text, err = contents(ctx, n.store)
+	}
+	if err = keepFirst(err, n.store.Close()); err == nil {
+		err = keepFirst(copyConfig(name, n.name), n.finish())
+	}
+	if err != nil {
+		return errors.Join(fmt.Errorf("copy %s to %s: %w", shown, copyShown, err), n.remove())
+	}
+	fmt.Fprintf(con.Err, "%s is copied to %s: %s\n", harmless.Line(shown), harmless.Line(copyShown), text)
+	return nil
+}
+
+// A newCopy is the store that a copy creates. While the copy is incomplete, the folder of the new store has
+// a temporary name. A schema has its final name, and contains the value that [store.CheckCopied] reads.
+type newCopy struct {
+	store  store.Store
+	name   string       // of the folder or schema
+	finish func() error // renames a folder to its final name
+	remove func() error // removes the store
+}
+
+func makeCopy(ctx context.Context, name string) (n newCopy, err error) {
+	if isShared(name) {
+		s, at, err := openPostgres(ctx, name, postgres.Options{Create: true, Value: store.CopyMark()})
+		if err != nil {
+			return n, err
+		}
+		remove := func() error { return postgres.Drop(context.WithoutCancel(ctx), at) }
+		return newCopy{s, name, func() error { return nil }, remove}, nil
+	}
+	half := filepath.Clean(name) + ".copying"
+	if badger.IsStore(half) { // left by a copy that was killed
+		if _, err := badger.Remove(half); err != nil {
+			return n, dropError(half, err)
+		}
+	}
+	place := aboutToOpen(half)
+	s, err := open(half, badger.Options{Create: true})
+	if err != nil {
+		return n, err
+	}
+	finish := func() error {
+		_ = os.Remove(name) // an empty folder; if it cannot be removed, Rename says so
+		return os.Rename(half, name)
+	}
+	return newCopy{s, half, finish, place.discard}, nil
+}
+
+// contents describes what a store contains.
+func contents(ctx context.Context, s store.Store) (string, error) {
+	tally, err := s.Tally(ctx)
+	if err != nil {
+		return "", err
+	}
+	counts, err := s.Counts(ctx)
+	return fmt.Sprintf("%s, %s pending", report.Counted(tally.Pages(), "page"), report.Counted(counts.Pending, "URL")), err
+}
+
+// openToCopy opens a store of which everything is to be read. A damaged store is refused.
+func openToCopy(ctx context.Context, name string) (store.Store, error) {
+	if isShared(name) {
+		s, _, err := openPostgres(ctx, name, postgres.Options{ReadOnly: true})
+		if err != nil {
+			return nil, err
+		}
+		return s, nil
+	}
+	s, err := open(name, badger.Options{ReadOnly: true})
+	if errors.Is(err, store.ErrInUse) {
+		return nil, fmt.Errorf("%s: %w: stop that process first (a crawl with Ctrl-C; the same command continues it)", name, store.ErrInUse)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if len(s.Loss().Damage) > 0 {
+		return nil, errors.Join(fmt.Errorf("%s is damaged, so a copy would be incomplete: run the crawl again to repair it", name), s.Close())
+	}
+	return s, nil
+}
+
+// isNew returns an error if there is a store called name, or a folder that is not empty.
+func isNew(ctx context.Context, name string) error {
+	if !isShared(name) {
+		if err := isFolder(name); err != nil {
+			return err
+		}
+		if err := mayWrite("the copy", name, nil); err != nil {
+			return err
+		}
+		switch files, err := os.ReadDir(name); {
+		case err == nil && len(files) > 0:
+			return usagef("%s exists already and is not empty: choose another folder, or remove the store with skink store drop --yes", name)
+		case err != nil && !errors.Is(err, fs.ErrNotExist):
+			return err
+		}
+		return nil
+	}
+	at, err := postgres.ParseAddress(name)
+	if err != nil {
+		return usageError{Err: err}
+	}
+	switch s, err := postgres.Open(ctx, at, postgres.Options{ReadOnly: true}); {
+	case err == nil:
+		return errors.Join(usagef("%s exists already: choose another schema, or remove the store with skink store drop --yes", at), s.Close())
+	case !errors.Is(err, store.ErrNotExist):
+		return openError(at.String(), err, false)
+	}
+	return nil
+}
+
+// copyConfig copies the configuration file of a store in a folder to a copy in a folder.
+func copyConfig(name, copyName string) error {
+	if isShared(name) || isShared(copyName) {
+		return nil
+	}
+	text, err := os.ReadFile(filepath.Join(name, configFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(copyName, configFile), text, 0o666)
+}
+
+// incomplete returns err, the error of [store.CheckCopied], with a suggestion for the user if it is
+// [store.ErrIncomplete].
+func incomplete(name string, err error) error {
+	if errors.Is(err, store.ErrIncomplete) {
+		return fmt.Errorf("%s: %w: remove it with skink store drop --yes, and copy again", name, err)
+	}
+	return err
+}

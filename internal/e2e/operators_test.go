@@ -1,0 +1,227 @@
+package e2e
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+)
+
+var (
+	metricName = regexp.MustCompile(`\b(?:skink|process|go)_[a-z0-9_]+`)
+	seriesName = regexp.MustCompile(`(?m)^([a-z0-9_]+)(?:\{(.*)\})? \S+$`)
+	labelOf    = regexp.MustCompile(`(\w+)="([^"]*)"`)
+	matcherOf  = regexp.MustCompile(`(\w+)=~?\\?"([^"\\]*)\\?"`)
+)
+
+// TestMetrics checks that a running crawl serves the metrics that the dashboard and the alert rules name,
+// and the values of labels that they ask for, except for statuses of answers.
+func TestMetrics(t *testing.T) {
+	t.Parallel()
+	names, values := servedMetrics(t)
+	for _, file := range []string{"ops/grafana.json", "ops/alerts.yml"} {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := metricName.FindAllString(string(text), -1)
+		if len(found) < 7 {
+			t.Errorf("%s names only %d metrics", file, len(found))
+		}
+		for _, name := range found {
+			if !names[name] {
+				t.Errorf("%s names the metric %s, which is not served", file, name)
+			}
+		}
+		for _, m := range matcherOf.FindAllStringSubmatch(string(text), -1) {
+			if label := m[1]; label == "job" || label == "instance" || label == "status" {
+				continue
+			}
+			for value := range strings.SplitSeq(m[2], "|") {
+				if !values[m[1]+"="+value] {
+					t.Errorf("%s asks for %s=%q, which is not served", file, m[1], value)
+				}
+			}
+		}
+	}
+}
+
+// servedMetrics crawls a site that answers slowly and has a page of each verdict and kind of record, and
+// returns the names of the metrics that the crawl serves meanwhile, and the values of their labels as
+// "label=value".
+func servedMetrics(t *testing.T) (names, values map[string]bool) {
+	release := make(chan struct{})
+	text := func(n int) string {
+		return "<!doctype html><main><p>" + strings.Repeat(fmt.Sprintf("word%d of a page. ", n), 60)
+	}
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprint(w, text(0), `<a href="/1">1</a> <a href="/2">2</a> <a href="/moved">moved</a> <a href="/lost">lost</a> <a href="/slow">slow</a>`)
+	})
+	mux.HandleFunc("GET /1", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, text(1)) })
+	mux.HandleFunc("GET /2", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, text(1)) })
+	mux.HandleFunc("GET /moved", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/1", http.StatusFound) })
+	mux.HandleFunc("GET /slow", func(http.ResponseWriter, *http.Request) { <-release })
+	site := httptest.NewServer(mux)
+	t.Cleanup(site.Close)
+	t.Cleanup(func() { close(release) })
+
+	cmd := exec.Command("skink", "crawl", "--delay", "0", "--per-host", "4", "--metrics", "0", "--grace", "0", site.URL+"/")
+	cmd.Dir = t.TempDir()
+	said, err := cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewScanner(said)
+	url := ""
+	for url == "" && lines.Scan() {
+		_, url, _ = strings.Cut(lines.Text(), "Metrics are at ")
+	}
+	go func() {
+		for lines.Scan() {
+		}
+	}()
+	defer func() { _ = cmd.Wait() }() // a stopped crawl exits with 1
+	defer func() { _ = cmd.Process.Signal(os.Interrupt) }()
+
+	for until := time.Now().Add(30 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+		got := metricsAt(t, url)
+		names, values = map[string]bool{}, map[string]bool{}
+		for _, m := range seriesName.FindAllStringSubmatch(got, -1) {
+			names[m[1]] = true
+			for _, l := range labelOf.FindAllStringSubmatch(m[2], -1) {
+				values[l[1]+"="+l[2]] = true
+			}
+		}
+		if names["skink_errors"] && values["status=3xx"] && values["operation=commit"] && strings.Contains(got, `skink_pages{verdict="exact"} 1`) {
+			return names, values
+		}
+		if time.Now().After(until) {
+			t.Fatalf("the crawl does not serve all numbers:\n%s", got)
+		}
+	}
+}
+
+func metricsAt(t *testing.T, url string) string {
+	t.Helper()
+	resp, err := http.Get(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	b, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+// TestDashboard checks the parts of the dashboard that Grafana needs: panels with different ids, in
+// places of their own, each with a title and queries.
+func TestDashboard(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("ops/grafana.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var d struct {
+		Title, UID string
+		Panels     []struct {
+			ID      int
+			Title   string
+			Type    string
+			GridPos struct{ X, Y, W, H int }
+			Targets []struct{ Expr, RefID string }
+		}
+	}
+	if err := json.Unmarshal(text, &d); err != nil {
+		t.Fatal(err)
+	}
+	if d.Title == "" || d.UID == "" || len(d.Panels) < 10 {
+		t.Errorf("the dashboard %q with the id %q has %d panels", d.Title, d.UID, len(d.Panels))
+	}
+	ids, places := map[int]bool{}, map[[2]int]string{}
+	for _, p := range d.Panels {
+		if ids[p.ID] || p.Title == "" || p.Type == "" || len(p.Targets) == 0 {
+			t.Errorf("panel %d %q: its id is taken, or it lacks a title, a type or queries", p.ID, p.Title)
+		}
+		ids[p.ID] = true
+		for _, q := range p.Targets {
+			if q.RefID == "" || strings.Count(q.Expr, "(") != strings.Count(q.Expr, ")") {
+				t.Errorf("panel %q: query %q", p.Title, q.Expr)
+			}
+		}
+		for x := p.GridPos.X; x < p.GridPos.X+p.GridPos.W; x++ {
+			for y := p.GridPos.Y; y < p.GridPos.Y+p.GridPos.H; y++ {
+				if other, taken := places[[2]int{x, y}]; taken || x >= 24 {
+					t.Fatalf("panel %q lies over %q or outside", p.Title, other)
+				}
+				places[[2]int{x, y}] = p.Title
+			}
+		}
+	}
+}
+
+// TestAlerts runs the tests of the alert rules.
+func TestAlerts(t *testing.T) {
+	t.Parallel()
+	promtool, err := exec.LookPath("promtool")
+	if err != nil {
+		t.Skip("no promtool: Debian's package prometheus has it")
+	}
+	for _, args := range [][]string{{"check", "rules", "ops/alerts.yml"}, {"test", "rules", "ops/alerts.test.yml"}} {
+		if out, err := exec.Command(promtool, args...).CombinedOutput(); err != nil {
+			t.Errorf("promtool %s: %v\n%s", strings.Join(args, " "), err, out)
+		}
+	}
+}
+
+// TestUnit asks systemd whether the unit is right.
+func TestUnit(t *testing.T) {
+	t.Parallel()
+	analyze, err := exec.LookPath("systemd-analyze")
+	if err != nil {
+		t.Skip("no systemd-analyze: the package systemd has it")
+	}
+	skink, err := exec.LookPath("skink")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile("ops/skink@.service")
+	if err != nil {
+		t.Fatal(err)
+	}
+	unit := filepath.Join(t.TempDir(), "skink@docs.service")
+	if err := os.WriteFile(unit, []byte(strings.ReplaceAll(string(text), "/usr/bin/skink", skink)), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.Command(analyze, "verify", unit).CombinedOutput(); err != nil || len(out) > 0 {
+		t.Errorf("systemd-analyze verify: %v\n%s", err, out)
+	}
+	command := regexp.MustCompile(`(?m)^ExecStart=/usr/bin/skink (.*)$`).FindStringSubmatch(string(text))
+	if command == nil {
+		t.Fatal("the unit does not start skink")
+	}
+	dir := t.TempDir()
+	for name, text := range map[string]string{"docs.toml": "delay = \"0s\"\n", "docs.seeds": exampleSite(t, "docs") + "/\n"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	args := strings.Fields(strings.NewReplacer("%i", "docs", "/etc/skink", dir, "/var/lib/skink", dir).Replace(command[1]))
+	if out, err := exec.Command("skink", args...).CombinedOutput(); err != nil {
+		t.Errorf("skink %s: %v\n%s", strings.Join(args, " "), err, out)
+	}
+}

@@ -1,0 +1,250 @@
+package badger
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"iter"
+
+	badgerdb "github.com/dgraph-io/badger/v4"
+
+	"skink/dedup"
+	"skink/frontier"
+	"skink/store"
+	"skink/store/badger/postings"
+)
+
+// Dump implements [store.Portable]. It reads in one transaction, so other goroutines can write during the
+// dump.
+func (s *Store) Dump(ctx context.Context) iter.Seq2[*store.Part, error] {
+	return each(s, ctx, func(r reader) iter.Seq2[*store.Part, error] {
+		return func(yield func(*store.Part, error) bool) {
+			for _, step := range []func(context.Context, func(*store.Part) error) error{r.dumpNames, r.dumpHosts, r.dumpPages, r.dumpOutside, r.dumpQueue} {
+				err := step(ctx, func(p *store.Part) error {
+					if !yield(p, nil) {
+						return errStop
+					}
+					return nil
+				})
+				if err == errStop {
+					return
+				}
+				if err != nil {
+					yield(nil, err)
+					return
+				}
+			}
+		}
+	})
+}
+
+// dump calls read with the key and value of each item whose key has the given letter, and passes the
+// returned part to yield, unless the part is nil.
+func (r reader) dump(ctx context.Context, letter byte, yield func(*store.Part) error, read func(key, value []byte) (*store.Part, error)) error {
+	return scan(ctx, r.txn, []byte{letter}, func(item *badgerdb.Item) error {
+		var part *store.Part
+		err := item.Value(func(value []byte) (err error) {
+			part, err = read(item.Key(), value)
+			return err
+		})
+		if err != nil || part == nil {
+			return err
+		}
+		return yield(part)
+	})
+}
+
+func (r reader) dumpNames(ctx context.Context, yield func(*store.Part) error) error {
+	return r.dump(ctx, keyMeta, yield, func(key, value []byte) (*store.Part, error) {
+		return &store.Part{Value: &store.NamedValue{Name: string(key[1:]), Value: append([]byte{}, value...)}}, nil
+	})
+}
+
+func (r reader) dumpHosts(ctx context.Context, yield func(*store.Part) error) error {
+	return r.dump(ctx, keyHost, yield, func(key, value []byte) (*store.Part, error) {
+		var kept keptRest
+		err := kept.decode(value)
+		if rest := kept.rest(); rest != (frontier.Rest{}) {
+			return &store.Part{Host: &frontier.Host{Name: string(key[1:]), Rest: rest}}, err
+		}
+		return nil, err
+	})
+}
+
+// dumpPages yields the pages. It reads the index keys of the pages from the journal, in parallel with the
+// records: both are in the order of places.
+func (r reader) dumpPages(ctx context.Context, yield func(*store.Part) error) error {
+	next, stop := iter.Pull2(r.bands(ctx))
+	defer stop()
+	posted, err, more := next()
+	var got int64
+	scanErr := r.scanRecords(ctx, 1, func(item *badgerdb.Item) error {
+		p := &store.Placed{Place: lastNum(item.Key())}
+		for err == nil && more && postings.NumOf(posted.Num) < p.Place {
+			posted, err, more = next()
+		}
+		if err != nil {
+			return err
+		}
+		if more && postings.NumOf(posted.Num) == p.Place {
+			p.Keys = posted.Keys
+		}
+		if err := item.Value(func(value []byte) error { return r.placed(p, value) }); err != nil {
+			return fmt.Errorf("record %d: %w", p.Place, err)
+		}
+		got++
+		return yield(&store.Part{Page: p})
+	})
+	if scanErr != nil {
+		return scanErr
+	}
+	return r.countedAll(got)
+}
+
+// placed adds to p its record, which value contains, and the other data at its place.
+func (r reader) placed(p *store.Placed, value []byte) (err error) {
+	if p.Record, err = packedRecord(value); err != nil {
+		return err
+	}
+	p.Hash = dedup.Hash(value[:hashSize])
+	if err := r.fill(&p.Packed, p.Place, store.WantText|store.WantSketch|store.WantLinks); err != nil {
+		return err
+	}
+	record, err := store.UnpackRecord(p.Record)
+	if err != nil {
+		return err
+	}
+	u, err := r.s.known(r.txn, record.ID)
+	if u.state != frontier.Pending {
+		p.State = u.state
+	}
+	return err
+}
+
+// bands yields the postings under sketch keys, in the order of places.
+func (r reader) bands(ctx context.Context) iter.Seq2[postings.Posted, error] {
+	return func(yield func(postings.Posted, error) bool) {
+		err := scanJournal(ctx, r.txn, 1, func(item *badgerdb.Item) error {
+			var e *journalEntry
+			err := item.Value(func(value []byte) (err error) {
+				e, err = decodeEntry(value)
+				return err
+			})
+			if err != nil {
+				return err
+			}
+			for _, p := range e.posted {
+				if postings.KindOf(p.Num) == postings.Band && !yield(p, nil) {
+					return errStop
+				}
+			}
+			return nil
+		})
+		if err != nil && err != errStop {
+			yield(postings.Posted{}, err)
+		}
+	}
+}
+
+func (r reader) dumpOutside(ctx context.Context, yield func(*store.Part) error) error {
+	return r.dump(ctx, keyURL, yield, func(_, value []byte) (*store.Part, error) {
+		u, err := decodeKnown(value)
+		if u.state != frontier.Outside || u.num != 0 {
+			return nil, err
+		}
+		return &store.Part{Outside: u.url}, err
+	})
+}
+
+func (r reader) dumpQueue(ctx context.Context, yield func(*store.Part) error) error {
+	for _, letter := range []byte{keyQueue, keyLater} {
+		err := r.dump(ctx, letter, yield, func(key, value []byte) (*store.Part, error) {
+			_, p, ok := splitQueueKey(key)
+			if !ok {
+				return nil, fmt.Errorf("%w: key %q", store.ErrCorrupt, key)
+			}
+			it, _, err := decodeQueued(value, p)
+			return &store.Part{Item: &it}, err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Load implements [store.Portable].
+func (s *Store) Load(ctx context.Context, parts []*store.Part) error {
+	if err := s.space.Check(); err != nil {
+		return err
+	}
+	return s.write(ctx, func(b *batch) error {
+		for _, p := range parts {
+			if err := b.load(p); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func (b *batch) load(p *store.Part) error {
+	switch {
+	case p.Value != nil:
+		if err := b.room(2, 2*(len(p.Value.Name)+len(p.Value.Value))); err != nil {
+			return err
+		}
+		return b.setMeta(p.Value.Name, p.Value.Value)
+	case p.Host != nil:
+		value, err := json.Marshal(keptOf(p.Host.Rest))
+		if err != nil {
+			return err
+		}
+		if err := b.room(1, len(value)+len(p.Host.Name)); err != nil {
+			return err
+		}
+		return b.set(key1(keyHost, p.Host.Name), value)
+	case p.Page != nil:
+		return b.loadPage(p.Page)
+	case p.Outside != "":
+		return b.exclude([]string{p.Outside})
+	}
+	_, err := b.requeue(*p.Item)
+	return err
+}
+
+// loadPage writes a page at its place, which must be above all others.
+func (b *batch) loadPage(p *store.Placed) error {
+	e, err := p.Entry()
+	if err != nil {
+		return err
+	}
+	if p.Place <= b.s.last {
+		return fmt.Errorf("place %d comes after place %d", p.Place, b.s.last)
+	}
+	b.s.last = p.Place
+	b.counters().Numbers = p.Place
+	if err := b.content(p.Place, e); err != nil {
+		return err
+	}
+	if err := b.post(p.Place, e); err != nil {
+		return err
+	}
+	value, err := encodeRecord(e.Hash, &e.Record)
+	if err != nil {
+		return err
+	}
+	if err := b.room(6, len(value)+len(e.Record.URL)+256+2*postedSize(1)); err != nil {
+		return err
+	}
+	b.counters().Numbers = p.Place
+	if err := b.record(p.Place, e, value); err != nil {
+		return err
+	}
+	u := known{num: p.Place}
+	if e.State != frontier.Unknown {
+		u.state, u.url, u.place.level = e.State, e.Record.URL, levelOf(&frontier.Item{Depth: e.Record.Depth})
+		b.move(frontier.Unknown, e.State)
+	}
+	return b.setKnown(e.Record.ID, u)
+}

@@ -1,0 +1,63 @@
+package badger
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	badgerdb "github.com/dgraph-io/badger/v4"
+
+	"skink/internal/disk"
+	"skink/internal/lock"
+	"skink/store"
+	"skink/store/badger/postings"
+)
+
+// Names and extensions of the files in the folder of a store. Package store/remote makes three of
+// them, and skink crawl keeps its configuration in skink.toml.
+var (
+	ownNames = []string{
+		badgerdb.ManifestFilename, "MANIFEST-REWRITE", "KEYREGISTRY", "REWRITE-KEYREGISTRY", "LOCK", discardFile, damageFile,
+		"READERS", "READERS.new", "readers.sock", "skink.toml",
+	}
+	ownExtensions = []string{".sst", ".vlog", logExt, postings.SegmentExt, disk.KeptExt}
+)
+
+// Remove deletes the store in dir, also a damaged one. It deletes the files of the store, and then
+// the folder if nothing else is in it. other is the name of a file that it left there, or "". Its
+// errors wrap [store.ErrNotExist] and [store.ErrInUse], or the error of the system. After an error,
+// calling Remove again deletes the rest.
+func Remove(dir string) (other string, err error) {
+	if !IsStore(dir) {
+		return "", fmt.Errorf("remove store %s: %w", dir, store.ErrNotExist)
+	}
+	release, free, err := lock.Try(dir)
+	if err == nil && !free {
+		err = store.ErrInUse
+	}
+	if err != nil {
+		return "", fmt.Errorf("remove store %s: %w", dir, err)
+	}
+	defer release()
+	entries, err := os.ReadDir(dir)
+	for _, e := range entries {
+		switch own := slices.Contains(ownNames, e.Name()) || slices.Contains(ownExtensions, filepath.Ext(e.Name())); {
+		case !own || e.IsDir():
+			other = e.Name()
+		case e.Name() != badgerdb.ManifestFilename:
+			err = errors.Join(err, os.Remove(filepath.Join(dir, e.Name())))
+		}
+	}
+	if err == nil { // the last, because IsStore looks for it
+		err = os.Remove(filepath.Join(dir, badgerdb.ManifestFilename))
+	}
+	if err == nil && other == "" {
+		err = os.Remove(dir)
+	}
+	if err != nil {
+		return other, fmt.Errorf("remove store %s: %w", dir, err)
+	}
+	return other, nil
+}

@@ -1,0 +1,195 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"reflect"
+
+	"skink/dedup"
+	"skink/frontier"
+)
+
+// A Portable store can be copied to another store, which may be of another kind.
+type Portable interface {
+	// Dump yields the contents of the store at one moment: first named values and hosts, then pages in
+	// the order of their places, then URLs outside the crawl, and last the pending URLs. The pending
+	// URLs of a host come in the order of its queue. Claims and the values of a [Keeper] are left out.
+	Dump(ctx context.Context) iter.Seq2[*Part, error]
+
+	// Load writes parts of a dump. The store must be empty before the first call, and nothing else may
+	// use it. The parts must come in the order of the dump. After the last call, the store has the
+	// same contents as the dumped one, and cursors of the dumped store are valid in it.
+	Load(ctx context.Context, parts []*Part) error
+}
+
+// A Part is one piece of a dump. Exactly one of its fields is set.
+type Part struct {
+	Value   *NamedValue
+	Host    *frontier.Host // a host with the fields of Rest that outlive a run; its other fields are not set
+	Page    *Placed
+	Outside string         // a URL outside the crawl that has no record
+	Item    *frontier.Item // a pending URL
+}
+
+// A NamedValue is a value of [Meta].
+type NamedValue struct {
+	Name  string
+	Value []byte
+}
+
+// A Placed is a page with all of its data, and its place in the order of commits.
+type Placed struct {
+	Packed
+	Place uint64         // place in the order of commits
+	Hash  dedup.Hash     // text hash by which copies find the page, see [Entry]
+	Keys  []uint64       // index keys by which later pages find the page
+	State frontier.State // of its URL; Unknown: the URL is pending, or was never in the frontier
+}
+
+// Entry returns the page as an entry, with its record decoded.
+func (p *Placed) Entry() (*Entry, error) {
+	r, err := UnpackRecord(p.Record)
+	if err != nil {
+		return nil, err
+	}
+	e := &Entry{Record: *r, State: p.State, Sketch: p.Sketch, Hash: p.Hash, Keys: p.Keys}
+	if p.Kept {
+		e.Text = p.Text
+	}
+	if len(p.Links) > 0 {
+		e.Out = p.Links
+	}
+	return e, nil
+}
+
+// copyName is the name of a value that marks a store as an incomplete copy. Copy writes the value before
+// all other data, and sets it to "" when the copy is complete.
+const copyName = "copy"
+
+// ErrIncomplete means that copying to a store was interrupted.
+var ErrIncomplete = errors.New("the store is an incomplete copy of another one")
+
+// CopyMark returns the value that marks an incomplete copy. If the new store is created with this value,
+// it is marked before [Copy] begins.
+func CopyMark() NamedValue { return NamedValue{copyName, []byte("incomplete")} }
+
+// CheckCopied returns [ErrIncomplete] if the store is an incomplete copy.
+func CheckCopied(ctx context.Context, s Reader) error {
+	b, err := s.Meta(ctx, copyName)
+	if err == nil && len(b) > 0 {
+		err = ErrIncomplete
+	}
+	return err
+}
+
+// Limits of what Copy passes to one call of Load.
+const (
+	mostLoaded      = 256
+	mostLoadedBytes = 4 << 20
+)
+
+// Copy copies the contents of the store from to the store to, which must be empty. Until the copy is
+// complete, [CheckCopied] returns an error for it, even if the process is killed. At the end, Copy
+// compares the numbers of pages and URLs in both stores. After each step it calls tell with the number
+// of records copied so far.
+func Copy(ctx context.Context, to, from Store, tell func(pages int64)) error {
+	if err := isEmpty(ctx, to); err != nil {
+		return err
+	}
+	mark := CopyMark()
+	if err := errors.Join(to.SetMeta(ctx, mark.Name, mark.Value), to.Sync()); err != nil {
+		return err
+	}
+	c := copying{to: to, tell: tell}
+	for part, err := range from.Dump(ctx) {
+		if err == nil {
+			err = c.add(ctx, part)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if err := c.flush(ctx); err != nil {
+		return err
+	}
+	if err := c.compare(ctx); err != nil {
+		return err
+	}
+	return errors.Join(to.Sync(), to.SetMeta(ctx, copyName, nil), to.Sync())
+}
+
+func isEmpty(ctx context.Context, s Store) error {
+	counts, err := s.Counts(ctx)
+	if err != nil {
+		return err
+	}
+	tally, err := s.Tally(ctx)
+	if err == nil && (counts != frontier.Counts{} || !reflect.DeepEqual(tally, Tally{})) {
+		err = errors.New("the store to copy to is not empty")
+	}
+	return err
+}
+
+// A copying is the state of Copy.
+type copying struct {
+	to     Store
+	tell   func(pages int64)
+	parts  []*Part
+	bytes  int
+	pages  int64
+	tally  Tally
+	counts frontier.PerState
+}
+
+func (c *copying) add(ctx context.Context, p *Part) error {
+	switch {
+	case p.Value != nil:
+		if p.Value.Name == copyName {
+			return nil
+		}
+		c.bytes += len(p.Value.Value)
+	case p.Page != nil:
+		r, err := UnpackRecord(p.Page.Record)
+		if err != nil {
+			return err
+		}
+		c.pages++
+		c.tally.Add(r)
+		if p.Page.State != frontier.Unknown {
+			c.counts[p.Page.State]++
+		}
+		c.bytes += len(p.Page.Record) + len(p.Page.Text) + len(p.Page.Links)
+	case p.Outside != "":
+		c.counts[frontier.Outside]++
+	case p.Item != nil:
+		c.counts[frontier.Pending]++
+	}
+	if c.parts = append(c.parts, p); len(c.parts) < mostLoaded && c.bytes < mostLoadedBytes {
+		return nil
+	}
+	return c.flush(ctx)
+}
+
+func (c *copying) flush(ctx context.Context) error {
+	if err := c.to.Load(ctx, c.parts); err != nil {
+		return err
+	}
+	c.parts, c.bytes = nil, 0
+	c.tell(c.pages)
+	return nil
+}
+
+// compare returns an error if the numbers of pages and URLs in the new store differ from those read.
+func (c *copying) compare(ctx context.Context) error {
+	counts, err := c.to.Counts(ctx)
+	if err != nil {
+		return err
+	}
+	tally, err := c.to.Tally(ctx)
+	if err == nil && (counts != c.counts.Counts() || !reflect.DeepEqual(tally, c.tally)) {
+		err = fmt.Errorf("the copy differs from the original store: %+v and %+v, want %+v and %+v", counts, tally, c.counts.Counts(), c.tally)
+	}
+	return err
+}

@@ -1,0 +1,103 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"skink/store"
+)
+
+// tables are the tables and the view of schema.sql.
+var tables = []string{"turn", "visit", "page", "posting", "known", "queue", "host", "worker", "counter", "meta", "pages"}
+
+// InSchema returns the text of an address, with its parameters, for another schema of the database.
+func InSchema(address, schema string) string {
+	base, query, _ := strings.Cut(address, "?")
+	parameters, _ := url.ParseQuery(query) // what cannot be parsed is left out; ParseAddress has refused it
+	parameters.Set("schema", schema)
+	return base + "?" + parameters.Encode()
+}
+
+// Schemas returns the names of the schemas in the database of an address that contain stores, sorted.
+// The schema of the address itself is ignored.
+func Schemas(ctx context.Context, a Address) (names []string, err error) {
+	err = once(ctx, a, func(conn *pgx.Conn) error {
+		rows, err := conn.Query(ctx, "SELECT table_schema FROM information_schema.columns WHERE table_name = 'turn' AND column_name = 'birth' ORDER BY table_schema")
+		if err != nil {
+			return err
+		}
+		names, err = pgx.CollectRows(rows, pgx.RowTo[string])
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list the stores of %s: %w", a, err)
+	}
+	return names, nil
+}
+
+// Drop deletes a store with its schema. It also deletes a store that was emptied, or that another
+// version of skink made. Its errors wrap [store.ErrNotExist], and [store.ErrInUse] if a worker uses the
+// store. Drop refuses a schema with tables that are not those of a store.
+func Drop(ctx context.Context, a Address) error {
+	err := once(ctx, a, func(conn *pgx.Conn) error {
+		rows, err := conn.Query(ctx, "SELECT table_name FROM information_schema.tables WHERE table_schema = $1 ORDER BY table_name", a.schema)
+		if err != nil {
+			return err
+		}
+		names, err := pgx.CollectRows(rows, pgx.RowTo[string])
+		if err != nil {
+			return err
+		}
+		if !slices.Contains(names, "turn") || !slices.Contains(names, "visit") {
+			return store.ErrNotExist
+		}
+		for _, name := range names {
+			if !slices.Contains(tables, name) {
+				return fmt.Errorf("the schema %s has a table or view %s that is not skink's: drop that first", a.schema, name)
+			}
+		}
+		var inUse bool
+		err = conn.QueryRow(ctx, "SELECT EXISTS (SELECT FROM host WHERE worker IS NOT NULL AND until > now()) OR EXISTS (SELECT FROM worker WHERE "+present+")").Scan(&inUse)
+		switch {
+		case err != nil:
+			return err
+		case inUse:
+			return store.ErrInUse
+		}
+		_, err = conn.Exec(ctx, "DROP SCHEMA "+pgx.Identifier{a.schema}.Sanitize()+" CASCADE")
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("drop store %s: %w", a, err)
+	}
+	return nil
+}
+
+// once calls do with a connection of its own, which it closes.
+func once(ctx context.Context, a Address, do func(*pgx.Conn) error) error {
+	pool, err := pgxpool.NewWithConfig(ctx, a.config.Copy())
+	if err != nil {
+		return err
+	}
+	defer pool.Close()
+	return (&Store{address: a}).tryFor(ctx, openPatience, func(ctx context.Context) error {
+		return pool.AcquireFunc(ctx, func(conn *pgxpool.Conn) error { return do(conn.Conn()) })
+	})
+}
+
+// Size returns how many bytes the tables and indexes of the store occupy, or 0 if the server cannot
+// tell.
+func (s *Store) Size(ctx context.Context) (bytes int64) {
+	const sql = `SELECT coalesce(sum(pg_total_relation_size(format('%I.%I', table_schema, table_name)::regclass)), 0)::bigint
+ FROM information_schema.tables WHERE table_schema = $1 AND table_type = 'BASE TABLE'`
+	if err := s.pool.QueryRow(ctx, sql, s.address.schema).Scan(&bytes); err != nil {
+		return 0 // some databases with the protocol of PostgreSQL do not have this function
+	}
+	return bytes
+}

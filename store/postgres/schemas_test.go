@@ -1,0 +1,94 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"skink/store"
+	"skink/store/postgres/postgrestest"
+)
+
+// TestDrop removes stores, and only stores that nobody uses.
+func TestDrop(t *testing.T) {
+	ctx := context.Background()
+	server := postgrestest.Start(t)
+	at := func(schema string) Address {
+		a, err := ParseAddress(InSchema(server.URL("any"), schema))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return a
+	}
+	database, _, _ := strings.Cut(server.URL(""), "?")
+	conn, err := pgx.Connect(ctx, database)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(ctx)
+	run := func(sql string) {
+		t.Helper()
+		if _, err := conn.Exec(ctx, sql); err != nil {
+			t.Fatal(err)
+		}
+	}
+	wantSchemas := func(want ...string) {
+		t.Helper()
+		got, err := Schemas(ctx, at("any"))
+		if err != nil || !slices.Equal(got, want) {
+			t.Errorf("stores: %v, %v, want %v", got, err, want)
+		}
+	}
+	for _, name := range []string{"b", "a", "user"} { // user is a reserved word of SQL
+		s, err := Open(ctx, at(name), Options{Create: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s.Size(ctx) < 1000 {
+			t.Errorf("the store %s has %d bytes", name, s.Size(ctx))
+		}
+		s.Close()
+	}
+	run("CREATE SCHEMA other; CREATE TABLE other.turn (one int)")
+	wantSchemas("a", "b", "user")
+
+	if err := Drop(ctx, at("nowhere")); !errors.Is(err, store.ErrNotExist) {
+		t.Errorf("drop a schema that does not exist: %v", err)
+	}
+	if err := Drop(ctx, at("other")); !errors.Is(err, store.ErrNotExist) {
+		t.Errorf("drop a schema that is no store: %v", err)
+	}
+	run("CREATE TABLE a.mine (n int)")
+	if err := Drop(ctx, at("a")); err == nil || !strings.Contains(err.Error(), "mine") {
+		t.Errorf("drop a store with a table of the user: %v", err)
+	}
+	run("DROP TABLE a.mine; TRUNCATE a.turn")
+	if err := Drop(ctx, at("a")); err != nil {
+		t.Errorf("drop an emptied store: %v", err)
+	}
+	if err := Drop(ctx, at("user")); err != nil {
+		t.Error(err)
+	}
+
+	s, err := Open(ctx, at("b"), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Claim(ctx, "worker", 1, time.Minute); err != nil {
+		t.Fatal(err)
+	}
+	if err := Drop(ctx, at("b")); !errors.Is(err, store.ErrInUse) {
+		t.Errorf("drop a store that a worker uses: %v", err)
+	}
+	wantSchemas("b")
+	s.Close()
+	if err := Drop(ctx, at("b")); err != nil {
+		t.Error(err)
+	}
+	wantSchemas()
+}
