@@ -8,6 +8,8 @@
 //	skink export [flags]            write the pages of a store, for a search index
 //	skink status [flags]            print the progress of a crawl
 //	skink check [flags]             check a store for damage
+//	skink store list|info|copy|drop [flags] [STORE...]
+//	                                list, describe, copy or remove stores
 //	skink view [flags]              show a store in a browser
 //	skink tune [flags] PAIRS        find the best settings for labelled pairs
 //	skink key new|show FILE...      make a key that signs requests

@@ -173,7 +173,7 @@ func (f *fetcher) submitLogin(ctx context.Context, h access.Host) error {
 	action := at
 	if form.action != "" {
 		if action, err = base.Resolve(form.action); err != nil {
-			return fail("the form leads to %q: %v", form.action, err)
+			return fail("the form is sent to %q: %v", form.action, err)
 		}
 	}
 	host := frontier.HostOf(action)

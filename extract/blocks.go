@@ -10,8 +10,8 @@ type Block struct {
 }
 
 // FromBlocks fills d with the text of a document that another package has read, such as a PDF. The
-// caller sets the metadata of d. FromBlocks sets Text, Words, Lang, H1, Root and Sure, and also
-// Title if it is empty. The whole text is the main text.
+// caller sets the metadata of d. FromBlocks sets Title if it is empty, and the fields that depend on
+// the text, such as Words. The whole text is the main text.
 func FromBlocks(d *Document, blocks []Block) {
 	var w writer
 	for _, b := range blocks {
@@ -21,7 +21,9 @@ func FromBlocks(d *Document, blocks []Block) {
 		if len(w.blocks) == before { // the text had only white space or invisible characters
 			continue
 		}
-		d.levels = append(d.levels, b.Level)
+		if b.Level > 0 {
+			d.Headings = append(d.Headings, Heading{Line: before, Level: min(b.Level, 6)})
+		}
 		if b.Level == 1 && len(d.H1) < maxHeadings {
 			h := line{most: maxHeading}
 			h.add(b.Text)

@@ -77,8 +77,9 @@ type Document struct {
 
 	Markup markup.Facts // faults of the HTML; the zero value without Options.Markup, and for feeds and plain text
 
-	page   *marked // the parsed page for WriteHTML and Markdown; nil without Options.Page
-	levels []int   // heading level of each line of Text, 0 if the line is not a heading; set by FromBlocks
+	Headings []Heading // the headings in Text, in order
+
+	page *marked // the parsed page for WriteHTML and Markdown; nil without Options.Page
 }
 
 // HasText reports whether the page has a text that can be compared with others. It is false for a

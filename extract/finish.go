@@ -18,6 +18,7 @@ func (s *survey) finish() {
 		d.Breadcrumbs = s.breadcrumbs()
 	}
 	d.Sure = s.share()
+	d.Headings = s.headings()
 	d.Left = joinBlocks(&s.writer, func(i int) bool {
 		b := &s.blocks[i]
 		return !b.taken && !b.again && b.runs()

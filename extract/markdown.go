@@ -2,6 +2,7 @@ package extract
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -14,15 +15,16 @@ import (
 // Markdown is written from the main text only. Each block of the main text becomes a paragraph, a
 // heading, a list item or a table row. The choice depends on the HTML elements around the text
 // nodes of the block, and so do links, code and emphasis. The Markdown has the words of
-// Document.Text in the same order.
+// Document.Text in the same order. If the text has no main heading, one is added above it.
 //
 // The dialect is CommonMark 0.31 with the tables and the strikethrough of GitHub Flavored Markdown.
 // Some HTML has no equivalent in this dialect. A term of a definition list becomes bold, and its
 // definitions become list items. A cell that spans columns is followed by empty cells. A cell that
 // spans rows is not repeated.
 
-// Markdown returns the main text as Markdown, without a newline at its end. A link to javascript:
-// or data: becomes plain text. If the page is plain text or was not parsed into a tree, each line
+// Markdown returns the main text as Markdown, without a newline at its end. If the text of an HTML
+// page has no heading of level 1, the Markdown begins with the first <h1> of the page, or else with
+// the title. A link in a heading, or to javascript: or data:, becomes plain text. If the page is plain text or was not parsed into a tree, each line
 // becomes a paragraph.
 //
 // The page must have been parsed with [Options].Page.
@@ -30,13 +32,17 @@ func (d *Document) Markdown(opt MarkdownOptions) string {
 	m := &markdown{opt: opt, counts: map[*html.Node]int{}, delimiters: map[*html.Node]int{}}
 	switch {
 	case d.page != nil:
+		if top := d.missingTop(); top != "" {
+			m.put(nil, headingLine(1, escape(top)), false)
+		}
 		m.survey = d.page.survey
 		m.page(m.shown())
 	case d.Text != "":
-		n := 0
+		n, headings := 0, d.Headings
 		for line := range strings.SplitSeq(d.Text, "\n") {
-			if n < len(d.levels) && d.levels[n] > 0 {
-				m.put(nil, headingLine(min(d.levels[n], 6), escape(line)), false)
+			if len(headings) > 0 && headings[0].Line == n {
+				m.put(nil, headingLine(headings[0].Level, escape(line)), false)
+				headings = headings[1:]
 			} else {
 				m.put(nil, guardStart(escape(line)), true)
 			}
@@ -44,6 +50,23 @@ func (d *Document) Markdown(opt MarkdownOptions) string {
 		}
 	}
 	return m.out.String()
+}
+
+// missingTop returns the heading to write above the main text. It returns "" if the text has a
+// heading of level 1, if its first line is the title already, or if the page has no title.
+func (d *Document) missingTop() string {
+	top := d.Title
+	for _, h := range d.H1 {
+		if h != "" {
+			top = h
+			break
+		}
+	}
+	first, _, _ := strings.Cut(d.Text, "\n")
+	if first == "" || first == top || slices.ContainsFunc(d.Headings, func(h Heading) bool { return h.Level == 1 }) {
+		return ""
+	}
+	return top
 }
 
 // Release returns the memory that is kept because of [Options].Page to a pool, for use by the next

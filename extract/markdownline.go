@@ -66,6 +66,9 @@ func marksOf(n *html.Node) (sp span) {
 			inHeading, sp.strong = true, false // headings are bold anyway
 		}
 	}
+	if inHeading { // programs that read headings expect words alone
+		sp.link = nil
+	}
 	return sp
 }
 

@@ -3,6 +3,8 @@ package extract
 import (
 	"unicode"
 	"unicode/utf8"
+
+	"skink/internal/language"
 )
 
 // A block is one line of the page's text: a paragraph, a heading, a list item, a table row, or a
@@ -72,7 +74,7 @@ func (w *writer) write(s string) {
 		case unicode.IsSpace(r):
 			w.separate(' ')
 		default:
-			w.put(s[i:i+size], standsAlone(r))
+			w.put(s[i:i+size], language.StandsAlone(r))
 		}
 		i += size
 	}
@@ -121,7 +123,7 @@ func (w *writer) space() {
 }
 
 // put appends text that has no white space. alone is true if the text is a character of a script
-// without spaces, see standsAlone.
+// without spaces, see [language.StandsAlone].
 func (w *writer) put(s string, alone bool) {
 	if !w.open {
 		w.blocks = append(w.blocks, block{start: len(w.text), kind: w.kind, elem: w.elem})
@@ -213,19 +215,6 @@ func invisible(r rune) bool {
 	return false
 }
 
-// standsAlone reports whether a letter belongs to a script that is written without spaces between
-// words: Han, kana, Thai, Lao or Khmer. Each such letter counts as a word, as in the canonical text
-// of package dedup.
-func standsAlone(r rune) bool {
-	switch {
-	case r < 0xe00:
-		return false
-	case r < 0xf00, 0x1780 <= r && r < 0x1800, 0x3040 <= r && r < 0x3100, 0x3400 <= r && r < 0xa000, 0xf900 <= r && r < 0xfb00, 0x20000 <= r && r < 0x40000:
-		return unicode.IsLetter(r) || unicode.IsMark(r)
-	}
-	return false
-}
-
 // countWords returns the approximate number of words in a text: runs between white space, and each
 // character of a script without spaces.
 func countWords(text string) int {
@@ -244,7 +233,7 @@ func countWords(text string) int {
 		}
 		r, size := utf8.DecodeRuneInString(text[i:])
 		switch {
-		case standsAlone(r):
+		case language.StandsAlone(r):
 			words++
 			inWord = false
 		case !inWord && !(0x3000 <= r && r < 0x3040): // ignore the punctuation of these scripts

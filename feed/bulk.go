@@ -107,7 +107,7 @@ func NewBulk(s store.Reader, opt BulkOptions) (*Bulk, error) {
 	case err != nil:
 		return nil, err
 	case u.Scheme != "http" && u.Scheme != "https", u.Host == "", strings.Trim(u.Path, "/") == "", strings.Contains(strings.Trim(u.Path, "/"), "/_"):
-		return nil, fmt.Errorf("%s names no index: try https://HOST:9200/INDEX", u.Redacted())
+		return nil, fmt.Errorf("%s does not name an index: try https://HOST:9200/INDEX", u.Redacted())
 	case u.User != nil:
 		return nil, errors.New("the URL of an index must not contain a user or a password: set them in the environment")
 	}
@@ -134,7 +134,10 @@ func (b *Bulk) Counts() (sent, deleted, refused int) { return b.sent, b.deleted,
 func (b *Bulk) CatchUp(ctx context.Context) error {
 	after := b.cursor
 	b.items, b.bytes = nil, 0 // a call that failed may have left items
-	for change, err := range b.s.Changes(ctx, b.cursor, store.WantText) {
+	if err := b.opt.prepare(ctx, b.s); err != nil {
+		return fmt.Errorf("send to %s: %w", b.opt.URL, err)
+	}
+	for change, err := range b.s.Changes(ctx, b.cursor, b.opt.want()) {
 		if err == nil {
 			err = ctx.Err()
 		}
@@ -205,7 +208,7 @@ func (b *Bulk) flush(ctx context.Context, after store.Cursor) error {
 var ErrNotAllowed = errors.New("not allowed")
 
 // errTooLarge means that the server does not accept a bulk of this size.
-var errTooLarge = errors.New("the bulk is too large for the server")
+var errTooLarge = errors.New("the request is too large for the server")
 
 // send sends items. It retries those with a temporary failure, and halves a bulk that is too large.
 func (b *Bulk) send(ctx context.Context, items []item) error {

@@ -49,6 +49,11 @@ type Document struct {
 	ContentSignals string `json:"content_signals,omitempty"`
 	Rendered       bool   `json:"rendered,omitempty"`
 	Private        bool   `json:"private,omitempty"`
+
+	Depth    *int     `json:"depth,omitempty"`    // nil unless [Options].Fields has it
+	Inlinks  *int     `json:"inlinks,omitempty"`  // likewise
+	Outlinks []string `json:"outlinks,omitempty"` // likewise
+	Headings []string `json:"headings,omitempty"` // likewise
 }
 
 // documentOf returns the document of a record, without text and Markdown.

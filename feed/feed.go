@@ -24,6 +24,7 @@ import (
 	"time"
 
 	"skink/dedup"
+	"skink/extract"
 	"skink/store"
 )
 
@@ -85,12 +86,14 @@ const (
 
 // Options configures [Write]. The zero value writes all unique and thin pages as JSON Lines.
 type Options struct {
-	Include  Include // default Unique
-	MinWords int     // pages with fewer words are left out
-	NoThin   bool    // pages with the verdict thin are left out
-	Format   Format  // default JSONLines
-	Packed   bool    // for WET only: each record is compressed as a separate gzip member; false: no compression
-	Markdown bool    // the field markdown is written, if the store keeps it
+	Include  Include       // default Unique
+	MinWords int           // pages with fewer words are left out
+	NoThin   bool          // pages with the verdict thin are left out
+	Format   Format        // default JSONLines
+	Packed   bool          // for WET only: each record is compressed as a separate gzip member; false: no compression
+	Markdown bool          // the field markdown is written, if the store keeps it
+	Links    extract.Links // what remains of the links in the field markdown; "": all of it
+	Fields   []Field       // fields that are written on request only
 
 	NoSignals []string // pages are left out if the robots.txt of their host states one of these content signals, such as "ai-train=no"
 
@@ -101,6 +104,8 @@ type Options struct {
 	Own func(page *store.Content) (text string, blocks, words int)
 
 	After store.Cursor // cursor after which to begin; "": at the first page
+
+	inlinks map[dedup.Hash]int // if Fields has Inlinks: how many other pages link to a page, by its ID
 
 	Changes bool      // each line has the kind of the change, and pages that are gone have lines too
 	Since   time.Time // only changes after this time are written; zero: all changes
@@ -129,9 +134,12 @@ func Write(ctx context.Context, w io.Writer, s store.Reader, opt Options) (pages
 	if err := opt.check(); err != nil {
 		return 0, err
 	}
+	if err := opt.prepare(ctx, s); err != nil {
+		return 0, fmt.Errorf("write feed: %w", err)
+	}
 	out := bufio.NewWriterSize(w, bufferSize)
 	write, end := opt.writer(out)
-	for page, err := range s.Changes(ctx, opt.After, store.WantText) {
+	for page, err := range s.Changes(ctx, opt.After, opt.want()) {
 		if err == nil {
 			err = ctx.Err()
 		}
@@ -159,8 +167,14 @@ func (opt *Options) document(page *store.Content) (*Document, error) {
 	if d != nil && !opt.Markdown {
 		d.Markdown = ""
 	}
+	if d != nil && opt.Links != "" {
+		d.Markdown = extract.RewriteLinks(d.Markdown, opt.Links)
+	}
 	if d != nil && d.Text != "" && opt.Own != nil {
 		d.Text, d.Boilerplate, d.RemovedWords = opt.Own(page)
+	}
+	if d != nil && d.Change != store.Gone {
+		opt.addFields(d, page)
 	}
 	return d, err
 }

@@ -38,6 +38,10 @@ var mapped = map[string]map[string]any{
 	"removed_words":   {"type": "integer"},
 	"content_signals": {"type": "keyword"},
 	"private":         {"type": "boolean"},
+	"depth":           {"type": "integer"},
+	"inlinks":         {"type": "integer"},
+	"outlinks":        keyword,
+	"headings":        {"type": "text"},
 	"markdown":        {"type": "text", "index": false}, // not indexed, because searches use the field text
 }
 

@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"regexp"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -18,17 +19,20 @@ func TestSchema(t *testing.T) {
 		t.Fatal(err)
 	}
 	var got []string
-	for _, row := range regexp.MustCompile("(?m)^\\| `([a-z_]+)` \\| ([a-z]+) \\| ([a-z0-9]+) \\| .+ \\|$").FindAllStringSubmatch(string(text), -1) {
+	documents, _, _ := strings.Cut(string(text), "\n## ") // the rest is of passages and links
+	for _, row := range regexp.MustCompile("(?m)^\\| `([a-z_]+)` \\| ([a-z]+) \\| ([a-z0-9]+) \\| .+ \\|$").FindAllStringSubmatch(documents, -1) {
 		got = append(got, row[1]+" "+row[2]+" "+row[3])
 	}
-	inTable := map[table.ColumnType]string{table.String: "string", table.Integer: "int64", table.Float: "double", table.Boolean: "boolean", table.Time: "timestamp"}
+	inTable := map[table.ColumnType]string{table.String: "string", table.Integer: "int64", table.Float: "double", table.Boolean: "boolean", table.Time: "timestamp", table.List: "strings"}
 	var want []string
 	document := reflect.TypeFor[Document]()
 	for i, c := range columns {
 		inJSON := "string"
 		switch f := document.Field(i).Type; {
 		case f == reflect.TypeFor[time.Time]():
-		case f.Kind() == reflect.Int, f.Kind() == reflect.Float64:
+		case f.Kind() == reflect.Slice:
+			inJSON = "array"
+		case f.Kind() == reflect.Int, f.Kind() == reflect.Float64, f.Kind() == reflect.Pointer:
 			inJSON = "number"
 		case f.Kind() == reflect.Bool:
 			inJSON = "boolean"

@@ -27,8 +27,10 @@ func kindOf(t reflect.Type) table.ColumnType {
 	switch {
 	case t == reflect.TypeFor[time.Time]():
 		return table.Time
-	case t.Kind() == reflect.Int:
+	case t.Kind() == reflect.Int, t == reflect.TypeFor[*int]():
 		return table.Integer
+	case t == reflect.TypeFor[[]string]():
+		return table.List
 	case t.Kind() == reflect.Float64:
 		return table.Float
 	case t.Kind() == reflect.Bool:
@@ -56,7 +58,9 @@ func (w *tableWriter) write(d *Document) error {
 		case table.String:
 			row[i] = stringOf(f)
 		case table.Integer:
-			row[i] = int(f.Int())
+			row[i] = int(reflect.Indirect(f).Int())
+		case table.List:
+			row[i] = validated(f.Interface().([]string))
 		default:
 			row[i] = f.Interface()
 		}
@@ -70,4 +74,13 @@ func stringOf(f reflect.Value) string {
 		return strings.ToValidUTF8(f.String(), "\uFFFD")
 	}
 	return f.Interface().(interface{ String() string }).String()
+}
+
+// validated returns strings as valid UTF-8.
+func validated(list []string) []string {
+	valid := make([]string, len(list))
+	for i, s := range list {
+		valid[i] = strings.ToValidUTF8(s, "\uFFFD")
+	}
+	return valid
 }

@@ -40,6 +40,9 @@ func TestParquet(t *testing.T) {
 		}
 		for _, name := range r.Schema().Names() {
 			got, _ := row.Value(name)
+			if _, ok := got.([]any); ok && line[name] == nil { // a list is read as such, and an empty one is not in the line
+				continue
+			}
 			if at, ok := got.(int64); ok && name == "fetched_at" {
 				got = time.UnixMicro(at).UTC().Format(time.RFC3339)
 			}

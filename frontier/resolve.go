@@ -79,6 +79,20 @@ func (b *Base) Resolve(href string) (string, error) {
 	return b.resolveParsed(href)
 }
 
+// Absolute resolves a URL, and keeps its fragment. It returns a URL unchanged if it cannot be resolved
+// or is not http.
+func (b *Base) Absolute(href string) string {
+	ref, fragment, found := strings.Cut(href, "#")
+	url, err := b.Resolve(ref)
+	if err != nil {
+		return href
+	}
+	if found {
+		url += "#" + fragment
+	}
+	return url
+}
+
 // resolveParsed does the work of [Base.Resolve] with the full parser of the URL Standard. Resolve
 // calls it for links that resolvePlain cannot handle.
 func (b *Base) resolveParsed(href string) (string, error) {

@@ -272,11 +272,11 @@ func (m *Memory) Pages(ctx context.Context, ids []dedup.Hash, want Want) ([]*Con
 func (v memoryVisit) content(want Want) (Content, error) {
 	c := Content{Record: v.record}
 	if want&WantText != 0 && v.text != nil {
-		text, markdown, err := UnpackMarked(v.text)
+		text, markdown, headings, err := UnpackMarked(v.text)
 		if err != nil {
 			return c, fmt.Errorf("text of %s: %w", v.record.URL, err)
 		}
-		c.Text, c.Markdown, c.Kept = string(text), string(markdown), true
+		c.Text, c.Markdown, c.Headings, c.Kept = string(text), string(markdown), headings, true
 	}
 	if want&WantSketch != 0 && v.sketch != nil {
 		sketch := *v.sketch

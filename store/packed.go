@@ -42,11 +42,11 @@ func (p *Packed) Unpack() (*Content, error) {
 	if !p.Kept {
 		return c, nil
 	}
-	text, markdown, err := UnpackMarked(p.Text)
+	text, markdown, headings, err := UnpackMarked(p.Text)
 	if err != nil {
 		return nil, fmt.Errorf("text of %s: %w", c.Record.URL, err)
 	}
-	c.Text, c.Markdown = string(text), string(markdown)
+	c.Text, c.Markdown, c.Headings = string(text), string(markdown), headings
 	return c, nil
 }
 

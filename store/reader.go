@@ -45,7 +45,7 @@ type Reader interface {
 type Want uint8
 
 const (
-	WantText   Want = 1 << iota // the page's main text, and its Markdown if the store keeps that
+	WantText   Want = 1 << iota // the page's main text with its headings, and its Markdown if the store keeps that
 	WantSketch                  // the sketch of the page's main text
 	WantLinks                   // the page's links
 
@@ -60,7 +60,8 @@ type Content struct {
 	Sketch *dedup.Sketch // nil: the page has none
 	Links  []Link        // in document order; nil: the page has none, or none were kept
 
-	Markdown string // the main text as Markdown, if WantText was set; "": the store keeps none
+	Markdown string    // the main text as Markdown, if WantText was set; "": the store keeps none
+	Headings []Heading // the headings in Text, in order, if WantText was set
 }
 
 // A Cursor is a position in the changes of a store. It is printable, and only the store that made

@@ -7,7 +7,7 @@ import (
 )
 
 // FormatVersion is the version of the records and of Settings.
-const FormatVersion = 2
+const FormatVersion = 3
 
 // Settings describe how the pages of a store are read and compared. They are fixed when the store
 // is made, because sketches made with different settings cannot be compared.

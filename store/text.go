@@ -6,6 +6,8 @@ import (
 	"sync"
 
 	"github.com/klauspost/compress/zstd"
+
+	"skink/internal/field"
 )
 
 // Each text is stored as one zstd frame. The compression level is the fastest. On main texts of a
@@ -36,49 +38,94 @@ const maxText = 1 << 30
 // so that several workers can compress texts in parallel.
 func Pack(text []byte) []byte { return encoder().EncodeAll(text, make([]byte, 0, len(text)/2+64)) }
 
-// A text and its Markdown are stored in one frame, the Markdown right after the text. The Markdown
-// repeats the words of the text, and so takes little room there. A skippable frame of zstd (RFC
-// 8878, section 3.1.2) comes before it and holds the length of the text. It consists of the magic
-// number, the number 4, and that length, four bytes each, little-endian.
+// A Heading is a line of a page's main text that is a heading.
+type Heading struct {
+	Line  int    `json:"line"`         // index of the line in the text, from 0
+	Level int    `json:"level"`        // 1 to 6
+	ID    string `json:"id,omitempty"` // fragment of a URL that leads to the heading, not escaped; "": the page has none
+}
+
+// # Marked texts
+//
+// A text with its Markdown and its headings is one frame of all three. The Markdown and the ids of
+// headings repeat words of the text, and so take little room there. A skippable frame of zstd (RFC
+// 8878, section 3.1.2) comes before it: the magic number, the length of its content, which is 8, the
+// length of the text, and that of the Markdown. Each of the four has four bytes, little-endian.
+//
+// Each heading is the number of lines after the heading before, its level, the length of its id, and
+// the id. Numbers are unsigned varints as in encoding/binary.
 const (
 	splitMagic = 0x184D2A53
-	splitSize  = 12
+	splitSize  = 16
 )
 
-// PackMarked compresses a text together with its Markdown.
-func PackMarked(text, markdown []byte) []byte {
-	if len(markdown) == 0 {
+// PackMarked compresses a text together with its Markdown and its headings, which may be empty.
+func PackMarked(text, markdown []byte, headings []Heading) []byte {
+	if len(markdown) == 0 && len(headings) == 0 {
 		return Pack(text)
 	}
-	both := append(append(make([]byte, 0, len(text)+len(markdown)), text...), markdown...)
-	packed := make([]byte, 0, splitSize+len(both)/3+64)
+	all := append(append(make([]byte, 0, len(text)+len(markdown)+16*len(headings)), text...), markdown...)
+	line := 0
+	for _, h := range headings {
+		all = binary.AppendUvarint(all, uint64(h.Line-line))
+		all = append(all, byte(h.Level))
+		all = binary.AppendUvarint(all, uint64(len(h.ID)))
+		all = append(all, h.ID...)
+		line = h.Line
+	}
+	packed := make([]byte, 0, splitSize+len(all)/3+64)
 	packed = binary.LittleEndian.AppendUint32(packed, splitMagic)
 	packed = binary.LittleEndian.AppendUint32(packed, splitSize-8)
 	packed = binary.LittleEndian.AppendUint32(packed, uint32(len(text)))
-	return encoder().EncodeAll(both, packed)
+	packed = binary.LittleEndian.AppendUint32(packed, uint32(len(markdown)))
+	return encoder().EncodeAll(all, packed)
 }
 
-// Unpack is the inverse of Pack. For a text with its Markdown it returns the text alone. It returns
-// [ErrCorrupt] for a damaged text.
+// Unpack is the inverse of Pack. For a text that PackMarked made it returns the text alone. It
+// returns [ErrCorrupt] for a damaged text.
 func Unpack(packed []byte) ([]byte, error) {
-	text, _, err := UnpackMarked(packed)
+	text, _, _, err := unpackParts(packed)
 	return text, err
 }
 
-// UnpackMarked is the inverse of PackMarked. A text that was packed alone has no Markdown.
-func UnpackMarked(packed []byte) (text, markdown []byte, err error) {
-	split := -1
-	if len(packed) >= splitSize && binary.LittleEndian.Uint32(packed) == splitMagic {
-		split, packed = int(binary.LittleEndian.Uint32(packed[8:])), packed[splitSize:]
+// UnpackMarked is the inverse of PackMarked. A text that was packed alone has no Markdown and no
+// headings.
+func UnpackMarked(packed []byte) (text, markdown []byte, headings []Heading, err error) {
+	text, markdown, rest, err := unpackParts(packed)
+	if err != nil {
+		return nil, nil, nil, err
 	}
-	both, err := decoder().DecodeAll(packed, nil)
+	d := field.Reader{Rest: rest}
+	line := 0
+	for len(d.Rest) > 0 {
+		further := d.Varint()
+		h := Heading{Level: int(d.Byte()), ID: string(d.Bytes(d.Varint()))}
+		if d.Bad || further > maxText {
+			return nil, nil, nil, fmt.Errorf("%w: headings", ErrCorrupt)
+		}
+		line += int(further)
+		h.Line = line
+		headings = append(headings, h)
+	}
+	return text, markdown, headings, nil
+}
+
+// unpackParts returns the text, the Markdown and the encoded headings of a packed text.
+func unpackParts(packed []byte) (text, markdown, headings []byte, err error) {
+	split := len(packed) >= splitSize && binary.LittleEndian.Uint32(packed) == splitMagic
+	var first, second int
+	if split {
+		first, second = int(binary.LittleEndian.Uint32(packed[8:])), int(binary.LittleEndian.Uint32(packed[12:]))
+		packed = packed[splitSize:]
+	}
+	all, err := decoder().DecodeAll(packed, nil)
 	switch {
 	case err != nil:
-		return nil, nil, fmt.Errorf("unpack text: %w: %v", ErrCorrupt, err)
-	case split < 0:
-		return both, nil, nil
-	case split > len(both):
-		return nil, nil, fmt.Errorf("unpack text: %w: shorter than its stored length", ErrCorrupt)
+		return nil, nil, nil, fmt.Errorf("unpack text: %w: %v", ErrCorrupt, err)
+	case !split:
+		return all, nil, nil, nil
+	case first+second > len(all):
+		return nil, nil, nil, fmt.Errorf("unpack text: %w: shorter than its stored length", ErrCorrupt)
 	}
-	return both[:split:split], both[split:], nil
+	return all[:first:first], all[first : first+second : first+second], all[first+second:], nil
 }

@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"errors"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -9,14 +10,20 @@ import (
 	"skink/store"
 )
 
-// UnpackMarked returns a text and its Markdown, and Unpack returns the text alone.
+// A text with its Markdown and headings comes back whole, and as a text where only that is asked for.
 func TestPackMarked(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		text, markdown := rapid.String().Draw(r, "text"), rapid.String().Draw(r, "markdown")
-		packed := store.PackMarked([]byte(text), []byte(markdown))
-		gotText, gotMarkdown, err := store.UnpackMarked(packed)
-		if err != nil || string(gotText) != text || string(gotMarkdown) != markdown {
-			r.Fatalf("got %q and %q, %v; want %q and %q", gotText, gotMarkdown, err, text, markdown)
+		var headings []store.Heading
+		line := 0
+		for range rapid.IntRange(0, 4).Draw(r, "headings") {
+			line += rapid.IntRange(0, 1000).Draw(r, "lines")
+			headings = append(headings, store.Heading{Line: line, Level: rapid.IntRange(1, 6).Draw(r, "level"), ID: rapid.String().Draw(r, "id")})
+		}
+		packed := store.PackMarked([]byte(text), []byte(markdown), headings)
+		gotText, gotMarkdown, gotHeadings, err := store.UnpackMarked(packed)
+		if err != nil || string(gotText) != text || string(gotMarkdown) != markdown || !slices.Equal(gotHeadings, headings) {
+			r.Fatalf("got %q, %q and %v, %v; want %q, %q and %v", gotText, gotMarkdown, gotHeadings, err, text, markdown, headings)
 		}
 		if got, err := store.Unpack(packed); err != nil || string(got) != text {
 			r.Fatalf("got %q, %v; want %q", got, err, text)
@@ -24,16 +31,24 @@ func TestPackMarked(t *testing.T) {
 	})
 }
 
-// Unpacking damaged data returns an error and does not panic.
+// Damage is an error, wherever it is, and no panic.
 func TestUnpackDamaged(t *testing.T) {
-	packed := store.PackMarked([]byte("one two"), []byte("# one two"))
-	packed[8] = 200 // the length of the text is now greater than that of the content
-	if _, _, err := store.UnpackMarked(packed); !errors.Is(err, store.ErrCorrupt) {
+	whole := func() []byte {
+		return store.PackMarked([]byte("one two"), []byte("# one two"), []store.Heading{{Level: 1, ID: "one"}})
+	}
+	packed := whole()
+	packed[8] = 200 // the text is longer than what there is
+	if _, _, _, err := store.UnpackMarked(packed); !errors.Is(err, store.ErrCorrupt) {
 		t.Errorf("too long a text: %v", err)
 	}
-	packed = store.PackMarked([]byte("one two"), []byte("# one two"))
+	packed = whole()
+	packed[12]++ // the headings begin too late
+	if _, _, _, err := store.UnpackMarked(packed); !errors.Is(err, store.ErrCorrupt) {
+		t.Errorf("too long a Markdown: %v", err)
+	}
+	packed = whole()
 	for n := 1; n < len(packed); n++ {
-		if _, _, err := store.UnpackMarked(packed[:n]); n != 12 && !errors.Is(err, store.ErrCorrupt) {
+		if _, _, _, err := store.UnpackMarked(packed[:n]); n != 16 && !errors.Is(err, store.ErrCorrupt) {
 			t.Errorf("cut to %d bytes: %v", n, err)
 		}
 	}

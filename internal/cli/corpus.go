@@ -125,19 +125,23 @@ func (r *reading) nothing(withoutText int64) error {
 // corpusOutFlags are the flags for writing the records of a judged corpus.
 type corpusOutFlags struct {
 	unique, duplicates string // file names: "": not written, "-": standard output
+	dir                string // folder for one file of kept records for each input; "": none
 	annotate           bool
+
+	files map[string]string // with dir: by name of an input, the path of its output below dir
 }
 
 func addCorpusOutFlags(flags *pflag.FlagSet) *corpusOutFlags {
 	f := &corpusOutFlags{}
 	flags.StringVar(&f.unique, "unique", "", "`FILE` write the kept records to this file, unchanged and in order, compressed if it ends in .gz or .zst; -: to standard output, without a report")
 	flags.StringVar(&f.duplicates, "duplicates", "", "`FILE` write the duplicates to this file, each with its verdict, leader and resemblance; it may be the file of --unique")
-	flags.BoolVar(&f.annotate, "annotate", false, "add verdict, leader and resemblance to the records of --unique, too")
+	flags.StringVar(&f.dir, "out-dir", "", "`DIR` write the kept records of each input file to a file of the same name in this new folder")
+	flags.BoolVar(&f.annotate, "annotate", false, "add verdict, leader and resemblance to the kept records, too")
 	return f
 }
 
 // given reports whether the flags ask for a file of records.
-func (f *corpusOutFlags) given() bool { return f.unique != "" || f.duplicates != "" }
+func (f *corpusOutFlags) given() bool { return f.unique != "" || f.duplicates != "" || f.dir != "" }
 
 // toStdout reports whether the flags send records to standard output. The report, which usually
 // goes there, is then not printed there.
@@ -158,21 +162,35 @@ func (f *corpusOutFlags) names() (all []flagged) {
 type flagged struct{ flag, name string }
 
 func (f *corpusOutFlags) check() error {
-	if f.annotate && !f.given() {
-		return usagef("dedup: --annotate needs --unique or --duplicates")
+	switch {
+	case f.annotate && !f.given():
+		return usagef("dedup: --annotate needs --unique, --out-dir or --duplicates")
+	case f.dir != "" && f.unique != "":
+		return usagef("dedup: --unique and --out-dir exclude each other: both write the kept records")
 	}
 	return nil
 }
 
 // A corpusOut writes the records of a judged corpus to two files: those to keep and the duplicates.
-// Records for a nil writer are dropped.
-type corpusOut struct{ unique, duplicates *corpus.Writer }
+// Records for a nil writer are dropped. With shards, the kept records go there instead of to unique.
+type corpusOut struct {
+	unique, duplicates *corpus.Writer
+	shards             *shards
+}
 
 // write opens the output files, calls do with writers to them, and closes them. The files get their
 // names only if do succeeds, so a failed run leaves older files unchanged.
 func (f *corpusOutFlags) write(con Console, do func(*corpusOut) error) error {
 	out := &corpusOut{}
 	inner := func() error { return do(out) }
+	if f.dir != "" {
+		inner = func() error {
+			return f.writeShards(f.files, func(s *shards) error {
+				out.shards = s
+				return do(out)
+			})
+		}
+	}
 	if f.duplicates != "" && f.duplicates != f.unique {
 		inner = f.into(con, f.duplicates, true, &out.duplicates, inner)
 	}
@@ -209,7 +227,13 @@ func (f *corpusOutFlags) into(con Console, name string, annotate bool, to **corp
 // otherwise to the file of unique records. A record without a verdict is therefore kept.
 func (o *corpusOut) take(r *corpus.Record, page *store.Record) error {
 	note, to := noteOf(page), o.unique
-	if page.Verdict == dedup.Exact || page.Verdict == dedup.Near {
+	kept := page.Verdict != dedup.Exact && page.Verdict != dedup.Near
+	if o.shards != nil {
+		if err := o.shards.take(r, note, kept); err != nil {
+			return err
+		}
+	}
+	if !kept {
 		to = o.duplicates
 	}
 	if to == nil {

@@ -99,14 +99,14 @@ func newCrawlFlags(flags *pflag.FlagSet) *crawlFlags {
 	flags.BoolVar(&f.opt.Add, "add", false, "add these seeds to a store that contains a finished crawl")
 	f.again = addBackFlags(flags, &f.opt.GoneAfter)
 	f.rule = addRuleFlags(flags)
-	flags.BoolVar(&f.audit, "audit", false, "fetch all that a site audit needs: --budget off, --links on, --check-assets, and check the fragments of links")
+	flags.BoolVar(&f.audit, "audit", false, "fetch all data for a site audit: the same as --budget off --links on --check-assets, and check the fragments of links")
 	f.rule.addLinksFlag(flags)
 	f.rule.addDocumentsFlag(flags, false)
 	f.learning = addLearnFlags(flags)
 	f.rule.addOnDuplicateFlag(flags)
 	flags.Var(&f.prefer, "prefer", "`REGEXP` make a page whose URL matches the leader of its duplicates (repeatable, most preferred first; default: the order of seeds)")
 	f.rule.addMarkdownFlags()
-	flags.StringVar(&f.opt.Feed, "feed", "", "`FILE` write unique and thin pages while the crawl runs: to this file, to standard output (-, only pages of this run), or to an index at this URL")
+	flags.StringVar(&f.opt.Feed, "feed", "", "`FILE` write unique and thin pages as they are judged: to this file, to - (this run only), or to an index; at the end: to s3://BUCKET/KEY")
 
 	kept := &f.opt.Archive
 	flags.StringVar(&kept.Dir, "warc", "", "`DIR` keep every answer in WARC files in this folder")

@@ -31,9 +31,9 @@ var dedupCommand = command{
 	short: "find duplicates among files",
 	long: `
 Compares the texts of files and folders as a crawl compares pages, and prints a report. The
-command reads HTML, PDF, DOCX, ODT, EPUB, Markdown, JSON Lines, Parquet, web archives and
-plain text in UTF-8, also compressed with gzip or zstd; - is standard input. --unique and
---duplicates write the records to files instead.`,
+command reads HTML, PDF, DOCX, ODT, EPUB, Markdown, JSON Lines, JSON arrays, CSV, TSV,
+Parquet, web archives and plain text in UTF-8, also compressed with gzip or zstd; - is
+standard input. --unique and --duplicates write the records to files instead.`,
 	more: `
 A file is JSON Lines if its name ends in .jsonl or .ndjson, or if its first line is an
 object with a text. skink finds the fields of the text and of the name by their usual names;
@@ -58,6 +58,7 @@ type dedupFlags struct {
 	records  *corpusOutFlags
 	keep     *keepFlags
 	pairs    bool
+	sample   int // clusters to print for inspection; 0: print the report
 	memory   *int64
 	form     *formFlags
 	out      *outFlags
@@ -74,6 +75,7 @@ func setupDedup(flags *pflag.FlagSet) func(context.Context, Console, []string) e
 	f.records = addCorpusOutFlags(flags)
 	f.keep = addKeepFlags(flags)
 	flags.BoolVar(&f.pairs, "pairs", false, "print the pairs of similar texts instead of the report, one JSON object per line: {\"a\",\"b\",\"resemblance\"}")
+	flags.Var(whole(&f.sample, 0, "0 or more"), "sample", "print this many clusters, chosen at random, with the differences of their texts, instead of the report")
 	f.memory = addMemoryFlag(flags)
 	f.form = addFormFlags(flags)
 	f.out = addOutFlags(flags)
@@ -85,6 +87,9 @@ func setupDedup(flags *pflag.FlagSet) func(context.Context, Console, []string) e
 func (f *dedupFlags) run(ctx context.Context, con Console, args []string) error {
 	if f.pairs && f.form.given() {
 		return usagef("dedup: --pairs prints lines instead of the report: omit --format and --top")
+	}
+	if f.sample > 0 && (f.pairs || f.form.given()) {
+		return usagef("dedup: --sample prints clusters instead of the report: omit --pairs, --format and --top")
 	}
 	if err := f.records.check(); err != nil {
 		return err
@@ -166,6 +171,12 @@ func (d *dedupRun) run(ctx context.Context, args []string) (err error) {
 // checkOut returns an error if an output file is also an input, or cannot be written. It is called
 // before any work is done.
 func (d *dedupRun) checkOut(in *corpus.Inputs) error {
+	if d.records.dir != "" {
+		var err error
+		if d.records.files, err = d.records.checkShards(in); err != nil {
+			return err
+		}
+	}
 	files := d.records.names()
 	if d.out.out != "-" {
 		files = append(files, flagged{"--out", d.out.out})
@@ -231,7 +242,13 @@ func (d *dedupRun) judge(ctx context.Context, s store.Store, name string, shared
 	if d.records.toStdout() && !d.outGiven() {
 		return nil
 	}
-	return d.out.write(d.con, func(w io.Writer) error {
+	return d.out.write(ctx, d.con, func(w io.Writer) error {
+		switch {
+		case d.sample > 0 && d.whole != nil:
+			return writeSample(ctx, w, d.whole, d.sample)
+		case d.sample > 0:
+			return writeSample(ctx, w, s, d.sample)
+		}
 		if !d.pairs {
 			form := d.report
 			form.Rule = rule

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 
 	"skink/crawler/robots"
 	"skink/dedup"
+	"skink/extract"
 	"skink/feed"
 	"skink/internal/archive"
 	"skink/internal/complete"
@@ -52,6 +54,15 @@ its document, so sending a page twice does not duplicate it. Set the credentials
 environment: SKINK_INDEX_USER and SKINK_INDEX_PASSWORD, or SKINK_INDEX_API_KEY.
 --print-mapping prints the request body that creates such an index.
 
+--chunks divides each text at its headings, and long sections between paragraphs. A passage
+keeps its id as long as its words stay the same, and is written once with all places where
+it occurs.
+
+--format links writes one row for each link between pages: as CSV, or as JSON Lines or
+Parquet if the name of the file ends in .jsonl or .parquet.
+
+  skink export --chunks --out passages.jsonl
+  skink export --format links --out links.parquet
   skink export --format wet --out pages.warc.wet.gz
   skink export --format wacz --out site.wacz
   skink export --to https://localhost:9200/pages --cursor pages.cursor`,
@@ -72,16 +83,25 @@ type exportFlags struct {
 	to       string // URL of an index; "": none
 	mapping  bool
 	markdown bool
-	strip    bool   // remove from each text the blocks that its host repeats
+	strip    bool          // remove from each text the blocks that its host repeats
+	links    extract.Links // what remains of the links in Markdown
+	fields   []string      // fields that are written on request only
+	chunks   bool          // write passages instead of pages
+	most     int           // words of a passage
+	flags    *pflag.FlagSet
 	archive  string // folder of the web archive to export; "": the folder that the store records
 }
 
 func setupExport(flags *pflag.FlagSet) func(context.Context, Console, []string) error {
-	f := &exportFlags{store: addStoreFlag(flags), format: feed.JSONLines, include: feed.Unique}
-	flags.Var(oneOf(&f.format, feed.JSONLines, feed.Parquet, feed.WET, formatWACZ), "format", "write JSON Lines, a Parquet table, a web archive of texts (WET), or the archive of crawl --warc as one file (WACZ)")
+	f := &exportFlags{flags: flags, store: addStoreFlag(flags), format: feed.JSONLines, include: feed.Unique, links: extract.LinksWhole, most: feed.PassageWords}
+	flags.Var(oneOf(&f.format, feed.JSONLines, feed.Parquet, feed.WET, formatWACZ, formatLinks), "format", "write JSON Lines, Parquet, a web archive of texts (WET), the archive of crawl --warc (WACZ), or the links between pages")
 	flags.StringVar(&f.archive, "warc", "", "`DIR` with --format wacz: folder of the web archive (default: where the crawl keeps it)")
 	flags.Var(oneOf(&f.include, feed.Unique, feed.All), "include", "write unique and thin pages, or all pages that have a verdict")
 	flags.BoolVar(&f.markdown, "markdown", false, "also write the main text as Markdown; needs a store made with crawl --markdown")
+	flags.Var(oneOf(&f.links, extract.LinksNone, extract.LinksText, extract.LinksWhole), "links", "with --markdown: remove links (none), keep only their words (text), or keep their URLs too (absolute)")
+	flags.StringSliceVar(&f.fields, "fields", nil, "`FIELDS` also write some of: depth (links from a seed), inlinks (number of linking pages), outlinks (linked URLs), headings")
+	flags.BoolVar(&f.chunks, "chunks", false, "write passages instead of pages, as JSON Lines; a passage that repeats is written once")
+	flags.Var(whole(&f.most, feed.LeastPassageWords, fmt.Sprintf("%d or more", feed.LeastPassageWords)), "chunk-words", "with --chunks: write passages of at most this many words")
 	flags.Var(whole(&f.minWords, 0, "0 or more"), "min-words", "leave out pages with fewer words")
 	flags.BoolVar(&f.private, "with-private", false, "also write pages that were fetched with your password, cookies or headers")
 	flags.StringSliceVar(&f.without, "without", nil, "`WHAT` leave out thin pages (thin), or pages whose robots.txt has this content signal (such as ai-train=no)")
@@ -121,14 +141,21 @@ func (f *exportFlags) run(ctx context.Context, con Console, args []string) error
 		if err := f.since.check(ctx, s, *f.store, opt.After); err != nil {
 			return err
 		}
-		if f.to != "" {
-			return f.toIndex(ctx, con, s, opt)
+		if set.NoLinks && (f.format == formatLinks || slices.Contains(opt.Fields, feed.Inlinks) || slices.Contains(opt.Fields, feed.Outlinks)) {
+			return fmt.Errorf("%s has no links, because it was created with --links off: crawl into a new store with --links on", *f.store)
 		}
-		if f.format == formatWACZ {
+		switch {
+		case f.to != "":
+			return f.toIndex(ctx, con, s, opt)
+		case f.format == formatWACZ:
 			return f.toWACZ(ctx, con, s, opt)
+		case f.format == formatLinks:
+			return f.writeLinks(ctx, con, s)
+		case f.chunks:
+			return f.writeChunks(ctx, con, s, opt)
 		}
 		from, lines := &followed{s, opt.After}, 0
-		err := f.out.write(con, func(out io.Writer) (err error) {
+		err := f.out.write(ctx, con, func(out io.Writer) (err error) {
 			lines, err = feed.Write(ctx, out, from, opt)
 			return err
 		})
@@ -144,9 +171,15 @@ func (f *exportFlags) run(ctx context.Context, con Console, args []string) error
 
 // options checks the flags and returns which pages to export, and in which format.
 func (f *exportFlags) options() (feed.Options, error) {
-	opt := feed.Options{Include: f.include, MinWords: f.minWords, Markdown: f.markdown, Private: f.private}
-	if f.format != formatWACZ {
+	opt := feed.Options{Include: f.include, MinWords: f.minWords, Markdown: f.markdown, Links: f.links, Private: f.private}
+	if f.format != formatWACZ && f.format != formatLinks {
 		opt.Format = f.format
+	}
+	for _, name := range f.fields {
+		if !slices.Contains(feed.Fields, feed.Field(name)) {
+			return opt, usagef("--fields %q: try depth, inlinks, outlinks or headings", name)
+		}
+		opt.Fields = append(opt.Fields, feed.Field(name))
 	}
 	for _, what := range f.without {
 		switch {
@@ -162,6 +195,14 @@ func (f *exportFlags) options() (feed.Options, error) {
 		opt.Packed, f.out.asItIs = true, true
 	}
 	switch {
+	case f.chunks:
+		return opt, f.checkChunks()
+	case f.flags.Changed("chunk-words"):
+		return opt, usagef("--chunk-words needs --chunks: give both")
+	case f.format == formatLinks:
+		return opt, f.checkLinks()
+	case f.flags.Changed("links") && !f.markdown:
+		return opt, usagef("--links needs --markdown: give both")
 	case f.to != "" && (f.out.out != "-" || f.format != feed.JSONLines):
 		return opt, usagef("--to sends pages to an index and writes no file: omit --out and --format")
 	case f.to != "" && f.complete.complete:
@@ -228,7 +269,7 @@ func (f *exportFlags) toWACZ(ctx context.Context, con Console, s store.Reader, o
 		},
 	}
 	f.out.asItIs = true // a ZIP file is not compressed again, whatever its name
-	err = f.out.write(con, func(out io.Writer) (err error) {
+	err = f.out.write(ctx, con, func(out io.Writer) (err error) {
 		pages, err = feed.WriteWACZ(ctx, out, s, opt, from)
 		return err
 	})

@@ -73,7 +73,9 @@ type extracted struct {
 // extractFlags are the flags of skink extract.
 type extractFlags struct {
 	json, html, markdown, pictures, alt bool
-	private                             *privateHosts
+
+	links   extract.Links // what remains of links in Markdown; "": words, and addresses as the page wrote them
+	private *privateHosts
 }
 
 func setupExtract(flags *pflag.FlagSet) func(context.Context, Console, []string) error {
@@ -82,6 +84,7 @@ func setupExtract(flags *pflag.FlagSet) func(context.Context, Console, []string)
 	flags.BoolVar(&f.html, "html", false, "print one page as HTML with the extracted text marked; the output is safe to open")
 	flags.BoolVar(&f.markdown, "markdown", false, "print the main text as Markdown; with --json, add it to the object")
 	flags.BoolVar(&f.pictures, "pictures", false, "with --markdown: keep the pictures of the text")
+	flags.Var(oneOf(&f.links, extract.LinksNone, extract.LinksText, extract.LinksWhole), "links", "with --markdown: remove links (none), keep only their words (text), or write absolute URLs (absolute); default: URLs as in the page")
 	flags.BoolVar(&f.alt, "alt", false, "with --json: add the alternative texts of pictures")
 	f.private = addPrivateFlag(flags)
 	return f.run
@@ -99,6 +102,8 @@ func (f *extractFlags) run(ctx context.Context, con Console, args []string) (err
 		return usagef("extract: --html and --markdown exclude each other")
 	case f.pictures && !f.markdown:
 		return usagef("extract: --pictures needs --markdown: give both")
+	case f.links != "" && !f.markdown:
+		return usagef("extract: --links needs --markdown: give both")
 	case f.alt && !f.json:
 		return usagef("extract: --alt needs --json: give both")
 	}
@@ -152,7 +157,14 @@ func (f *extractFlags) print(w io.Writer, name string, doc *extract.Document) er
 	}
 	markdown := ""
 	if f.markdown {
-		markdown = doc.Markdown(extract.MarkdownOptions{Pictures: f.pictures})
+		opt := extract.MarkdownOptions{Pictures: f.pictures}
+		if base, err := frontier.NewBase(name, doc.Base); err == nil && f.links == extract.LinksWhole { // a file without a URL keeps its links
+			opt.Resolve = base.Absolute
+		}
+		markdown = doc.Markdown(opt)
+		if f.links != "" {
+			markdown = extract.RewriteLinks(markdown, f.links)
+		}
 	}
 	switch {
 	case f.json:

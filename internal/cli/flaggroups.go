@@ -73,7 +73,7 @@ var flagGroups = map[string][]flagGroup{
 			heading: "Output",
 			example: "skink dedup --unique kept.jsonl.gz pages.jsonl.gz",
 			common:  strings.Fields("unique duplicates pairs format out"),
-			rare:    strings.Fields("annotate top quiet"),
+			rare:    strings.Fields("out-dir annotate sample top quiet"),
 		},
 		{
 			heading: "Storage and advanced",
@@ -111,8 +111,8 @@ var flagGroups = map[string][]flagGroup{
 		{
 			heading: "Output",
 			example: "skink export --format parquet --out pages.parquet",
-			common:  strings.Fields("format out to markdown"),
-			rare:    strings.Fields("warc print-mapping"),
+			common:  strings.Fields("format out to markdown chunks"),
+			rare:    strings.Fields("chunk-words fields links warc print-mapping"),
 		},
 		{
 			heading: "Duplicates",

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"skink/internal/bucket"
 	"skink/internal/corpus"
 	"skink/internal/lock"
 	"skink/store/badger"
@@ -23,13 +25,16 @@ type outFlags struct {
 
 func addOutFlags(flags *pflag.FlagSet) *outFlags {
 	f := &outFlags{}
-	flags.StringVar(&f.out, "out", "-", "`FILE` write to this file, compressed if its name ends in .gz or .zst; -: to standard output")
+	flags.StringVar(&f.out, "out", "-", "`FILE` write to this file or to s3://BUCKET/KEY, compressed if the name ends in .gz or .zst; -: to standard output")
 	return f
 }
 
-// write calls its argument write with a writer to the file of --out, or to standard output. The
-// file gets its name only when it is complete.
-func (f *outFlags) write(con Console, write func(w io.Writer) error) error {
+// write calls its argument write with a writer to the file or the object of --out, or to standard
+// output. The file or the object gets its name only when it is complete.
+func (f *outFlags) write(ctx context.Context, con Console, write func(w io.Writer) error) error {
+	if bucket.IsAddress(f.out) {
+		return f.writeObject(ctx, con, write)
+	}
 	switch info, err := os.Stat(f.out); {
 	case f.out == "-":
 		return write(con.Out)
@@ -49,12 +54,27 @@ func (f *outFlags) write(con Console, write func(w io.Writer) error) error {
 	return err
 }
 
+// writeObject is like write for an object in a bucket.
+func (f *outFlags) writeObject(ctx context.Context, con Console, write func(w io.Writer) error) error {
+	o, err := bucket.New(f.out, bucket.Environment())
+	if err != nil {
+		return usagef("--out: %w", err)
+	}
+	_, err = o.Write(ctx, func(w io.Writer) error { return f.writeSome(w, write) })
+	if errors.Is(err, errNothing) {
+		fmt.Fprintf(con.Err, "nothing to write: %s is unchanged\n", f.out)
+		return nil
+	}
+	return err
+}
+
 // errNothing means that the output is empty and would have replaced an existing file. The existing
 // file is kept.
 var errNothing = errors.New("nothing to write")
 
 // writeSome calls write with a writer that compresses into w if the name of the output file ends
-// with .gz or .zst. It returns errNothing if nothing was written and the output file exists.
+// with .gz or .zst. It returns errNothing if nothing was written, and the output is an existing file or
+// an object.
 func (f *outFlags) writeSome(w io.Writer, write func(w io.Writer) error) error {
 	name := f.out
 	if f.asItIs {
@@ -68,7 +88,7 @@ func (f *outFlags) writeSome(w io.Writer, write func(w io.Writer) error) error {
 	if c.n > 0 {
 		return pack.Close()
 	}
-	if info, err := os.Stat(f.out); err == nil && info.Mode().IsRegular() {
+	if info, err := os.Stat(f.out); bucket.IsAddress(f.out) || err == nil && info.Mode().IsRegular() {
 		return errNothing
 	}
 	return pack.Close()

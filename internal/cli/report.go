@@ -88,7 +88,7 @@ func (f *reportFlags) run(ctx context.Context, con Console, args []string) error
 			source = ofWhole(w)
 		}
 		opt.Rule.Similarity, opt.Rule.MinWords = settings.Similarity, settings.MinWords
-		err := f.out.write(con, func(out io.Writer) error {
+		err := f.out.write(ctx, con, func(out io.Writer) error {
 			if f.about != "" {
 				return audit.Write(ctx, out, found, f.auditOutput(opt))
 			}
@@ -128,7 +128,7 @@ func (f *reportFlags) audit(ctx context.Context, s store.Reader, settings store.
 	if err != nil {
 		return nil, err
 	}
-	opt := audit.Options{About: about, Rule: rule}
+	opt := audit.Options{About: about, Rule: rule, AllFrom: f.form.format == report.CSV || f.form.format == report.JSON}
 	asked := f.about == nearlyList || slices.ContainsFunc(conditions, func(c audit.Condition) bool { return c.Name == nearlyList })
 	if f.about == aboutAll && !asked {
 		tally, err := s.Tally(ctx)
@@ -213,7 +213,7 @@ func (f *reportFlags) writeChanges(ctx context.Context, con Console, s store.Rea
 	if err != nil {
 		return err
 	}
-	return f.out.write(con, func(out io.Writer) error { return report.WriteChanges(out, all, format) })
+	return f.out.write(ctx, con, func(out io.Writer) error { return report.WriteChanges(out, all, format) })
 }
 
 // formFlags are the flags for the format of a report.

@@ -30,20 +30,20 @@ var storeCommand = command{
 	long: `
 Manages the stores of crawls. STORE is a folder, or the address of a PostgreSQL schema.
 
-skink store list prints the stores in a folder and its subfolders, or in the database of
-an address. Without an argument it looks in the current folder. skink store info prints
-what a store contains, and the settings by which its pages were judged. Both work while a
-crawl runs.
+skink store list prints the stores in a folder and its subfolders, or in the database of an
+address. Without an argument, it looks in the current folder. skink store info prints the
+contents of a store, and the settings by which its pages were judged. Both commands work
+while a crawl runs.
 
-skink store copy STORE NEW copies a store, from a folder or a server to a new folder or
-schema. A crawl continues from the copy, so this is a backup, and the way to move a crawl
-to a server that many machines share, or back. A store in a folder must not be in use. If
-copying is interrupted, no command accepts what was written; start again.
+skink store copy STORE NEW copies a store from a folder or a server to a new folder or
+schema. A crawl can continue from the copy. Use it to make a backup, or to move a crawl to a
+server that many machines share, or back. A store in a folder must not be in use. If copying
+is interrupted, no command accepts the incomplete copy; start again.
 
-skink store drop --yes removes a store for good. It refuses a store that is in use. Other
-files in the folder of a store are kept.
+skink store drop --yes removes a store for good. It does not remove a store that is in use,
+and it keeps other files in the folder of a store.
 
-Examples: the stores of this folder, and a backup of one
+Examples: list the stores in this folder; make a backup of a store
 
   skink store list
   skink store copy docs backup/docs`,
@@ -58,8 +58,8 @@ type storeFlags struct {
 
 func setupStore(flags *pflag.FlagSet) runFunc {
 	f := &storeFlags{format: "text"}
-	flags.Var(oneOf(&f.format, "text", "json"), "format", "format of list and info; json is one object per store")
-	flags.BoolVar(&f.yes, "yes", false, "drop: remove the store without asking")
+	flags.Var(oneOf(&f.format, "text", "json"), "format", "format of the output of list and info; json is one object per store")
+	flags.BoolVar(&f.yes, "yes", false, "with drop: confirm that the store is to be removed")
 	return f.run
 }
 
@@ -68,14 +68,14 @@ var storeVerbs = []string{"list", "info", "copy", "drop"}
 
 func (f *storeFlags) run(ctx context.Context, con Console, args []string) error {
 	if len(args) == 0 {
-		return usagef("what to do is missing: try skink store list, info, copy or drop")
+		return usagef("the action is missing: try skink store list, info, copy or drop")
 	}
 	verb, args := args[0], args[1:]
 	if !slices.Contains(storeVerbs, verb) {
-		return usagef("skink store cannot %s: try skink store list, info, copy or drop", brief(verb))
+		return usagef("unknown action %s: try skink store list, info, copy or drop", brief(verb))
 	}
 	if f.yes && verb != "drop" {
-		return usagef("--yes is for skink store drop: omit it")
+		return usagef("--yes works only with skink store drop: omit it")
 	}
 	for _, name := range args {
 		if _, err := postgres.ParseAddress(name); isShared(name) && err != nil {
@@ -84,7 +84,7 @@ func (f *storeFlags) run(ctx context.Context, con Console, args []string) error 
 	}
 	switch {
 	case verb == "copy" && len(args) != 2:
-		return usagef("name a store and a new one: skink store copy STORE NEW")
+		return usagef("name a store and a new store: skink store copy STORE NEW")
 	case verb == "copy":
 		return copyStore(ctx, con, args[0], args[1])
 	case len(args) > 1:
@@ -99,13 +99,13 @@ func (f *storeFlags) run(ctx context.Context, con Console, args []string) error 
 	return f.list(ctx, con, append(args, ".")[0])
 }
 
-// A storeInfo is what skink store list and skink store info print of a store.
+// A storeInfo is the description of a store that skink store list and skink store info print.
 type storeInfo struct {
 	Store    string           `json:"store"`
 	Kind     string           `json:"kind"`            // folder or server
 	Bytes    int64            `json:"bytes"`           // 0: unknown
 	Free     int64            `json:"free_bytes"`      // bytes that are free on the disk of a folder; 0: unknown
-	Error    string           `json:"error,omitempty"` // why the store cannot be read; then the fields below are empty
+	Error    string           `json:"error,omitempty"` // why the store cannot be read; if set, the fields below are empty
 	Seeds    string           `json:"seeds,omitempty"`
 	Pages    int64            `json:"pages"`
 	Verdicts map[string]int64 `json:"verdicts,omitempty"`
@@ -113,15 +113,15 @@ type storeInfo struct {
 	Settings *store.Settings  `json:"settings,omitempty"` // nil: the store has none yet
 }
 
-// infoOf reads what a store contains. Messages about the store go to say. An error is returned in
-// the result, so that a damaged store does not end a list.
+// infoOf describes the store called name. It writes messages about the store to say. It returns an
+// error of reading the store in the result, too, so that a damaged store does not end a list.
 func infoOf(ctx context.Context, name string, say io.Writer) (in storeInfo, err error) {
 	in = storeInfo{Store: withoutPassword(name), Kind: "folder"}
 	if isShared(name) {
 		in.Kind = "server"
 	} else {
 		in.Bytes = disk.Use(name)
-		in.Free, _, _ = (&disk.Space{Dir: name}).Left() // 0 if the system cannot tell
+		in.Free, _, _ = (&disk.Space{Dir: name}).Left() // 0 if the system does not report the free space
 	}
 	s, err := openToRead(ctx, name, say)
 	if err == nil {
@@ -133,7 +133,7 @@ func infoOf(ctx context.Context, name string, say io.Writer) (in storeInfo, err 
 	return in, err
 }
 
-// read completes a storeInfo by the contents of the store.
+// read adds the contents of the store to a storeInfo.
 func (in *storeInfo) read(ctx context.Context, s *readStore) error {
 	if server, ok := s.Reader.(*postgres.Store); ok {
 		in.Bytes = server.Size(ctx)
@@ -213,7 +213,7 @@ func storesIn(ctx context.Context, where string) (names []string, err error) {
 	}
 	entries, err := os.ReadDir(where)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("there is no folder %s", where)
+		return nil, fmt.Errorf("folder %s does not exist", where)
 	}
 	if badger.IsStore(where) {
 		names = append(names, where)
@@ -226,7 +226,7 @@ func storesIn(ctx context.Context, where string) (names []string, err error) {
 	return names, err
 }
 
-// info prints what a store contains.
+// info prints the contents of a store.
 func (f *storeFlags) info(ctx context.Context, con Console, name string) error {
 	in, err := infoOf(ctx, name, con.Err)
 	if err != nil {
@@ -257,7 +257,8 @@ func (f *storeFlags) info(ctx context.Context, con Console, name string) error {
 	return w.Flush()
 }
 
-// listed returns the numbers that are not 0 in the order of names: "3 pending, 2 failed".
+// listed returns a text with the numbers that are not 0, in the order of names, such as "3 pending,
+// 2 failed".
 func listed(numbers map[string]int64, names ...string) string {
 	var all []string
 	for _, name := range names {
@@ -294,7 +295,7 @@ func sizeText(bytes int64) string {
 func (f *storeFlags) drop(ctx context.Context, con Console, name string) error {
 	shown := withoutPassword(name)
 	if !f.yes {
-		return usagef("skink store drop removes %s for good: add --yes if that is meant", harmless.Quoted(shown))
+		return usagef("skink store drop removes %s for good: add --yes to confirm", harmless.Quoted(shown))
 	}
 	if isShared(name) {
 		at, err := postgres.ParseAddress(name)
@@ -304,7 +305,7 @@ func (f *storeFlags) drop(ctx context.Context, con Console, name string) error {
 		if err := postgres.Drop(ctx, at); err != nil {
 			return dropError(shown, err)
 		}
-		fmt.Fprintf(con.Err, "%s is removed\n", harmless.Line(shown))
+		fmt.Fprintf(con.Err, "removed %s\n", harmless.Line(shown))
 		return nil
 	}
 	if err := isFolder(name); err != nil {
@@ -314,7 +315,7 @@ func (f *storeFlags) drop(ctx context.Context, con Console, name string) error {
 	if err != nil {
 		return dropError(shown, err)
 	}
-	fmt.Fprintf(con.Err, "%s is removed\n", harmless.Line(shown))
+	fmt.Fprintf(con.Err, "removed %s\n", harmless.Line(shown))
 	if other != "" {
 		fmt.Fprintf(con.Err, "the folder is kept, because it contains %s\n", harmless.Quoted(other))
 	}

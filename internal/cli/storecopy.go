@@ -19,7 +19,8 @@ import (
 // tellEvery is the time between two lines about the progress of a copy.
 const tellEvery = 10 * time.Second
 
-// copyStore copies the store called name to a new one. If that fails, it removes what it has written.
+// copyStore copies the store called name to a new store. If copying fails, it removes the
+// incomplete copy.
 func copyStore(ctx context.Context, con Console, name, copyName string) (err error) {
 	from, err := openToCopy(ctx, name)
 	if err != nil {
@@ -54,7 +55,7 @@ func copyStore(ctx context.Context, con Console, name, copyName string) (err err
 	if err != nil {
 		return errors.Join(fmt.Errorf("copy %s to %s: %w", shown, copyShown, err), n.remove())
 	}
-	fmt.Fprintf(con.Err, "%s is copied to %s: %s\n", harmless.Line(shown), harmless.Line(copyShown), text)
+	fmt.Fprintf(con.Err, "copied %s to %s: %s\n", harmless.Line(shown), harmless.Line(copyShown), text)
 	return nil
 }
 
@@ -62,7 +63,7 @@ func copyStore(ctx context.Context, con Console, name, copyName string) (err err
 // a temporary name. A schema has its final name, and contains the value that [store.CheckCopied] reads.
 type newCopy struct {
 	store  store.Store
-	name   string       // of the folder or schema
+	name   string       // name of the folder or schema
 	finish func() error // renames a folder to its final name
 	remove func() error // removes the store
 }
@@ -88,13 +89,13 @@ func makeCopy(ctx context.Context, name string) (n newCopy, err error) {
 		return n, err
 	}
 	finish := func() error {
-		_ = os.Remove(name) // an empty folder; if it cannot be removed, Rename says so
+		_ = os.Remove(name) // an empty folder; if it cannot be removed, Rename returns an error
 		return os.Rename(half, name)
 	}
 	return newCopy{s, half, finish, place.discard}, nil
 }
 
-// contents describes what a store contains.
+// contents returns a text with the numbers of pages and pending URLs in a store.
 func contents(ctx context.Context, s store.Store) (string, error) {
 	tally, err := s.Tally(ctx)
 	if err != nil {
@@ -104,7 +105,8 @@ func contents(ctx context.Context, s store.Store) (string, error) {
 	return fmt.Sprintf("%s, %s pending", report.Counted(tally.Pages(), "page"), report.Counted(counts.Pending, "URL")), err
 }
 
-// openToCopy opens a store of which everything is to be read. A damaged store is refused.
+// openToCopy opens a store whose whole contents are to be read. It returns an error for a damaged
+// store.
 func openToCopy(ctx context.Context, name string) (store.Store, error) {
 	if isShared(name) {
 		s, _, err := openPostgres(ctx, name, postgres.Options{ReadOnly: true})

@@ -123,8 +123,8 @@ func TestFolder(t *testing.T) {
 	}
 }
 
-// A file with many texts in an unsupported form, such as CSV, is an error. It must not be read as
-// one text.
+// A file with many texts, such as CSV, is read record by record. A text that only begins like one is one
+// text.
 func TestManyInOne(t *testing.T) {
 	dir := write(t, map[string]string{
 		"a.csv":      "id,text\n1,A first text.\n2,A second text.\n",
@@ -137,10 +137,16 @@ func TestManyInOne(t *testing.T) {
 		"one.json":   `{"theme": "dark"}`,
 		"number.txt": "[1, 2, 3]",
 	})
-	for name, want := range map[string]string{"a.csv": "mlr --icsv", "b.TSV.gz": "mlr --itsv", "c.json": "a JSON array", "d.txt": "jq -c", "e.JSON": "a JSON array"} {
+	for name, want := range map[string][]string{
+		"a.csv":    {"1: A first text.", "2: A second text."},
+		"b.TSV.gz": {"1: A text."},
+		"c.json":   {"c.json:1: A text.", "c.json:2: Another."},
+		"d.txt":    {"d.txt, element 1: no field that usually contains a text"},
+		"e.JSON":   {"e.JSON, element 1: string instead of an object", "e.JSON, element 2: string instead of an object"},
+	} {
 		got, err := texts(dir, &Inputs{Paths: []string{filepath.Join(dir, name)}})
-		if err == nil || !strings.Contains(err.Error(), name) || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %q, %v", name, got, err)
+		if err != nil || !slices.EqualFunc(got, want, strings.HasPrefix) {
+			t.Errorf("%s: got  %q, %v\nwant %q", name, got, err, want)
 		}
 	}
 	for _, name := range []string{"list.txt", "links.md", "one.json", "number.txt"} {
@@ -150,8 +156,46 @@ func TestManyInOne(t *testing.T) {
 	}
 	unread := 0
 	in := &Inputs{Paths: []string{dir}, Include: []*regexp.Regexp{regexp.MustCompile(`.`)}, Unreadable: func(error) { unread++ }}
-	if got, err := texts(dir, in); err != nil || len(got) != 4 || unread != 5 {
+	if got, err := texts(dir, in); err != nil || len(got) != 12 || unread != 0 {
 		t.Errorf("in a folder: %q, %d could not be read, %v", got, unread, err)
+	}
+}
+
+// The rows of sheets, and what is wrong with some.
+func TestSheets(t *testing.T) {
+	dir := write(t, map[string]string{
+		"quoted.csv":   "\ufefftext,id\r\n\"One, \"\"two\"\",\nthree\",a\r\n",
+		"ragged.csv":   "id,text\n1\n2,A text.\n3,B,C\n",
+		"tabs.csv":     "id\ttext\n1\tA, b; c.\n",
+		"quote.tsv":    "id\ttext\n1\tA \" b.\n",
+		"quote.csv":    "id,text\n1,A \" b.\n2,Good.\n",
+		"named.csv":    "name,story\nx,A text.\n",
+		"empty.csv":    "",
+		"head.csv":     "id,text\n",
+		"unclosed.csv": "id,text\n1,\"" + strings.Repeat("long ", 200_000) + "\n",
+		"long.json":    `[{"text":"` + strings.Repeat("long ", 200_000) + `"}]`,
+		"tail.json":    `[{"text":"A text."}`,
+	})
+	for name, want := range map[string][]string{
+		"quoted.csv": {"a: One, \"two\",\nthree"},
+		"ragged.csv": {"ragged.csv, line 2: 1 cells instead of 2", "2: A text.", "ragged.csv, line 4: 3 cells instead of 2"},
+		"tabs.csv":   {"1: A, b; c."},
+		"quote.tsv":  {"1: A \" b."},
+		"quote.csv":  {"quote.csv, line 2: not a row of the table", "2: Good."},
+		"empty.csv":  nil,
+		"head.csv":   nil,
+	} {
+		got, err := texts(dir, &Inputs{Paths: []string{filepath.Join(dir, name)}})
+		if err != nil || !slices.EqualFunc(got, want, strings.HasPrefix) {
+			t.Errorf("%s: got  %q, %v\nwant %q", name, got, err, want)
+		}
+	}
+	for name, want := range map[string]string{
+		"named.csv": `name the column with the text with --text-field; the first row has "name", "story"`, "unclosed.csv": "too long", "long.json": "too long", "tail.json": "the JSON array ends after 1 elements",
+	} {
+		if _, err := texts(dir, &Inputs{Paths: []string{filepath.Join(dir, name)}, MaxRecord: 1000}); err == nil || !strings.Contains(err.Error(), name) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: error %v, want %q", name, err, want)
+		}
 	}
 }
 

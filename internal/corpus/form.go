@@ -18,7 +18,8 @@ import (
 
 // # Detecting the form of a file
 //
-// A file that the user named is read in any form: JSON Lines, HTML, or any other text. In a folder,
+// A file that the user named is read in any form: JSON Lines, a JSON array, CSV or TSV, HTML, or any
+// other text. In a folder,
 // only texts that are written for people are read, because folders of pages are full of other text:
 // style sheets, drawings, programs, build files. The former are detected by the usual file endings,
 // or by a name such as README. HTML and PDF are detected by their first bytes, whatever the ending
@@ -37,6 +38,8 @@ type formKind uint8
 const (
 	wholeFile formKind = iota
 	lines
+	sheet    // CSV or TSV, each row is a record
+	elements // a JSON array, each element is a record
 	passedOver
 )
 
@@ -58,8 +61,8 @@ func (in *Inputs) formOf(name string, b *bufio.Reader, inside bool) (f form, hea
 	}
 	kind := diskType(name, start)
 	chosen := !inside || len(in.Include) > 0
-	if why := manyInOne(name, start); why != nil && chosen {
-		return form{}, nil, why
+	if many, ok := manyInOne(name, start); ok && chosen {
+		return many, head, nil
 	}
 	switch {
 	case !inside:
@@ -71,19 +74,18 @@ func (in *Inputs) formOf(name string, b *bufio.Reader, inside bool) (f form, hea
 	return form{wholeFile, kind}, head, nil
 }
 
-// manyInOne returns an error if a file appears to contain many texts in a form that is not
-// supported.
-func manyInOne(name string, start []byte) error {
-	switch strings.ToLower(filepath.Ext(name)) {
-	case ".csv":
-		return errors.New("CSV is not supported: convert the table to JSON Lines, for example with: mlr --icsv --ojsonl cat FILE.csv")
-	case ".tsv", ".tab":
-		return errors.New("TSV is not supported: convert the table to JSON Lines, for example with: mlr --itsv --ojsonl cat FILE.tsv")
+// manyInOne returns the form of a file that contains many texts in another form than JSON Lines: a
+// table or a JSON array. ok is false if it contains one text.
+func manyInOne(name string, start []byte) (f form, ok bool) {
+	ext := strings.ToLower(filepath.Ext(name))
+	switch ext {
+	case ".csv", ".tsv", ".tab":
+		return form{is: sheet}, true
 	}
-	if named := strings.EqualFold(filepath.Ext(name), ".json"); named && array.Match(start) || arrayOfObjects.Match(start) {
-		return errors.New("a JSON array is not supported: convert it to JSON Lines, for example with: jq -c '.[]' FILE.json")
+	if ext == ".json" && array.Match(start) || arrayOfObjects.Match(start) {
+		return form{is: elements}, true
 	}
-	return nil
+	return form{}, false
 }
 
 // array matches the beginning of a JSON array, and arrayOfObjects the beginning of a JSON array of

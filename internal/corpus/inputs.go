@@ -87,6 +87,7 @@ func (in *Inputs) maxRecord() int {
 type input struct {
 	name   string // "-" is standard input
 	inside bool   // the file was found in a folder, and not named by the user
+	below  string // path below that folder, or the last element of the name
 }
 
 // String returns the name of the input for messages.
@@ -121,6 +122,28 @@ func (in *Inputs) files(unreadable func(error), passed func(kind string)) iter.S
 				return
 			}
 			if !more {
+				return
+			}
+		}
+	}
+}
+
+// A File is an input file.
+type File struct {
+	Name  string // as in [Record.Input]
+	Below string // path below the folder that the user named, which is part of it if there are several inputs; for a named file its last element
+}
+
+// Files yields the files that will be read. It does not look into them, so some may be skipped later.
+func (in *Inputs) Files() iter.Seq2[File, error] {
+	return func(yield func(File, error) bool) {
+		for i, err := range in.files(func(error) {}, func(string) {}) {
+			f := File{i.name, i.below}
+			if i.inside && len(in.Paths) > 1 {
+				root := strings.TrimSuffix(strings.TrimSuffix(i.name, i.below), string(filepath.Separator))
+				f.Below = filepath.Join(filepath.Base(root), i.below)
+			}
+			if !yield(f, err) {
 				return
 			}
 		}
@@ -162,7 +185,11 @@ func walk(root string, found func(i input, path string) error, unreadable func(e
 		if err != nil {
 			return err
 		}
-		return found(input{name, inside}, filepath.Join(top, below))
+		path := filepath.Join(top, below)
+		if !inside {
+			below = filepath.Base(name)
+		}
+		return found(input{name, inside, below}, path)
 	})
 }
 

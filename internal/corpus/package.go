@@ -48,7 +48,7 @@ func (in *Inputs) readPackage(i input, f io.Reader, b *Unpacker, yield func(*Rec
 		if err != nil {
 			return true, failed(err)
 		}
-		more := in.readArchive(input{i.String() + "/" + a.Name, i.inside}, of, yield, failed)
+		more := in.readArchive(input{name: i.String() + "/" + a.Name, inside: i.inside}, of, yield, failed)
 		of.Close()
 		if !more {
 			return true, false

@@ -3,6 +3,7 @@ package corpus
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -28,6 +29,9 @@ type Record struct {
 	Raw   []byte // the decompressed bytes, without the line end of a line
 	Type  string // media type, if the record is a whole file; otherwise ""
 
+	unit     string     // what Line counts, for messages; "": lines
+	cells    []string   // the cells of a row of a sheet; Raw is then the row as a JSON object
+	sheet    *sheetHead // the first row of the sheet, if the record is a row of one
 	row      *table.Row // the row, if the record is a row of a Parquet file; Line is then the number of the row
 	archived *archived  // the record, if it is from a web archive; Line is then its number in the archive, and Raw its block
 	fields   Fields     // selects the fields of a line or a row
@@ -62,11 +66,11 @@ func (r *Record) Place() string {
 	if r.archived != nil {
 		return fmt.Sprintf("%s, record at offset %d", input{name: r.Input}, r.archived.offset)
 	}
-	what := "line"
+	unit := cmp.Or(r.unit, "line")
 	if r.row != nil {
-		what = "row"
+		unit = "row"
 	}
-	return fmt.Sprintf("%s, %s %d", input{name: r.Input}, what, r.Line)
+	return fmt.Sprintf("%s, %s %d", input{name: r.Input}, unit, r.Line)
 }
 
 // Source returns FILE:LINE for a line. It returns "" for a whole file, whose name already
@@ -87,7 +91,7 @@ func (r *Record) Size() int {
 }
 
 // Drop frees the content of a record that need not be written.
-func (r *Record) Drop() { r.Raw, r.row = nil, nil }
+func (r *Record) Drop() { r.Raw, r.cells, r.row = nil, nil, nil }
 
 // Markup reports whether the record may need to be parsed as HTML, which takes much more memory
 // than plain text.
@@ -250,6 +254,10 @@ func (in *Inputs) read(ctx context.Context, i input, yield func(*Record, error) 
 		return true
 	case lines:
 		return in.readLines(i, whole, yield, failed)
+	case sheet:
+		return in.readSheet(i, b.Name, whole, yield, failed)
+	case elements:
+		return in.readElements(i, whole, yield, failed)
 	}
 	return in.readWhole(i, whole, form.kind, yield, failed)
 }

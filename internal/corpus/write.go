@@ -4,11 +4,14 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"encoding/csv"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -20,7 +23,8 @@ import (
 //
 // The output is read by programs that know the format of the corpus, but not skink. Therefore a
 // record is written as it was read. A JSON line keeps its bytes, and the note is inserted at its
-// end. A row of Parquet keeps its columns, and the columns of the note follow. A record of a web
+// end. A row of CSV keeps its cells if the output is CSV or TSV, and else becomes a JSON line. An
+// element of a JSON array stays one if the output ends in .json, and else becomes a JSON line, too. A row of Parquet keeps its columns, and the columns of the note follow. A record of a web
 // archive is unchanged, and a metadata record with the note follows. A file that is one text
 // becomes a line {"url","text"} or {"url","html"}, which skink reads as the same text.
 
@@ -51,13 +55,20 @@ func NewWriter(w io.Writer, name string, annotate bool) *Writer {
 	return &Writer{name: name, annotate: annotate, to: w}
 }
 
+// Begin begins the file in the form of a record, without writing the record. So a file without records
+// has the form of its input.
+func (w *Writer) Begin(r *Record) (err error) {
+	if w.sink == nil {
+		w.sink, err = w.open(r)
+	}
+	return err
+}
+
 // Write writes one record. It fails if the record has a different form from the first one. The
 // forms are lines, rows, and records of a web archive.
 func (w *Writer) Write(r *Record, note Note) (err error) {
-	if w.sink == nil {
-		if w.sink, err = w.open(r); err != nil {
-			return err
-		}
+	if err := w.Begin(r); err != nil {
+		return err
 	}
 	return w.sink.write(r, note, w.annotate)
 }
@@ -80,10 +91,18 @@ func (w *Writer) open(r *Record) (sink, error) {
 		return &rowSink{from: r.row.Schema(), to: table.NewWriter(w.to, r.row.Schema().Extend(noteColumns))}, nil
 	case r.row != nil:
 		return &rowSink{from: r.row.Schema(), to: table.NewWriter(w.to, r.row.Schema())}, nil
+	case comma(w.name) != 0 && r.sheet == nil:
+		return nil, fmt.Errorf("%s is not a row of CSV or TSV and is written as a JSON line: name a file that ends in .jsonl, not %s", r.Place(), w.name)
+	case comma(w.name) != 0:
+		return newSheetSink(w.to, w.name, r.sheet, w.annotate)
 	case isTable(w.name):
 		return nil, fmt.Errorf("%s is not a row of Parquet and is written as a JSON line: name a file that ends in .jsonl, not %s", r.Place(), w.name)
 	}
-	return newLineSink(w.to, w.name), nil
+	lines := newLineSink(w.to, w.name)
+	if r.unit == elementUnit && strings.EqualFold(filepath.Ext(BaseName(w.name)), ".json") {
+		return &elementSink{lineSink: lines}, nil
+	}
+	return lines, nil
 }
 
 // Close writes buffered data. It does not close the underlying writer.
@@ -125,6 +144,59 @@ func (s *rowSink) write(r *Record, note Note, annotate bool) error {
 
 func (s *rowSink) close() error { return s.to.Close() }
 
+// comma returns the separator of a sheet with this name, 0 if the name is not that of a sheet.
+func comma(name string) rune {
+	switch strings.ToLower(filepath.Ext(BaseName(name))) {
+	case ".csv":
+		return ','
+	case ".tsv", ".tab":
+		return '\t'
+	}
+	return 0
+}
+
+// A sheetSink writes CSV or TSV.
+type sheetSink struct {
+	from *sheetHead
+	pack io.WriteCloser
+	out  *csv.Writer
+}
+
+func newSheetSink(w io.Writer, name string, head *sheetHead, annotate bool) (*sheetSink, error) {
+	pack := Pack(w, name)
+	s := &sheetSink{from: head, pack: pack, out: csv.NewWriter(pack)}
+	if s.out.Comma = comma(name); s.out.Comma == ',' && head.comma != '\t' {
+		s.out.Comma = head.comma // a comma or a semicolon, as in the input
+	}
+	row := slices.Clone(head.columns)
+	if annotate {
+		for _, c := range noteColumns {
+			row = append(row, c.Name)
+		}
+	}
+	return s, s.out.Write(row)
+}
+
+func (s *sheetSink) write(r *Record, note Note, annotate bool) error {
+	if r.sheet == nil || !slices.Equal(r.sheet.columns, s.from.columns) {
+		return fmt.Errorf("%s has other columns than the rows before it: write these inputs to separate files", r.Place())
+	}
+	row := slices.Clone(r.cells)
+	if annotate {
+		resemblance := ""
+		if note.DuplicateOf != "" {
+			resemblance = strconv.FormatFloat(note.Resemblance, 'g', -1, 64)
+		}
+		row = append(row, note.Verdict, note.DuplicateOf, resemblance)
+	}
+	return s.out.Write(row)
+}
+
+func (s *sheetSink) close() error {
+	s.out.Flush()
+	return errors.Join(s.out.Error(), s.pack.Close())
+}
+
 // A lineSink writes a file of JSON Lines.
 type lineSink struct {
 	pack io.WriteCloser
@@ -155,6 +227,42 @@ func (s *lineSink) close() error {
 		return err
 	}
 	return s.pack.Close()
+}
+
+// An elementSink writes a JSON array, an element a line.
+type elementSink struct {
+	*lineSink
+	n int // elements that were written
+}
+
+func (s *elementSink) write(r *Record, note Note, annotate bool) (err error) {
+	if s.line, err = r.appendLine(s.line[:0]); err != nil {
+		return err
+	}
+	if annotate {
+		s.line = annotated(s.line, note)
+	}
+	before := ",\n"
+	if s.n == 0 {
+		before = "[\n"
+	}
+	s.n++
+	_, err = s.out.WriteString(before)
+	if err == nil {
+		_, err = s.out.Write(s.line)
+	}
+	return err
+}
+
+func (s *elementSink) close() error {
+	after := "\n]\n"
+	if s.n == 0 {
+		after = "[]\n"
+	}
+	if _, err := s.out.WriteString(after); err != nil {
+		return err
+	}
+	return s.lineSink.close()
 }
 
 // appendLine appends a record as a JSON line without its line end.

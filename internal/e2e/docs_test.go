@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"skink/internal/bucket/buckettest"
 	"skink/store/postgres/postgrestest"
 )
 
@@ -61,6 +62,7 @@ type ran struct {
 const (
 	shownDatabase = "postgres://skink@db.example.org/crawls?schema="
 	shownIndex    = "https://localhost:9200/pages"
+	shownBucket   = "https://s3.example.org"
 	shownProxy    = "socks5://127.0.0.1:1080"
 	shownApp      = "https://app.example.org"
 )
@@ -91,6 +93,9 @@ func runPage(t *testing.T, page string) (r ran) {
 	if strings.Contains(string(text), shownProxy) {
 		address, _ := startSOCKS(t, "")
 		replace = append(replace, shownProxy, "socks5://"+address)
+	}
+	if strings.Contains(string(text), shownBucket) {
+		replace = append(replace, shownBucket, buckettest.Start(t).URL)
 	}
 	if strings.Contains(string(text), shownIndex) {
 		s := &server{}
@@ -166,7 +171,8 @@ func leavesLoopback(arg string) bool {
 	_, rest, isURL := strings.Cut(arg, "://")
 	host, _, _ := strings.Cut(rest, "/")
 	host = host[strings.LastIndex(host, "@")+1:]
-	return isURL && !strings.HasPrefix(host, "127.") && !strings.HasSuffix(host, ".localhost") && host != "crawler.example"
+	return isURL && !strings.HasPrefix(host, "127.") && !strings.HasSuffix(host, ".localhost") && host != "crawler.example" &&
+		!strings.HasPrefix(arg, "s3://") // a bucket of the server that AWS_ENDPOINT_URL names
 }
 
 // A shownCommand is a command in a document: a line that begins with $. output is the output in the

@@ -151,6 +151,8 @@ func TestScripts(t *testing.T) {
 			"fields":   fields,
 			"ids":      ids,
 			"indexed":  indexed,
+			"object":   object,
+			"mended":   mended,
 			"sink":     sink,
 			"empty":    empty,
 			"disk":     disk,
@@ -441,6 +443,7 @@ var kinds = map[string]func(s *server, arg string) (address string){
 	"table":    serveTable,    // serves the responses in a file: path, status, and a body, or for 3xx a location. 429 is sent with a Retry-After of two minutes; * matches any other path. The file is read at each request
 	"nonsense": serveNonsense, // sends bytes that are not HTTP
 	"nobody":   serveNobody,   // an address at which no server listens
+	"bucket":   serveBucket,   // an S3 server; it refuses parts of objects from the number in the argument on
 	"index":    serveIndex,    // an index server; the argument is the expected Authorization header
 }
 

@@ -124,7 +124,7 @@ func goTexts(name string) (texts []string, err error) {
 func readsNoText(call *ast.CallExpr) bool {
 	switch f := call.Fun.(type) {
 	case *ast.Ident:
-		return f.Name == "panic" || f.Name == "setOfWords" || f.Name == "byFirst"
+		return f.Name == "panic" || f.Name == "setOfWords" || f.Name == "byFirst" || f.Name == "words"
 	case *ast.SelectorExpr:
 		pkg, _ := f.X.(*ast.Ident)
 		compares := pkg != nil && (pkg.Name == "strings" || pkg.Name == "bytes") && f.Sel.Name != "Join" && f.Sel.Name != "NewReader"

@@ -1,8 +1,6 @@
 package ingest
 
 import (
-	"strings"
-
 	"skink/extract"
 	"skink/frontier"
 	"skink/store"
@@ -25,22 +23,8 @@ func (opt *Options) markdown(doc *extract.Document, base *frontier.Base) string 
 	}
 	as := extract.MarkdownOptions{Pictures: opt.Markdown == store.WithPictures}
 	if base != nil {
-		as.Resolve = func(address string) string { return absolute(base, address) }
+		as.Resolve = base.Absolute
 	}
 	defer doc.Release()
 	return doc.Markdown(as)
-}
-
-// absolute resolves a URL against base and keeps its fragment. It returns the URL unchanged if the
-// URL cannot be resolved or is not an HTTP URL.
-func absolute(base *frontier.Base, address string) string {
-	ref, fragment, found := strings.Cut(address, "#")
-	url, err := base.Resolve(ref)
-	if err != nil {
-		return address
-	}
-	if found {
-		url += "#" + fragment
-	}
-	return url
 }

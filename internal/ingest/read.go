@@ -31,7 +31,7 @@ type reading struct {
 	turned      bool           // the visit counts as failed because the host may show an error page with status 200, see hour.go
 	missedBy    int            // number of failed visits in a row, if turned is set
 
-	text     []byte        // main text and, if it is kept, Markdown, both compressed; nil if there is no text
+	text     []byte        // main text with its headings and, if it is kept, Markdown, compressed; nil if there is no text
 	sketch   *dedup.Sketch // nil if there is no text
 	hash     dedup.Hash    // hash of the text, under which later copies find the page in the store
 	keys     []uint64      // keys of the sketch, under which the page looks for leaders, and is found if it leads
@@ -211,7 +211,7 @@ func (opt *Options) read(ctx context.Context, page *crawler.Page, leads *crawler
 	got.relate(doc, base)
 	got.measure(doc.Text, opt)
 	got.leftOut(doc.Left, &opt.Rule)
-	got.pack(doc.Text, opt.markdown(doc, base))
+	got.pack(doc.Text, opt.markdown(doc, base), headingsOf(doc))
 	return got, nil
 }
 
@@ -219,7 +219,7 @@ func (opt *Options) read(ctx context.Context, page *crawler.Page, leads *crawler
 func (opt *Options) reread(c *store.Content) *reading {
 	got := &reading{seen: c.Record}
 	got.measure(c.Text, opt)
-	got.pack(c.Text, c.Markdown)
+	got.pack(c.Text, c.Markdown, c.Headings)
 	if len(c.Links) > 0 {
 		got.out = store.PackLinks(c.Record.URL, c.Links)
 	}
@@ -347,11 +347,20 @@ func (got *reading) leftOut(text string, rule *dedup.Rule) {
 	}
 }
 
-// pack compresses and keeps a page's text, and its Markdown if it has one.
-func (got *reading) pack(text, markdown string) {
+// pack compresses and keeps a page's text, with its Markdown and its headings if it has any.
+func (got *reading) pack(text, markdown string, headings []store.Heading) {
 	if text != "" {
-		got.text = store.PackMarked([]byte(text), []byte(markdown))
+		got.text = store.PackMarked([]byte(text), []byte(markdown), headings)
 	}
+}
+
+// headingsOf returns the headings of a document as a store keeps them.
+func headingsOf(doc *extract.Document) []store.Heading {
+	all := make([]store.Heading, len(doc.Headings))
+	for i, h := range doc.Headings {
+		all[i] = store.Heading(h)
+	}
+	return all
 }
 
 // plainText returns the page's main text.
@@ -365,7 +374,7 @@ func (got *reading) unpack() (text, markdown string, err error) {
 	if got.text == nil {
 		return "", "", nil
 	}
-	t, m, err := store.UnpackMarked(got.text)
+	t, m, _, err := store.UnpackMarked(got.text)
 	return string(t), string(m), err
 }
 

@@ -29,15 +29,15 @@ type Numbers struct {
 	Others   map[string]int64 // other records in the store, by kind
 	Problems map[string]int64 // URLs in the store that failed, by problem
 	URLs     map[string]int64 // URLs in the frontier, by state
-	States   map[string]int64 // hosts of this process, by state
+	States   map[string]int64 // hosts that this process has claimed, by state
 	InFlight int              // URLs that are being fetched or judged
 	Hosts    int              // hosts with URLs to fetch
 	Bytes    int64            // size of the decoded bodies of all URLs in the store, from all runs
 	Fetched  int64            // size of the decoded bodies fetched by this process
 	LastPage time.Time        // when this process fetched its last page, or when it began if it has fetched none; zero: not yet known
 
-	Folder           bool  // the store is in a folder, so that the next two are known
-	StoreSize, Space int64 // bytes of the store, and free bytes on its disk
+	Folder           bool  // whether the store is in a folder; StoreSize and Space are known only then
+	StoreSize, Space int64 // size of the store and free space on its disk, in bytes
 }
 
 // A Build describes the version of the running program.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"math"
 	"sync"
@@ -15,6 +16,8 @@ import (
 	"skink/dedup"
 	"skink/feed"
 	"skink/frontier"
+	"skink/internal/bucket"
+	"skink/internal/corpus"
 	"skink/store"
 )
 
@@ -113,6 +116,13 @@ func (r *run) openFeed(ctx context.Context) (*consumer, error) {
 		stream, err := feed.NewStream(ctx, r.out.Out, r.store)
 		return &consumer{stream, streamEvery, ""}, err
 	}
+	if bucket.IsAddress(r.opt.Feed) {
+		o, err := bucket.New(r.opt.Feed, bucket.Environment())
+		if err != nil {
+			return nil, usagef("--feed: %w", err)
+		}
+		return &consumer{objectFeed{r.store, r.opt.Feed, o}, fileEvery, r.opt.Feed}, nil
+	}
 	if frontier.HasScheme(r.opt.Feed) {
 		return r.openIndexFeed(ctx)
 	}
@@ -134,6 +144,29 @@ func (r *run) openIndexFeed(ctx context.Context) (*consumer, error) {
 		return nil, err
 	}
 	return &consumer{indexFeed{b}, fileEvery, r.opt.Feed}, nil
+}
+
+// An objectFeed writes the feed to an object in a bucket when the run ends, because an object cannot grow.
+// It implements [feed.Consumer].
+type objectFeed struct {
+	s    store.Reader
+	name string
+	to   *bucket.Object
+}
+
+// CatchUp does nothing.
+func (f objectFeed) CatchUp(context.Context) error { return nil }
+
+// Close writes all pages of the store.
+func (f objectFeed) Close(ctx context.Context) error {
+	_, err := f.to.Write(ctx, func(w io.Writer) error {
+		pack := corpus.Pack(w, f.name)
+		if pages, err := feed.Write(ctx, pack, f.s, feed.Options{Markdown: true}); err != nil || pages == 0 {
+			return err
+		}
+		return pack.Close()
+	})
+	return err
 }
 
 // answered passes a fetched page to the log of URLs, if there is one.

@@ -56,7 +56,7 @@ type Options struct {
 	MaxTime   time.Duration // the run ends after this; 0: no limit
 
 	StoreCookies bool        // keep the cookies that hosts set in the store, for later runs; needs Crawl.Cookies
-	Feed         string      // where pages are written: "-": Output.Out; the URL of a search index; a file; "": nowhere
+	Feed         string      // where pages are written: "-": Output.Out; the URL of a search index; an object in a bucket; a file; "": nowhere
 	Index        http.Header // HTTP header with the credentials for a search index
 	Archive      Archive     // where the responses of servers are archived
 	LogURLs      bool        // log each URL; needs Output.Log

@@ -29,15 +29,19 @@ const (
 	Float
 	Boolean
 	Time // UTC, in microseconds
+	List // of strings
 )
 
-// A Column is a column of a schema. All columns are optional.
+// A Column is a column of a schema. All columns are optional, and an empty list is one without values.
 type Column struct {
 	Name string
 	Type ColumnType
 }
 
 func (c Column) node() parquet.Node {
+	if c.Type == List {
+		return parquet.Repeated(parquet.String())
+	}
 	types := map[ColumnType]parquet.Node{
 		String: parquet.String(), Integer: parquet.Int(64), Float: parquet.Leaf(parquet.DoubleType),
 		Boolean: parquet.Leaf(parquet.BooleanType), Time: parquet.Timestamp(parquet.Microsecond),
@@ -247,12 +251,19 @@ func (w *Writer) Copy(r *Row, added ...any) error {
 	return w.write(row)
 }
 
-// Write writes a value for each column of a schema that NewSchema made: a string, an int, a
-// float64, a bool, a time, or nil.
+// Write writes a value for each column of a schema that NewSchema made. nil is no value. Other values
+// have the type of their column: string, int, float64, bool, time.Time or []string.
 func (w *Writer) Write(values []any) error {
-	row := make(parquet.Row, len(values))
+	row := make(parquet.Row, 0, len(values))
 	for i, v := range values {
-		row[i] = valueOf(v, i)
+		list, ok := v.([]string)
+		if !ok || len(list) == 0 {
+			row = append(row, valueOf(v, i))
+			continue
+		}
+		for k, s := range list {
+			row = append(row, parquet.ValueOf(s).Level(min(k, 1), 1, i))
+		}
 	}
 	return w.write(row)
 }

@@ -35,6 +35,8 @@ type Options struct {
 	About report.About // description of the report; Read adds the times of the first and last visit
 	Rule  dedup.Rule   // rule by which the store's pages were judged; zero: the default rule
 
+	AllFrom bool // keep all links to each broken or redirected URL, up to a million in all; false: 100 links to each
+
 	// Nearly finds the pages that are almost duplicates. If it is nil, the list of these pages is
 	// reported as unknown.
 	Nearly func(ctx context.Context) (*Nearly, error)
@@ -74,7 +76,7 @@ func Read(ctx context.Context, s store.Reader, opt Options) (*Audit, error) {
 	}
 	a := &Audit{
 		About: About{About: opt.About, Links: !opt.About.Settings.NoLinks},
-		s:     s, site: newSite(), rule: opt.Rule, cover: newCoverage(),
+		s:     s, site: newSite(opt.AllFrom), rule: opt.Rule, cover: newCoverage(),
 	}
 	a.Lists = lists(a)
 	if err := a.readRecords(ctx); err != nil {
@@ -226,7 +228,7 @@ func (a *Audit) Findings() (all []*Finding) {
 // Names returns the names of all lists and the full names of all findings, each list before its
 // findings.
 func Names() (names []string) {
-	for _, l := range lists(&Audit{site: newSite()}) {
+	for _, l := range lists(&Audit{site: newSite(false)}) {
 		names = append(names, l.Name)
 		for _, f := range l.Findings {
 			if f.Name != "" {
@@ -239,7 +241,7 @@ func Names() (names []string) {
 
 // ListNames returns the names of all lists.
 func ListNames() (names []string) {
-	for _, l := range lists(&Audit{site: newSite()}) {
+	for _, l := range lists(&Audit{site: newSite(false)}) {
 		names = append(names, l.Name)
 	}
 	return names

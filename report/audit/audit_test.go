@@ -3,6 +3,7 @@ package audit_test
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -231,6 +232,29 @@ func TestCells(t *testing.T) {
 	want := []audit.From{{URL: origin + "/linker", Text: "our old offer", Kind: store.LinkAnchor}, {URL: origin + "/second-linker", Text: "gone too", Kind: store.LinkAnchor}}
 	if !slices.Equal(from, want) {
 		t.Errorf("who links to what is gone\n got %v\nwant %v", from, want)
+	}
+}
+
+// A report for people has 100 of the links to a broken URL, and one for programs has them all.
+func TestAllFrom(t *testing.T) {
+	all := shop()
+	const links = 1200
+	for i := range links {
+		all = append(all, good(fmt.Sprint("/deep/", i), linking("/gone")))
+	}
+	s := filled(t, all)
+	for _, tt := range []struct {
+		allFrom bool
+		want    int
+	}{{false, 100}, {true, links + 2}} {
+		a, err := audit.Read(t.Context(), s, audit.Options{AllFrom: tt.allFrom})
+		if err != nil {
+			t.Fatal(err)
+		}
+		from := rowOf(t, a, "broken.gone", "/gone").From
+		if len(from) != tt.want || from[tt.want-1].URL != origin+fmt.Sprint("/deep/", tt.want-3) {
+			t.Errorf("AllFrom %v: %d links, want %d", tt.allFrom, len(from), tt.want)
+		}
 	}
 }
 

@@ -2,6 +2,7 @@ package audit
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -201,25 +202,27 @@ func indexed(r *store.Record) any {
 	return "yes"
 }
 
+// pagesAtOnce is how many linking pages are read in one step.
+const pagesAtOnce = 500
+
 // addFrom sets From of each row: the pages that link to the row's URL. rows[i] must be the row of
 // entries[i].
 func (a *Audit) addFrom(ctx context.Context, entries []entry, rows []Row) error {
-	var ids []dedup.Hash
-	for _, e := range entries {
-		for _, l := range a.site.from[e.page] {
-			ids = append(ids, a.site.pages[l.from].id)
-		}
-	}
-	pages, err := a.s.Pages(ctx, ids, store.WantRecord)
-	if err != nil {
-		return err
-	}
 	for i, e := range entries {
-		for _, l := range a.site.from[e.page] {
-			if c := pages[0]; c != nil {
-				rows[i].From = append(rows[i].From, From{c.Record.URL, l.text, l.kind})
+		for links := range slices.Chunk(a.site.from[e.page], pagesAtOnce) {
+			ids := make([]dedup.Hash, len(links))
+			for k, l := range links {
+				ids[k] = a.site.pages[l.from].id
 			}
-			pages = pages[1:]
+			pages, err := a.s.Pages(ctx, ids, store.WantRecord)
+			if err != nil {
+				return err
+			}
+			for k, l := range links {
+				if c := pages[k]; c != nil {
+					rows[i].From = append(rows[i].From, From{c.Record.URL, l.text, l.kind})
+				}
+			}
 		}
 	}
 	return nil

@@ -4,6 +4,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -31,6 +32,9 @@ func TestDocsPage(t *testing.T) {
 	}
 }
 
+// tag is an element in a text, which Markdown would take for HTML.
+var tag = regexp.MustCompile(`<[^>]+>`)
+
 // findingsPage returns the severities and a table of the findings of each list, in Markdown.
 func findingsPage() string {
 	var b strings.Builder
@@ -38,14 +42,15 @@ func findingsPage() string {
 	for w := Weight(1); int(w) < len(weightNames); w++ {
 		fmt.Fprintf(&b, "| %s | %s |\n", w, weightTitles[w])
 	}
-	for _, l := range lists(&Audit{site: newSite()}) {
-		fmt.Fprintf(&b, "\n### %s\n\n| finding | severity | what | why it matters | how to fix it |\n|---|---|---|---|---|\n", l.Name)
+	for _, l := range lists(&Audit{site: newSite(false)}) {
+		fmt.Fprintf(&b, "\n### %s\n\n| finding | severity | title in the report | why it matters | how to fix it |\n|---|---|---|---|---|\n", l.Name)
 		for _, f := range l.Findings {
 			means := f.Means
 			if f.unseen != "" {
-				means += " Not certain if URLs of the site were not fetched: " + strings.ToLower(f.unseen[:1]) + f.unseen[1:]
+				means += " This may be wrong if some URLs of the site were not fetched: " + strings.ToLower(f.unseen[:1]) + f.unseen[1:]
 			}
-			fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s |\n", f.FullName(), f.Weight, f.Title, means, f.Fix)
+			row := fmt.Sprintf("| %s | %s | %s | %s |\n", f.Weight, f.Title, means, f.Fix)
+			fmt.Fprintf(&b, "| `%s` %s", f.FullName(), tag.ReplaceAllString(row, "`$0`"))
 		}
 	}
 	return b.String()

@@ -17,6 +17,8 @@ type site struct {
 	links int                  // number of links in from
 
 	unfinished map[string]bool // hosts that still have URLs to fetch, or duplicates of which no link was followed
+
+	allFrom bool // from has more than mostFrom links to a URL
 }
 
 // A page holds in memory what the audit needs of one URL, whether or not that is a page with text.
@@ -69,12 +71,12 @@ type inLink struct {
 
 // Limits of the links that a site keeps in memory.
 const (
-	mostFrom  = 100     // links to one URL
+	mostFrom  = 100     // links to one URL, unless Options.AllFrom is set
 	mostLinks = 1 << 20 // links to all URLs, which take some hundred megabytes
 )
 
-func newSite() *site {
-	return &site{at: map[dedup.Hash]int32{}, named: map[int32]dedup.Hash{}, from: map[int32][]inLink{}, unfinished: map[string]bool{}}
+func newSite(allFrom bool) *site {
+	return &site{allFrom: allFrom, at: map[dedup.Hash]int32{}, named: map[int32]dedup.Hash{}, from: map[int32][]inLink{}, unfinished: map[string]bool{}}
 }
 
 // add adds the URL of a record and returns its index in pages. If the URL was added before, add changes
@@ -153,7 +155,7 @@ func (s *site) link(at int32, links []store.Link) {
 		p.links, p.last = p.links+1, at
 		switch p.kind {
 		case store.Error, store.Redirect, store.Blocked:
-			if len(s.from[to]) < mostFrom && s.links < mostLinks {
+			if (s.allFrom || len(s.from[to]) < mostFrom) && s.links < mostLinks {
 				s.from[to] = append(s.from[to], inLink{at, l.Kind, l.Text})
 				s.links++
 			}

@@ -35,7 +35,7 @@ import (
 var schema string
 
 // schemaVersion is the version of schema.sql.
-const schemaVersion = 1
+const schemaVersion = 2
 
 // Options configures Open. The zero value opens an existing store for reading and writing.
 type Options struct {

@@ -18,7 +18,7 @@ import (
 
 // partsSQL are the columns of a page. Text, sketch and links are NULL unless a.want asks for them.
 // Its bits are those of store.WantText (1), WantSketch (2) and WantLinks (4).
-const partsSQL = `v.record::text, CASE WHEN a.want & 1 <> 0 AND v.packed IS NULL THEN v.text END, CASE WHEN a.want & 1 <> 0 THEN v.packed END,
+const partsSQL = `v.record::text, CASE WHEN a.want & 1 <> 0 THEN v.text END, CASE WHEN a.want & 1 <> 0 THEN v.packed END,
  v.text IS NOT NULL AND a.want & 1 <> 0, CASE WHEN a.want & 2 <> 0 THEN v.sketch END, CASE WHEN a.want & 4 <> 0 THEN v.links END, p.place`
 
 // scanPage reads the columns of partsSQL from a row. more receives the columns after these.
@@ -29,10 +29,8 @@ func scanPage(row pgx.Row, more ...any) (p store.Packed, place int64, err error)
 	if err = row.Scan(append([]any{&record, &text, &p.Text, &p.Kept, &sketch, &p.Links, &place}, more...)...); err != nil {
 		return p, 0, err
 	}
-	if p.Record = []byte(record); text != nil {
-		p.Text = store.Pack([]byte(*text))
-	}
-	if sketch != nil {
+	p.Record = []byte(record)
+	if p.Text, err = whole(text, p.Text); err == nil && sketch != nil {
 		p.Sketch, err = unpackSketch(sketch)
 	}
 	return p, place, err

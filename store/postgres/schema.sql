@@ -27,7 +27,7 @@ CREATE TABLE visit (
   links     bytea,      -- packed, see store.PackLinks
   targets   uuid[],     -- ids of the pages that the links lead to, each once
   text      text,       -- main text; NULL: none is kept
-  packed    bytea,      -- text and Markdown, see store.PackMarked; NULL: there is no Markdown
+  packed    bytea,      -- Markdown and headings, see store.PackMarked, and the text if it has bytes that a text cannot have; NULL: none of these
   written   timestamptz NOT NULL DEFAULT now()
 );
 

@@ -42,18 +42,37 @@ func unpackSketch(b []byte) (*dedup.Sketch, error) {
 	return s, nil
 }
 
-// plain returns a packed text as plain text for the column text. It also returns the packed form if
-// that contains more: Markdown, or bytes that PostgreSQL refuses in a text.
+// plain returns a packed text as plain text for the column text. If there is more, it also returns
+// that for the column packed: the Markdown and the headings with an empty text, or the whole packed
+// text if it has bytes that PostgreSQL refuses in a text.
 func plain(packed []byte) (text *string, rest []byte) {
 	if packed == nil {
 		return nil, nil
 	}
-	b, markdown, err := store.UnpackMarked(packed)
+	b, markdown, headings, err := store.UnpackMarked(packed)
 	s := strings.ReplaceAll(strings.ToValidUTF8(string(b), "\uFFFD"), "\x00", "\uFFFD")
-	if err != nil || len(markdown) > 0 || s != string(b) {
+	switch {
+	case err != nil || s != string(b):
 		rest = packed
+	case len(markdown) > 0 || len(headings) > 0:
+		rest = store.PackMarked(nil, markdown, headings)
 	}
 	return &s, rest
+}
+
+// whole is the inverse of plain.
+func whole(text *string, rest []byte) ([]byte, error) {
+	switch {
+	case text == nil:
+		return rest, nil
+	case rest == nil:
+		return store.Pack([]byte(*text)), nil
+	}
+	b, markdown, headings, err := store.UnpackMarked(rest)
+	if err != nil || len(b) > 0 || *text == "" {
+		return rest, err
+	}
+	return store.PackMarked([]byte(*text), markdown, headings), nil
 }
 
 // targets returns the IDs of the pages that an entry's links lead to, each once, as the text of an

@@ -57,7 +57,7 @@ func packedOf(c *store.Content) store.Packed {
 	}
 	p := store.Packed{Record: record, Kept: c.Kept, Sketch: c.Sketch}
 	if c.Kept {
-		p.Text = store.PackMarked([]byte(c.Text), []byte(c.Markdown))
+		p.Text = store.PackMarked([]byte(c.Text), []byte(c.Markdown), c.Headings)
 	}
 	if c.Links != nil {
 		p.Links = store.PackLinks(c.Record.URL, c.Links)

@@ -100,7 +100,7 @@ func fillStore(t *testing.T, s store.Store) {
 	leader.Record = fullRecord(urlOf(1))
 	leader.Record.Verdict, leader.Record.Leader, leader.Record.DuplicateOf, leader.Record.Resemblance = dedup.Unique, dedup.Hash{}, "", 0
 	leader.Record.Hash, leader.Hash = hashOf("a text"), hashOf("another hash")
-	leader.Text = store.PackMarked([]byte("a text"), []byte("# a text"))
+	leader.Text = store.PackMarked([]byte("a text"), []byte("# a text"), []store.Heading{{Level: 1, ID: "a"}})
 	leader.Links = []frontier.Item{
 		{URL: "https://queue.example/deep", Depth: 2}, {URL: "https://queue.example/1", Depth: 1}, {URL: "https://queue.example/2", Depth: 1}, {URL: "https://queue.example/soon", Depth: 3, Priority: -1},
 		{URL: "https://queue.example/far", Due: farOff},

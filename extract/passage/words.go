@@ -1,0 +1,73 @@
+package passage
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/zeebo/xxh3"
+
+	"skink/internal/language"
+)
+
+// A word is a run of characters without white space between them. In scripts that do not separate
+// words, such as Chinese, each character is a word, together with the punctuation beside it. A run of
+// more than mostWord bytes counts as several words, so that the bound on words bounds the bytes too.
+type word struct{ block, start, end int }
+
+const mostWord = 100 // bytes of a word
+
+// Words returns the words of a text.
+func Words(text string) (all []string) {
+	for _, w := range appendWords(nil, 0, text) {
+		all = append(all, text[w.start:w.end])
+	}
+	return all
+}
+
+// appendWords appends the words of a block to words.
+func appendWords(words []word, block int, text string) []word {
+	var open, alone, letters bool // of the last word: more may follow, it is a character that stands alone, it has a letter or a digit
+	for i := 0; i < len(text); {
+		r, n := utf8.DecodeRuneInString(text[i:])
+		if unicode.IsSpace(r) {
+			open = false
+			i += n
+			continue
+		}
+		single := language.StandsAlone(r)
+		letter := single || unicode.IsLetter(r) || unicode.IsDigit(r)
+		switch {
+		case !open, letters && letter && (single || alone), i+n-words[len(words)-1].start > mostWord:
+			words = append(words, word{block: block, start: i})
+			open, alone, letters = true, single, letter
+		default:
+			alone, letters = alone || single, letters || letter
+		}
+		i += n
+		words[len(words)-1].end = i
+	}
+	return words
+}
+
+// endsSentence reports whether a word ends with a full stop or a similar mark, perhaps before a
+// closing quotation mark or bracket.
+func endsSentence(word string) bool {
+	word = strings.TrimRightFunc(word, func(r rune) bool {
+		return r == '"' || r == '\'' || unicode.In(r, unicode.Pe, unicode.Pf)
+	})
+	r, _ := utf8.DecodeLastRuneInString(word)
+	return strings.ContainsRune(".!?…。！？।॥؟", r)
+}
+
+func hashOf(word string) uint64 { return xxh3.HashString(word) }
+
+// mix is a permutation of 64-bit numbers that spreads small differences: the finalizer of SplitMix64
+// (Steele, Lea and Flood 2014).
+func mix(x uint64) uint64 {
+	x ^= x >> 30
+	x *= 0xBF58476D1CE4E5B9
+	x ^= x >> 27
+	x *= 0x94D049BB133111EB
+	return x ^ x>>31
+}

@@ -1,0 +1,100 @@
+package feed
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"skink/dedup"
+	"skink/store"
+)
+
+// A Field is the name of a field of a [Document] that is written on request only.
+type Field string
+
+const (
+	Depth    Field = "depth"    // number of links from a seed to the page
+	Inlinks  Field = "inlinks"  // number of other pages that link to the page
+	Outlinks Field = "outlinks" // URLs that the page links to
+	Headings Field = "headings" // headings of the main text
+)
+
+// Fields are all fields that are written on request only.
+var Fields = []Field{Depth, Inlinks, Outlinks, Headings}
+
+// prepare counts the links to each page, if they are asked for. It reads the links of all pages.
+func (opt *Options) prepare(ctx context.Context, s store.Reader) error {
+	if !slices.Contains(opt.Fields, Inlinks) {
+		return nil
+	}
+	opt.inlinks = map[dedup.Hash]int{}
+	for page, err := range s.Changes(ctx, "", store.WantLinks) {
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err != nil {
+			return err
+		}
+		if page.Record.Private && !opt.Private {
+			continue
+		}
+		for _, url := range targets(&page.Content) {
+			if id := dedup.HashOf([]byte(url)); id != page.Record.ID {
+				opt.inlinks[id]++
+			}
+		}
+	}
+	return nil
+}
+
+// targets returns the URLs that a page links to, each once, in order. Files that are part of the page
+// are left out.
+func targets(page *store.Content) (urls []string) {
+	seen := map[string]bool{}
+	for _, l := range page.Links {
+		if !l.Kind.Asset() && !seen[l.URL] {
+			seen[l.URL] = true
+			urls = append(urls, l.URL)
+		}
+	}
+	return urls
+}
+
+// want returns the parts of a page that its document needs.
+func (opt *Options) want() store.Want {
+	if slices.Contains(opt.Fields, Outlinks) {
+		return store.WantText | store.WantLinks
+	}
+	return store.WantText
+}
+
+// addFields adds to a document the fields that opt asks for.
+func (opt *Options) addFields(d *Document, page *store.Content) {
+	for _, f := range opt.Fields {
+		switch f {
+		case Depth:
+			d.Depth = &page.Record.Depth
+		case Inlinks:
+			n := opt.inlinks[page.Record.ID]
+			d.Inlinks = &n
+		case Outlinks:
+			d.Outlinks = targets(page)
+		case Headings:
+			d.Headings = headings(page)
+		}
+	}
+}
+
+// headings returns the headings of a page's text.
+func headings(page *store.Content) (all []string) {
+	if len(page.Headings) == 0 {
+		return nil
+	}
+	lines := strings.Split(page.Text, "\n")
+	for _, h := range page.Headings {
+		if h.Line < len(lines) {
+			all = append(all, lines[h.Line])
+		}
+	}
+	return all
+}

@@ -1,0 +1,128 @@
+package feed
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"skink/internal/harmless"
+	"skink/internal/table"
+	"skink/store"
+)
+
+// A Link is one link of the link graph, from one URL to another. SCHEMA.md describes each field.
+type Link struct {
+	Source   string         `json:"source"`
+	Target   string         `json:"target"`
+	Text     string         `json:"text,omitempty"`
+	Kind     store.LinkKind `json:"kind"`
+	NoFollow bool           `json:"nofollow,omitempty"`
+	Position int            `json:"position"`
+}
+
+// redirectKind is the Link.Kind of a redirect.
+const redirectKind store.LinkKind = "redirect"
+
+// LinkFormat is a format in which [WriteLinks] writes the link graph.
+type LinkFormat string
+
+const (
+	LinksCSV       LinkFormat = "csv"
+	LinksJSONLines LinkFormat = "jsonl"
+	LinksParquet   LinkFormat = "parquet"
+)
+
+// linkColumns are the columns of the link graph as a table.
+var linkColumns = []table.Column{
+	{Name: "source", Type: table.String}, {Name: "target", Type: table.String}, {Name: "text", Type: table.String},
+	{Name: "kind", Type: table.String}, {Name: "nofollow", Type: table.Boolean}, {Name: "position", Type: table.Integer},
+}
+
+// WriteLinks writes to w all links and redirects of s, in the order in which their pages were judged.
+// The links of a page are in the order of the page. Links of private pages are written only if private
+// is true. WriteLinks returns how many it wrote.
+func WriteLinks(ctx context.Context, w io.Writer, s store.Reader, format LinkFormat, private bool) (links int, err error) {
+	out := bufio.NewWriterSize(w, bufferSize)
+	write, end := linkWriter(out, format)
+	for page, err := range s.Changes(ctx, "", store.WantLinks) {
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err != nil {
+			return links, fmt.Errorf("write links: %w", err)
+		}
+		r := &page.Record
+		if r.Private && !private {
+			continue
+		}
+		if r.Kind == store.Redirect && r.Location != "" {
+			page.Links = []store.Link{{URL: r.Location, Kind: redirectKind}}
+		}
+		for i := range page.Links {
+			l := &page.Links[i]
+			if err := write(&Link{r.URL, l.URL, l.Text, l.Kind, l.NoFollow, i}); err != nil {
+				return links, fmt.Errorf("write links: %w", err)
+			}
+			links++
+		}
+	}
+	if links == 0 {
+		return 0, nil
+	}
+	if err := errors.Join(end(), out.Flush()); err != nil {
+		return links, fmt.Errorf("write links: %w", err)
+	}
+	return links, nil
+}
+
+// linkWriter returns two functions: one writes a link, the other finishes the file.
+func linkWriter(out *bufio.Writer, format LinkFormat) (write func(*Link) error, end func() error) {
+	switch format {
+	case LinksParquet:
+		t := table.NewWriter(out, table.NewSchema(linkColumns))
+		return func(l *Link) error {
+			valid := func(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }
+			return t.Write([]any{valid(l.Source), valid(l.Target), valid(l.Text), string(l.Kind), l.NoFollow, l.Position})
+		}, t.Close
+	case LinksJSONLines:
+		var line bytes.Buffer
+		enc := json.NewEncoder(&line)
+		enc.SetEscapeHTML(false)
+		return func(l *Link) error {
+			line.Reset()
+			if err := enc.Encode(l); err != nil {
+				return err
+			}
+			_, err := out.Write(harmless.AppendJSON(line.Bytes(), 0))
+			return err
+		}, func() error { return nil }
+	}
+	guard := harmless.CSV(out)
+	sheet := csv.NewWriter(guard)
+	row := make([]string, 0, len(linkColumns))
+	for _, c := range linkColumns {
+		row = append(row, c.Name)
+	}
+	first := true
+	write = func(l *Link) error {
+		if first {
+			first = false
+			if err := sheet.Write(row); err != nil {
+				return err
+			}
+		}
+		row = append(row[:0], harmless.Cell(l.Source), harmless.Cell(l.Target), harmless.Cell(l.Text), string(l.Kind), strconv.FormatBool(l.NoFollow), strconv.Itoa(l.Position))
+		return sheet.Write(row)
+	}
+	return write, func() error {
+		sheet.Flush()
+		return errors.Join(sheet.Error(), guard.Flush())
+	}
+}

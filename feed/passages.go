@@ -1,0 +1,194 @@
+package feed
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/url"
+	"slices"
+	"strings"
+
+	"skink/dedup"
+	"skink/extract/passage"
+	"skink/internal/harmless"
+	"skink/store"
+)
+
+// Bounds on the words of a passage.
+const (
+	PassageWords      = passage.DefaultMost // most words of a passage, if the user chooses no other number
+	LeastPassageWords = passage.LeastMost   // least number that the user can choose
+)
+
+// A Passage is a part of a page's main text, as an index of passages receives it. SCHEMA.md describes
+// each field.
+type Passage struct {
+	ID       dedup.Hash `json:"id"`
+	URL      string     `json:"url"`
+	PageID   dedup.Hash `json:"page_id"`
+	Title    string     `json:"title,omitempty"`
+	Lang     string     `json:"lang,omitempty"`
+	Headings []string   `json:"headings,omitempty"`
+	Position int        `json:"position"`
+	Words    int        `json:"words"`
+	Hash     dedup.Hash `json:"hash"`
+	Text     string     `json:"text"`
+	AlsoAt   []Place    `json:"also_at,omitempty"`
+}
+
+// A Place is where a passage occurs.
+type Place struct {
+	URL      string     `json:"url"`
+	PageID   dedup.Hash `json:"page_id"`
+	Position int        `json:"position"`
+}
+
+// WritePassages writes the passages of the pages of s to w as JSON Lines, each with at most most words.
+// A passage that occurs more than once is written once, with its other places. Of opt it uses the
+// fields that choose pages. It returns how many passages it wrote.
+//
+// It reads the pages twice, and a third time if a passage repeats. It needs 8 bytes of memory for each
+// passage, and some hundred bytes for each place of a passage that repeats.
+func WritePassages(ctx context.Context, w io.Writer, s store.Reader, opt Options, most int) (passages int, err error) {
+	if err := opt.check(); err != nil {
+		return 0, err
+	}
+	e := &passageExport{s: s, opt: opt, most: most}
+	if err := e.findRepeated(ctx); err != nil {
+		return 0, fmt.Errorf("write passages: %w", err)
+	}
+	out := bufio.NewWriterSize(w, bufferSize)
+	err = e.each(ctx, func(p *Passage) error {
+		if places := e.places[p.ID]; len(places) > 1 {
+			if e.written[p.ID] {
+				return nil
+			}
+			e.written[p.ID] = true
+			p.AlsoAt = slices.DeleteFunc(slices.Clone(places), func(at Place) bool { return at.PageID == p.PageID && at.Position == p.Position })
+		}
+		passages++
+		return writePassage(out, p)
+	})
+	if err == nil {
+		err = out.Flush()
+	}
+	if err != nil {
+		return passages, fmt.Errorf("write passages: %w", err)
+	}
+	return passages, nil
+}
+
+// A passageExport holds what an export of passages knows of passages that repeat.
+type passageExport struct {
+	s       store.Reader
+	opt     Options
+	most    int
+	places  map[dedup.Hash][]Place // of the passages that occur more than once
+	written map[dedup.Hash]bool    // which of them are written
+}
+
+// findRepeated finds the passages that occur more than once, and their places.
+func (e *passageExport) findRepeated(ctx context.Context) error {
+	var all []uint64
+	err := e.each(ctx, func(p *Passage) error {
+		all = append(all, short(p.ID))
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	slices.Sort(all)
+	repeated := map[uint64]bool{}
+	for i := 1; i < len(all); i++ {
+		if all[i] == all[i-1] {
+			repeated[all[i]] = true
+		}
+	}
+	all = nil
+	e.places, e.written = map[dedup.Hash][]Place{}, map[dedup.Hash]bool{}
+	if len(repeated) == 0 {
+		return nil
+	}
+	return e.each(ctx, func(p *Passage) error {
+		if repeated[short(p.ID)] {
+			e.places[p.ID] = append(e.places[p.ID], Place{p.URL, p.PageID, p.Position})
+		}
+		return nil
+	})
+}
+
+// short returns the first 64 bits of an id. Two passages that share them are compared by their whole
+// ids.
+func short(id dedup.Hash) (v uint64) {
+	for _, b := range id[:8] {
+		v = v<<8 | uint64(b)
+	}
+	return v
+}
+
+// each calls do for each passage, in the order of the pages. do may keep nothing of its argument but
+// strings.
+func (e *passageExport) each(ctx context.Context, do func(*Passage) error) error {
+	for page, err := range e.s.Changes(ctx, e.opt.After, store.WantText) {
+		if err == nil {
+			err = ctx.Err()
+		}
+		var d *Document
+		if err == nil {
+			d, err = e.opt.document(&page.Content)
+		}
+		if err != nil {
+			return err
+		}
+		if d == nil {
+			continue
+		}
+		for i, part := range passage.Split(blocks(&page.Content), e.most) {
+			p := &Passage{
+				ID: part.ID, URL: at(d.URL, part.Fragment), PageID: d.ID, Title: d.Title, Lang: d.Lang, Headings: part.Path,
+				Position: i, Words: len(part.Words), Hash: dedup.HashOf([]byte(part.Text)), Text: part.Text,
+			}
+			if err := do(p); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// blocks returns the lines of a page's text with its headings.
+func blocks(page *store.Content) []passage.Block {
+	lines := strings.Split(page.Text, "\n")
+	all := make([]passage.Block, len(lines))
+	for i, line := range lines {
+		all[i].Text = line
+	}
+	for _, h := range page.Headings {
+		if h.Line < len(all) {
+			all[h.Line].Level, all[h.Line].ID = h.Level, h.ID
+		}
+	}
+	return all
+}
+
+// at returns a URL with a fragment, which is not escaped yet. A file that has no URL gets none.
+func at(page, fragment string) string {
+	if fragment == "" {
+		return page
+	}
+	return page + "#" + (&url.URL{Fragment: fragment}).EscapedFragment()
+}
+
+func writePassage(w io.Writer, p *Passage) error {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(p); err != nil {
+		return fmt.Errorf("passage of %s: %w", p.URL, err)
+	}
+	_, err := w.Write(harmless.AppendJSON(b.Bytes(), 0))
+	return err
+}

@@ -1,0 +1,107 @@
+// Package buckettest starts S3 servers for tests, which fail as they are told.
+package buckettest
+
+import (
+	"fmt"
+	"io"
+	"log"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/johannesboyne/gofakes3"
+	"github.com/johannesboyne/gofakes3/backend/s3mem"
+)
+
+// A Server is an S3 server with one bucket.
+type Server struct {
+	URL    string
+	Bucket string
+
+	backend gofakes3.Backend
+	handler http.Handler // never fails
+
+	mu       sync.Mutex
+	fail     func(n int, r *http.Request) int // guarded by mu, like requests
+	requests int
+}
+
+// New returns a server that does not listen yet: it is an http.Handler.
+func New() (*Server, error) {
+	backend := s3mem.New()
+	s := &Server{Bucket: "crawls", backend: backend}
+	s.handler = gofakes3.New(backend, gofakes3.WithLogger(gofakes3.DiscardLog())).Server()
+	return s, backend.CreateBucket(s.Bucket)
+}
+
+// Start starts a server. It ends with the test.
+func Start(t testing.TB) *Server {
+	t.Helper()
+	s, err := New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewUnstartedServer(s)
+	server.Config.ErrorLog = log.New(io.Discard, "", 0)
+	server.Start()
+	t.Cleanup(server.Close)
+	s.URL = server.URL
+	return s
+}
+
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	switch status := s.fails(r); {
+	case status < 0:
+		panic(http.ErrAbortHandler) // the connection breaks
+	case status > 0:
+		_, _ = io.Copy(io.Discard, r.Body)
+		w.WriteHeader(status)
+	default:
+		s.handler.ServeHTTP(w, r)
+	}
+}
+
+// Fail makes the server call fail for each later request. n counts them, from 1. The result is the
+// status of the answer, 0 for an ordinary answer, and -1 for a broken connection.
+func (s *Server) Fail(fail func(n int, r *http.Request) int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.fail, s.requests = fail, 0
+}
+
+func (s *Server) fails(r *http.Request) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.requests++; s.fail == nil {
+		return 0
+	}
+	return s.fail(s.requests, r)
+}
+
+// Object returns the content of an object, nil if it does not exist.
+func (s *Server) Object(key string) ([]byte, error) {
+	o, err := s.backend.GetObject(s.Bucket, key, nil)
+	if gofakes3.HasErrorCode(err, gofakes3.ErrNoSuchKey) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer o.Contents.Close()
+	return io.ReadAll(o.Contents)
+}
+
+// Unfinished returns how many uploads in parts were begun and neither completed nor aborted.
+func (s *Server) Unfinished() (int, error) {
+	answer := httptest.NewRecorder()
+	s.handler.ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "/"+s.Bucket+"?uploads", nil))
+	switch answer.Code {
+	case http.StatusOK:
+		return strings.Count(answer.Body.String(), "<UploadId>"), nil
+	case http.StatusNotFound: // no upload in parts was ever begun
+		return 0, nil
+	}
+	return 0, fmt.Errorf("list of uploads: status %d", answer.Code)
+}

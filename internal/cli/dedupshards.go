@@ -1,0 +1,178 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"skink/internal/corpus"
+	"skink/internal/lock"
+)
+
+// # One output for each input
+//
+// A corpus often consists of many files of one form, called shards, and its users want as many files
+// again. All shards are written into a hidden folder beside the folder of --out-dir, which gets its name
+// when all are complete. So a failed run leaves no folder that lacks shards.
+
+// shards writes the kept records of each input to a file of its own.
+type shards struct {
+	dir      string            // the hidden folder
+	annotate bool              // add the verdict to each record
+	files    map[string]string // by name of an input: the path of its output below dir
+
+	input  string         // whose records are being written
+	file   *os.File       // output of that input; nil: none is open
+	writer *corpus.Writer // to file
+}
+
+// checkShards returns an error if the folder of --out-dir cannot be made, or if an input cannot be a
+// shard. Otherwise it returns the paths of the outputs below that folder, by name of their inputs.
+func (f *corpusOutFlags) checkShards(in *corpus.Inputs) (map[string]string, error) {
+	if err := mayWrite("--out-dir", f.dir, nil); err != nil {
+		return nil, err
+	}
+	switch entries, err := os.ReadDir(f.dir); {
+	case err == nil && len(entries) > 0:
+		return nil, usagef("--out-dir %s is not empty: name a new folder", f.dir)
+	case err != nil && !errors.Is(err, os.ErrNotExist):
+		return nil, usagef("--out-dir %s is not a folder: name a new folder", f.dir)
+	}
+	files, from := map[string]string{}, map[string]string{}
+	for file, err := range in.Files() {
+		if err != nil {
+			return nil, err
+		}
+		name, below := file.Name, file.Below
+		if name == "-" {
+			return nil, usagef("--out-dir writes one file for each input file: name files instead of -")
+		}
+		if cut, ok := strings.CutSuffix(below, ".wacz"); ok { // the kept records of the archives in it
+			below = cut + ".warc.gz"
+		}
+		if other, ok := from[below]; ok {
+			return nil, usagef("--out-dir: %s and %s would both be written to %s: deduplicate a folder that contains both", other, name, below)
+		}
+		files[name], from[below] = below, name
+	}
+	return files, nil
+}
+
+// writeShards makes the folder of --out-dir and calls do with the shards in it. The folder appears only
+// if do succeeds.
+func (f *corpusOutFlags) writeShards(files map[string]string, do func(*shards) error) (err error) {
+	parent, prefix := filepath.Dir(f.dir), tempPrefix(f.dir)
+	lock.RemoveStale(parent, prefix)
+	dir, err := os.MkdirTemp(parent, prefix+"*")
+	if errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("make %s: the folder %s does not exist: create it first", f.dir, parent)
+	}
+	if err != nil {
+		return fmt.Errorf("make %s: %w", f.dir, err)
+	}
+	defer func() {
+		if err != nil {
+			os.RemoveAll(dir)
+		}
+	}()
+	if release, _, err := lock.Try(dir); err == nil {
+		defer release()
+	}
+	s := &shards{dir: dir, annotate: f.annotate, files: files}
+	if err := keepFirst(do(s), s.end()); err != nil {
+		return err
+	}
+	if err := os.Chmod(dir, 0o755); err != nil {
+		return err
+	}
+	if err := os.Remove(f.dir); err != nil && !errors.Is(err, os.ErrNotExist) { // it may exist if it is empty
+		return fmt.Errorf("make %s: %w", f.dir, err)
+	}
+	return os.Rename(dir, f.dir)
+}
+
+// take writes a record to the output of its input, if the record is kept.
+func (s *shards) take(r *corpus.Record, note corpus.Note, kept bool) error {
+	if r.Line == 0 { // the input is one text, so its output is a copy
+		if !kept {
+			return nil
+		}
+		return s.copy(r.Input)
+	}
+	if s.input != r.Input {
+		if err := s.begin(r); err != nil {
+			return err
+		}
+	}
+	if !kept {
+		return nil
+	}
+	return s.writer.Write(r, note)
+}
+
+// begin opens the output for the input of a record.
+func (s *shards) begin(r *corpus.Record) error {
+	name := s.outputOf(r.Input)
+	if s.file != nil && s.file.Name() == name { // the next archive in the same package
+		s.input = r.Input
+		return nil
+	}
+	if err := s.end(); err != nil {
+		return err
+	}
+	file, err := create(name)
+	if err != nil {
+		return err
+	}
+	s.input, s.file, s.writer = r.Input, file, corpus.NewWriter(file, name, s.annotate)
+	return s.writer.Begin(r)
+}
+
+// outputOf returns the path of the output for an input. The input may be an archive in a package, whose
+// name is below that of the package.
+func (s *shards) outputOf(input string) string {
+	for name := input; ; name = filepath.Dir(name) {
+		if below, ok := s.files[name]; ok {
+			return filepath.Join(s.dir, below)
+		}
+		if name == filepath.Dir(name) {
+			return filepath.Join(s.dir, filepath.Base(input))
+		}
+	}
+}
+
+// end completes the open output.
+func (s *shards) end() error {
+	if s.file == nil {
+		return nil
+	}
+	err := errors.Join(s.writer.Close(), s.file.Close())
+	s.file, s.writer, s.input = nil, nil, ""
+	return err
+}
+
+// copy copies an input to its output.
+func (s *shards) copy(input string) error {
+	from, err := os.Open(input)
+	if err != nil {
+		return err
+	}
+	defer from.Close()
+	to, err := create(s.outputOf(input))
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(to, from)
+	return errors.Join(err, to.Close())
+}
+
+// create creates a file, with the folders above it.
+func create(name string) (*os.File, error) {
+	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		return nil, err
+	}
+	return os.Create(name)
+}

@@ -1,0 +1,87 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"skink/feed"
+	"skink/internal/harmless"
+	"skink/report"
+	"skink/store"
+)
+
+// checkChunks returns an error if another flag contradicts --chunks.
+func (f *exportFlags) checkChunks() error {
+	switch {
+	case f.to != "" || f.format != feed.JSONLines:
+		return usagef("--chunks writes JSON Lines: omit --to and --format")
+	case f.since.given():
+		return usagef("--chunks compares the passages of all pages: omit --since and --cursor; a passage whose words did not change keeps its id")
+	case f.markdown:
+		return usagef("--chunks writes passages of the text: omit --markdown")
+	case f.strip:
+		return usagef("--chunks writes text that pages repeat only once: omit --strip-repeated")
+	case len(f.fields) > 0:
+		return usagef("--fields adds fields to pages, and --chunks writes passages: omit one of the two")
+	}
+	return nil
+}
+
+// writeChunks writes the passages of the pages that the flags select.
+func (f *exportFlags) writeChunks(ctx context.Context, con Console, s store.Reader, opt feed.Options) error {
+	passages := 0
+	err := f.out.write(ctx, con, func(out io.Writer) (err error) {
+		passages, err = feed.WritePassages(ctx, out, s, opt, f.most)
+		return err
+	})
+	if err == nil && passages == 0 {
+		fmt.Fprintf(con.Err, "%s has no page to write: see skink report --store %s\n", *f.store, harmless.Quoted(*f.store))
+	}
+	return err
+}
+
+// formatLinks is the value of --format for the links between pages.
+const formatLinks = "links"
+
+// checkLinks returns an error if another flag contradicts --format links.
+func (f *exportFlags) checkLinks() error {
+	switch {
+	case f.to != "":
+		return usagef("--to sends pages to an index: omit --format links")
+	case f.since.given():
+		return usagef("--format links writes all links: omit --since and --cursor")
+	case f.markdown || f.strip || f.minWords > 0 || len(f.without) > 0 || len(f.fields) > 0 || f.flags.Changed("include"):
+		return usagef("--format links writes the links of all pages: omit the flags that choose pages or fields")
+	}
+	return nil
+}
+
+// linkFormat returns the format that the name of the output file asks for.
+func (f *exportFlags) linkFormat() feed.LinkFormat {
+	name := strings.TrimSuffix(strings.TrimSuffix(f.out.out, ".gz"), ".zst")
+	switch {
+	case strings.HasSuffix(name, ".parquet"):
+		return feed.LinksParquet
+	case strings.HasSuffix(name, ".jsonl"), strings.HasSuffix(name, ".ndjson"):
+		return feed.LinksJSONLines
+	}
+	return feed.LinksCSV
+}
+
+// writeLinks writes the links between the pages of s.
+func (f *exportFlags) writeLinks(ctx context.Context, con Console, s store.Reader) error {
+	links := 0
+	err := f.out.write(ctx, con, func(out io.Writer) (err error) {
+		links, err = feed.WriteLinks(ctx, out, s, f.linkFormat(), f.private)
+		return err
+	})
+	if err == nil && links == 0 {
+		fmt.Fprintf(con.Err, "%s has no link to write: see skink report --store %s\n", *f.store, harmless.Quoted(*f.store))
+	}
+	if err == nil && f.out.out != "-" {
+		fmt.Fprintf(con.Err, "%s in %s\n", report.Counted(links, "link"), f.out.out)
+	}
+	return err
+}

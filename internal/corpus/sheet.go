@@ -1,0 +1,200 @@
+package corpus
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// # Sheets and JSON arrays
+//
+// A row of CSV or TSV is read as a JSON line whose members are the columns. The first row has the names
+// of the columns. Tabs separate the cells of a file that ends in .tsv or .tab. In other files the
+// character that is most frequent in the first row does: a comma, a semicolon or a tab.
+//
+// An element of a JSON array is read as a JSON line, too. Files of either form may be larger than the
+// memory, so both are read record by record, and no record may be longer than Inputs.MaxRecord.
+
+// A sheetHead is the first row of a sheet.
+type sheetHead struct {
+	columns []string
+	comma   rune
+}
+
+// readSheet yields the rows of CSV or TSV.
+func (in *Inputs) readSheet(i input, name string, from io.Reader, yield func(*Record, error) bool, failed func(error) bool) bool {
+	bounded := &boundedReader{from: from, most: in.maxRecord()}
+	bounded.begin()
+	first, err := bounded.firstLine()
+	if err != nil {
+		return failed(err)
+	}
+	head := &sheetHead{comma: separator(name, first)}
+	rows := csv.NewReader(bounded)
+	rows.Comma = head.comma
+	rows.LazyQuotes = head.comma == '\t' // programs that write TSV rarely quote
+	for {
+		bounded.begin()
+		cells, err := rows.Read()
+		var wrong *csv.ParseError
+		switch {
+		case errors.Is(err, io.EOF):
+			return true
+		case head.columns == nil && err == nil:
+			head.columns = cells
+			if err := head.check(&in.Fields); err != nil {
+				return failed(err)
+			}
+			continue
+		case err != nil && (!errors.As(err, &wrong) || head.columns == nil):
+			return failed(err)
+		}
+		line, _ := rows.FieldPos(0)
+		r := &Record{Input: i.name, Line: line, fields: in.Fields, cells: cells, sheet: head}
+		switch {
+		case wrong != nil && errors.Is(err, csv.ErrFieldCount):
+			r.bad = fmt.Errorf("%d cells instead of %d as in the first row", len(cells), len(head.columns))
+		case wrong != nil:
+			r.Line, r.bad = wrong.StartLine, fmt.Errorf("not a row of the table: %w", wrong.Err)
+		default:
+			r.Raw = head.object(cells)
+		}
+		if !yield(r, nil) {
+			return false
+		}
+	}
+}
+
+// separator returns the character between the cells of a sheet, given the name of the file and its
+// first line.
+func separator(name, first string) rune {
+	if ext := strings.ToLower(filepath.Ext(name)); ext == ".tsv" || ext == ".tab" {
+		return '\t'
+	}
+	most := ','
+	for _, c := range ";\t" {
+		if strings.Count(first, string(c)) > strings.Count(first, string(most)) {
+			most = c
+		}
+	}
+	return most
+}
+
+// check returns an error if no column can hold a text.
+func (h *sheetHead) check(fields *Fields) error {
+	for _, name := range fields.textNames() {
+		if slices.Contains(h.columns, name) {
+			return nil
+		}
+	}
+	return fmt.Errorf("no column is called %s: name the column with the text with --text-field; %s", either(fields.textNames()), strings.Replace(itHas(slices.Values(h.columns)), "the record", "the first row", 1))
+}
+
+func either(names []string) string {
+	if len(names) == 1 {
+		return fmt.Sprintf("%q", names[0])
+	}
+	return orList(names)
+}
+
+// object returns the cells of a row as a JSON object.
+func (h *sheetHead) object(cells []string) []byte {
+	b := []byte{'{'}
+	for i, name := range h.columns {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(append(appendString(b, name), ':'), appendString(nil, cells[i])...)
+	}
+	return append(b, '}')
+}
+
+// appendString appends a JSON string.
+func appendString(dst []byte, s string) []byte {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	_ = enc.Encode(s) // a string can always be encoded
+	return append(dst, bytes.TrimSuffix(b.Bytes(), []byte("\n"))...)
+}
+
+// elementUnit is the unit of records that are elements of a JSON array.
+const elementUnit = "element"
+
+// readElements yields the elements of a JSON array.
+func (in *Inputs) readElements(i input, from io.Reader, yield func(*Record, error) bool, failed func(error) bool) bool {
+	bounded := &boundedReader{from: from, most: in.maxRecord()}
+	bounded.begin()
+	if _, err := bounded.firstLine(); err != nil { // this removes a byte order mark
+		return failed(err)
+	}
+	array := json.NewDecoder(bounded)
+	if _, err := array.Token(); err != nil { // the bracket, which decided the form
+		return failed(err)
+	}
+	for n := 1; ; n++ {
+		bounded.begin()
+		if !array.More() {
+			if _, err := array.Token(); err != nil {
+				return failed(fmt.Errorf("the JSON array ends after %d elements: %w", n-1, err))
+			}
+			return true
+		}
+		var raw json.RawMessage
+		if err := array.Decode(&raw); err != nil {
+			return failed(fmt.Errorf("element %d of the JSON array: %w", n, err))
+		}
+		var line bytes.Buffer
+		if err := json.Compact(&line, raw); err != nil {
+			return failed(err)
+		}
+		if !yield(&Record{Input: i.name, Line: n, unit: elementUnit, Raw: line.Bytes(), fields: in.Fields}, nil) {
+			return false
+		}
+	}
+}
+
+// A boundedReader fails when a record is longer than a limit, because the readers of CSV and of JSON
+// keep a whole record in memory.
+type boundedReader struct {
+	from io.Reader
+	most int
+	left int    // bytes that may still be read for this record
+	head []byte // the beginning of the file, which firstLine has read
+}
+
+// begin begins a record. Some bytes of it may have been read already.
+func (b *boundedReader) begin() { b.left = b.most + bufferSize }
+
+// firstLine returns the first line of the file, or its first bytes if it is long. It removes a byte
+// order mark. Read returns the line again.
+func (b *boundedReader) firstLine() (string, error) {
+	b.head = make([]byte, sniffed)
+	n, err := io.ReadFull(b.from, b.head)
+	b.head = bytes.TrimPrefix(b.head[:n], []byte(bom))
+	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return "", err
+	}
+	line, _, _ := strings.Cut(string(b.head), "\n")
+	return line, nil
+}
+
+func (b *boundedReader) Read(p []byte) (int, error) {
+	if len(b.head) > 0 {
+		n := copy(p, b.head)
+		b.head = b.head[n:]
+		return n, nil
+	}
+	if b.left <= 0 {
+		return 0, tooLong(b.most)
+	}
+	n, err := b.from.Read(p[:min(len(p), b.left)])
+	b.left -= n
+	return n, err
+}
