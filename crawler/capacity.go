@@ -60,8 +60,8 @@ const (
 // answers per second, about as many as one processor can process.
 const slowAnswer = 2 * time.Second
 
-// shares has the number of quarters of all connections that the hosts of each pace may use,
-// together with hosts of slower paces. They may always use at least one connection.
+// shares has for each pace how many quarters of the connections its hosts may use, together with
+// the hosts of slower paces. The hosts of a pace may always use at least one connection.
 var shares = [paces]int{quick: 4, slow: 3, failing: 1}
 
 // A capacity counts the turns that have begun and not ended, and compares their number with the

@@ -192,7 +192,7 @@ var rootWords = map[string]string{
 	RootMain:        "the main element",
 	RootDescent:     "the element with most of the running text",
 	RootBody:        "the whole page: no element stands out",
-	RootFallback:    "all visible text: little was left without menus",
+	RootFallback:    "all visible text, because little was left after menus were removed",
 	RootPlain:       "the whole plain text",
 	RootDocument:    "the whole document",
 	RootStripped:    "all text between the tags: the HTML could not be parsed",

@@ -5,23 +5,24 @@ import (
 	"strings"
 )
 
-// Links says what remains of the links in a Markdown text.
+// Links tells [RewriteLinks] which parts of a link to keep.
 type Links string
 
 const (
-	LinksNone  Links = "none"     // neither words nor addresses
-	LinksText  Links = "text"     // the words
-	LinksWhole Links = "absolute" // words and addresses, as [Document.Markdown] wrote them
+	LinksNone  Links = "none"     // remove the words and the address
+	LinksText  Links = "text"     // keep the words
+	LinksWhole Links = "absolute" // keep the words and the address, as [Document.Markdown] wrote them
 )
 
-// RewriteLinks returns a Markdown text of [Document.Markdown] with its links as keep says. Pictures
-// stay unless they are inside a removed link. Lines that had nothing but removed links are removed.
+// RewriteLinks returns a Markdown text of [Document.Markdown] in which keep was applied to each
+// link. Pictures stay unless they are inside a removed link. Lines that contained only removed
+// links are removed.
 func RewriteLinks(markdown string, keep Links) string {
 	if keep == LinksWhole || !strings.Contains(markdown, "](") {
 		return markdown
 	}
 	var out []string
-	fence := "" // backticks that end the open code block; "": none is open
+	fence := "" // backticks that end the open code block; "" outside a code block
 	for line := range strings.SplitSeq(markdown, "\n") {
 		prefix := containerMarks.FindString(line)
 		rest := line[len(prefix):]
@@ -53,7 +54,8 @@ func RewriteLinks(markdown string, keep Links) string {
 // containerMarks matches the marks of quotations and list items at the beginning of a line.
 var containerMarks = regexp.MustCompile(`^(?:> ?| |[-*] |[0-9]{1,9}[.)] )*`)
 
-// guardHeld escapes the start of a line whose first link was replaced by its words, or removed.
+// guardHeld escapes the start of a line that began with a link. Without the link, the first
+// character of the line could be read as Markdown.
 func guardHeld(was, text string) string {
 	if strings.HasPrefix(was, "[") {
 		return guardStart(text)
@@ -85,8 +87,8 @@ func rewriteLine(line string, keep Links) string {
 	return out.String()
 }
 
-// spanAt returns the length of the escaped character, the code, the picture or the link with which a
-// line begins, and 1 if it begins with another character.
+// spanAt returns the length of the escaped character, code, picture or link at the beginning of a
+// line. If the line begins with another character, it returns 1.
 func spanAt(line string) int {
 	switch line[0] {
 	case '\\':
@@ -120,7 +122,8 @@ func spanAt(line string) int {
 	return 1
 }
 
-// linkAt returns the length of the link with whose bracket a line begins, 0 if there is none.
+// linkAt returns the length of the link that begins with the first bracket of a line, or 0 if there
+// is no link.
 func linkAt(line string) int {
 	end := closing(line)
 	if end == 0 || !strings.HasPrefix(line[end:], "](") {
@@ -137,8 +140,8 @@ func linkAt(line string) int {
 	return 0
 }
 
-// closing returns the index of the bracket that closes the first character of a line, 0 if there is
-// none.
+// closing returns the index of the bracket that closes the bracket at the beginning of a line, or 0
+// if there is none.
 func closing(line string) int {
 	for i := 1; i < len(line); {
 		if line[i] == ']' {

@@ -39,7 +39,8 @@ func TestRewriteLinks(t *testing.T) {
 	}
 }
 
-// No link of a page remains, and the Markdown with the words of links has the letters of the text.
+// TestRewriteLinksOfPages checks that no link of a page remains, and that the Markdown with only
+// the words of links has the same letters as the page's text.
 func TestRewriteLinksOfPages(t *testing.T) {
 	pages, _ := filepath.Glob("testdata/markdown/*.html")
 	for _, page := range pages {

@@ -22,7 +22,7 @@ const byName = markClass | markRelated | markSidebar | markByline
 
 // clearSections removes marks that come from ids and classes, if the box is a section of text.
 func (s *survey) clearSections() {
-	var texts []boxKind // kinds of boxes with several paragraphs; other boxes of the kind may have only one
+	var texts []boxKind // kinds of boxes of which at least one has several paragraphs; other boxes of the same kind may have only one
 	for i := range s.elems {
 		if e := &s.elems[i]; e.mark != 0 && e.mark&^byName == 0 && s.hasParagraphs(int32(i)) {
 			e.mark = 0

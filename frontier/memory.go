@@ -431,9 +431,10 @@ func (f *Memory) inState(state State) (urls []string) {
 	return urls
 }
 
-// Contents returns the hosts whose [Rest.Lasting] is not zero, and the pending URLs. Both are sorted by
-// host. The URLs of a host are in the order of its queue.
-func (f *Memory) Contents() (hosts []Host, pending []Item) {
+// Contents returns all that the frontier has at one moment: the hosts whose [Rest.Lasting] is not zero, the
+// pending URLs, and the states of all other URLs. Hosts and pending URLs are sorted by host. The pending
+// URLs of a host are in the order of its queue.
+func (f *Memory) Contents() (hosts []Host, pending []Item, states map[string]State) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, name := range slices.Sorted(maps.Keys(f.hosts)) {
@@ -447,7 +448,13 @@ func (f *Memory) Contents() (hosts []Host, pending []Item) {
 			pending = append(pending, u.item)
 		}
 	}
-	return hosts, pending
+	states = map[string]State{}
+	for url, u := range f.urls {
+		if u.state != Pending {
+			states[url] = u.state
+		}
+	}
+	return hosts, pending, states
 }
 
 // SetRest sets the rest of a host.

@@ -28,7 +28,7 @@ type Base struct {
 func NewBase(pageURL, baseHref string) (*Base, error) {
 	page, err := Canonical(pageURL)
 	if err != nil {
-		return nil, fmt.Errorf("base of links: %w", err)
+		return nil, fmt.Errorf("parse the base URL of links: %w", err)
 	}
 	b := newBase(page)
 	if baseHref == "" {

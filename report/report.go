@@ -50,7 +50,7 @@ type Totals struct {
 	Capped    int64 `json:"capped"`                 // pages that were not compared with every candidate, because there were too many
 	Scripts   int64 `json:"need_scripts,omitempty"` // pages that show their text only if scripts run, which a crawl does not do
 	Blocked   int64 `json:"blocked"`                // URLs that were not fetched because of robots.txt
-	Sitemaps  int64 `json:"sitemaps,omitempty"`     // sitemaps, which list URLs for crawlers
+	Sitemaps  int64 `json:"sitemaps,omitempty"`     // number of sitemaps that were read
 	Later     int64 `json:"postponed,omitempty"`    // URLs that were not fetched, because URLs of their patterns kept returning duplicates
 
 	Pending int64 `json:"pending,omitempty"` // URLs that the crawl has not fetched yet

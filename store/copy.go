@@ -13,15 +13,20 @@ import (
 
 // A Portable store can be copied to another store, which may be of another kind.
 type Portable interface {
-	// Dump yields the contents of the store at one moment: first named values and hosts, then pages in
-	// the order of their places, then URLs outside the crawl, and last the pending URLs. The pending
-	// URLs of a host come in the order of its queue. Claims and the values of a [Keeper] are left out.
-	Dump(ctx context.Context) iter.Seq2[*Part, error]
+	Dumper
 
 	// Load writes parts of a dump. The store must be empty before the first call, and nothing else may
 	// use it. The parts must come in the order of the dump. After the last call, the store has the
 	// same contents as the dumped one, and cursors of the dumped store are valid in it.
 	Load(ctx context.Context, parts []*Part) error
+}
+
+// A Dumper reads the contents of a store for a copy.
+type Dumper interface {
+	// Dump yields the contents of the store at one moment: first named values and hosts, then pages in
+	// the order of their places, then URLs outside the crawl, and last the pending URLs. The pending
+	// URLs of a host come in the order of its queue. Claims and the values of a [Keeper] are left out.
+	Dump(ctx context.Context) iter.Seq2[*Part, error]
 }
 
 // A Part is one piece of a dump. Exactly one of its fields is set.
@@ -55,8 +60,8 @@ func (p *Placed) Entry() (*Entry, error) {
 		return nil, err
 	}
 	e := &Entry{Record: *r, State: p.State, Sketch: p.Sketch, Hash: p.Hash, Keys: p.Keys}
-	if p.Kept {
-		e.Text = p.Text
+	if e.Text = p.Text; p.Kept && e.Text == nil { // nil would mean that no text is kept
+		e.Text = []byte{}
 	}
 	if len(p.Links) > 0 {
 		e.Out = p.Links
@@ -90,11 +95,11 @@ const (
 	mostLoadedBytes = 4 << 20
 )
 
-// Copy copies the contents of the store from to the store to, which must be empty. Until the copy is
+// Copy copies the contents of one store to another, which must be empty. Until the copy is
 // complete, [CheckCopied] returns an error for it, even if the process is killed. At the end, Copy
 // compares the numbers of pages and URLs in both stores. After each step it calls tell with the number
 // of records copied so far.
-func Copy(ctx context.Context, to, from Store, tell func(pages int64)) error {
+func Copy(ctx context.Context, to Store, from Dumper, tell func(pages int64)) error {
 	if err := isEmpty(ctx, to); err != nil {
 		return err
 	}

@@ -453,65 +453,53 @@ func (m *Memory) Keep(ctx context.Context, name string, value []byte) error {
 	return nil
 }
 
-// Dump implements [Portable]. The loop body must not call methods of the store.
+// Dump implements [Portable].
 func (m *Memory) Dump(ctx context.Context) iter.Seq2[*Part, error] {
 	return func(yield func(*Part, error) bool) {
-		m.mu.Lock()
-		defer m.mu.Unlock()
-		hosts, pending := m.Memory.Contents()
-		var parts []*Part
-		for _, name := range slices.Sorted(maps.Keys(m.meta)) {
-			parts = append(parts, &Part{Value: &NamedValue{name, m.meta[name]}})
-		}
-		for _, h := range hosts {
-			parts = append(parts, &Part{Host: &h})
-		}
-		outside := map[string]bool{}
-		for url, err := range m.Memory.URLs(ctx, frontier.Outside) {
-			if err != nil {
-				yield(nil, err)
-				return
-			}
-			outside[url] = true
-		}
-		for _, place := range m.places {
-			p, err := m.placed(ctx, place)
-			if err != nil {
-				yield(nil, err)
-				return
-			}
-			delete(outside, m.visits[place].record.URL)
-			parts = append(parts, &Part{Page: p})
-		}
-		for _, url := range slices.Sorted(maps.Keys(outside)) {
-			parts = append(parts, &Part{Outside: url})
-		}
-		for _, it := range pending {
-			parts = append(parts, &Part{Item: &it})
+		parts, err := m.dump()
+		if err != nil {
+			yield(nil, err)
+			return
 		}
 		for _, p := range parts {
-			if !yield(p, ctx.Err()) {
+			if err := ctx.Err(); !yield(p, err) || err != nil {
 				return
 			}
 		}
 	}
 }
 
-// placed returns the page at a place as a dump has it.
-func (m *Memory) placed(ctx context.Context, place uint64) (*Placed, error) {
-	v := m.visits[place]
-	record, err := json.Marshal(&v.record)
-	if err != nil {
-		return nil, err
+func (m *Memory) dump() (parts []*Part, err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	hosts, pending, states := m.Memory.Contents()
+	for _, name := range slices.Sorted(maps.Keys(m.meta)) {
+		parts = append(parts, &Part{Value: &NamedValue{name, bytes.Clone(m.meta[name])}})
 	}
-	state, err := m.Memory.State(ctx, v.record.URL)
-	if state == frontier.Pending {
-		state = frontier.Unknown
+	for _, h := range hosts {
+		parts = append(parts, &Part{Host: &h})
 	}
-	return &Placed{
-		Packed: Packed{Record: record, Text: v.text, Kept: v.text != nil, Sketch: v.sketch, Links: v.out},
-		Place:  place, Hash: v.hash, Keys: v.keys, State: state,
-	}, err
+	for _, place := range m.places {
+		v := m.visits[place]
+		record, err := json.Marshal(&v.record)
+		if err != nil {
+			return nil, err
+		}
+		parts = append(parts, &Part{Page: &Placed{
+			Packed: Packed{Record: record, Text: v.text, Kept: v.text != nil, Sketch: v.sketch, Links: v.out},
+			Place:  place, Hash: v.hash, Keys: v.keys, State: states[v.record.URL],
+		}})
+		delete(states, v.record.URL)
+	}
+	for _, url := range slices.Sorted(maps.Keys(states)) {
+		if states[url] == frontier.Outside {
+			parts = append(parts, &Part{Outside: url})
+		}
+	}
+	for _, it := range pending {
+		parts = append(parts, &Part{Item: &it})
+	}
+	return parts, nil
 }
 
 // Load implements [Portable].

@@ -152,7 +152,8 @@ type rows struct {
 	unread  int64 // records beyond mostRows
 }
 
-// mostShapes is the number of URL patterns that are distinguished. URLs of further patterns have shape 0.
+// mostShapes is the largest number of URL patterns that are numbered. All other patterns share the
+// number 0.
 const mostShapes = 1 << 16
 
 func newRows() *rows {

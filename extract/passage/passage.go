@@ -47,33 +47,33 @@ import (
 // A Block is a paragraph, a heading, a list item or a table row.
 type Block struct {
 	Text  string
-	Level int    // level of a heading, from 1; 0: no heading
-	ID    string // fragment of a URL that leads to the heading; "": none
+	Level int    // level of a heading, from 1; 0 if the block is no heading
+	ID    string // fragment of a URL that leads to the heading; "" if it has none
 }
 
 // A Passage is a part of a text.
 type Passage struct {
 	ID       [16]byte // the first half of the SHA-256 of Words, joined by one space
-	Text     string   // the blocks of the passage, one a line
+	Text     string   // blocks of the passage, one on each line
 	Words    []string // the words of Text, see [Words]
-	Path     []string // texts of the headings above the passage and of its own, the outermost first, each at most 200 bytes
-	Fragment string   // fragment that leads to the innermost of these headings that has one; "": none has
+	Path     []string // texts of the headings above the passage, including that of its section, outermost first; each has at most 200 bytes
+	Fragment string   // fragment of the innermost heading in Path that has one; "" if none has one
 }
 
 const (
-	// DefaultMost is how many words a passage has at most unless a user chooses another number. Many
+	// DefaultMost is the largest number of words of a passage if the user sets no other. Many
 	// embedding models read at most 512 tokens, which is some 350 words of English.
 	DefaultMost = 250
-	// LeastMost is the least bound that Split accepts.
+	// LeastMost is the smallest limit that Split accepts.
 	LeastMost = 20
 
-	share       = 4   // a cut leaves on both sides at least this share of the bound
-	mostHeading = 200 // bytes of a heading in Passage.Path
-	deepest     = 6   // most headings in Passage.Path
+	share       = 4   // a cut must leave at least 1/share of the limit on both sides
+	mostHeading = 200 // largest number of bytes of a heading in Passage.Path
+	deepest     = 6   // largest number of headings in Passage.Path
 )
 
-// Split divides a text into passages of at most most words, in order. A bound below [LeastMost] counts
-// as LeastMost. Blocks without words are left out.
+// Split divides a text into passages of at most most words, in order. A limit below [LeastMost] is
+// raised to LeastMost. Blocks without words are left out.
 func Split(blocks []Block, most int) (all []Passage) {
 	most = max(most, LeastMost)
 	var path []Block
@@ -126,7 +126,7 @@ func fragment(path []Block) string {
 	return ""
 }
 
-// A section is the words of some blocks.
+// A section contains some blocks and their words.
 type section struct {
 	blocks []Block
 	words  []word
@@ -141,7 +141,7 @@ func newSection(blocks []Block) *section {
 	return s
 }
 
-// text returns a word.
+// text returns the word at an index of words.
 func (s *section) text(i int) string {
 	w := s.words[i]
 	return s.blocks[w.block].Text[w.start:w.end]
@@ -174,8 +174,8 @@ type place struct {
 	priority [4]uint64 // places with a lower priority are cut first
 }
 
-// divide returns the indexes at which pieces of at most most words begin, and the number of words at
-// the end.
+// divide returns the index of the first word of each piece, and the number of words at the end. No
+// piece has more than most words.
 func (s *section) divide(most int) []int {
 	if len(s.words) == 0 {
 		return nil
@@ -193,9 +193,9 @@ func (s *section) divide(most int) []int {
 	return cuts
 }
 
-// cutAt adds to cuts the places that are needed and permitted, those with the lowest priority first.
-// A place that is refused once would also be refused later, because pieces only become shorter. So
-// one pass gives the same cuts as cutting each half again.
+// cutAt adds places to cuts, those with the lowest priority first. It skips places where no cut is
+// needed or permitted. Pieces only become shorter, so a place that was skipped once would also be
+// skipped later. One pass therefore gives the same cuts as cutting each half again.
 func cutAt(cuts []int, places []place, most int) []int {
 	slices.SortFunc(places, func(a, b place) int {
 		return cmp.Or(slices.Compare(a.priority[:], b.priority[:]), cmp.Compare(a.at, b.at))
@@ -228,11 +228,11 @@ func (s *section) appendPlaces(places []place, from, to int, begins func(i int) 
 	return places
 }
 
-// fewWords is the least number of words on which a priority depends.
+// fewWords is the smallest number of words on which a priority depends.
 const fewWords = 4
 
-// priority returns the priority of words[from:to]: the lowest hashes of its words, each hashed again so
-// that many words do not give a low priority.
+// priority returns the priority of words[from:to], which is the four lowest hashes of its words.
+// Each of these is hashed again, so that a block with many words does not have a low priority.
 func (s *section) priority(from, to int) (lowest [4]uint64) {
 	for k := range lowest {
 		lowest[k] = math.MaxUint64
@@ -255,7 +255,7 @@ func (s *section) priority(from, to int) (lowest [4]uint64) {
 // beginsBlock reports whether a word is the first of its block.
 func (s *section) beginsBlock(i int) bool { return s.words[i].block != s.words[i-1].block }
 
-// beginsSentence reports whether the word before ends a block or a sentence.
+// beginsSentence reports whether a word is the first of a block or of a sentence.
 func (s *section) beginsSentence(i int) bool {
 	return s.beginsBlock(i) || endsSentence(s.text(i-1))
 }

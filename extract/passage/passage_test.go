@@ -25,7 +25,7 @@ func show(p Passage) string {
 	return fmt.Sprintf("%s #%s: %s", strings.Join(p.Path, " > "), p.Fragment, strings.ReplaceAll(p.Text, "\n", " / "))
 }
 
-// Each row is a text of short sections, and its passages.
+// TestSplitAtHeadings checks that short sections become one passage each.
 func TestSplitAtHeadings(t *testing.T) {
 	for _, tt := range []struct {
 		name, text string
@@ -73,7 +73,8 @@ func TestWords(t *testing.T) {
 	}
 }
 
-// A block that is too long is cut between sentences, and a sentence that is too long between words.
+// TestSplitLongBlock checks that a block that is too long is cut between sentences, and a sentence
+// that is too long between words.
 func TestSplitLongBlock(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	sentences := sentence(r, 15) + " “" + sentence(r, 15) + "” " + sentence(r, 15) + " " + sentence(r, 90)
@@ -151,7 +152,7 @@ func edit(r *rand.Rand, blocks []Block) ([]Block, int) {
 	}
 }
 
-// holding returns the index of the passage that has a word of blocks[i].
+// holding returns the index of the passage with the first word of blocks[i].
 func holding(passages []Passage, blocks []Block, i int) int {
 	before := 0
 	for _, b := range blocks[:i] {
@@ -166,8 +167,9 @@ func holding(passages []Passage, blocks []Block, i int) int {
 	return -1
 }
 
-// An edit of one paragraph changes the id of its passage and of no other, if its section is short. In
-// a long section a few of 1,000 edits move a cut. Then at most the two passages before and after change.
+// TestEditChangesOnePassage checks that an edit of a paragraph in a short section changes only the
+// id of its passage. In a long section, a few of 1,000 edits move a cut. They may change at most
+// two passages before and two after the edited one.
 func TestEditChangesOnePassage(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	const edits = 1000
@@ -200,7 +202,8 @@ func TestEditChangesOnePassage(t *testing.T) {
 	}
 }
 
-// sameBut reports whether two lists of passages have the same ids except at one index.
+// sameBut reports whether two lists of passages have different ids at index at and the same ids at
+// all other indexes.
 func sameBut(a, b []Passage, at int) bool {
 	for k := range a {
 		if (a[k].ID != b[k].ID) != (k == at) {
@@ -225,7 +228,8 @@ func sectionWords(blocks []Block, i int) (n int) {
 	return n
 }
 
-// A paragraph that is inserted at the beginning of a long section does not move the cuts after it.
+// TestInsertionKeepsLaterPassages checks that a new paragraph at the beginning of a long section
+// does not move the cuts after it.
 func TestInsertionKeepsLaterPassages(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	for n := range 200 {
@@ -292,7 +296,8 @@ func BenchmarkSplit(b *testing.B) {
 	}
 }
 
-// Texts that are made to be slow cost about as much for each byte as others.
+// BenchmarkSplitHostile divides texts that are made to be slow. They should take about as much time
+// for each byte as other texts.
 func BenchmarkSplitHostile(b *testing.B) {
 	const size = 1 << 20
 	for name, text := range map[string]string{

@@ -15,7 +15,7 @@ import (
 // more than mostWord bytes counts as several words, so that the bound on words bounds the bytes too.
 type word struct{ block, start, end int }
 
-const mostWord = 100 // bytes of a word
+const mostWord = 100 // largest number of bytes of a word
 
 // Words returns the words of a text.
 func Words(text string) (all []string) {
@@ -27,7 +27,7 @@ func Words(text string) (all []string) {
 
 // appendWords appends the words of a block to words.
 func appendWords(words []word, block int, text string) []word {
-	var open, alone, letters bool // of the last word: more may follow, it is a character that stands alone, it has a letter or a digit
+	var open, alone, letters bool // about the last word: whether more characters may follow, whether it is a character that stands alone, and whether it has a letter or digit
 	for i := 0; i < len(text); {
 		r, n := utf8.DecodeRuneInString(text[i:])
 		if unicode.IsSpace(r) {

@@ -51,7 +51,7 @@ func (f *backFlags) heed(args []string) (b session.Again, rest []string, err err
 		}
 	}
 	if s := f.schedule; s.Least > s.Most {
-		return b, args, usagef("--recrawl-least %v and --recrawl-most %v: try 1h and 720h", s.Least, s.Most)
+		return b, args, usagef("--recrawl-least %v is longer than --recrawl-most %v: try 1h and 720h", s.Least, s.Most)
 	}
 	b.Retry, b.Recrawl, b.Due = f.retry, f.recrawl, f.recrawl == "due"
 	for _, name := range []string{"recrawl-least", "recrawl-most"} {

@@ -85,7 +85,7 @@ func (e exitError) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
 // output has closed it.
 func Run(ctx context.Context, args []string, con Console) int {
 	defer con.guard()()
-	log.SetOutput(io.Discard) // net/http logs unexpected answers of servers there; the page's record has the problem
+	log.SetOutput(io.Discard) // net/http would log unexpected responses; the record of the page names the problem
 	err := interrupted(ctx, run(ctx, args, con))
 	var code exitError
 	var usage usageError

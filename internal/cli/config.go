@@ -104,7 +104,7 @@ func (c command) configure(flags *pflag.FlagSet) error {
 	}
 	file, err := config.Read(name, opt)
 	if errors.Is(err, fs.ErrNotExist) && file == nil {
-		return usagef("--config %s: there is no such file", name)
+		return usagef("--config %s: the file does not exist", name)
 	}
 	if err != nil {
 		return usageError{Err: err}

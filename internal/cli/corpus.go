@@ -83,7 +83,7 @@ func (r *reading) isBad(bad *corpus.BadError) error {
 func (r *reading) help(bad *corpus.BadError) string {
 	switch {
 	case errors.Is(bad, corpus.ErrNoText):
-		return "; name the right one with --text-field"
+		return "; name the field of the text with --text-field"
 	case errors.Is(bad, corpus.ErrTooLong):
 		return "; use a larger --memory to read larger records"
 	}

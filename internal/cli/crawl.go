@@ -147,7 +147,7 @@ func newCrawlFlags(flags *pflag.FlagSet) *crawlFlags {
 	f.sign = addSignFlags(flags)
 	f.proxy = addProxyFlags(flags)
 	f.cookies = "off"
-	flags.Var(oneOf(&f.cookies, "off", "run", "store"), "cookies", "accept cookies, for sites that show no page without them: never, until the run ends, or also in later runs (store)")
+	flags.Var(oneOf(&f.cookies, "off", "run", "store"), "cookies", "accept cookies, for sites that show no page without them: never, during one run, or also in later runs (store)")
 	flags.StringVar(&f.contact, "contact", "", "`CONTACT` URL or email address at which site owners can reach you; it is added to the User-Agent header")
 	flags.BoolVar(&o.IgnoreNoFollow, "ignore-nofollow", false, "follow the links of a page even if its robots meta tag contains nofollow; for your own sites")
 	flags.BoolVar(&o.IgnoreRobots, "ignore-robots", false, "do not read robots.txt; for your own sites")

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"skink/dedup"
+	"skink/internal/bucket"
 	"skink/internal/complete"
 	"skink/internal/corpus"
 	"skink/internal/ingest"
@@ -140,7 +141,7 @@ func (d *dedupRun) run(ctx context.Context, args []string) (err error) {
 	if dir == "" {
 		lock.RemoveStale(os.TempDir(), tempStore)
 		if dir, err = os.MkdirTemp("", tempStore); err != nil {
-			return fmt.Errorf("create a temporary store: %w: choose a place with --store", err)
+			return fmt.Errorf("create a temporary store: %w: choose another folder with --store", err)
 		}
 		defer os.RemoveAll(dir)
 	}
@@ -178,7 +179,11 @@ func (d *dedupRun) checkOut(in *corpus.Inputs) error {
 		}
 	}
 	files := d.records.names()
-	if d.out.out != "-" {
+	if bucket.IsAddress(d.out.out) {
+		if _, err := d.out.object(); err != nil {
+			return err
+		}
+	} else if d.out.out != "-" {
 		files = append(files, flagged{"--out", d.out.out})
 	}
 	for _, f := range files {

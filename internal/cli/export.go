@@ -34,7 +34,7 @@ Elasticsearch or OpenSearch. It writes unique and thin pages without noindex; wi
 all, it writes every page that has a verdict. feed/SCHEMA.md describes the fields. With
 --cursor, it writes only the changes since the last export.`,
 	more: `
-An export during a crawl shows its state at one moment. If there is nothing to write, an
+An export during a crawl contains the pages at one moment. If there is nothing to write, an
 existing file stays as it is.
 
 With --complete, the verdicts are those of skink report --complete. --strip-repeated removes

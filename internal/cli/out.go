@@ -54,11 +54,21 @@ func (f *outFlags) write(ctx context.Context, con Console, write func(w io.Write
 	return err
 }
 
-// writeObject is like write for an object in a bucket.
-func (f *outFlags) writeObject(ctx context.Context, con Console, write func(w io.Writer) error) error {
+// object returns the object of --out. It sends nothing, so it can be called before any work is done to
+// check the address and the credentials.
+func (f *outFlags) object() (*bucket.Object, error) {
 	o, err := bucket.New(f.out, bucket.Environment())
 	if err != nil {
-		return usagef("--out: %w", err)
+		return nil, usagef("--out: %w", err)
+	}
+	return o, nil
+}
+
+// writeObject is like write for an object in a bucket.
+func (f *outFlags) writeObject(ctx context.Context, con Console, write func(w io.Writer) error) error {
+	o, err := f.object()
+	if err != nil {
+		return err
 	}
 	_, err = o.Write(ctx, func(w io.Writer) error { return f.writeSome(w, write) })
 	if errors.Is(err, errNothing) {

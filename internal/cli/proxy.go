@@ -51,7 +51,7 @@ func (f *proxyFlags) apply(o *crawler.Options) error {
 		o.Roots = x509.NewCertPool()
 	}
 	if !o.Roots.AppendCertsFromPEM(pem) {
-		return fmt.Errorf("--ca-file %s holds no certificate in PEM", f.ca)
+		return fmt.Errorf("--ca-file %s contains no PEM certificate", f.ca)
 	}
 	return nil
 }

@@ -25,7 +25,7 @@ var reportCommand = command{
 Prints a report on duplicate pages: totals, the share of duplicates of each host, and the
 clusters with their leaders. --about audit prints the problems of the sites instead: broken
 links, redirects, canonical URLs, titles and more. --changes prints the pages that changed
-between visits. A report that is printed during a crawl shows its state at one moment.
+between visits. A report that is printed during a crawl shows the crawl at one moment.
 
 --complete compares all pages with all others after the crawl, so that the clusters do not
 depend on the order of the crawl. It leaves out text that a host repeats on many pages, and

@@ -28,7 +28,7 @@ var statusCommand = command{
 	long: `
 Counts the URLs of a store by state, or lists the URLs of some states with the reasons:` + termLines(store.URLStates()) + `
 
-During a crawl, the status shows its state at one moment. For a store that several workers share, it also lists the hosts and the speed of each worker.
+During a crawl, the status shows the crawl at one moment. For a store that several workers share, it also lists the hosts and the speed of each worker.
 
 Example: list the URLs that could not be fetched, with the reasons
 

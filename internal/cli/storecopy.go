@@ -22,14 +22,14 @@ const tellEvery = 10 * time.Second
 // copyStore copies the store called name to a new store. If copying fails, it removes the
 // incomplete copy.
 func copyStore(ctx context.Context, con Console, name, copyName string) (err error) {
-	from, err := openToCopy(ctx, name)
+	from, err := openToRead(ctx, name, con.Err)
 	if err != nil {
 		return err
 	}
-	defer func() { err = keepFirst(err, from.Close()) }()
+	defer func() { err = keepFirst(err, from.close()) }()
 	shown, copyShown := withoutPassword(name), withoutPassword(copyName)
-	if err := store.CheckCopied(ctx, from); err != nil {
-		return incomplete(shown, err)
+	if len(from.loss.Damage) > 0 {
+		return fmt.Errorf("%s is damaged, so a copy would be incomplete: run the crawl again to repair it", shown)
 	}
 	if err := isNew(ctx, copyName); err != nil {
 		return err
@@ -39,7 +39,8 @@ func copyStore(ctx context.Context, con Console, name, copyName string) (err err
 		return err
 	}
 	told := time.Now()
-	err = store.Copy(ctx, n.store, from, func(pages int64) {
+	source := from.Reader.(store.Dumper) // all stores that openToRead opens are
+	err = store.Copy(ctx, n.store, source, func(pages int64) {
 		if time.Since(told) > tellEvery {
 			told = time.Now()
 			fmt.Fprintf(con.Err, "%s copied\n", report.Counted(pages, "record"))
@@ -50,7 +51,10 @@ func copyStore(ctx context.Context, con Console, name, copyName string) (err err
 		text, err = contents(ctx, n.store)
 	}
 	if err = keepFirst(err, n.store.Close()); err == nil {
-		err = keepFirst(copyConfig(name, n.name), n.finish())
+		err = copyConfig(name, n.name)
+	}
+	if err == nil {
+		err = n.finish()
 	}
 	if err != nil {
 		return errors.Join(fmt.Errorf("copy %s to %s: %w", shown, copyShown, err), n.remove())
@@ -103,29 +107,6 @@ func contents(ctx context.Context, s store.Store) (string, error) {
 	}
 	counts, err := s.Counts(ctx)
 	return fmt.Sprintf("%s, %s pending", report.Counted(tally.Pages(), "page"), report.Counted(counts.Pending, "URL")), err
-}
-
-// openToCopy opens a store whose whole contents are to be read. It returns an error for a damaged
-// store.
-func openToCopy(ctx context.Context, name string) (store.Store, error) {
-	if isShared(name) {
-		s, _, err := openPostgres(ctx, name, postgres.Options{ReadOnly: true})
-		if err != nil {
-			return nil, err
-		}
-		return s, nil
-	}
-	s, err := open(name, badger.Options{ReadOnly: true})
-	if errors.Is(err, store.ErrInUse) {
-		return nil, fmt.Errorf("%s: %w: stop that process first (a crawl with Ctrl-C; the same command continues it)", name, store.ErrInUse)
-	}
-	if err != nil {
-		return nil, err
-	}
-	if len(s.Loss().Damage) > 0 {
-		return nil, errors.Join(fmt.Errorf("%s is damaged, so a copy would be incomplete: run the crawl again to repair it", name), s.Close())
-	}
-	return s, nil
 }
 
 // isNew returns an error if there is a store called name, or a folder that is not empty.

@@ -79,17 +79,17 @@ func (c *matcher) long(ctx context.Context, take func(int, dedup.Set)) error {
 	return c.take(ctx, c.short(), (*text).likely, c.w.counted(take))
 }
 
-// take passes the index and the shingles of each text for which done is false to the function take,
-// and sets done to true for all texts. partOf chooses between the shingles of the whole and of the
-// shortened text. The order is arbitrary: shingles that are in memory come first.
-func (c *matcher) take(ctx context.Context, done []bool, partOf func(*text) part, take func(int, dedup.Set)) error {
+// take calls yield with the index and the shingles of each text for which done is false, and then
+// sets done to true for all texts. partOf chooses between the shingles of the whole and of the
+// shortened text. Texts whose shingles are in memory come first, in no particular order.
+func (c *matcher) take(ctx context.Context, done []bool, partOf func(*text) part, yield func(int, dedup.Set)) error {
 	for i := range c.w.texts {
 		if done[i] {
 			continue
 		}
 		if s, ok := c.sets.Get(partOf(&c.w.texts[i])); ok {
 			done[i] = true
-			take(i, s)
+			yield(i, s)
 		}
 	}
 	if !slices.Contains(done, false) {
@@ -100,7 +100,7 @@ func (c *matcher) take(ctx context.Context, done []bool, partOf func(*text) part
 	}
 	return c.w.readAll(ctx, done, shingles, func(i int, s dedup.Set) {
 		c.sets.Put(partOf(&c.w.texts[i]), s)
-		take(i, s)
+		yield(i, s)
 	})
 }
 

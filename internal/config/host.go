@@ -218,9 +218,9 @@ func (p *parser) headers(path []string, value any) (map[string]access.Secret, er
 		canonical := http.CanonicalHeaderKey(name)
 		switch canonical {
 		case "User-Agent":
-			return nil, p.errorf(at, "header %s: use user-agent", canonical)
+			return nil, p.errorf(at, "header %s: use the key user-agent instead", canonical)
 		case "Cookie":
-			return nil, p.errorf(at, "header %s: use cookies", canonical)
+			return nil, p.errorf(at, "header %s: use the key cookies instead", canonical)
 		case "Accept-Encoding", "Connection", "Content-Length", "Host", "Range", "Te", "Trailer", "Transfer-Encoding", "Upgrade":
 			return nil, p.errorf(at, "header %s: the crawler sets it", canonical)
 		}
@@ -294,7 +294,7 @@ func (p *parser) login(path []string, value any) (*access.Login, error) {
 		return nil, p.errorf(path, "login: page must be the URL of the form, such as https://example.org/login")
 	}
 	if len(l.Fields) == 0 {
-		return nil, p.errorf(path, "login: fields is missing")
+		return nil, p.errorf(path, "login: the key fields is missing")
 	}
 	return l, nil
 }

@@ -123,8 +123,8 @@ func TestFolder(t *testing.T) {
 	}
 }
 
-// A file with many texts, such as CSV, is read record by record. A text that only begins like one is one
-// text.
+// TestManyInOne checks that a file with many texts, such as CSV, is read record by record. A text
+// whose beginning looks like such a file is read as one text.
 func TestManyInOne(t *testing.T) {
 	dir := write(t, map[string]string{
 		"a.csv":      "id,text\n1,A first text.\n2,A second text.\n",
@@ -161,7 +161,7 @@ func TestManyInOne(t *testing.T) {
 	}
 }
 
-// The rows of sheets, and what is wrong with some.
+// TestSheets checks the records and the errors of some CSV, TSV and JSON files.
 func TestSheets(t *testing.T) {
 	dir := write(t, map[string]string{
 		"quoted.csv":   "\ufefftext,id\r\n\"One, \"\"two\"\",\nthree\",a\r\n",

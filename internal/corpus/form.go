@@ -19,10 +19,9 @@ import (
 // # Detecting the form of a file
 //
 // A file that the user named is read in any form: JSON Lines, a JSON array, CSV or TSV, HTML, or any
-// other text. In a folder,
-// only texts that are written for people are read, because folders of pages are full of other text:
-// style sheets, drawings, programs, build files. The former are detected by the usual file endings,
-// or by a name such as README. HTML and PDF are detected by their first bytes, whatever the ending
+// other text. In a folder, only texts that are written for people are read, because folders of
+// pages are full of other text: style sheets, drawings, programs, build files. Texts for people are
+// detected by the usual file endings, or by a name such as README. HTML and PDF are detected by their first bytes, whatever the ending
 // of the name ("index.php?id=3"), and JSON Lines by the first line. A file that matches a pattern
 // of Include is read if it is any kind of text.
 
@@ -74,8 +73,8 @@ func (in *Inputs) formOf(name string, b *bufio.Reader, inside bool) (f form, hea
 	return form{wholeFile, kind}, head, nil
 }
 
-// manyInOne returns the form of a file that contains many texts in another form than JSON Lines: a
-// table or a JSON array. ok is false if it contains one text.
+// manyInOne returns the form of a file that contains many texts as a table or a JSON array. ok is
+// false if the file contains one text.
 func manyInOne(name string, start []byte) (f form, ok bool) {
 	ext := strings.ToLower(filepath.Ext(name))
 	switch ext {

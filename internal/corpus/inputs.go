@@ -130,11 +130,11 @@ func (in *Inputs) files(unreadable func(error), passed func(kind string)) iter.S
 
 // A File is an input file.
 type File struct {
-	Name  string // as in [Record.Input]
-	Below string // path below the folder that the user named, which is part of it if there are several inputs; for a named file its last element
+	Name  string // name of the file in the form of [Record.Input]
+	Below string // path below the folder that the user named, preceded by that folder if there are several inputs; for a named file, the last element of its name
 }
 
-// Files yields the files that will be read. It does not look into them, so some may be skipped later.
+// Files yields the input files. It does not read them, so some may later turn out to have no records.
 func (in *Inputs) Files() iter.Seq2[File, error] {
 	return func(yield func(File, error) bool) {
 		for i, err := range in.files(func(error) {}, func(string) {}) {

@@ -24,7 +24,7 @@ const (
 	PageField   = "Skink-Page"
 	IsPage      = "yes"
 	NotPage     = "no"
-	IsRequisite = "requisite" // a file that was fetched only because a page needs it to look right
+	IsRequisite = "requisite" // a file that was fetched only because a browser needs it to show a page
 	NoAnswer    = "none"      // value of PageField in a metadata record about a URL without a response
 	DetailField = "Skink-Page-Detail"
 )

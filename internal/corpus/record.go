@@ -29,8 +29,8 @@ type Record struct {
 	Raw   []byte // the decompressed bytes, without the line end of a line
 	Type  string // media type, if the record is a whole file; otherwise ""
 
-	unit     string     // what Line counts, for messages; "": lines
-	cells    []string   // the cells of a row of a sheet; Raw is then the row as a JSON object
+	unit     string     // unit of Line in messages; "" for lines
+	cells    []string   // cells of the row, if the record is a row of a sheet; Raw is then the row as a JSON object
 	sheet    *sheetHead // the first row of the sheet, if the record is a row of one
 	row      *table.Row // the row, if the record is a row of a Parquet file; Line is then the number of the row
 	archived *archived  // the record, if it is from a web archive; Line is then its number in the archive, and Raw its block

@@ -71,8 +71,8 @@ func (in *Inputs) readSheet(i input, name string, from io.Reader, yield func(*Re
 	}
 }
 
-// separator returns the character between the cells of a sheet, given the name of the file and its
-// first line.
+// separator returns the character between the cells of a sheet. It depends on the name of the file
+// and on its first line.
 func separator(name, first string) rune {
 	if ext := strings.ToLower(filepath.Ext(name)); ext == ".tsv" || ext == ".tab" {
 		return '\t'
@@ -115,7 +115,7 @@ func (h *sheetHead) object(cells []string) []byte {
 	return append(b, '}')
 }
 
-// appendString appends a JSON string.
+// appendString appends s to dst as a JSON string.
 func appendString(dst []byte, s string) []byte {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -124,7 +124,7 @@ func appendString(dst []byte, s string) []byte {
 	return append(dst, bytes.TrimSuffix(b.Bytes(), []byte("\n"))...)
 }
 
-// elementUnit is the unit of records that are elements of a JSON array.
+// elementUnit is the unit of Record.Line in a JSON array. Messages use it instead of "line".
 const elementUnit = "element"
 
 // readElements yields the elements of a JSON array.
@@ -135,7 +135,7 @@ func (in *Inputs) readElements(i input, from io.Reader, yield func(*Record, erro
 		return failed(err)
 	}
 	array := json.NewDecoder(bounded)
-	if _, err := array.Token(); err != nil { // the bracket, which decided the form
+	if _, err := array.Token(); err != nil { // the opening bracket, by which the form was recognized
 		return failed(err)
 	}
 	for n := 1; ; n++ {
@@ -160,16 +160,17 @@ func (in *Inputs) readElements(i input, from io.Reader, yield func(*Record, erro
 	}
 }
 
-// A boundedReader fails when a record is longer than a limit, because the readers of CSV and of JSON
+// A boundedReader fails if a record is longer than a limit, because the readers of CSV and JSON
 // keep a whole record in memory.
 type boundedReader struct {
 	from io.Reader
 	most int
 	left int    // bytes that may still be read for this record
-	head []byte // the beginning of the file, which firstLine has read
+	head []byte // beginning of the file, which firstLine has read and Read has not returned yet
 }
 
-// begin begins a record. Some bytes of it may have been read already.
+// begin starts a new record. The readers may have read some bytes of it before, because they read
+// in blocks.
 func (b *boundedReader) begin() { b.left = b.most + bufferSize }
 
 // firstLine returns the first line of the file, or its first bytes if it is long. It removes a byte

@@ -23,10 +23,11 @@ import (
 //
 // The output is read by programs that know the format of the corpus, but not skink. Therefore a
 // record is written as it was read. A JSON line keeps its bytes, and the note is inserted at its
-// end. A row of CSV keeps its cells if the output is CSV or TSV, and else becomes a JSON line. An
-// element of a JSON array stays one if the output ends in .json, and else becomes a JSON line, too. A row of Parquet keeps its columns, and the columns of the note follow. A record of a web
-// archive is unchanged, and a metadata record with the note follows. A file that is one text
-// becomes a line {"url","text"} or {"url","html"}, which skink reads as the same text.
+// end. A row of CSV keeps its cells if the output is CSV or TSV; otherwise it becomes a JSON line.
+// An element of a JSON array remains an element if the name of the output ends in .json; otherwise
+// it becomes a JSON line. A row of Parquet keeps its columns, and the columns of the note follow. A
+// record of a web archive is unchanged, and a metadata record with the note follows. A file that is
+// one text becomes a line {"url","text"} or {"url","html"}, which skink reads as the same text.
 
 // A Note holds the verdict on a record. It is written with the record.
 type Note struct {
@@ -55,8 +56,8 @@ func NewWriter(w io.Writer, name string, annotate bool) *Writer {
 	return &Writer{name: name, annotate: annotate, to: w}
 }
 
-// Begin begins the file in the form of a record, without writing the record. So a file without records
-// has the form of its input.
+// Begin creates the file in the form that suits a record, but does not write the record. It is for
+// files that may remain without records.
 func (w *Writer) Begin(r *Record) (err error) {
 	if w.sink == nil {
 		w.sink, err = w.open(r)
@@ -144,7 +145,7 @@ func (s *rowSink) write(r *Record, note Note, annotate bool) error {
 
 func (s *rowSink) close() error { return s.to.Close() }
 
-// comma returns the separator of a sheet with this name, 0 if the name is not that of a sheet.
+// comma returns the separator of a sheet with this file name, or 0 if the name is not that of a sheet.
 func comma(name string) rune {
 	switch strings.ToLower(filepath.Ext(BaseName(name))) {
 	case ".csv":
@@ -229,10 +230,10 @@ func (s *lineSink) close() error {
 	return s.pack.Close()
 }
 
-// An elementSink writes a JSON array, an element a line.
+// An elementSink writes a JSON array with one element on each line.
 type elementSink struct {
 	*lineSink
-	n int // elements that were written
+	n int // number of elements written so far
 }
 
 func (s *elementSink) write(r *Record, note Note, annotate bool) (err error) {

@@ -11,11 +11,12 @@ import (
 	"skink/internal/bucket/buckettest"
 )
 
-// buckets are the S3 servers of the scripts, by their server.
+// buckets maps each server of the scripts that is an S3 server to its bucket.
 var buckets sync.Map
 
-// serveBucket starts an S3 server with the bucket "crawls". If refused is given, it refuses each part
-// of an object from that number on, until the script calls "mended".
+// serveBucket starts an S3 server with the bucket "crawls". If refused is a number, the server
+// refuses the part of an object with this number and all later parts, until the script runs
+// "mended".
 func serveBucket(s *server, refused string) string {
 	b, err := buckettest.New()
 	if err != nil {
@@ -41,8 +42,8 @@ func bucketOf(ts *testscript.TestScript, name string) *buckettest.Server {
 	return b.(*buckettest.Server)
 }
 
-// object prints the content of an object. With neg, the object must not exist. It fails if an
-// upload was begun and not ended.
+// object prints the content of an object. With neg, the object must not exist. The command fails if
+// an upload has begun but has not been completed.
 func object(ts *testscript.TestScript, neg bool, args []string) {
 	want(ts, len(args) == 2, "object NAME KEY")
 	b := bucketOf(ts, args[0])
@@ -62,7 +63,7 @@ func object(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// mended ends the failures of a bucket.
+// mended makes a bucket accept all requests again.
 func mended(ts *testscript.TestScript, neg bool, args []string) {
 	want(ts, !neg && len(args) == 1, "mended NAME")
 	bucketOf(ts, args[0]).Fail(nil)

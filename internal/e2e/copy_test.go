@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -69,6 +70,28 @@ func TestCopy(t *testing.T) {
 	}
 }
 
+// TestCopyOfRunningCrawl copies the store of a crawl that is running. The crawl ends as if nothing had
+// happened. A crawl that goes on in the copy ends with the same pages.
+func TestCopyOfRunningCrawl(t *testing.T) {
+	t.Parallel()
+	r := refer(t, 4, 200)
+	dir := t.TempDir()
+	store, backup := filepath.Join(dir, "store"), filepath.Join(dir, "backup")
+	crawl := r.worker(t, store, "one")
+	<-r.sites.after(r.asked / 3)
+	run(t, "store", "copy", store, backup)
+	<-crawl.ended
+	run(t, "check", "--store", backup)
+	run(t, crawlArgs(backup, r.sites, "--quiet")...)
+	want := exported(t, r.skink, r.store)
+	for _, name := range []string{store, backup} {
+		got := exported(t, r.skink, name)
+		samePages(t, got, want)
+		sameClusters(t, completeReport(t, r.skink, name), completeReport(t, r.skink, r.store))
+		sound(t, got)
+	}
+}
+
 // restored backs up a store of a server with pg_dump, and returns the address of the store that the backup
 // becomes in a database of another server.
 func restored(t *testing.T, store string) string {
@@ -97,6 +120,9 @@ func contentsOf(t *testing.T, store string) string {
 			lines := strings.Split(out, "\n")
 			slices.Sort(lines)
 			out = strings.Join(lines, "\n")
+		}
+		if slices.Contains(args, "audit") { // names the first pending URLs, in no order
+			out = regexp.MustCompile(`(?m)^ +such as .*\n`).ReplaceAllString(out, "")
 		}
 		for _, name := range []string{store, strings.Replace(store, postgrestest.User+"@", "…@", 1)} {
 			out = strings.ReplaceAll(out, name, "STORE")
@@ -168,7 +194,7 @@ func wantRefused(t *testing.T, store string) {
 		{"report", "--store", store}, {"export", "--store", store}, {"status", "--store", store},
 		{"crawl", "--store", store, "https://example.org/"}, {"view", "--store", store, "--listen", "0"},
 		{"dedup", "--store", store, "testdata/site"},
-		{"store", "info", store}, {"store", "copy", store, store + "-copy"},
+		{"store", "info", store}, {"store", "copy", store, store + "_copy"},
 	} {
 		if code, text := exitOf(args...); code == 0 || !strings.Contains(text, "is an incomplete copy of another one: remove it with skink store drop --yes") {
 			t.Errorf("skink %s: exit code %d\n%s", strings.Join(args, " "), code, text)

@@ -119,8 +119,8 @@ func goTexts(name string) (texts []string, err error) {
 	return texts, nil
 }
 
-// readsNoText reports whether a function is called whose arguments no user sees: it compares them,
-// splits them into words, or takes the name of a template.
+// readsNoText reports whether call is a call of a function whose arguments no user sees. Such a
+// function compares strings, makes a set of words, or executes a template by its name.
 func readsNoText(call *ast.CallExpr) bool {
 	switch f := call.Fun.(type) {
 	case *ast.Ident:
@@ -133,7 +133,8 @@ func readsNoText(call *ast.CallExpr) bool {
 	return false
 }
 
-// isSQL reports whether a literal below a node is SQL, of which the others are parts.
+// isSQL reports whether a string literal below a node is SQL. The other literals below the node are
+// then parts of the same SQL command.
 func isSQL(n ast.Node) (is bool) {
 	ast.Inspect(n, func(n ast.Node) bool {
 		if l, ok := n.(*ast.BasicLit); ok && l.Kind == token.STRING {

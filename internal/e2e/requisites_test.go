@@ -39,7 +39,7 @@ type dressedSite struct {
 
 const frogs = "The keeper of the gardens counts the frogs of the pond each spring, and writes their number into a book that his grandfather began. "
 
-// newDressedSite serves pages, which hold {CDN} where the URL of the other host belongs.
+// newDressedSite starts the two servers. In the pages, {CDN} stands for the URL of the other host.
 func newDressedSite(t *testing.T, pages int) *dressedSite {
 	t.Helper()
 	d := &dressedSite{asked: map[string]int{}}
@@ -97,7 +97,8 @@ func newDressedSite(t *testing.T, pages int) *dressedSite {
 	return d
 }
 
-// dressedPage returns the n-th of some pages, which are alike but for their words.
+// dressedPage returns page n of a site with the given number of pages. The pages differ only in
+// their words, and each links to all.
 func dressedPage(n, pages int) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, `<!doctype html><html lang=en><title>Page %d</title><link rel=stylesheet href="/a.css"><link rel=stylesheet href="{CDN}/lib.css">
@@ -130,8 +131,8 @@ func picture(width, height int, c color.Color) string {
 	return b.String()
 }
 
-// font returns a font of this machine that is not the one in which browsers show text without a
-// style, or "" if there is none.
+// font returns the data of a font file of this machine, or "" if there is none. Browsers do not use
+// this font for text without a style.
 func font() string {
 	all, _ := filepath.Glob("/usr/share/fonts/truetype/*/*Mono*Bold*.ttf")
 	if len(all) == 0 {
@@ -141,22 +142,22 @@ func font() string {
 	return string(f)
 }
 
-// times returns how often a URL of "site" or "cdn" was requested.
+// times returns the number of requests for a URL of the form "site/path" or "cdn/path".
 func (d *dressedSite) times(url string) int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.asked[url]
 }
 
-// dress lists the files that the pages of a dressedSite need, robots.txt apart.
+// dress lists the files that the pages of a dressedSite need, except robots.txt.
 var dress = []string{
 	"site/a.css", "site/deep/b.css", "site/app.js", "site/own.ttf", "site/tile.png?v=2&utm_source=x", "site/corner.png", "site/not-there.png",
 	"site/small.png", "site/large.png", "site/moved.png", "site/wide.png", "site/inline.png", "site/poster.png", "cdn/lib.css", "cdn/dot.png",
 }
 
-// TestRequisites crawls a site whose pages need the files of two hosts, and checks that the archive
-// has each of them, that each was requested once, and that none is judged, not even when the
-// archive is.
+// TestRequisites crawls a site whose pages need the files of two hosts. It checks that the archive
+// has each of these files, that each was requested once, and that none is treated as a page, not
+// even in a crawl from the archive.
 func TestRequisites(t *testing.T) {
 	d := newDressedSite(t, 12)
 	dir := t.TempDir()
@@ -215,8 +216,8 @@ func TestRequisites(t *testing.T) {
 	}
 }
 
-// TestRequisitesAtLimits checks that pages within a limit get their requisites, and that the limit of
-// requisites itself holds.
+// TestRequisitesAtLimits checks that pages within a limit of pages get their requisites, and that
+// the crawl keeps the limit of requisites.
 func TestRequisitesAtLimits(t *testing.T) {
 	for _, limit := range []string{"--max-pages", "--max-host-pages"} {
 		d := newDressedSite(t, 200)
@@ -261,7 +262,7 @@ func TestRequisitesAtLimits(t *testing.T) {
 }
 
 // TestRequisitesOfWorkers runs two workers with one store on a server. Together they request each
-// requisite once, and each has its files in an archive of its own.
+// requisite once. The two archives together contain each file.
 func TestRequisitesOfWorkers(t *testing.T) {
 	d := newDressedSite(t, 60)
 	server := postgrestest.Start(t)
@@ -348,9 +349,9 @@ func indexedURLs(t *testing.T, dir, archive string) (urls []string) {
 	return urls
 }
 
-// TestReplayLooksTheSame shows a page of a crawl with --requisites in ReplayWeb.page, a player of
-// archives, when the site's servers are gone. The picture of the page is the same as before. The
-// same crawl without --requisites shows another picture.
+// TestReplayLooksTheSame opens a page of a crawl with --requisites in ReplayWeb.page, a player of
+// archives, while the site's servers are stopped. The screenshot must be the same as one of the
+// live page. Without --requisites, the screenshot must differ.
 func TestReplayLooksTheSame(t *testing.T) {
 	needBrowser(t)
 	player := filepath.Join(os.Getenv("SKINK_NODE_MODULES"), "replaywebpage")
@@ -406,7 +407,7 @@ func TestReplayLooksTheSame(t *testing.T) {
 		b.load(chromedp.Navigate(shows.URL + "/show/" + c.store))
 		got := pictureOf(t, b)
 		differs := difference(got, want)
-		still := 0 // pictures in a row without a change
+		still := 0 // number of successive screenshots without a change
 		for until := time.Now().Add(patience); time.Now().Before(until) && differs > 0 && (c.same || still < 15); time.Sleep(200 * time.Millisecond) {
 			last := got
 			got = pictureOf(t, b)
@@ -448,7 +449,7 @@ func difference(a, b image.Image) float64 {
 	return float64(n) / float64(r.Dx()*r.Dy())
 }
 
-// keep writes a picture into the folder that SKINK_PICTURES names, for people to look at.
+// keep writes a picture into the folder that SKINK_PICTURES names, so that people can look at it.
 func keep(t *testing.T, name string, img image.Image) {
 	t.Helper()
 	dir := os.Getenv("SKINK_PICTURES")

@@ -19,9 +19,9 @@ import (
 // need several hundred MB. A worker acquires a share of this memory before it reads a page. It
 // acquires the whole share at once, so while it waits it holds nothing that another worker needs.
 // The page's size gives the upper bound of the share: [extract.Options] bounds the tree, and the
-// rest is a fixed number of bytes for each byte of text. The heap peaks that were measured on pages
-// of up to 10 MB were 1.9 times the tree, plus 9 bytes for each byte of prose, 16 for each byte of
-// a listing, or 20 for each byte of a text whose words have one letter.
+// rest is a fixed number of bytes for each byte of text. On pages of up to 10 MB, the measured
+// peak of the heap was 1.9 times the size of the tree, plus some bytes for each byte of text: 9 in
+// prose, 16 in listings, and 20 in a text whose words have one letter.
 //
 // The tree of an ordinary page is much smaller than the bound. It takes some 10 bytes for each byte
 // of the page. So a page is first read with a share for such a tree. If its tree outgrows the

@@ -33,9 +33,9 @@ import (
 // Options configures [Read]. The zero value suits a store that was made with default settings.
 type Options struct {
 	About report.About // description of the report; Read adds the times of the first and last visit
-	Rule  dedup.Rule   // rule by which the store's pages were judged; zero: the default rule
+	Rule  dedup.Rule   // rule by which the store's pages were compared; the zero Rule stands for the default rule
 
-	AllFrom bool // keep all links to each broken or redirected URL, up to a million in all; false: 100 links to each
+	AllFrom bool // whether to keep all links to each broken or redirected URL, up to a million in all, or only 100 links to each
 
 	// Nearly finds the pages that are almost duplicates. If it is nil, the list of these pages is
 	// reported as unknown.
@@ -52,7 +52,7 @@ type Audit struct {
 	rule  dedup.Rule
 	cover *coverage
 
-	nearly *Nearly // pages that are almost duplicates; nil: not computed
+	nearly *Nearly // pages that are almost duplicates; nil if they were not computed
 }
 
 // About describes an audit: its store, how many URLs it covers, and whether links are known.
@@ -141,7 +141,7 @@ func (a *Audit) readRecords(ctx context.Context) error {
 		r := &change.Record
 		at, isNew := a.site.add(r)
 		if !isNew {
-			continue // the record was already read; a running crawl has just visited its URL again
+			continue // the record was already read; a running crawl has visited its URL again meanwhile
 		}
 		a.count(r)
 		for _, l := range a.Lists {
@@ -209,8 +209,9 @@ func (a *Audit) Find(name string) *Finding {
 	return nil
 }
 
-// Findings returns all findings that are not empty. They are ordered by weight, errors first, then by
-// number of pages and by number of links to these pages, the largest first.
+// Findings returns all findings that are not empty. Errors come first, then warnings, notes and
+// lists of good pages. Findings of the same weight are sorted by the number of their pages, then by
+// the number of links to these pages, the largest first.
 func (a *Audit) Findings() (all []*Finding) {
 	for _, l := range a.Lists {
 		for _, f := range l.Findings {

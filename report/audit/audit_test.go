@@ -15,8 +15,8 @@ import (
 	"skink/store"
 )
 
-// planned is every finding of the shop: a line for each, with the paths that must be in it. Behind
-// a bar stand those that are apart.
+// planned has a line for each finding of the shop, with the paths that the finding must contain.
+// Paths after a bar must be listed but not counted.
 const planned = `
 broken.gone            /gone /missing.png
 broken.soft            /soft
@@ -94,7 +94,7 @@ large                  /large
 deep                   /deep
 `
 
-// Every finding has exactly what was planted for it.
+// TestPlanted checks that each finding of the shop has exactly the planned paths.
 func TestPlanted(t *testing.T) {
 	a := read(t, filled(t, shop()))
 	want := map[string]string{"canonicals.self": "", "pages": "", "postponed": "", "descriptions.copied": "", "headings.copied": "", "titles.paged": "", "descriptions.paged": "", "headings.paged": "", "headings.logo": "", "sitemap.missing": "", "security.links": ""}
@@ -113,7 +113,7 @@ func TestPlanted(t *testing.T) {
 				t.Errorf("nothing is planted for %s", name)
 			}
 			if name == "canonicals.self" || name == "pages" {
-				continue // of most pages
+				continue // these findings contain most pages
 			}
 			if got := paths(t, f); got != expected {
 				t.Errorf("%s\n got %s\nwant %s", name, got, expected)
@@ -125,7 +125,7 @@ func TestPlanted(t *testing.T) {
 	}
 }
 
-// paths are those of a finding, sorted; those apart stand behind a bar.
+// paths returns the paths in a finding, sorted. Paths that are not counted follow after a bar.
 func paths(t *testing.T, f *audit.Finding) string {
 	t.Helper()
 	var counted, apart []string
@@ -151,7 +151,7 @@ func paths(t *testing.T, f *audit.Finding) string {
 	return strings.Join(counted, " ")
 }
 
-// cell is that of a row in the column of a name.
+// cell returns the row's cell in the column with a name.
 func cell(t *testing.T, row audit.Row, name string) any {
 	t.Helper()
 	for i, c := range row.Finding.List().Columns {
@@ -163,7 +163,7 @@ func cell(t *testing.T, row audit.Row, name string) any {
 	return nil
 }
 
-// rowOf is the row of a finding that is about a path.
+// rowOf returns the row of a finding for the page at path.
 func rowOf(t *testing.T, a *audit.Audit, finding, path string) audit.Row {
 	t.Helper()
 	for row, err := range a.Find(finding).Rows(context.Background(), 0) {
@@ -178,7 +178,7 @@ func rowOf(t *testing.T, a *audit.Audit, finding, path string) audit.Row {
 	return audit.Row{}
 }
 
-// What stands in the rows of the lists that say more than which pages they are.
+// TestCells checks some cells in columns other than the URL.
 func TestCells(t *testing.T) {
 	a := read(t, filled(t, shop()))
 	for _, c := range []struct {
@@ -235,7 +235,7 @@ func TestCells(t *testing.T) {
 	}
 }
 
-// A report for people has 100 of the links to a broken URL, and one for programs has them all.
+// TestAllFrom checks that an audit keeps 100 of the links to a broken URL, or all with AllFrom.
 func TestAllFrom(t *testing.T) {
 	all := shop()
 	const links = 1200
@@ -258,7 +258,7 @@ func TestAllFrom(t *testing.T) {
 	}
 }
 
-// What matters most comes first.
+// TestOrder checks that findings are sorted by weight, then by the number of their pages and links.
 func TestOrder(t *testing.T) {
 	all := read(t, filled(t, shop())).Findings()
 	if !slices.IsSortedFunc(all, func(f, g *audit.Finding) int {
@@ -271,7 +271,8 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// Without links nobody knows orphans, nor where a crawl has not come to its end.
+// TestUnknown checks that orphans are unknown if the store has no links, or if the crawl is not
+// finished.
 func TestUnknown(t *testing.T) {
 	all := shop()
 	s := filled(t, all)
@@ -304,14 +305,14 @@ func TestFailOn(t *testing.T) {
 	a := read(t, filled(t, shop()))
 	for _, c := range []struct {
 		on   string
-		want string // what is said; "": the bound is kept
+		want string // "" if the audit meets the condition
 	}{
 		{"broken>0", "broken: 7, limit 0"},
 		{"broken>7", ""},
 		{"broken >= 7 , titles.missing>0", "broken: 7, must be below 7; titles.missing: 2, limit 0 (and 1 not for search engines)"},
 		{"broken>50%", ""},
 		{"broken>5%", "broken: 9.1 % (7 of 77), limit 5 %"},
-		{"thin.text=1,pages<10", "thin.text: 1, must not be 1 (4 more without text: see no-text)"},
+		{"thin.text=1,pages<10", "thin.text: 1, must not be 1 (4 more pages have no text: see no-text)"},
 		{"duplicates<=100%", "duplicates: 3.6 % (2 of 55), must be above 100 % (and 3 handled by noindex, robots.txt or their canonical URL)"},
 	} {
 		all, err := audit.ParseConditions(c.on)
@@ -347,7 +348,7 @@ func TestFailOn(t *testing.T) {
 	}
 }
 
-// forgetful is a store that has forgotten a page since it was audited.
+// A forgetful store returns no content for one page, as if the page was removed after the audit.
 type forgetful struct {
 	store.Reader
 	id *dedup.Hash
@@ -363,7 +364,8 @@ func (f forgetful) Pages(ctx context.Context, ids []dedup.Hash, want store.Want)
 	return all, err
 }
 
-// A page that the store has forgotten has no row, and the others keep the links that lead to them.
+// TestForgotten checks that a removed page does not change which linking pages are shown for other
+// pages.
 func TestForgotten(t *testing.T) {
 	var id dedup.Hash
 	a := read(t, forgetful{filled(t, shop()), &id})

@@ -10,29 +10,30 @@ import (
 // comment gives the reason for the limit below it. Lengths are in characters.
 const (
 	// In characters. Search results show a title on one line of about 600 pixels, which is some 60
-	// characters. They show a description on two lines, which is some 160 characters.
+	// characters. They show a description on two lines, which is some 160 characters in all.
 	longTitle       = 60
 	longDescription = 160
 	// A title or heading of one word, such as "Home", does not tell what the single page is about.
 	shortTitle   = 10
 	shortHeading = 3
-	// In characters. Search engines write their own description if the page's is less than half as
-	// long as what they show.
+	// In characters. If a page's description is less than half as long as the text that search engines
+	// show, they write their own.
 	shortDescription = 70
 	// In characters. A heading that fills more than two lines on a phone is a paragraph.
 	longHeading = 100
 
 	// After one second, people notice that they wait (J. Nielsen, Usability Engineering, 1993).
 	slowAnswer = time.Second
-	// A phone with a slow connection of 1.6 Mbit/s needs five seconds to load so many bytes, without
-	// any pictures.
+	// In bytes. A phone with a slow connection of 1.6 Mbit/s needs five seconds to load a page of this
+	// size, without any pictures.
 	largePage = 1_000_000
-	// A picture of this many bytes takes half a second on such a connection.
+	// In bytes. A picture of this size takes half a second on a connection of 1.6 Mbit/s.
 	largeImage = 100_000
-	// In characters. Longer URLs are cut where people see them, and break in messages.
+	// In characters. Programs shorten longer URLs where they show them, and e-mail programs may break
+	// them.
 	longURL = 115
-	// Crawlers and visitors hardly reach a page to which the shortest way from the start is so many
-	// links.
+	// In links. Crawlers and visitors seldom reach a page that is this many links away from the start
+	// page.
 	deepPage = 5
 )
 

@@ -28,7 +28,7 @@ func broken(*Audit) *List {
 }
 
 // unfetched is the problem of a file that was not requested, because its host's limit of requisites
-// was reached (crawler.ProblemBudget). So nothing is wrong with the file.
+// was reached (crawler.ProblemBudget). Nothing is known to be wrong with the file.
 const unfetched = "requisite limit"
 
 func brokenHow(r *store.Record) string {

@@ -10,8 +10,9 @@ import (
 	"skink/store"
 )
 
-// canonicals lists pages by their canonical URL (rel=canonical, RFC 6596), and compares that with the
-// pages that were crawled. The wrong ones matter, because many site templates name a wrong URL.
+// canonicals lists pages by their canonical URL (rel=canonical, RFC 6596), and compares this URL
+// with the pages that were crawled. Wrong canonical URLs are common, because site templates write
+// them.
 func canonicals(a *Audit) *List {
 	l := &List{
 		Name: "canonicals", Of: "pages",
@@ -33,7 +34,7 @@ func canonicals(a *Audit) *List {
 			l.found("several", at, nobody)
 		}
 		switch {
-		case r.CanonicalURL == "" && r.NoIndex: // needs no canonical URL, because search engines do not list it anyway
+		case r.CanonicalURL == "" && r.NoIndex: // the page needs no canonical URL, because search engines do not list it anyway
 		case r.CanonicalURL == "" && !markup.Set(r.Faults).Has(markup.CanonicalScheme):
 			l.found("missing", at, nobody)
 		case r.CanonicalURL == "":
@@ -53,7 +54,8 @@ func canonicals(a *Audit) *List {
 	return l
 }
 
-// canonicalIs returns as a table cell what the page's canonical URL is, or nil if it has none.
+// canonicalIs returns as a table cell whether the page's canonical URL is its own, or nil if the
+// page has none.
 func canonicalIs(s *subject, r *store.Record) any {
 	switch {
 	case r.CanonicalURL == "":
@@ -66,8 +68,8 @@ func canonicalIs(s *subject, r *store.Record) any {
 	return "not crawled"
 }
 
-// canonicalFault returns the name of the finding to which a page belongs whose canonical URL is not
-// its own. elsewhere says that the canonical URL is on another host.
+// canonicalFault returns the name of the finding for a page whose canonical URL is not its own.
+// elsewhere reports whether the canonical URL is on another host.
 func (s *site) canonicalFault(p *page, elsewhere bool) string {
 	if p.to == nobody {
 		if elsewhere {
@@ -93,9 +95,9 @@ func (s *site) canonicalFault(p *page, elsewhere bool) string {
 	return "agreed"
 }
 
-// hreflang lists pages that declare another page to be their version in another language (hreflang),
-// while that page does not declare them in return. Search engines ignore such a declaration unless
-// both pages have it.
+// hreflang lists pages that name another page as their version in another language (hreflang),
+// while that page does not name them in return. Search engines ignore such an attribute unless each
+// page names the other.
 func hreflang(a *Audit) *List {
 	l := &List{
 		Name: "hreflang", Of: "pages",
@@ -120,7 +122,7 @@ func hreflang(a *Audit) *List {
 	}
 	var all []named
 	pairs := map[[2]dedup.Hash]bool{}
-	cut := map[int32]bool{} // pages with more alternates than a record holds
+	cut := map[int32]bool{} // pages that name more versions in other languages than a record can hold
 	l.see = func(at int32, r *store.Record) {
 		if r.Kind != store.Page {
 			return
@@ -207,7 +209,7 @@ func alternateFaults(r *store.Record) (names []string) {
 	return names
 }
 
-// languageOfOther returns as a table cell the languages under which a page declares the entry's other
+// languageOfOther returns as a table cell the languages for which a page names the entry's other
 // page.
 func languageOfOther(s *subject, r *store.Record) any {
 	var langs []string

@@ -15,7 +15,7 @@ import (
 // types of cells.
 type Column struct {
 	report.Column
-	of func(s *subject, r *store.Record) any // returns the cell of a subject, given the record r of the subject's page
+	of func(s *subject, r *store.Record) any // returns the cell of a subject; r is the record of the subject's page
 }
 
 // URL and Share are types of table cells, see [report.Table].
@@ -57,7 +57,7 @@ func brief(all ...Column) columns {
 	return all
 }
 
-// more returns the columns followed by others, which only JSON and CSV show.
+// more returns the columns followed by others. Only JSON and CSV show the added columns.
 func (all columns) more(others ...Column) columns { return append(all, others...) }
 
 // More than one list has these columns.
@@ -78,7 +78,7 @@ var (
 	tookColumn      = column("milliseconds", "Milliseconds", func(_ *subject, r *store.Record) any { return number(r.Took) })
 	visitedColumn   = column("visited", "Visited", func(_ *subject, r *store.Record) any { return moment(r.Visited()) })
 
-	// alikeColumn is the resemblance of a duplicate to its leader.
+	// alikeColumn is the resemblance of a duplicate and the leader of its cluster.
 	alikeColumn = column("resemblance", "Resemblance", func(_ *subject, r *store.Record) any { return Share(r.Resemblance) }).where(func(s *subject) bool { return s.page.Record.Follows() })
 )
 
@@ -126,7 +126,7 @@ func (s *subject) audit() *Audit { return s.finding.list.audit }
 // site returns the data that the audit keeps in memory about the subject's page.
 func (s *subject) site() *page { return &s.audit().site.pages[s.entry.page] }
 
-// alike returns as a table cell the resemblance of the subject's page and the other page of its entry.
+// alike returns as a table cell the resemblance of the two pages of the subject's entry.
 func alike(s *subject, _ *store.Record) any { return s.sets.compare(s.page, s.other) }
 
 // otherURL returns as a table cell the URL of the other page of the subject's entry.
@@ -144,8 +144,8 @@ func number[N ~int | ~int64](n N) any {
 	return int64(n)
 }
 
-// characters returns the number of characters of s, of which wide ones count as two. A wide character,
-// such as a Chinese one, says as much as two others and takes as much room.
+// characters returns the length of s in characters. Wide characters, such as Chinese ones, count as
+// two, because they need twice the room.
 func characters(s string) int64 { return int64(report.Width(s)) }
 
 // text returns s on one line as a table cell, or an empty cell if s is blank.
@@ -180,7 +180,8 @@ func listed(all []string) any {
 	return text(strings.Join(said, ", "))
 }
 
-// languages returns as a table cell the languages in which the page says that it also exists.
+// languages returns as a table cell the languages for which the page names other versions of
+// itself.
 func languages(r *store.Record) any {
 	var all []string
 	for _, alt := range r.Alternates {
@@ -189,7 +190,8 @@ func languages(r *store.Record) any {
 	return listed(all)
 }
 
-// indexed returns as a table cell whether search engines may list the page, and if not, why.
+// indexed returns as a table cell whether search engines may list the page, or the reason why they
+// may not.
 func indexed(r *store.Record) any {
 	switch {
 	case r.NoIndex:
@@ -202,7 +204,7 @@ func indexed(r *store.Record) any {
 	return "yes"
 }
 
-// pagesAtOnce is how many linking pages are read in one step.
+// pagesAtOnce is the largest number of linking pages that are read from the store together.
 const pagesAtOnce = 500
 
 // addFrom sets From of each row: the pages that link to the row's URL. rows[i] must be the row of

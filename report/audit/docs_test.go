@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// TestDocsPage compares the findings in docs/audit.md with findings.txt. With -update it writes them.
+// TestDocsPage checks that docs/audit.md lists the findings of findings.txt. With -update, the test
+// writes the list into docs/audit.md.
 func TestDocsPage(t *testing.T) {
 	const file, begin = "../../docs/audit.md", "## Every finding\n"
 	page, err := os.ReadFile(file)
@@ -32,10 +33,11 @@ func TestDocsPage(t *testing.T) {
 	}
 }
 
-// tag is an element in a text, which Markdown would take for HTML.
+// tag matches an HTML element in a text. Markdown would read it as HTML.
 var tag = regexp.MustCompile(`<[^>]+>`)
 
-// findingsPage returns the severities and a table of the findings of each list, in Markdown.
+// findingsPage returns in Markdown a table of the severities, and for each list a table of its
+// findings.
 func findingsPage() string {
 	var b strings.Builder
 	b.WriteString("\n| severity | heading in the report |\n|---|---|\n")

@@ -21,8 +21,8 @@ type Text struct {
 	Title    string
 	Means    string // what the finding means, in one sentence
 	Fix      string // how to fix the problem, in one sentence
-	unseen   string // why the finding may be wrong if pages of the site were not fetched; "": it is not
-	measured string // title to use instead if all pages were compared with each other; "": use Title
+	unseen   string // why the finding may be wrong if some pages of the site were not fetched; "" if it is right even then
+	measured string // title if all pages were compared with each other; "" if it is Title
 }
 
 // parseTexts parses a file in the format that the comment at the top of findings.txt describes.

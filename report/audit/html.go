@@ -25,11 +25,11 @@ func Templates(t *template.Template) (*template.Template, error) {
 	return t.New("audit.html").Parse(source)
 }
 
-// rowsOpen is the number of rows of a finding that an HTML page shows at first. The reader can unfold
-// the others.
+// rowsOpen is the number of rows of a finding that an HTML page shows at first. The other rows are
+// folded until the reader opens them.
 const rowsOpen = 5
 
-// fromShown is the number of linking pages that text and HTML name for a URL.
+// fromShown is the largest number of linking pages that text and HTML name for a URL.
 const fromShown = 3
 
 // Table returns a table with the list's columns and the given rows of its findings.
@@ -50,7 +50,8 @@ func (l *List) Table(rows []Row) (t report.Table) {
 	return t
 }
 
-// overviewHTML is the data for the first part of an audit's HTML page, before the single findings.
+// overviewHTML is the data for the first part of an audit's HTML page, above the findings with
+// their rows.
 type overviewHTML struct {
 	Heading string
 	About   []string

@@ -22,13 +22,13 @@ type findingJSON struct {
 	Fix    string `json:"fix"`
 	Count  int    `json:"count"`
 	Of     string `json:"of"`    // what Count counts: "pages" or "URLs"
-	Apart  int    `json:"apart"` // pages with the problem that are not in Count, see Finding.Apart
-	Links  int64  `json:"links"` // links to the pages in Count
+	Apart  int    `json:"apart"` // number of pages with the problem that Count leaves out, see Finding.Apart
+	Links  int64  `json:"links"` // number of links to the pages in Count
 
 	Caveat string `json:"caveat,omitempty"` // why the finding may be wrong, see Finding.Caveat
 }
 
-// listJSON is a list without its findings.
+// listJSON is the JSON form of a list without its findings.
 type listJSON struct {
 	Name    string `json:"name"`
 	Count   int    `json:"count"`
@@ -58,7 +58,7 @@ func writeJSON(ctx context.Context, out *bufio.Writer, a *Audit, chosen []*Findi
 func (f *Finding) fields(ctx context.Context, n int) iter.Seq2[any, error] {
 	return func(yield func(any, error) bool) {
 		t := f.list.Table(nil)
-		var all report.Fields // of one row at a time
+		var all report.Fields // fields of one row; the loop uses them again for the next row
 		for row, err := range f.first(ctx, n) {
 			if err != nil {
 				yield(nil, err)

@@ -20,7 +20,7 @@ const (
 	Error   Weight = iota + 1 // the problem misleads visitors or search engines
 	Warning                   // the finding has a cost, or may be unintended
 	Note                      // the finding is no problem, but worth knowing
-	OK                        // the finding lists pages without the problem
+	OK                        // the finding lists pages without a problem
 )
 
 var weightNames = []string{"", "error", "warning", "note", "ok"}
@@ -34,40 +34,40 @@ func weightNamed(name string) Weight { return Weight(max(slices.Index(weightName
 // A List is a group of findings about one subject, such as titles. Its findings have the same columns.
 type List struct {
 	Name     string
-	Of       string // what the list counts, and is a share of: "pages" or "URLs"
+	Of       string // "pages" or "URLs": the unit of the list's counts
 	Columns  columns
 	Linked   bool       // whether each row also names pages that link to its URL
 	Unknown  string     // why the list cannot be computed from this store; "": it can
-	Findings []*Finding // a list that is not divided has one finding, of the list's name
+	Findings []*Finding // if there is only one, its Name is ""
 
 	audit     *Audit
-	aside     func(s *site, p *page) bool                 // whether a page is listed but not counted; nil: all are counted
-	asideIs   string                                      // why such pages are not counted; "": search engines do not list them
-	elsewhere func() string                               // says which pages are in another list instead of this; nil or "": none
-	see       func(at int32, r *store.Record)             // called for each record, at being its index in site.pages
+	aside     func(s *site, p *page) bool                 // reports whether a page is listed but not counted; nil if all pages are counted
+	asideIs   string                                      // why such pages are not counted; "" if the reason is that search engines do not list them
+	elsewhere func() string                               // returns a text about pages that are in another list instead of this one; nil or "" if there are none
+	see       func(at int32, r *store.Record)             // called for each record; at is the record's index in site.pages
 	link      func(at int32, links []store.Link)          // called for each page with links, after all calls of see
-	conclude  func()                                      // called after all records and links; nil: see finds everything
-	prepare   func(ctx context.Context, s *subject) error // reads further data for the columns of a row; nil: there is none
+	conclude  func()                                      // called after all records and links; nil if see adds all entries
+	prepare   func(ctx context.Context, s *subject) error // reads further data for the columns of a row; nil if no column needs it
 }
 
 // A Finding is one problem, such as a missing title, with the pages that have it.
 type Finding struct {
-	Name string // name within the list; "": the finding is the only one of its list
+	Name string // name within the list; "" if the list has no other finding
 	Text
 
 	list    *List
-	want    store.Want // parts of an entry's two pages that the columns need
+	want    store.Want // data of an entry's two pages that the columns need
 	groups  bool       // whether entries with the same other page are shown together
-	entries []entry    // first the entries that count, then those that do not
-	apart   int        // number of entries that do not count
+	entries []entry    // the entries that are counted, followed by those that are not
+	apart   int        // number of entries that are not counted, because search engines do not list their pages
 	links   int64      // see Links
 }
 
-// An entry is a page in a finding, and possibly a second page to which the problem relates, such as the
-// page that it duplicates. Both are indexes of site.pages.
+// An entry is a page in a finding, and possibly a second page to which the problem relates, such as
+// the page whose text it repeats. Both fields are indexes of site.pages.
 type entry struct {
 	page  int32
-	other int32 // nobody: the page is related to no other
+	other int32 // nobody if the problem relates to no second page
 }
 
 const nobody = -1
@@ -83,14 +83,15 @@ func (f *Finding) FullName() string {
 // List returns the list to which the finding belongs.
 func (f *Finding) List() *List { return f.list }
 
-// Count returns the number of entries without those that [Finding.Apart] counts.
+// Count returns the number of entries, without the entries that [Finding.Apart] counts.
 func (f *Finding) Count() int { return len(f.entries) - f.apart }
 
-// Apart returns the number of pages that have the problem but do not count, because search engines do
-// not list them: they ask not to be indexed, or have another page as their canonical URL.
+// Apart returns the number of pages that have the problem but are not counted, because search
+// engines do not list them: they ask not to be indexed, have another page as their canonical URL,
+// or are forbidden by robots.txt.
 func (f *Finding) Apart() int { return f.apart }
 
-// Besides returns a text about pages that one could expect in the count but that are left out, or "" if
+// Besides returns a text about the pages that have the problem but are not in the count, or "" if
 // there are none.
 func (f *Finding) Besides() string {
 	return besides(int64(f.apart), f.list)
@@ -107,7 +108,7 @@ func besides(apart int64, l *List) string {
 	return strings.Join(all, "; ")
 }
 
-// apart returns the number of pages in the list's findings that do not count.
+// apart returns the number of pages that the list's findings show but do not count.
 func (l *List) apart() int64 {
 	all := map[int32]bool{}
 	for _, f := range l.Findings {
@@ -118,8 +119,8 @@ func (l *List) apart() int64 {
 	return int64(len(all))
 }
 
-// Caveat returns why the finding may be wrong because pages of the site were not fetched, or "" if that
-// does not matter.
+// Caveat returns why the finding may be wrong because some pages of the site were not fetched. It
+// returns "" if all were fetched, or if those pages make no difference to the finding.
 func (f *Finding) Caveat() string {
 	missing := f.list.audit.Coverage.Missing()
 	if f.unseen == "" || missing == 0 || len(f.entries) == 0 {
@@ -128,7 +129,7 @@ func (f *Finding) Caveat() string {
 	return fmt.Sprintf("Not certain: the crawl did not fetch %s of the site. %s", report.Counted(missing, "URL"), f.unseen)
 }
 
-// Links returns the number of links to the pages that count. Several links from one page to another
+// Links returns the number of links to the pages in Count. Several links from one page to another
 // are counted once.
 func (f *Finding) Links() int64 { return f.links }
 
@@ -153,8 +154,8 @@ func (l *List) isOK() bool {
 	return !slices.ContainsFunc(l.Findings, func(f *Finding) bool { return f.Weight < OK })
 }
 
-// pick makes the list put each record of a kind into the finding that name returns for it, or into
-// none if ok is false.
+// pick sets l.see so that each record of a kind is put into the finding that name returns for it,
+// or into none if ok is false.
 func (l *List) pick(kind store.RecordKind, name func(r *store.Record) (finding string, ok bool)) *List {
 	l.see = func(at int32, r *store.Record) {
 		if r.Kind != kind {
@@ -167,7 +168,8 @@ func (l *List) pick(kind store.RecordKind, name func(r *store.Record) (finding s
 	return l
 }
 
-// all makes the list put each record of a kind for which is returns true into the list's only finding.
+// all sets l.see so that each record of a kind for which is returns true is put into the list's
+// only finding.
 func (l *List) all(kind store.RecordKind, is func(r *store.Record) bool) *List {
 	return l.pick(kind, func(r *store.Record) (string, bool) { return "", is(r) })
 }
@@ -184,21 +186,23 @@ func (l *List) found(name string, page, other int32) {
 	panic("audit: list " + l.Name + " has no finding " + name)
 }
 
-// isApart reports whether a page in the list does not count.
+// isApart reports whether a page is listed but not counted.
 func (l *List) isApart(p *page) bool { return l.aside != nil && l.aside(l.audit.site, p) }
 
-// notMeant is a value for List.aside: pages do not count if they ask not to be indexed, or have another
-// page as their canonical URL.
+// notMeant is a value for List.aside. It leaves pages out of the count that search engines do not
+// list.
 func notMeant(_ *site, p *page) bool { return p.aside() }
 
-// handled is a value for List.aside in lists of copies: a copy does not count if it asks not to be
-// indexed, or if its canonical URL is a page of its own cluster.
+// handled is a value for List.aside in lists of copies. It leaves a copy out of the count if the
+// site already handles it: the copy has noindex, robots.txt forbids it, or its canonical URL is a
+// page with the same text.
 func handled(s *site, p *page) bool {
 	return p.noIndex || p.hidden || p.names && p.to != nobody && s.pages[p.to].cluster == p.cluster
 }
 
-// sort sorts the entries of each finding: pages with the most links to them come first, and pages that
-// do not count come last. If entries are grouped by their other page, the largest group comes first.
+// sort sorts the entries of each finding. Pages with the most links to them come first, and pages
+// that are not counted come last. If entries are grouped by their other page, the largest group
+// comes first.
 func (l *List) sort() {
 	pages := l.audit.site.pages
 	for _, f := range l.Findings {
@@ -219,7 +223,7 @@ func (l *List) sort() {
 			if f.groups && a.other != b.other {
 				return cmp.Or(cmp.Compare(size[b.other], size[a.other]), cmp.Compare(a.other, b.other))
 			}
-			if leads := a.page == a.other; f.groups && leads != (b.page == b.other) { // the leader of a group comes first in it
+			if leads := a.page == a.other; f.groups && leads != (b.page == b.other) { // the leader of a group comes before the other pages of the group
 				if leads {
 					return -1
 				}
@@ -241,8 +245,8 @@ func (l *List) sort() {
 // A Row is an entry of a finding in the form in which reports show it.
 type Row struct {
 	Finding *Finding
-	Cells   []any  // one for each of the list's columns, see [report.Table]
-	Apart   string // why the page does not count; "": it counts
+	Cells   []any  // one cell for each of the list's columns, see [report.Table]
+	Apart   string // why the page is not counted; "" if it is counted
 	From    []From // some of the pages that link to the page, if List.Linked
 	Links   int    // number of all pages that link to the page
 }
@@ -259,25 +263,26 @@ type subject struct {
 	entry
 	finding *Finding
 	page    *store.Content
-	other   *store.Content // the entry's other page; nil: there is none
+	other   *store.Content // the entry's other page; nil if the entry has none
 	sets    *resemblances
 
-	// For a redirect: the URLs through which it leads, the last of them, and what was found there.
+	// If the page is a redirect, way has the URLs through which it leads, end the last of them, and
+	// endsWith the result of fetching that one.
 	way           []string
 	end, endsWith string
-	differs       any // for a page that is almost a duplicate: cell with the words in which it differs
+	differs       any // if the page is almost a duplicate, the cell with the words in which it differs
 }
 
-// rowsAtOnce is the number of rows that are read from the store together, and textsAtOnce the same for
-// rows for which texts are compared. Comparing texts takes some milliseconds a row, which is wasted if
-// the caller stops early, so fewer of these rows are read at once.
+// rowsAtOnce is the number of rows for which the pages are read from the store together.
+// textsAtOnce is the same number for lists that compare the texts of pages. It is small, because a
+// comparison takes some milliseconds, which are wasted if the caller stops early.
 const (
 	rowsAtOnce  = 128
 	textsAtOnce = 4
 )
 
-// Rows yields the rows of a finding from index from on, counted from 0. It skips pages that are no
-// longer in the store.
+// Rows yields the rows of a finding, beginning with the row at index from. The first row has index
+// 0. Rows skips pages that are no longer in the store.
 func (f *Finding) Rows(ctx context.Context, from int) iter.Seq2[Row, error] {
 	return func(yield func(Row, error) bool) {
 		atOnce := rowsAtOnce

@@ -30,7 +30,7 @@ func thin(*Audit) *List {
 		if noText == 0 {
 			return ""
 		}
-		return report.Grouped(noText) + " more without text: see no-text"
+		return report.Grouped(noText) + " more pages have no text: see no-text"
 	}
 	return l.pick(store.Page, func(r *store.Record) (string, bool) {
 		switch {
@@ -46,16 +46,16 @@ func thin(*Audit) *List {
 	})
 }
 
-// indexTitle matches the titles that programs give to pages that have no text of their own: the listing
-// of a folder, the index of a manual, the uses of a class.
+// indexTitle matches the titles that programs give to pages without text of their own, such as the
+// listing of a folder, the index of a manual, or the list of the uses of a class.
 var indexTitle = regexp.MustCompile(`(?i)^(index of /.*|directory listing for /.*|` +
 	`uses of (annotation|class|enum|interface|module|package|record)\b.*|.*\bclass hierarchy( \(.*\))?|hierarchy for .*|(deprecated list|constant field values|serialized form)( \(.*\))?|` +
 	`((general|module|all|full) )?index|index pages?|contents|table of contents|all (classes|packages|members|files|functions)|` +
 	`(class|file|member|function|namespace|package) (list|index|members)|search( (page|results))?|site ?map|archives?|categories|tags|` +
 	`inhaltsverzeichnis|stichwortverzeichnis|suche|verzeichnis von /.*|sommaire|recherche|índice|buscar)$`)
 
-// isIndex reports whether a title is one of a page without text of its own. The name of the site may
-// follow the title.
+// isIndex reports whether a title is that of a page without text of its own. The name of the site
+// may follow the title.
 func isIndex(title string) bool {
 	for _, mark := range []string{" — ", " – ", " - ", " | ", " · ", " :: "} {
 		title, _, _ = strings.Cut(title, mark)
@@ -63,10 +63,10 @@ func isIndex(title string) bool {
 	return indexTitle.MatchString(strings.TrimSpace(title))
 }
 
-// noText lists the pages and documents in which no text was found, by cause. A page that has links but
-// no text is taken for a mere list of links if it loads no script, or if most other pages of its host
-// have text. If they have
-// none either, the host probably sends text to browsers that run scripts only.
+// noText lists the pages and documents in which no text was found, by cause. A page with links is
+// listed as a mere list of links if it loads no script, or if most other pages of its host have
+// text. If most pages of the host have no text, the host probably shows text only in browsers that
+// run scripts.
 func noText(a *Audit) *List {
 	l := &List{
 		Name: "no-text", Of: "pages", aside: notMeant,
@@ -78,7 +78,7 @@ func noText(a *Audit) *List {
 		Findings: []*Finding{{Name: "empty"}, {Name: "scripts"}, {Name: "unseen", want: store.WantLinks}, {Name: "documents"}, {Name: "links", want: store.WantLinks}},
 	}
 	unseen := map[int32]string{} // pages without text, each with its host
-	texts := map[string]int{}    // by host, the number of pages with text minus the number of pages without
+	texts := map[string]int{}    // for each host, the number of pages with text minus the number of pages without
 	l.see = func(at int32, r *store.Record) {
 		switch host := store.HostOf(r.URL); {
 		case r.Kind == store.Other && r.Detail != "":
@@ -111,14 +111,15 @@ func noText(a *Audit) *List {
 	return l
 }
 
-// needs explains to people why a page needs scripts. The keys are the reasons in records.
+// needs maps each reason that records give why a page needs scripts to a text for people.
 var needs = map[string]string{
 	"root":     "the element that scripts fill is empty",
 	"data":     "scripts read the text from JSON in the page",
 	"noscript": "the page asks for JavaScript",
 }
 
-// whyNoText returns a table cell that says why a page has no text, judged by its record and links.
+// whyNoText returns as a table cell the reason why a page has no text. The reason is a guess from
+// the page's record and links.
 func whyNoText(c *store.Content) any {
 	r := &c.Record
 	scripts, ways := 0, 0
@@ -185,7 +186,7 @@ func orphans(a *Audit) *List {
 			titleColumn,
 		).more(indexedColumn),
 	}
-	hosts := map[int32]string{} // pages that may be orphans, each with its host
+	hosts := map[int32]string{} // pages that may be orphans, with the host of each
 	l.see = func(at int32, r *store.Record) {
 		if r.Kind == store.Page && r.Depth > 0 && r.Hops == 0 {
 			hosts[at] = store.HostOf(r.URL)
@@ -217,8 +218,8 @@ func orphans(a *Audit) *List {
 	return l
 }
 
-// followRedirects marks the pages to which a redirect leads that some page links to, so that they are
-// not taken for orphans.
+// followRedirects marks the page at the end of each redirect to which a page links. These pages are
+// no orphans.
 func (s *site) followRedirects() {
 	for at := range int32(len(s.pages)) {
 		if s.pages[at].kind == store.Redirect && s.pages[at].links > 0 {

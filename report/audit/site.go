@@ -7,39 +7,39 @@ import (
 	"skink/store"
 )
 
-// A site holds in memory what the audit needs of all URLs of a store. Elsewhere a URL is denoted by its
-// index in pages.
+// A site holds in memory the data that an audit needs about all URLs of a store. The other types of
+// this package refer to a URL by its index in pages.
 type site struct {
 	pages []page
-	at    map[dedup.Hash]int32 // by id of a URL, its index in pages
-	named map[int32]dedup.Hash // by index of a URL, the id of its redirect target or canonical URL; resolve turns it into page.to
-	from  map[int32][]inLink   // by index of a URL that has no page, such as a broken one, some links to it
+	at    map[dedup.Hash]int32 // index in pages by the id of a URL
+	named map[int32]dedup.Hash // id of the redirect target or canonical URL, by index in pages of the URL that names it; resolve turns it into page.to
+	from  map[int32][]inLink   // some links to each URL that has no page, such as a broken one, by index in pages
 	links int                  // number of links in from
 
-	unfinished map[string]bool // hosts that still have URLs to fetch, or duplicates of which no link was followed
+	unfinished map[string]bool // hosts that still have URLs to fetch, or duplicates whose links were not followed
 
-	allFrom bool // from has more than mostFrom links to a URL
+	allFrom bool // whether from may have more than mostFrom links to one URL
 }
 
-// A page holds in memory what the audit needs of one URL, whether or not that is a page with text.
+// A page holds in memory the data that an audit needs about one URL. The URL may also be a
+// redirect, an error or a file.
 type page struct {
 	id      dedup.Hash
-	cluster dedup.Hash // id of the leader of its cluster, or its own id
+	cluster dedup.Hash // id of the leader of the page's cluster, which may be the page itself
 	kind    store.RecordKind
-	to      int32 // place of the URL that it redirects to or names as canonical; nobody: none, or one that was not crawled
+	to      int32 // index in site.pages of its redirect target or canonical URL; nobody if it has neither, or if that URL was not crawled
 	links   int32 // number of pages that link to it
-	last    int32 // place of the last page that was seen to link to it
-	out     int32 // number of its links
-	ways    int32 // of out, the links that a visitor can click
-	// HTTP status
-	status  int16
+	last    int32 // index in site.pages of the last page with a link to it that was read
+	out     int32 // number of links in the page
+	ways    int32 // number of links in the page that a visitor can click
+	status  int16 // HTTP status
 	listed  int32 // number of sitemaps that list it
-	by      int32 // place of a sitemap that lists it; nobody: none does
+	by      int32 // index in site.pages of a sitemap that lists it; nobody if no sitemap does
 	noIndex bool
 	names   bool // whether it names another page as canonical
 	hidden  bool // whether robots.txt forbids search engines to fetch it
 	scripts bool // whether it loads a script
-	reached bool // whether a redirect leads here to which some page links
+	reached bool // whether a redirect leads to it, and a page links to that redirect
 }
 
 // follows reports whether the page is a duplicate of another page.
@@ -63,16 +63,15 @@ func (p *page) apart() string {
 
 // An inLink is a link to a URL.
 type inLink struct {
-	// place of the page with the link
-	from int32
+	from int32 // index in site.pages of the page with the link
 	kind store.LinkKind
 	text string
 }
 
 // Limits of the links that a site keeps in memory.
 const (
-	mostFrom  = 100     // links to one URL, unless Options.AllFrom is set
-	mostLinks = 1 << 20 // links to all URLs, which take some hundred megabytes
+	mostFrom  = 100     // largest number of links kept for one URL, unless Options.AllFrom is set
+	mostLinks = 1 << 20 // largest number of links kept for all URLs; they take some hundred megabytes
 )
 
 func newSite(allFrom bool) *site {
@@ -102,8 +101,8 @@ func (s *site) add(r *store.Record) (at int32, isNew bool) {
 	return at, true
 }
 
-// kindOf returns the constant that equals k. The string of each record has memory of its own, which
-// would be kept.
+// kindOf returns the constant that equals k. The string in a record has its own memory, which would
+// stay in use if the audit kept it.
 func kindOf(k store.RecordKind) store.RecordKind {
 	for _, known := range []store.RecordKind{store.Page, store.Other, store.Redirect, store.Error, store.Blocked, store.Skipped, store.Sitemap, store.Later} {
 		if k == known {
@@ -113,7 +112,8 @@ func kindOf(k store.RecordKind) store.RecordKind {
 	return k
 }
 
-// clusterOf returns the id of the leader of a record's cluster, which may be the record's own page.
+// clusterOf returns the id of the leader of the record's cluster, which may be the record's own
+// page.
 func clusterOf(r *store.Record) dedup.Hash {
 	if r.Follows() {
 		return r.Leader
@@ -123,7 +123,8 @@ func clusterOf(r *store.Record) dedup.Hash {
 
 func namesAnother(r *store.Record) bool { return r.CanonicalURL != "" && r.CanonicalURL != r.URL }
 
-// resolve sets page.to of each URL that redirects or has another canonical URL, once all URLs are known.
+// resolve sets page.to of each URL that redirects or has another page as its canonical URL. It must
+// be called after all records were added.
 func (s *site) resolve() {
 	for at, id := range s.named {
 		if to, known := s.at[id]; known {
@@ -133,7 +134,8 @@ func (s *site) resolve() {
 	s.named = nil
 }
 
-// link counts the links of the page at an index of pages, for that page and for the linked URLs.
+// link counts the links of the page at an index of pages: in page.out and page.ways of the page,
+// and in page.links of each linked URL.
 func (s *site) link(at int32, links []store.Link) {
 	s.pages[at].out = int32(len(links))
 	for _, l := range links {
@@ -177,8 +179,8 @@ func (s *site) list(sitemap int32, url string) {
 	}
 }
 
-// way returns the URLs to which the redirect at an index leads, one after another, without the first.
-// loops is true if the redirects come back to an earlier URL.
+// way returns the URLs to which the redirect at an index of pages leads, in order, without the
+// redirect itself. loops is true if the redirects lead back to an earlier URL.
 func (s *site) way(at int32) (hops []int32, loops bool) {
 	been := map[int32]bool{at: true}
 	for s.pages[at].kind == store.Redirect && s.pages[at].to != nobody {
@@ -192,7 +194,7 @@ func (s *site) way(at int32) (hops []int32, loops bool) {
 	return hops, false
 }
 
-// findBounds fills unfinished with the hosts that still have URLs to fetch.
+// findBounds adds to unfinished the hosts that were not crawled to the end.
 func (s *site) findBounds(ctx context.Context, r store.Reader) error {
 	for h, err := range r.Hosts(ctx) {
 		if err != nil {

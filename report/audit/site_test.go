@@ -18,15 +18,16 @@ import (
 
 const origin = "https://shop.example"
 
-// A planted URL has the faults that its name says.
+// A planted URL is a URL of the test shop with its record, its text and its links. Its path names
+// the fault it was given.
 type planted struct {
 	store.Record
 	text  string
-	links []string // paths, each with its text behind a space
+	links []string // path and text of each link, separated by a space
 }
 
-// good is a page without a fault. Its path makes its text, its title and the rest differ from those
-// of others.
+// good returns a page without a fault. Its text and title contain its path, so that no two pages
+// are alike. Each function in more then changes the page.
 func good(path string, more ...func(p *planted)) planted {
 	name := strings.Trim(strings.ReplaceAll(path, "/", " "), " ")
 	p := planted{Record: store.Record{
@@ -57,7 +58,7 @@ func linking(links ...string) func(*planted) {
 	return func(p *planted) { p.links = append(p.links, links...) }
 }
 
-// copyOf makes a page a copy of another.
+// copyOf returns a change that makes a page a copy of the page at path.
 func copyOf(path string) func(*planted) {
 	return func(p *planted) {
 		other := good(path)
@@ -66,14 +67,16 @@ func copyOf(path string) func(*planted) {
 	}
 }
 
-// inCity fills a city into the text that several pages have.
+// inCity returns a change that gives a page a text which is the same for all cities but for their
+// names.
 func inCity(name string) func(*planted) {
 	return func(p *planted) {
 		p.text = strings.Repeat("our shop in "+name+" is open on all days but not at night and no order is too small for us ", 4)
 	}
 }
 
-// nearly are the pages that inCity made.
+// nearly returns the pages whose texts come from inCity as one group of pages that are almost
+// duplicates.
 func nearly(context.Context) (*audit.Nearly, error) {
 	id := func(path string) dedup.Hash { return dedup.HashOf([]byte(origin + path)) }
 	return &audit.Nearly{From: 0.3, Groups: []audit.NearlyGroup{
@@ -99,7 +102,7 @@ func speaks(pairs ...string) func(*planted) {
 	}
 }
 
-// A shop in which every finding is planted.
+// shop returns the URLs of a site that has each fault which an audit can find.
 func shop() []planted {
 	all := []planted{
 		good("/", with(func(r *store.Record) { r.Depth = 0 })),
@@ -172,7 +175,7 @@ func shop() []planted {
 		good("/large", with(func(r *store.Record) { r.Size = 1_200_000 })),
 		good("/deep", with(func(r *store.Record) { r.Depth = 5 })),
 		good("/oslo", inCity("Oslo")), good("/bergen", inCity("Bergen")), good("/narvik", inCity("Narvik")),
-		good("/faulty", with(func(r *store.Record) { // each fault of the HTML and the header
+		good("/faulty", with(func(r *store.Record) { // a page with each fault of HTML and headers
 			for _, c := range markup.Checks {
 				r.Faults |= 1 << c.Fault
 				r.Faulty = append(r.Faulty, fmt.Sprint(c.Fault, " an example"))
@@ -197,7 +200,7 @@ func shop() []planted {
 			r.Sitemap = true
 		}
 	}
-	var links []string // the front page links to all pages but those that are to have no links, or few
+	var links []string // the front page links to all pages except those that test missing links
 	for _, p := range all {
 		path := strings.TrimPrefix(p.URL, origin)
 		if p.Kind == store.Page && path != "/orphan" && path != "/only-moved" && path != "/" {
@@ -208,7 +211,7 @@ func shop() []planted {
 	return all
 }
 
-// anchors returns the hashes of anchors as a record has them.
+// anchors returns the hashes of anchors in the form in which a record stores them.
 func anchors(names ...string) (all []byte) {
 	var hashes []uint16
 	for _, name := range names {
@@ -223,7 +226,7 @@ func anchors(names ...string) (all []byte) {
 
 var visited = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// filled is a store with what was planted.
+// filled returns a store with the planted URLs.
 func filled(t testing.TB, all []planted) *store.Memory {
 	t.Helper()
 	s := store.NewMemory()
@@ -268,7 +271,7 @@ func read(t testing.TB, s store.Reader) *audit.Audit {
 	return readWith(t, s, func(*store.Settings) {})
 }
 
-// readWith audits a store that has other settings.
+// readWith audits a store after change has changed its settings.
 func readWith(t testing.TB, s store.Reader, change func(s *store.Settings)) *audit.Audit {
 	t.Helper()
 	set := store.Settings{Similarity: 0.8, MinWords: 50, Shingle: 10, Scheme: "bands", Form: "plain"}

@@ -35,7 +35,7 @@ func (a *Audit) aboutLines() []string {
 	return append([]string{counts, a.Coverage.String()}, a.About.Lines()...)
 }
 
-// textCoverage writes which URLs were not fetched, and why.
+// textCoverage writes how many URLs were not fetched, by reason.
 func (a *Audit) textCoverage(out *bufio.Writer) {
 	if len(a.Coverage.Gaps) == 0 {
 		return
@@ -77,8 +77,9 @@ func inBrackets(s string) string {
 	return " (" + s + ")"
 }
 
-// wrapped breaks s into lines of at most 100 characters, if its words allow it. Each line after the
-// first begins with indent spaces; the first is expected to be written behind as many characters.
+// wrapped breaks s into lines of at most 100 characters, unless a word is longer. Each line after
+// the first begins with indent spaces. The first line has none, because the caller has already
+// written indent characters on it.
 func wrapped(s string, indent int) string {
 	const most = 100
 	var b strings.Builder
@@ -103,7 +104,7 @@ func (f *Finding) writeText(ctx context.Context, out *bufio.Writer, o Output) er
 	if caveat := f.Caveat(); caveat != "" {
 		fmt.Fprintf(out, "  %s\n", wrapped(caveat, 2))
 	}
-	if unknown := f.list.Unknown; unknown != "" && o.About != "" { // without About, the overview says so
+	if unknown := f.list.Unknown; unknown != "" && o.About != "" { // if About is "", the overview contains this line
 		fmt.Fprintf(out, "  %s\n", wrapped("Not checked: "+unknown, 2))
 	}
 	rows, err := f.rows(ctx, o.top())

@@ -45,7 +45,7 @@ func TestGolden(t *testing.T) {
 		"repeated.csv":  {Format: report.CSV, About: "titles.repeated", Top: 1},
 	} {
 		file := filepath.Join("testdata", name)
-		got := bytes.Replace(write(t, a, o), []byte(report.Style), nil, 1) // that of all reports, which changes for them all
+		got := bytes.Replace(write(t, a, o), []byte(report.Style), nil, 1) // the style sheet is that of all reports, and may change without this test
 		if *update {
 			if err := os.WriteFile(file, got, 0o644); err != nil {
 				t.Fatal(err)
@@ -61,10 +61,10 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// hostile is what a stranger would like a terminal, a browser and a spreadsheet to get.
+// hostile is a text that tries to harm a terminal, a browser and a spreadsheet.
 const hostile = "=HYPERLINK(\"x\") \x1b[2J\u009b31m\u202e</title><script>alert(1)</script> {{.}} caf\xe9\r\n\tforged"
 
-// hostileShop is the shop with hostile words in whatever a page or a server may write.
+// hostileShop returns the shop with hostile in each text that pages and servers can choose.
 func hostileShop() []planted {
 	all := shop()
 	for i := range all {
@@ -93,7 +93,7 @@ func hostileShop() []planted {
 	return append(all, bad)
 }
 
-// Nothing that a page says does harm where an audit is read.
+// TestHostile checks that hostile texts of a site do no harm in any format of an audit.
 func TestHostile(t *testing.T) {
 	a := read(t, filled(t, hostileShop()))
 	names := append([]string{""}, audit.ListNames()...)
@@ -139,8 +139,9 @@ func checkCSV(t *testing.T, about string, out []byte) {
 	}
 }
 
-// checkHTML allows the elements and attributes of a list. None of them runs code, and only the href
-// of a link to the web, or within the page, names anything.
+// checkHTML checks that a page has only the elements and attributes of two lists. None of these
+// runs code, and only href can refer to something, which must be a link to https or within the
+// page.
 func checkHTML(t *testing.T, about string, out []byte) {
 	t.Helper()
 	elements := strings.Fields(`html head meta title style body header main section h1 h2 p a bdi b small
@@ -168,7 +169,8 @@ func checkHTML(t *testing.T, about string, out []byte) {
 	}
 }
 
-// Of what is shown in part it is said how much there is, and how to see it.
+// TestRest checks that a report which shows only some rows gives the number of the others and the
+// command to see them.
 func TestRest(t *testing.T) {
 	a := read(t, filled(t, shop()))
 	for _, c := range []struct {
@@ -185,7 +187,7 @@ func TestRest(t *testing.T) {
 	}
 }
 
-// A store that says no in the middle ends a report with its error.
+// TestError checks that Write fails if its context is canceled, or if the list is unknown.
 func TestError(t *testing.T) {
 	a := read(t, filled(t, shop()))
 	ctx, cancel := context.WithCancel(context.Background())

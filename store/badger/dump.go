@@ -17,25 +17,28 @@ import (
 // Dump implements [store.Portable]. It reads in one transaction, so other goroutines can write during the
 // dump.
 func (s *Store) Dump(ctx context.Context) iter.Seq2[*store.Part, error] {
-	return each(s, ctx, func(r reader) iter.Seq2[*store.Part, error] {
-		return func(yield func(*store.Part, error) bool) {
-			for _, step := range []func(context.Context, func(*store.Part) error) error{r.dumpNames, r.dumpHosts, r.dumpPages, r.dumpOutside, r.dumpQueue} {
-				err := step(ctx, func(p *store.Part) error {
-					if !yield(p, nil) {
-						return errStop
-					}
-					return nil
-				})
-				if err == errStop {
-					return
+	return each(s, ctx, func(r reader) iter.Seq2[*store.Part, error] { return r.Dump(ctx) })
+}
+
+// Dump implements [store.Dumper] for the reader's moment.
+func (r reader) Dump(ctx context.Context) iter.Seq2[*store.Part, error] {
+	return func(yield func(*store.Part, error) bool) {
+		for _, step := range []func(context.Context, func(*store.Part) error) error{r.dumpNames, r.dumpHosts, r.dumpPages, r.dumpOutside, r.dumpQueue} {
+			err := step(ctx, func(p *store.Part) error {
+				if !yield(p, nil) {
+					return errStop
 				}
-				if err != nil {
-					yield(nil, err)
-					return
-				}
+				return nil
+			})
+			if err == errStop {
+				return
+			}
+			if err != nil {
+				yield(nil, err)
+				return
 			}
 		}
-	})
+	}
 }
 
 // dump calls read with the key and value of each item whose key has the given letter, and passes the

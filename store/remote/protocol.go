@@ -47,7 +47,7 @@ import (
 // several lists at once, and a slow client costs the server only an open iterator for each list.
 // Pages are sent as the store keeps them, see [store.Packed], and the client unpacks them. Both
 // sides may have different versions of skink, but need the same [protocolVersion].
-const protocolVersion = 3
+const protocolVersion = 4
 
 const (
 	addressName     = "READERS"
@@ -135,6 +135,7 @@ const (
 	askURLs
 	askHosts
 	askCounts
+	askDump
 	askMore // asks for the next part of a list
 )
 
@@ -175,6 +176,7 @@ type part struct {
 	Members  [][]byte // records as JSON
 	URLs     []string
 	Hosts    []frontier.Host
+	Dump     []*store.Part
 }
 
 // A fault is an error as it is sent to a client. Is is 1 plus the index in sentinels of the error

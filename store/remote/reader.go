@@ -298,6 +298,11 @@ func (r *Reader) Hosts(ctx context.Context) iter.Seq2[frontier.Host, error] {
 	return inParts(ctx, r, request{Verb: askHosts}, func(p *part) []frontier.Host { return p.Hosts })
 }
 
+// Dump implements [store.Dumper] for the moment of the snapshot.
+func (r *Reader) Dump(ctx context.Context) iter.Seq2[*store.Part, error] {
+	return inParts(ctx, r, request{Verb: askDump}, func(p *part) []*store.Part { return p.Dump })
+}
+
 // Counts returns how many URLs are in each state.
 func (r *Reader) Counts(ctx context.Context) (frontier.Counts, error) {
 	a, err := r.ask(ctx, request{Verb: askCounts})

@@ -24,7 +24,7 @@ import (
 var ctx = context.Background()
 
 // whole is a store that is its own snapshot.
-type whole struct{ store.Reader }
+type whole struct{ store.Store }
 
 func (whole) Close() error { return nil }
 
@@ -200,6 +200,10 @@ func (s *served) State(ctx context.Context, url string) (frontier.State, error) 
 
 func (s *served) URLs(ctx context.Context, state frontier.State) iter.Seq2[string, error] {
 	return listThrough(s, func(r *Reader) iter.Seq2[string, error] { return r.URLs(ctx, state) })
+}
+
+func (s *served) Dump(ctx context.Context) iter.Seq2[*store.Part, error] {
+	return listThrough(s, func(r *Reader) iter.Seq2[*store.Part, error] { return r.Dump(ctx) })
 }
 
 func (s *served) Hosts(ctx context.Context) iter.Seq2[frontier.Host, error] {

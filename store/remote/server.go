@@ -36,6 +36,7 @@ type Snapshot interface {
 	Clusters(ctx context.Context) iter.Seq2[store.Cluster, error]
 	Tally(ctx context.Context) (store.Tally, error)
 	Meta(ctx context.Context, name string) ([]byte, error)
+	store.Dumper
 
 	Close() error
 }

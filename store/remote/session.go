@@ -119,6 +119,14 @@ func (s *session) listOf(q *request) *list {
 		return newList(s.from.PackedMembers(s.ctx, q.IDs), func(p *part, r []byte) int { p.Members = append(p.Members, r); return len(r) })
 	case askURLs:
 		return newList(s.from.URLs(s.ctx, q.State), func(p *part, u string) int { p.URLs = append(p.URLs, u); return len(u) })
+	case askDump:
+		return newList(s.from.Dump(s.ctx), func(p *part, d *store.Part) int {
+			p.Dump = append(p.Dump, d)
+			if d.Page == nil {
+				return 0
+			}
+			return len(d.Page.Record) + len(d.Page.Text) + len(d.Page.Links)
+		})
 	case askHosts:
 		return newList(s.from.Hosts(s.ctx), func(p *part, h frontier.Host) int { p.Hosts = append(p.Hosts, h); return 0 })
 	}

@@ -26,6 +26,7 @@ var reading = []group{
 	{"clusters", clusterPromises},
 	{"kept", keptPromises},
 	{"frontier", frontierPromises},
+	{"copies", copyPromises},
 }
 
 var writing = []group{
@@ -35,7 +36,6 @@ var writing = []group{
 	{"coming_back", backPromises},
 	{"commit", commitPromises},
 	{"stale", stalePromises},
-	{"copies", copyPromises},
 }
 
 // A promise is one sentence of the contract.

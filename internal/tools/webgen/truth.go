@@ -2,7 +2,7 @@ package main
 
 import "iter"
 
-// Totals are the counts of a complete crawl of the web.
+// Totals are the counts of a complete crawl of the generated web.
 type Totals struct {
 	Seed  uint64 `json:"seed"`
 	Hosts int    `json:"hosts"`
