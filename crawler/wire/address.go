@@ -129,8 +129,8 @@ type dialer struct {
 // connection to the latter is refused.
 type seedHost struct {
 	mu      sync.Mutex
-	decided bool // guarded by mu
-	special bool // guarded by mu
+	decided bool // guarded by mu: the first look-up was made
+	special bool // guarded by mu: the host may have special addresses
 }
 
 // maybeSpecial reports whether a host is the host of a seed that may have special addresses,
