@@ -16,8 +16,7 @@ import (
 //     fewer than drawnWords words, and no link.
 //   - [NeedsData]: the text is in JSON that the scripts of the page read.
 //   - [NeedsNoscript]: a <noscript> right below <body> asks for JavaScript, and the page has no link or
-//     fewer than drawnWords words of main text. Manuals made by javadoc ask for JavaScript on each
-//     page, but only their search needs it.
+//     fewer than drawnWords words of main text. The notice of javadoc does not count.
 //
 // If the server has rendered a page, the element of the framework contains words. Such a page does
 // not need scripts, even if it is short. Pages with a longer text are not examined.
@@ -38,6 +37,9 @@ const (
 	drawnWords = 5  // an element with fewer words has not been filled: "Loading, please wait"
 	dataWords  = 8  // a string in JSON with at least this many words is running text
 )
+
+// javadocNotice is the <noscript> of the manuals that javadoc makes. Only their search needs scripts.
+const javadocNotice = "javascript is disabled on your browser"
 
 // appRoots lists the ids of elements into which frameworks write a page, according to their
 // documentation: React and Vite, Vue, Next.js, Nuxt, Gatsby. Angular has an element of its own, see
@@ -87,7 +89,8 @@ func (see *needing) shownBy(n *html.Node) (shows content) {
 		return shows
 	case atom.Noscript:
 		if n.Parent.DataAtom == atom.Body {
-			see.asks = see.asks || strings.Contains(strings.ToLower(allText(n)), "javascript")
+			notice := strings.ToLower(allText(n))
+			see.asks = see.asks || strings.Contains(notice, "javascript") && !strings.Contains(notice, javadocNotice)
 		}
 		return shows
 	case atom.Head:

@@ -29,6 +29,8 @@ func TestNeeds(t *testing.T) {
 		{"a text beside the element", "<p>" + long + "<div id=root></div>" + run, ""},
 		{"short settings", "<h1>Skinks</h1><script type=application/json>{\"a\":\"b c\",\"d\\\"\":\"e\"}</script>" + run, ""},
 		{"a notice for one part", "<h1>Skinks</h1><div><noscript>Please enable JavaScript to view the comments.</noscript></div>" + run, ""},
+		{"a short page that asks for scripts, with links and words", menu + "<noscript>Enable JavaScript to search.</noscript><p>No usage of the class Point in this manual." + run, ""},
+		{"an empty list of javadoc", menu + "<noscript><div>JavaScript is disabled on your browser.</div></noscript><h1>Deprecated API</h1>" + run, ""},
 		{"a picture", "<img src=a.png>" + run, ""},
 		{"a redirect", "<meta http-equiv=refresh content='0; url=/home'>" + run, ""},
 		{"a form", "<form><input name=q></form>" + run, ""},

@@ -92,9 +92,9 @@ func TestHTMLCountsTheRest(t *testing.T) {
 		top  int
 		want []string
 	}{
-		{"clusters", fake{clusters: 1500, members: 2}, 0, []string{"500 smaller clusters with 1,000 duplicates are not shown"}},
-		{"one cluster", fake{clusters: 3, members: 1}, 2, []string{"1 smaller cluster with 1 duplicate are not shown"}},
-		{"members", fake{clusters: 1, members: 1503}, 0, []string{"1,503 duplicates", "1,003 more pages of this cluster"}},
+		{"clusters", fake{clusters: 1500, members: 2}, 0, []string{"Not shown: 500 smaller clusters with 1,000 duplicates."}},
+		{"one cluster", fake{clusters: 3, members: 1}, 2, []string{"Not shown: 1 smaller cluster with 1 duplicate."}},
+		{"members", fake{clusters: 1, members: 1503}, 0, []string{"1,503 duplicates", "Not shown: 1,003 more pages of this cluster."}},
 		{"hosts", fake{hosts: hosts, clusters: 1, members: 1}, 10, []string{"10 more hosts</summary>", "18 more hosts not listed"}},
 	} {
 		var b bytes.Buffer

@@ -22,7 +22,7 @@ var Checks = []Check{
 	{CanonicalInBody, "canonicals.body", "a <link rel=canonical> in <body>; except if <head> has a <noscript>, because browsers that run scripts read such a page otherwise"},
 	{CanonicalScheme, "canonicals.scheme", "a <link rel=canonical> with a scheme other than http and https"},
 	{CanonicalRelative, "canonicals.relative", "a <link rel=canonical> without scheme and host"},
-	{LinkEmpty, "links.empty", "an <a href> without text, alternative text, aria-label and title; except links that scripts handle"},
+	{LinkEmpty, "links.empty", "an <a href> without text, alternative text, aria-label and title; except links that scripts handle. HTML parsers make an empty link of a link with a link inside"},
 	{LinkVague, "links.vague", "an <a href> whose only text is one such as \"click here\", in English, German, French or Spanish"},
 	{LinkFragment, "links.fragments", "an <a href=\"#part\"> without an element of this id; except links that scripts handle, and routes such as #/part"},
 	{LinkLocal, "links.local", "an <a href> to localhost, 127.0.0.1 or file:"},

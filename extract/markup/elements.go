@@ -1,6 +1,7 @@
 package markup
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 
@@ -103,7 +104,7 @@ func isDecoration(n *html.Node) bool {
 var vague = func() map[string]bool {
 	all := map[string]bool{}
 	for text := range strings.SplitSeq(
-		"click here|click this|here|this|right here|more|read more|learn more|see more|more info|more information|this link|link|this page|"+
+		"click here|click this|here|right here|more|read more|learn more|see more|more info|more information|this link|this page|"+
 			"hier|hier klicken|klicken sie hier|mehr|mehr erfahren|mehr lesen|weiterlesen|"+
 			"ici|cliquez ici|en savoir plus|lire la suite|aquí|haga clic aquí|leer más|más información", "|") {
 		all[text] = true
@@ -150,7 +151,7 @@ func (r *reader) anchor(n *html.Node) {
 	case hasSession(href):
 		r.found(LinkSession, href)
 	}
-	if n.DataAtom == atom.Area || n.Namespace != "" || hasText(n) || scripted(n) {
+	if n.DataAtom == atom.Area || n.Namespace != "" || hasText(n) || schemeOf(href) == "javascript" || scripted(n) {
 		return
 	}
 	if text := textOf(n); text == "" {
@@ -331,5 +332,5 @@ func (r *reader) field(n *html.Node) {
 		}
 	}
 	r.fields = append(r.fields, attr(n, "id"))
-	r.lonely = append(r.lonely, strings.TrimSpace(n.Data+" "+attr(n, "name")))
+	r.lonely = append(r.lonely, strings.TrimSpace(n.Data+" "+cmp.Or(attr(n, "name"), attr(n, "id"))))
 }

@@ -11,9 +11,9 @@
 //
 // # Memory
 //
-// [Read] reads the store twice: first all records, then all links. The audit keeps some 300 bytes
+// [Read] reads the store twice: first all records, then all links. The audit keeps some 400 bytes
 // for each URL, of which 8 are for each finding that lists the URL, and a bounded number of links.
-// While Read runs, it takes up to 1,000 bytes for each URL (BenchmarkRead): a gigabyte for a million
+// While Read runs, it takes up to 1,300 bytes for each URL (BenchmarkRead): more than a gigabyte for a million
 // URLs, for half a minute. The rows of a list are made when a caller asks for them, some hundred at
 // a time, so that a list of a million pages can be read page by page.
 package audit

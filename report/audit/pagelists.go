@@ -49,7 +49,7 @@ func thin(*Audit) *List {
 // indexTitle matches the titles that programs give to pages without text of their own, such as the
 // listing of a folder, the index of a manual, or the list of the uses of a class.
 var indexTitle = regexp.MustCompile(`(?i)^(index of /.*|directory listing for /.*|` +
-	`uses of (annotation|class|enum|interface|module|package|record)\b.*|.*\bclass hierarchy( \(.*\))?|hierarchy for .*|` +
+	`uses of (annotation|class|enum|interface|module|package|record)\b.*|.*\bclass hierarchy( \(.*\))?|hierarchy for .*|(deprecated list|constant field values|serialized form)( \(.*\))?|` +
 	`((general|module|all|full) )?index|index pages?|contents|table of contents|all (classes|packages|members|files|functions)|` +
 	`(class|file|member|function|namespace|package) (list|index|members)|search( (page|results))?|site ?map|archives?|categories|tags|` +
 	`inhaltsverzeichnis|stichwortverzeichnis|suche|verzeichnis von /.*|sommaire|recherche|índice|buscar)$`)
