@@ -194,8 +194,8 @@ func (f *fetcher) submitLogin(ctx context.Context, h access.Host) error {
 	return checkLogin(l, x, at)
 }
 
-// checkLogin checks whether the answer to a submitted form, at the URL at, shows that the login was
-// successful.
+// checkLogin checks whether the answer to a submitted form shows that the login was successful. The
+// argument at is the URL of the answer.
 func checkLogin(l *access.Login, x *wire.Exchange, at string) error {
 	ok, want := true, ""
 	status, err := strconv.Atoi(l.Check)

@@ -107,7 +107,8 @@ func (s *survey) isProse(i int32) bool {
 
 const fewParagraphs = 2 // a class is ignored on a box with at least this many running paragraphs
 
-// runsIn reports whether box i is unmarked and its first block is running text directly in it.
+// runsIn reports whether box i is unmarked, and its first block is running text that is not in a box
+// inside box i.
 func (s *survey) runsIn(i int32) bool {
 	e := &s.elems[i]
 	if e.mark != 0 || e.first == e.last {

@@ -134,8 +134,8 @@ type Entry struct {
 
 	Text   []byte          // main text as [Pack] made it; nil: no text is kept
 	Sketch *dedup.Sketch   // sketch of the main text; nil: the text has no words
-	Hash   dedup.Hash      // text hash by which later copies find the page; zero: no copy finds it
-	Keys   []uint64        // index keys by which later pages find the page; only a leader has any
+	Hash   dedup.Hash      // text hash under which look-ups find the page; zero: look-ups for a text do not find it
+	Keys   []uint64        // index keys under which look-ups find the page; only a leader has any
 	Out    []byte          // the page's links as [PackLinks] made them, with its URL; nil: none are kept
 	Links  []frontier.Item // URLs of the crawl to which the page leads, by links, redirects or otherwise; they are queued
 	Beyond []string        // URLs outside the crawl to which the page leads

@@ -129,8 +129,8 @@ type dialer struct {
 // connection to the latter is refused.
 type seedHost struct {
 	mu      sync.Mutex
-	decided bool // guarded by mu
-	special bool // guarded by mu
+	decided bool // guarded by mu: the first look-up was made
+	special bool // guarded by mu: the host may have special addresses
 }
 
 // maybeSpecial reports whether a host is the host of a seed that may have special addresses,
@@ -250,8 +250,8 @@ func lookedUpAs(address string) string {
 // Lookup returns the address that identifies a host, given as a name with or without a port. It
 // returns the zero Addr for loopback. A name may have several addresses, in another order at each
 // look-up. The lowest address identifies the host, so names with the same addresses count as one
-// server. Known weakness: Names that share only some of their addresses may not. The result known
-// is false if the name cannot be resolved.
+// server. Known weakness: names that share only some of their addresses may count as several
+// servers. The result known is false if the name cannot be resolved.
 func (t *Transport) Lookup(ctx context.Context, host string) (at netip.Addr, known bool) {
 	u := url.URL{Host: host}
 	name := u.Hostname()

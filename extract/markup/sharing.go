@@ -6,8 +6,8 @@ import "strings"
 // and the cards of X, formerly Twitter.
 type sharing struct {
 	open     bool    // the page has Open Graph data
-	has      [4]bool // for each of ogRequired
-	relative string  // an address that is not absolute
+	has      [4]bool // for each property in ogRequired, whether the page has it
+	relative string  // name and value of a property whose address is not absolute; "" if there is none
 	card     string
 }
 

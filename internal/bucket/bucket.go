@@ -113,13 +113,13 @@ type upload struct {
 	*Object
 	ctx    context.Context
 	part   bytes.Buffer         // bytes that were not sent yet
-	id     string               // of the upload in parts; "": the object was not begun in parts
-	parts  []minio.CompletePart // that the server has
+	id     string               // id of the upload in parts; "": the object is not uploaded in parts so far
+	parts  []minio.CompletePart // parts that the server has received
 	sent   int64                // bytes that were passed to Write
 	failed error                // first error of Write
 }
 
-// Write sends a part when enough bytes are there for one.
+// Write buffers the bytes, and sends them when there are enough for a part.
 func (u *upload) Write(p []byte) (int, error) {
 	for rest := p; len(rest) > 0; {
 		if u.failed != nil {

@@ -43,8 +43,8 @@ import (
 // queue, and is fetched a second time to decide. A page that was really rewritten costs one more
 // fetch. The first fetches are recorded in memory only, so the same happens again after a restart.
 //
-// If most of the last visits to a host found pages that turned, the host gets no more requests in
-// this run, and its URLs stay pending. Such a run counts as a failed visit to all pages of the
+// If most of the last visits to a host found error pages in place of pages, the host gets no more
+// requests in this run, and its URLs stay pending. Such a run counts as a failed visit to all pages of the
 // host. So if one page has replaced all others for good, the old pages are not kept forever: in the
 // run with number GoneAfter, all of them are visited and recorded as changed.
 //
@@ -64,7 +64,7 @@ const (
 	// lastVisits is the number of visits to a host that count. Older visits do not count, so that
 	// an outage that begins late is noticed too.
 	lastVisits = 10
-	// leastTurned is the least number of pages in these visits that must be replaced by error pages
+	// leastTurned is the minimum number of pages in these visits that must be replaced by error pages
 	// before the host gets no more requests. Fewer pages of a small site may be edited together.
 	leastTurned = 5
 	// mostHeld bounds the pages of a host that wait for a second fetch. If a host rewrites more
@@ -254,7 +254,7 @@ type turn struct {
 	problem crawler.Problem
 	suspect bool // the new text is that of an error page only if other pages have it too
 	never   bool // the URL never had a page
-	stays   bool // the last visit had the same result
+	stays   bool // the visit before this one had the same result
 }
 
 // turnOf compares a page with its stored record, and returns a turn if an error page seems to have

@@ -42,7 +42,7 @@ type softPages struct {
 // A softMatch is the result of comparing a page with the answer to a probe.
 type softMatch struct {
 	probe string // URL of the probe; "" if the page was not compared
-	says  bool   // the page has the text of the answer, which may not count yet
+	says  bool   // the page has the text of the answer; it is a soft 404 only once several pages have this text
 }
 
 // match compares a page with the answer to its pattern's probe, unless last is already the result

@@ -55,7 +55,7 @@ type Options struct {
 	Memory    int64         // memory for the whole process, in bytes
 	MaxTime   time.Duration // the run ends after this; 0: no limit
 
-	StoreCookies bool        // keep the cookies that hosts set in the store, for later runs; needs Crawl.Cookies
+	StoreCookies bool        // store the cookies that hosts set, so that later runs can use them; needs Crawl.Cookies
 	Feed         string      // where pages are written: "-": Output.Out; the URL of a search index; an object in a bucket; a file; "": nowhere
 	Index        http.Header // HTTP header with the credentials for a search index
 	Archive      Archive     // where the responses of servers are archived

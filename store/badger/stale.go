@@ -16,9 +16,9 @@ import (
 // page id too, so that the latest visit of a leader is looked up only if the leader may have been
 // visited again.
 
-// lately can prove that no page was indexed under a key since a mark. Each slot contains the number
-// of the last visit that was indexed under one of its keys. A key is first hashed by
-// [postings.Mixed].
+// lately is a table that shows whether a page may have been indexed under a key since a mark. Each
+// slot contains the number of the last visit that was indexed under one of its keys. A key is first
+// hashed by [postings.Mixed].
 type lately []uint64
 
 // latelyBits is the number of bits of a key that choose its slot in lately, which then takes half a
