@@ -81,8 +81,8 @@ func (f Form) String() string {
 	return strings.Join(names, ",")
 }
 
-// Without returns the parts of f for which there are no rules for the language lang. Texts in lang
-// stay unchanged under these parts. If there are rules for all of f, Without returns [Plain].
+// Without returns the parts of f for which there are no rules for the language lang. These parts
+// leave texts in lang unchanged. If there are rules for all of f, Without returns [Plain].
 func (f Form) Without(lang string) Form {
 	var missing Form
 	if !language.HasForms(lang) {

@@ -55,9 +55,9 @@ type EncodingError struct {
 func (e *EncodingError) Error() string { return e.coding + ": " + e.err.Error() }
 func (e *EncodingError) Unwrap() error { return e.err }
 
-// readBody reads the body of an answer and returns it decoded, up to limit bytes. If it fails, it
-// also returns the part before the error. It reads all bytes through the reader that within
-// returns, which accounts for their memory. If raw is not nil, readBody stores the undecoded body
+// readBody reads the body of a response and returns it decoded, up to limit bytes. If it fails, it
+// also returns the part before the error. It reads the body through within(body), a reader that
+// accounts for the memory of what it reads. If raw is not nil, readBody stores the undecoded body
 // there.
 func readBody(resp *http.Response, limit int64, within func(io.Reader) io.Reader, raw *Raw) ([]byte, error) {
 	codings, err := contentCodings(resp.Header)

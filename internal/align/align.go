@@ -1,5 +1,6 @@
 // Package align compares two texts side by side. It shows which words are in both, only in the
-// first, only in the second, or in both at different places. It is pure.
+// first, only in the second, or in both in different places. It does no
+// I/O and keeps no state.
 //
 //	var a, b dedup.Text
 //	a.Locate()
@@ -77,7 +78,7 @@ const (
 	mostPairs = 16 << 20
 )
 
-// Texts aligns two texts, and counts their words by relation.
+// Texts aligns two texts, and counts the words that are in both, in one of them only, or moved.
 func Texts(a, b Side) (rows []Row, words Counts) {
 	m := match(a, b)
 	x, y := newBlocks(a), newBlocks(b)

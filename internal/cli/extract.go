@@ -33,9 +33,10 @@ compressed or not), the command prints the main text of every page. It names inp
 text on standard error, and exits with code 1 if there is any. A URL is fetched without
 reading robots.txt.
 
---html prints the page without its styles: extracted text is green, and a box that a rule
-left out has a red bar. The output is safe to open. --markdown prints headings, lists,
-tables, code, links and emphasis as Markdown, with the URLs as the page contains them.
+--html prints the page without its styles: extracted text is green, and a red bar marks each
+element that a rule of the extraction excluded. The output is safe to open. --markdown prints
+headings, lists, tables, code, links and emphasis as Markdown, with URLs as they appear in
+the page.
 
 Examples: print a JSON object; mark the extracted text of a page; print the text as Markdown
 

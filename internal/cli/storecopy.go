@@ -39,7 +39,7 @@ func copyStore(ctx context.Context, con Console, name, copyName string) (err err
 		return err
 	}
 	told := time.Now()
-	source := from.Reader.(store.Dumper) // all stores that openToRead opens are
+	source := from.Reader.(store.Dumper) // every store that openToRead opens is a Dumper
 	err = store.Copy(ctx, n.store, source, func(pages int64) {
 		if time.Since(told) > tellEvery {
 			told = time.Now()

@@ -232,7 +232,7 @@ func (o *onOff) Type() string { return "on|off" }
 
 func (o *onOff) Set(text string) error {
 	if text != "on" && text != "off" {
-		return errors.New("try on or off")
+		return errors.New("give on or off")
 	}
 	*o = text == "on"
 	return nil

@@ -164,7 +164,8 @@ func (w *Whole) showTop(ctx context.Context, b *boilerplate, pages []*ranked) er
 	return nil
 }
 
-// shorten makes the join again without the blocks that hosts repeat. A text is then indexed by its
+// shorten makes the join again without the blocks that are repeated on many pages of a host. A text
+// is then indexed by its
 // remaining blocks, or by all its blocks if too few words remain to compare.
 func (c *matcher) shorten(ctx context.Context, least float64) error {
 	c.join = nil // free the old join first, to save memory
@@ -183,8 +184,9 @@ func (c *matcher) shorten(ctx context.Context, least float64) error {
 	return c.joinMixed(ctx, least)
 }
 
-// shortenText returns the shingles of a text without the blocks that hosts repeat, or of the whole
-// text if too few words would remain to compare. It sets t.shorter and t.bare accordingly.
+// shortenText returns the shingles of a text without the blocks that are repeated on many pages of
+// a host. It sets t.shorter. If too few words would remain to compare, shortenText returns the
+// shingles of the whole text, and sets t.bare.
 func (w *Whole) shortenText(canon *dedup.Text, t *text, words string) dedup.Set {
 	page := &t.pages[0]
 	t.shorter, t.bare = false, false

@@ -135,7 +135,7 @@ func found(t testing.TB, w *Whole) map[string]string {
 	return all
 }
 
-// judgeBoth judges pages twice: by their whole texts, and without the blocks that hosts repeat.
+// judgeBoth judges pages twice: by their whole texts, and without the blocks that are repeated on many pages of a host.
 func judgeBoth(t testing.TB, pages ...[]page) (whole, without *Whole) {
 	t.Helper()
 	rule := defaultRule(t)

@@ -32,7 +32,7 @@ type matcher struct {
 // repeat.
 type part struct {
 	page dedup.Hash // id of a page with the text
-	left bool       // whether the blocks that hosts repeat are left out
+	left bool       // whether the blocks that are repeated on many pages of a host are left out
 }
 
 // newMatcher makes a matcher that compares whole texts and finds the pairs whose resemblance is
@@ -225,7 +225,8 @@ func (w *Whole) textOf(ctx context.Context, page *ranked) (string, error) {
 	return "", fmt.Errorf("read the text of %s: %w", page.URL, store.ErrCorrupt)
 }
 
-// without returns a text without the blocks that hosts repeat. shorter is true if there were any.
+// without returns a text without the blocks that are repeated on many pages of a host. The result
+// shorter is true if there were any.
 func (w *Whole) without(canon *dedup.Text, text, lang string) (left string, shorter bool) {
 	var b strings.Builder
 	for line := range strings.Lines(text) {

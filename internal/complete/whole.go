@@ -68,8 +68,8 @@ type Whole struct {
 type text struct {
 	pages   []ranked // the pages that have the text, by rank
 	short   bool     // the rule says that the text is too short to be compared
-	shorter bool     // the text is compared without the blocks that hosts repeat
-	bare    bool     // the text has blocks that hosts repeat, but is compared whole, because too few words would be left
+	shorter bool     // the text is compared without the blocks that are repeated on many pages of a host
+	bare    bool     // the text has blocks that are repeated on many pages of a host, but is compared whole, because too few words would be left
 }
 
 // Options control how the pages of a store are compared, and which page leads a cluster.
@@ -133,7 +133,8 @@ func compareTexts(ctx context.Context, s store.Reader, opt Options, similarities
 	return w, found, nil
 }
 
-// find compares the texts with each other. It first finds the blocks that hosts repeat, and then
+// find compares the texts with each other. It first finds the blocks that are repeated on many
+// pages of a host, and then
 // compares the texts without them, unless Options.WholeText is set.
 func (w *Whole) find(ctx context.Context, similarities []float64) (*dedup.Taken, error) {
 	least := similarities[0]

@@ -217,7 +217,7 @@ func TestBadHour(t *testing.T) {
 			if !strings.Contains(said, "suspended until the end of the run: "+host) {
 				t.Errorf("the summary names no host that was left alone:\n%s", said)
 			}
-			if status, _ := crawl.run("status", "--store", crawl.dir+"/store"); !regexp.MustCompile(`(?m)^  ` + regexp.QuoteMeta(host) + ` .*suspended by the last run`).MatchString(status) {
+			if status, _ := crawl.run("status", "--store", crawl.dir+"/store"); !regexp.MustCompile(`(?m)^  ` + regexp.QuoteMeta(host) + ` .*the last run suspended the host`).MatchString(status) {
 				t.Errorf("the status does not say that the host was left alone:\n%s", status)
 			}
 			if rep, _ := crawl.run("report", "--store", crawl.dir+"/store"); !strings.Contains(rep, "was suspended by the last run") {

@@ -71,7 +71,7 @@ type member struct {
 	standing precedence.Standing
 }
 
-// waiting returns the members that were not judged yet, in the order in which to judge them.
+// waiting returns the members that have not been judged yet, in the order in which to judge them.
 func (e *elections) waiting(ctx context.Context, again *reunion) (members []member, err error) {
 	for r, err := range e.store.Members(ctx, []dedup.Hash{again.leader}) {
 		if err != nil {

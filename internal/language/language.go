@@ -1,4 +1,4 @@
-// Package language detects the language of a text. It is pure. Everything that the project knows
+// Package language detects the language of a text. It does no I/O. Everything that the project knows
 // about individual languages is here.
 //
 // [Detect] looks at the script first: Greek letters are Greek, kana are Japanese. Dozens of

@@ -152,7 +152,7 @@ var (
 	hosts    = describe("hosts_waiting", "Hosts with URLs to fetch.")
 	bytes    = describe("crawl_bytes", "Decoded bytes of the bodies of all URLs in the store, fetched by any process.")
 	fetched  = describe("process_fetched_bytes_total", "Decoded bytes of the bodies fetched by this process.")
-	lastPage = describe("last_page_timestamp_seconds", "When this process fetched its last page, or began, in Unix seconds.")
+	lastPage = describe("last_page_timestamp_seconds", "Unix time at which this process fetched its last page, or at which it began if it has fetched none.")
 	stored   = describe("store_bytes", "Bytes that the store in a folder occupies on disk.")
 	space    = describe("disk_free_bytes", "Bytes that are free on the disk of the store in a folder.")
 )

@@ -85,7 +85,7 @@ type waitingHost struct {
 type lane struct {
 	level   level
 	waiting int    // number of URLs that are not handed out to a worker
-	next    uint64 // the number place.seq of the first URL that is not handed out
+	next    uint64 // place.seq of the first URL that has not been handed out to a worker
 }
 
 func newQueue() queue {
@@ -119,7 +119,7 @@ func (q *queue) push(host string, l level, due int64) place {
 	return p
 }
 
-// load counts a pending URL that was read from disk when the store is opened. The URLs of a level
+// load counts a pending URL that is read from disk when the store is opened. The URLs of a level
 // must be loaded in ascending order of their positions.
 func (q *queue) load(host string, p place) {
 	h := q.hosts[host]

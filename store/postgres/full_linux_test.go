@@ -60,7 +60,7 @@ func TestDiskFull(t *testing.T) {
 			acknowledged[url] = true
 		}
 	}
-	if !errors.Is(err, store.ErrFull) || !strings.Contains(err.Error(), "make room") {
+	if !errors.Is(err, store.ErrFull) || !strings.Contains(err.Error(), "free some space there") {
 		t.Fatalf("on a full disk: %v", err)
 	}
 	if err := mount("remount,size=64m"); err != nil {

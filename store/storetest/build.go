@@ -283,7 +283,7 @@ func hashesOf(urls ...string) []dedup.Hash {
 	return ids
 }
 
-// wantCopy fails the test unless want is the URL of the earliest page with a text. If want is "",
+// wantCopy fails the test unless want is the URL of the earliest page with the given text. If want is "",
 // there must be none.
 func wantCopy(t tester, s store.Store, text dedup.Hash, want string) {
 	t.Helper()
