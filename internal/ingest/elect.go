@@ -261,25 +261,43 @@ func (e *elections) reelect(ctx context.Context, leader dedup.Hash) error {
 }
 
 // resume completes the replacement of a leader, if the process was killed before it was complete.
+// The argument is the stored record of the page because of which the leader was replaced. By now,
+// this page may lead the cluster, or follow the old or the new leader.
 func (e *elections) resume(ctx context.Context, known *store.Record) error {
 	if !e.elects() || known.Kind != store.Page {
 		return nil
 	}
-	if known.Follows() {
-		return e.reelect(ctx, known.Leader)
+	if !known.Follows() {
+		if err := e.judgeAgain(ctx, known.ID); err != nil {
+			return err
+		}
+		return e.gather(ctx, known.ID)
 	}
-	if err := e.judgeAgain(ctx, known.ID); err != nil {
+	leader, err := e.store.record(ctx, known.Leader)
+	if err != nil || leader == nil {
 		return err
 	}
-	var members []dedup.Hash // some of these were leaders, and still have members of their own
-	for r, err := range e.store.Members(ctx, []dedup.Hash{known.ID}) {
+	if !leader.Follows() {
+		return e.gather(ctx, leader.ID)
+	}
+	if err := e.judgeMembers(ctx, leader.ID); err != nil { // another page leads, but the members of the old leader were not judged again
+		return err
+	}
+	return e.gather(ctx, leader.Leader)
+}
+
+// gather judges again the pages that still follow a member of a leader, because that member led
+// them before. Then it makes the page the leader that should lead the cluster.
+func (e *elections) gather(ctx context.Context, leader dedup.Hash) error {
+	var members []dedup.Hash
+	for r, err := range e.store.Members(ctx, []dedup.Hash{leader}) {
 		if err != nil {
 			return err
 		}
 		members = append(members, r.ID)
 	}
 	if len(members) == 0 {
-		return e.reelect(ctx, known.ID)
+		return e.reelect(ctx, leader)
 	}
 	var led []dedup.Hash
 	for r, err := range e.store.Members(ctx, members) {
@@ -294,7 +312,7 @@ func (e *elections) resume(ctx context.Context, known *store.Record) error {
 			return err
 		}
 	}
-	return e.reelect(ctx, known.ID)
+	return e.reelect(ctx, leader)
 }
 
 // markListed marks the records of pages as listed in a sitemap. The caller holds the locks of all

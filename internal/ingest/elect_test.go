@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -106,10 +107,11 @@ func TestElected(t *testing.T) {
 // interruption.
 func TestKilledWhileElecting(t *testing.T) {
 	text := words(1, 100)
-	a, b, c := "https://a.example/", "https://b.example/", "https://c.example/"
-	for _, again := range []bool{false, true} { // false: the page with that canonical URL arrives last; true: a later visit finds the canonical URL
+	a, b, c, d := "https://a.example/", "https://b.example/", "https://c.example/", "https://d.example/"
+	for _, how := range []string{"arrives", "visited", "named"} { // the page with that canonical URL arrives last; a later visit finds the canonical URL; a page that joins the cluster names another member
 		var want string
-		for left := 8; left >= 0; left-- {
+		again := how == "visited"
+		for left := 10; left >= 0; left-- {
 			s := &stoppedStore{store.NewMemory(), 1 << 30}
 			opt := testOptions(t)
 			opt.Order = new(precedence.Order)
@@ -117,6 +119,10 @@ func TestKilledWhileElecting(t *testing.T) {
 			first, last := []*crawler.Page{articleOf(a, c, text), article(b, but(text, "b"))}, article(c, but(text, "c"))
 			if again {
 				first, last = []*crawler.Page{article(a, text), article(b, but(text, "b")), article(c, but(text, "c"))}, articleOf(a, c, text)
+			}
+			if how == "named" {
+				first, last = []*crawler.Page{article(a, text), article(b, but(text, "b")), article(c, but(text, "c"))}, articleOf(d, c, but(text, "d"))
+				last.FetchedAt = last.FetchedAt.Add(-2 * time.Hour) // it would lead if it named no other page
 			}
 			for n, page := range first {
 				page.FetchedAt = page.FetchedAt.Add(time.Duration(n) * time.Second)
@@ -150,7 +156,7 @@ func TestKilledWhileElecting(t *testing.T) {
 					t.Fatalf("nobody was elected:\n%s", want)
 				}
 			}
-			same(t, "verdicts", strings.Join(got, ""), want)
+			same(t, fmt.Sprintf("%s, stopped after %d commits: verdicts", how, left), strings.Join(got, ""), want)
 		}
 	}
 }
