@@ -61,7 +61,7 @@ func newDressedSite(t *testing.T, pages int) *dressedSite {
 		"cdn/dot.png":                    picture(12, 12, color.RGBA{0, 0, 0, 255}),
 	}
 	serve := func(host string) *httptest.Server {
-		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			d.mu.Lock()
 			d.asked[host+r.URL.RequestURI()]++
 			d.mu.Unlock()
@@ -92,8 +92,9 @@ func newDressedSite(t *testing.T, pages int) *dressedSite {
 		t.Cleanup(s.Close)
 		return s
 	}
-	d.cdn = serve("cdn")
-	d.site = serve("site")
+	d.cdn, d.site = serve("cdn"), serve("site")
+	d.cdn.Start()
+	d.site.Start()
 	return d
 }
 
@@ -229,11 +230,13 @@ func TestRequisitesAtLimits(t *testing.T) {
 			}
 		}
 		pages := 0
+		d.mu.Lock()
 		for url, n := range d.asked {
 			if strings.HasPrefix(url, "site/page/") {
 				pages += n
 			}
 		}
+		d.mu.Unlock()
 		if pages != 5 {
 			t.Errorf("with %s 5, %d pages were requested", limit, pages)
 		}
@@ -301,6 +304,8 @@ func TestRequisitesOfRenderedPages(t *testing.T) {
 	dir := t.TempDir()
 	runIn(t, dir, "crawl", "--delay", "0", "--render", "auto", "--warc", "archive", "--requisites", app.URL)
 	files := 0
+	app.mu.Lock()
+	defer app.mu.Unlock()
 	for path, n := range app.asked {
 		if strings.HasPrefix(path, "/assets/") {
 			files++
