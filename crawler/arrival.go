@@ -171,7 +171,10 @@ func (c *Crawl) handle(ctx context.Context, a *arrival) (o outcome, err error) {
 	case err != nil:
 		return o, err
 	default:
-		o.depth, o.hosts, o.requisites = leads.depth(), append(leads.hosts(nil), a.page.Listed.hosts()...), leads.hosts(isRequisite)
+		o.depth, o.hosts = leads.depth(), append(leads.hosts(nil), a.page.Listed.hosts()...)
+		if c.opt.Requisites {
+			o.requisites = leads.hosts(isRequisite)
+		}
 	}
 	if l, ok := c.handler.(Leaver); ok {
 		o.alone = l.LeaveAlone(t.host.name)

@@ -7,6 +7,7 @@ import (
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 
+	"skink/extract/node"
 	"skink/extract/stylesheet"
 )
 
@@ -21,7 +22,7 @@ func (s *survey) embed(n *html.Node) {
 	case atom.Img:
 		s.addPicture(n, "alt")
 	case atom.Script:
-		s.addEmbed(attr(n, "src"), ByScript, "")
+		s.addEmbed(node.Attr(n, "src"), ByScript, "")
 	case atom.Link:
 		s.embedLink(n)
 	case atom.Source:
@@ -29,16 +30,16 @@ func (s *survey) embed(n *html.Node) {
 			s.addPicture(n, "")
 			return
 		}
-		s.addEmbed(attr(n, "src"), ByMedia, "")
+		s.addEmbed(node.Attr(n, "src"), ByMedia, "")
 	case atom.Video:
-		s.addEmbed(attr(n, "src"), ByMedia, "")
-		s.addEmbed(attr(n, "poster"), ByImage, "")
+		s.addEmbed(node.Attr(n, "src"), ByMedia, "")
+		s.addEmbed(node.Attr(n, "poster"), ByImage, "")
 	case atom.Audio, atom.Track, atom.Embed:
-		s.addEmbed(attr(n, "src"), ByMedia, "")
+		s.addEmbed(node.Attr(n, "src"), ByMedia, "")
 	case atom.Object:
-		s.addEmbed(attr(n, "data"), ByMedia, "")
+		s.addEmbed(node.Attr(n, "data"), ByMedia, "")
 	case atom.Input:
-		if strings.EqualFold(attr(n, "type"), "image") {
+		if strings.EqualFold(node.Attr(n, "type"), "image") {
 			s.addPicture(n, "alt")
 		}
 	}
@@ -48,23 +49,23 @@ func (s *survey) embed(n *html.Node) {
 // fault of the page: those that its styles name, preloaded files, and the parts of an inline SVG
 // drawing that are in other files.
 func (s *survey) embedRequisites(n *html.Node) {
-	if style := attr(n, "style"); style != "" {
+	if style := node.Attr(n, "style"); style != "" {
 		s.embedStyle(style)
 	}
 	switch {
 	case n.DataAtom == atom.Style && n.FirstChild != nil:
 		s.embedStyle(n.FirstChild.Data)
-	case n.DataAtom == atom.Link && hasToken(attr(n, "rel"), "preload"):
-		s.addEmbed(attr(n, "href"), preloadedBy(attr(n, "as")), "")
-		for href := range candidates(attr(n, "imagesrcset")) {
+	case n.DataAtom == atom.Link && node.HasToken(node.Attr(n, "rel"), "preload"):
+		s.addEmbed(node.Attr(n, "href"), preloadedBy(node.Attr(n, "as")), "")
+		for href := range candidates(node.Attr(n, "imagesrcset")) {
 			s.addEmbed(href, ByImage, "")
 		}
-	case n.DataAtom == atom.Link && hasToken(attr(n, "rel"), "modulepreload"):
-		s.addEmbed(attr(n, "href"), ByScript, "")
+	case n.DataAtom == atom.Link && node.HasToken(node.Attr(n, "rel"), "modulepreload"):
+		s.addEmbed(node.Attr(n, "href"), ByScript, "")
 	case n.DataAtom == atom.Body, n.DataAtom == atom.Table, n.DataAtom == atom.Td, n.DataAtom == atom.Th:
-		s.addEmbed(attr(n, "background"), ByImage, "")
+		s.addEmbed(node.Attr(n, "background"), ByImage, "")
 	case n.Namespace == "svg" && (n.Data == "image" || n.Data == "use" || n.Data == "feImage"):
-		s.addEmbed(attr(n, "href"), ByImage, "")
+		s.addEmbed(node.Attr(n, "href"), ByImage, "")
 	}
 }
 
@@ -94,22 +95,22 @@ func preloadedBy(as string) By {
 // embedLink adds the style sheet or the icon that a <link> names. It skips alternate style sheets,
 // because browsers do not fetch them.
 func (s *survey) embedLink(n *html.Node) {
-	rel := attr(n, "rel")
+	rel := node.Attr(n, "rel")
 	switch {
-	case rel == "" || hasToken(rel, "alternate"):
-	case hasToken(rel, "stylesheet"):
-		s.addEmbed(attr(n, "href"), ByStyle, "")
-	case hasToken(rel, "icon") || hasToken(rel, "apple-touch-icon"):
-		s.addEmbed(attr(n, "href"), ByImage, "")
+	case rel == "" || node.HasToken(rel, "alternate"):
+	case node.HasToken(rel, "stylesheet"):
+		s.addEmbed(node.Attr(n, "href"), ByStyle, "")
+	case node.HasToken(rel, "icon") || node.HasToken(rel, "apple-touch-icon"):
+		s.addEmbed(node.Attr(n, "href"), ByImage, "")
 	}
 }
 
 // addPicture adds a picture in each of its sizes (src and srcset). alt is the name of the attribute
 // with the alternative text, or "".
 func (s *survey) addPicture(n *html.Node, alt string) {
-	text := attr(n, alt)
-	s.addEmbed(attr(n, "src"), ByImage, text)
-	for href := range candidates(attr(n, "srcset")) {
+	text := node.Attr(n, alt)
+	s.addEmbed(node.Attr(n, "src"), ByImage, text)
+	for href := range candidates(node.Attr(n, "srcset")) {
 		s.addEmbed(href, ByImage, text)
 	}
 }

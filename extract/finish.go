@@ -4,6 +4,8 @@ import (
 	"strings"
 
 	"golang.org/x/net/html"
+
+	"skink/extract/node"
 )
 
 // finish sets the fields of Document that depend on the main text or on data from the whole page.
@@ -106,7 +108,7 @@ func (s *survey) breadcrumbs() (names []string) {
 
 func isBreadcrumb(n *html.Node) bool {
 	for _, key := range []string{"class", "id", "aria-label"} {
-		if strings.Contains(strings.ToLower(attr(n, key)), "breadcrumb") {
+		if strings.Contains(strings.ToLower(node.Attr(n, key)), "breadcrumb") {
 			return true
 		}
 	}

@@ -5,6 +5,8 @@ import (
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
+
+	"skink/extract/node"
 )
 
 // # Kinds of page
@@ -61,21 +63,21 @@ var (
 func (g *genre) note(n *html.Node) {
 	switch n.DataAtom {
 	case atom.Meta:
-		switch content := attr(n, "content"); {
-		case strings.EqualFold(attr(n, "property"), "og:type"):
+		switch content := node.Attr(n, "content"); {
+		case strings.EqualFold(node.Attr(n, "property"), "og:type"):
 			g.article = g.article || strings.EqualFold(strings.TrimSpace(content), "article")
 			g.shop = g.shop || strings.Contains(content, "product")
-		case strings.EqualFold(attr(n, "name"), "generator"):
+		case strings.EqualFold(node.Attr(n, "name"), "generator"):
 			g.thread = g.thread || containsAny(strings.ToLower(content), threadSoftware)
 			g.manual = g.manual || containsAny(strings.ToLower(content), manualSoftware)
 			g.blog = g.blog || containsAny(strings.ToLower(content), blogSoftware)
 		}
 	case atom.Script:
-		if n.FirstChild != nil && strings.EqualFold(attr(n, "type"), "application/ld+json") {
+		if n.FirstChild != nil && strings.EqualFold(node.Attr(n, "type"), "application/ld+json") {
 			g.schema(n.FirstChild.Data)
 		}
 	case atom.Html, atom.Body:
-		names := strings.ToLower(attr(n, "class") + " " + attr(n, "id"))
+		names := strings.ToLower(node.Attr(n, "class") + " " + node.Attr(n, "id"))
 		g.thread = g.thread || containsAny(names, threadSoftware)
 		g.answers = g.answers || strings.Contains(names, "question-page")
 		g.shop = g.shop || containsAny(names, shopPages)

@@ -5,6 +5,8 @@ import (
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
+
+	"skink/extract/node"
 )
 
 // A Heading is a line of the main text that is a heading.
@@ -70,9 +72,9 @@ func fragment(n *html.Node) string {
 
 // idOf returns the id of an element, or the name of an anchor, and "" if it cannot be a fragment.
 func idOf(n *html.Node) string {
-	id := attr(n, "id")
+	id := node.Attr(n, "id")
 	if id == "" && n.DataAtom == atom.A {
-		id = attr(n, "name")
+		id = node.Attr(n, "name")
 	}
 	if len(id) > mostFragment || strings.ContainsAny(id, " \t\r\n\f") {
 		return ""

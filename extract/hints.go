@@ -5,6 +5,8 @@ import (
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
+
+	"skink/extract/node"
 )
 
 // mark is a set of reasons why a box may be boilerplate. A mark alone does not drop a box, see
@@ -47,7 +49,7 @@ const (
 func (g *genre) hints(n *html.Node) (m, byID mark, roots rootHint) {
 	switch n.DataAtom {
 	case atom.Html, atom.Head, atom.Body:
-		g.schema(attr(n, "itemtype"))
+		g.schema(node.Attr(n, "itemtype"))
 		return 0, 0, 0 // the classes of these elements describe the whole page: "has-sidebar", "no-comments"
 	case atom.Nav, atom.Menu, atom.Dialog, atom.Search:
 		m = markNav
@@ -83,7 +85,7 @@ func (g *genre) hints(n *html.Node) (m, byID mark, roots rootHint) {
 			rm, rr := roleHints(value)
 			m, roots = m|rm, roots|rr
 		case "itemprop":
-			if hasToken(value, "articleBody") {
+			if node.HasToken(value, "articleBody") {
 				roots |= hintBody
 			}
 		case "itemtype":
@@ -120,7 +122,7 @@ func firstElement(n *html.Node) *html.Node {
 // isNote reports whether an element has role=note, or a role of WAI-ARIA's publishing module such
 // as doc-footnote. An <aside> with such a role belongs to the text.
 func isNote(n *html.Node) bool {
-	role := attr(n, "role")
+	role := node.Attr(n, "role")
 	return role == "note" || strings.HasPrefix(role, "doc-")
 }
 

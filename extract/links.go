@@ -5,6 +5,8 @@ import (
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
+
+	"skink/extract/node"
 )
 
 // addLink adds the address of an <a>, <area>, <iframe> or <frame> to Document.Links. here reports
@@ -14,7 +16,7 @@ func (s *survey) addLink(n *html.Node) (here bool) {
 	if n.DataAtom == atom.Iframe || n.DataAtom == atom.Frame {
 		key = "src"
 	}
-	href := cleanHref(attr(n, key))
+	href := cleanHref(node.Attr(n, key))
 	if !leadsSomewhere(href) {
 		return href != "" && href[0] == '#'
 	}
@@ -22,7 +24,7 @@ func (s *survey) addLink(n *html.Node) (here bool) {
 	if key == "src" {
 		by = ByFrame
 	}
-	at := s.addHref(href, strings.TrimSpace(attr(n, "rel")), by)
+	at := s.addHref(href, strings.TrimSpace(node.Attr(n, "rel")), by)
 	if l := &s.doc.Links[at]; l.Text == "" {
 		l.Text = says(n, maxLinkText)
 	}
@@ -40,7 +42,7 @@ func (s *survey) addHref(href, rel string, by By) (at int) {
 	}
 	at = len(s.doc.Links)
 	s.links[key] = at
-	s.doc.Links = append(s.doc.Links, Link{Href: href, Rel: rel, NoFollow: hasToken(rel, "nofollow"), By: by})
+	s.doc.Links = append(s.doc.Links, Link{Href: href, Rel: rel, NoFollow: node.HasToken(rel, "nofollow"), By: by})
 	return at
 }
 

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"golang.org/x/net/html"
+
+	"skink/extract/node"
 )
 
 // TestWriteHTML checks for every golden page that the highlighted text is the main text, and that
@@ -84,7 +86,7 @@ func markedText(t *testing.T, d *Document) string {
 		t.Fatal(err)
 	}
 	for n := range root.Descendants() {
-		if n.Type == html.TextNode && attr(n.Parent, "class") == "taken" {
+		if n.Type == html.TextNode && node.Attr(n.Parent, "class") == "taken" {
 			text.WriteString(n.Data)
 		}
 	}

@@ -8,6 +8,8 @@ import (
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
+
+	"skink/extract/node"
 )
 
 // # Markdown
@@ -159,11 +161,11 @@ func (s *survey) isAmongShown(p *placed) bool {
 // source returns the address of a picture. It returns "" if the picture has no address or has
 // alt="". Pages that load pictures late have the address in attributes such as data-src.
 func source(img *html.Node) string {
-	if hasAttr(img, "alt") && oneSpace(attr(img, "alt")) == "" {
+	if node.HasAttr(img, "alt") && oneSpace(node.Attr(img, "alt")) == "" {
 		return ""
 	}
 	for _, key := range []string{"src", "data-src"} {
-		if src := address(attr(img, key)); src != "" {
+		if src := address(node.Attr(img, key)); src != "" {
 			return src
 		}
 	}
@@ -311,7 +313,7 @@ func (m *markdown) marker(n, before *html.Node) (marker, indent string) {
 	at := m.delimiters[list]
 	marker = "-*"[at:at+1] + " "
 	if list != nil && list.DataAtom == atom.Ol {
-		start, err := strconv.Atoi(attr(list, "start"))
+		start, err := strconv.Atoi(node.Attr(list, "start"))
 		if err != nil || start < 0 || start > 1e8 {
 			start = 1
 		}

@@ -8,6 +8,8 @@ import (
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
+
+	"skink/extract/node"
 )
 
 // fenced returns the outermost <pre> around a node, or nil if there is none.
@@ -108,7 +110,7 @@ func codeLanguage(box *html.Node) string {
 		}
 	}
 	for _, n := range at {
-		classes := strings.Fields(attr(n, "class"))
+		classes := strings.Fields(node.Attr(n, "class"))
 		for i, class := range classes {
 			name := ""
 			if i+1 < len(classes) && (class == "sourceCode" || class == "brush:") {
@@ -124,7 +126,7 @@ func codeLanguage(box *html.Node) string {
 				return name
 			}
 		}
-		if name := attr(n, "data-lang"); isLanguage(name) {
+		if name := node.Attr(n, "data-lang"); isLanguage(name) {
 			return name
 		}
 	}
@@ -242,7 +244,7 @@ func (m *markdown) cells(row *html.Node, nodes []placed) (cells []string) {
 		if column++; own != nil {
 			filled = column
 		}
-		span, _ := strconv.Atoi(attr(c, "colspan"))
+		span, _ := strconv.Atoi(node.Attr(c, "colspan"))
 		for ; span > 1 && column < mostColumns; span-- {
 			cells = append(cells, "")
 			column++

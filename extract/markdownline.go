@@ -9,6 +9,8 @@ import (
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
+
+	"skink/extract/node"
 )
 
 // emphasis is the emphasis of a text: bold, italic or struck out.
@@ -51,7 +53,7 @@ func marksOf(n *html.Node) (sp span) {
 	for a := n.Parent; a != nil; a = a.Parent {
 		switch a.DataAtom {
 		case atom.A:
-			if sp.link == nil && address(attr(a, "href")) != "" {
+			if sp.link == nil && address(node.Attr(a, "href")) != "" {
 				sp.link = a
 			}
 		case atom.Strong, atom.B, atom.Dt:
@@ -130,7 +132,7 @@ type opened struct {
 // marks returns the link and the emphasis of a span, the outermost first.
 func (m *markdown) marks(sp *span) (all []opened) {
 	if sp.link != nil {
-		all = append(all, opened{"[", "](" + m.destination(address(attr(sp.link, "href"))) + ")", sp.link})
+		all = append(all, opened{"[", "](" + m.destination(address(node.Attr(sp.link, "href"))) + ")", sp.link})
 	}
 	if sp.strong {
 		all = append(all, opened{"**", "**", nil})
@@ -169,7 +171,7 @@ func (m *markdown) writeSpans(spans []span) string {
 		}
 		switch {
 		case sp.image != nil:
-			out.WriteString("![" + escape(oneSpace(attr(sp.image, "alt"))) + "](" + m.destination(source(sp.image)) + ")")
+			out.WriteString("![" + escape(oneSpace(node.Attr(sp.image, "alt"))) + "](" + m.destination(source(sp.image)) + ")")
 		case sp.code != nil:
 			out.WriteString(codeSpan(string(sp.text)))
 		default:

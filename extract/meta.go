@@ -6,6 +6,8 @@ import (
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
+
+	"skink/extract/node"
 )
 
 // metadata reads <html lang>, <title>, <base>, <link> and <meta> into the Document. If two elements
@@ -14,15 +16,15 @@ func (s *survey) metadata(n *html.Node) {
 	d := s.doc
 	switch n.DataAtom {
 	case atom.Html:
-		setOnce(&d.Lang, attr(n, "lang"))
-		setOnce(&d.Lang, attr(n, "xml:lang"))
+		setOnce(&d.Lang, node.Attr(n, "lang"))
+		setOnce(&d.Lang, node.Attr(n, "xml:lang"))
 	case atom.Title:
 		if n.Namespace == "" && n.FirstChild != nil && (d.Title == "" || s.ogTitle) {
 			d.Title, s.ogTitle = oneSpace(n.FirstChild.Data), false
 			d.TitleFrom = ""
 		}
 	case atom.Base:
-		setOnce(&d.Base, cleanHref(attr(n, "href")))
+		setOnce(&d.Base, cleanHref(node.Attr(n, "href")))
 	case atom.Link:
 		s.relation(n)
 	case atom.Meta:
@@ -34,32 +36,32 @@ func (s *survey) metadata(n *html.Node) {
 // alternate count only on <link>.
 func (s *survey) relation(n *html.Node) {
 	d := s.doc
-	rel := attr(n, "rel")
+	rel := node.Attr(n, "rel")
 	if rel == "" {
 		return
 	}
-	href := cleanHref(attr(n, "href"))
+	href := cleanHref(node.Attr(n, "href"))
 	if href == "" {
 		return
 	}
-	if hasToken(rel, "next") {
+	if node.HasToken(rel, "next") {
 		setOnce(&d.Next, href)
 	}
-	if hasToken(rel, "prev") || hasToken(rel, "previous") {
+	if node.HasToken(rel, "prev") || node.HasToken(rel, "previous") {
 		setOnce(&d.Prev, href)
 	}
 	if n.DataAtom != atom.Link {
 		return
 	}
-	if hasToken(rel, "canonical") {
+	if node.HasToken(rel, "canonical") {
 		setOnce(&d.Canonical, href)
 		if len(d.Canonicals) < maxCanonicals && !slices.Contains(d.Canonicals, href) {
 			d.Canonicals = append(d.Canonicals, href)
 		}
 	}
-	if hasToken(rel, "alternate") && !hasToken(rel, "stylesheet") {
+	if node.HasToken(rel, "alternate") && !node.HasToken(rel, "stylesheet") {
 		d.Alternates = append(d.Alternates, Alternate{
-			Href: href, Type: mediaType(attr(n, "type")), Hreflang: strings.TrimSpace(attr(n, "hreflang")), Title: oneSpace(attr(n, "title")),
+			Href: href, Type: mediaType(node.Attr(n, "type")), Hreflang: strings.TrimSpace(node.Attr(n, "hreflang")), Title: oneSpace(node.Attr(n, "title")),
 		})
 	}
 }
@@ -72,22 +74,22 @@ const nearHeadline = 4
 // the <h1>.
 func (s *survey) time(n *html.Node) {
 	if s.besides == "" && s.h1Block >= 0 && len(s.blocks)-int(s.h1Block) <= nearHeadline {
-		s.besides = oneSpace(attr(n, "datetime"))
+		s.besides = oneSpace(node.Attr(n, "datetime"))
 	}
-	if s.published == "" && (hasToken(attr(n, "itemprop"), "datePublished") || hasAttr(n, "pubdate") || hasToken(attr(n, "class"), "published")) {
-		s.published = oneSpace(attr(n, "datetime"))
+	if s.published == "" && (node.HasToken(node.Attr(n, "itemprop"), "datePublished") || node.HasAttr(n, "pubdate") || node.HasToken(node.Attr(n, "class"), "published")) {
+		s.published = oneSpace(node.Attr(n, "datetime"))
 	}
 }
 
 func (s *survey) meta(n *html.Node) {
 	d := s.doc
-	content := attr(n, "content")
-	name := attr(n, "name")
+	content := node.Attr(n, "content")
+	name := node.Attr(n, "name")
 	if name == "" {
-		name = attr(n, "property")
+		name = node.Attr(n, "property")
 	}
 	if name == "" {
-		name = attr(n, "itemprop")
+		name = node.Attr(n, "itemprop")
 	}
 	switch name := strings.ToLower(strings.TrimSpace(name)); name {
 	default:
@@ -122,7 +124,7 @@ func (s *survey) meta(n *html.Node) {
 			d.SharedOnly = d.Description != ""
 		}
 	}
-	switch equiv := attr(n, "http-equiv"); {
+	switch equiv := node.Attr(n, "http-equiv"); {
 	case strings.EqualFold(equiv, "content-language"):
 		setOnce(&d.Lang, content)
 	case strings.EqualFold(equiv, "refresh"):
@@ -166,35 +168,6 @@ func setOnce(field *string, value string) {
 	if *field == "" {
 		*field = value
 	}
-}
-
-func attr(n *html.Node, key string) string {
-	for i := range n.Attr {
-		if n.Attr[i].Key == key {
-			return n.Attr[i].Val
-		}
-	}
-	return ""
-}
-
-func hasAttr(n *html.Node, key string) bool {
-	for i := range n.Attr {
-		if n.Attr[i].Key == key {
-			return true
-		}
-	}
-	return false
-}
-
-// hasToken reports whether a list that is separated by white space, such as a class, contains
-// token. Case is ignored.
-func hasToken(list, token string) bool {
-	for t := range strings.FieldsSeq(list) {
-		if strings.EqualFold(t, token) {
-			return true
-		}
-	}
-	return false
 }
 
 // oneSpace returns a text on one line. Each run of white space becomes a single space, and

@@ -5,6 +5,8 @@ import (
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
+
+	"skink/extract/node"
 )
 
 // # Pages that need scripts
@@ -46,7 +48,7 @@ const javadocNotice = "javascript is disabled on your browser"
 // isAppRoot.
 var appRoots = map[string]bool{"root": true, "app": true, "__next": true, "__nuxt": true, "___gatsby": true}
 
-func isAppRoot(n *html.Node) bool { return n.Data == "app-root" || appRoots[attr(n, "id")] }
+func isAppRoot(n *html.Node) bool { return n.Data == "app-root" || appRoots[node.Attr(n, "id")] }
 
 // A needing collects the evidence that a page needs scripts.
 type needing struct {
@@ -126,9 +128,9 @@ func (see *needing) add(n *html.Node) {
 	if n.FirstChild != nil {
 		text = n.FirstChild.Data
 	}
-	switch strings.ToLower(strings.TrimSpace(attr(n, "type"))) {
+	switch strings.ToLower(strings.TrimSpace(node.Attr(n, "type"))) {
 	case "", "module", "text/javascript", "application/javascript":
-		see.script = see.script || attr(n, "src") != "" || strings.TrimSpace(text) != ""
+		see.script = see.script || node.Attr(n, "src") != "" || strings.TrimSpace(text) != ""
 		if strings.Contains(text, "__NUXT__") {
 			see.data += runningWords(text)
 		}

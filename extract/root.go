@@ -5,6 +5,8 @@ import (
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
+
+	"skink/extract/node"
 )
 
 // # The root
@@ -246,7 +248,7 @@ func (s *survey) hasTwin(i, child int32, like func(int32) bool) bool {
 }
 
 func firstClass(n *html.Node) string {
-	for class := range strings.FieldsSeq(attr(n, "class")) {
+	for class := range strings.FieldsSeq(node.Attr(n, "class")) {
 		return class
 	}
 	return ""

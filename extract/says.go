@@ -7,6 +7,8 @@ import (
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
+
+	"skink/extract/node"
 )
 
 // These are limits of a Document. The texts of links and headings are limited in bytes. A longer
@@ -29,7 +31,7 @@ func says(n *html.Node, most int) string {
 	}
 	l := line{most: most}
 	alt := l.read(n)
-	for _, s := range []string{alt, attr(n, "aria-label"), attr(n, "title")} {
+	for _, s := range []string{alt, node.Attr(n, "aria-label"), node.Attr(n, "title")} {
 		if len(l.text) > 0 {
 			break
 		}
@@ -80,7 +82,7 @@ func (l *line) read(root *html.Node) (alt string) {
 		}
 		inside := l.enter(n)
 		if alt == "" && n.DataAtom == atom.Img {
-			alt = attr(n, "alt")
+			alt = node.Attr(n, "alt")
 		}
 		if inside && n.FirstChild != nil {
 			n = n.FirstChild

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"golang.org/x/net/html"
+
+	"skink/extract/node"
 )
 
 // # Metadata from JSON-LD
@@ -43,7 +45,7 @@ type crumb struct {
 
 func (s *survey) jsonLD(script *html.Node) {
 	c := script.FirstChild
-	if c == nil || len(c.Data) > maxJSONLD || !strings.EqualFold(strings.TrimSpace(attr(script, "type")), "application/ld+json") {
+	if c == nil || len(c.Data) > maxJSONLD || !strings.EqualFold(strings.TrimSpace(node.Attr(script, "type")), "application/ld+json") {
 		return
 	}
 	data := bytes.TrimSpace([]byte(c.Data))

@@ -6,6 +6,8 @@ import (
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
+
+	"skink/extract/node"
 )
 
 // Some sites have their complete text in <script type="text/x-handlebars-template">, and another
@@ -13,7 +15,7 @@ import (
 // read too.
 
 func isTemplateScript(n *html.Node) bool {
-	switch strings.ToLower(strings.TrimSpace(attr(n, "type"))) {
+	switch strings.ToLower(strings.TrimSpace(node.Attr(n, "type"))) {
 	case "text/x-handlebars-template", "text/x-handlebars":
 		return n.FirstChild != nil
 	}

@@ -5,6 +5,8 @@ import (
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
+
+	"skink/extract/node"
 )
 
 // A survey is a page as two flat lists that one walk through the tree fills in document order: the
@@ -181,7 +183,7 @@ func (s *survey) enter(n *html.Node, k kind) bool {
 			s.scripts = append(s.scripts, n)
 		}
 	case atom.Template:
-		if !hasAttr(n, "shadowrootmode") {
+		if !node.HasAttr(n, "shadowrootmode") {
 			return false // browsers do not display a template; scripts copy its content
 		}
 	}
@@ -383,7 +385,7 @@ func (s *survey) image(n *html.Node) {
 	if !s.opt.Images || s.mute > 0 {
 		return
 	}
-	if alt := oneSpace(attr(n, "alt")); alt != "" {
+	if alt := oneSpace(node.Attr(n, "alt")); alt != "" {
 		s.images = append(s.images, image{alt, s.elem})
 	}
 }

@@ -7,14 +7,16 @@ import (
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
+
+	"skink/extract/node"
 )
 
 func (r *reader) meta(n *html.Node) {
-	name := attr(n, "name")
+	name := node.Attr(n, "name")
 	if name == "" {
-		name = attr(n, "property")
+		name = node.Attr(n, "property")
 	}
-	content := attr(n, "content")
+	content := node.Attr(n, "content")
 	switch name = strings.ToLower(strings.TrimSpace(name)); {
 	case name == "viewport":
 		r.viewport = true
@@ -27,16 +29,16 @@ func (r *reader) meta(n *html.Node) {
 	case strings.HasPrefix(name, "og:") || strings.HasPrefix(name, "twitter:"):
 		r.sharing.read(name, strings.TrimSpace(content))
 	}
-	if strings.EqualFold(attr(n, "http-equiv"), "content-security-policy") {
+	if strings.EqualFold(node.Attr(n, "http-equiv"), "content-security-policy") {
 		r.facts.Policy += content + ";"
 	}
 }
 
 func (r *reader) link(n *html.Node) {
-	rel, href := attr(n, "rel"), strings.TrimSpace(attr(n, "href"))
+	rel, href := node.Attr(n, "rel"), strings.TrimSpace(node.Attr(n, "href"))
 	switch {
 	case href == "" || rel == "":
-	case hasToken(rel, "canonical"):
+	case node.HasToken(rel, "canonical"):
 		if r.inBody > 0 && !r.headScript {
 			r.found(CanonicalInBody, href)
 		}
@@ -46,7 +48,7 @@ func (r *reader) link(n *html.Node) {
 		case scheme != "http" && scheme != "https":
 			r.found(CanonicalScheme, href)
 		}
-	case hasToken(rel, "stylesheet") || hasToken(rel, "icon"):
+	case node.HasToken(rel, "stylesheet") || node.HasToken(rel, "icon"):
 		r.file(href)
 	}
 }
@@ -70,18 +72,18 @@ func (r *reader) heading(n *html.Node) {
 
 // image checks a picture that readers see. Pictures in <noscript> and of one pixel count visits.
 func (r *reader) image(n *html.Node) {
-	src := attr(n, "src")
-	for _, f := range [...]string{src, attr(n, "srcset")} {
+	src := node.Attr(n, "src")
+	for _, f := range [...]string{src, node.Attr(n, "srcset")} {
 		r.file(f)
 	}
-	width, height, style := attr(n, "width"), attr(n, "height"), attr(n, "style")
-	if r.inNoscript > 0 || width == "1" || height == "1" || width == "0" || hasAttr(n, "hidden") || strings.Contains(style, "none") {
+	width, height, style := node.Attr(n, "width"), node.Attr(n, "height"), node.Attr(n, "style")
+	if r.inNoscript > 0 || width == "1" || height == "1" || width == "0" || node.HasAttr(n, "hidden") || strings.Contains(style, "none") {
 		return
 	}
 	if src == "" {
-		src = attr(n, "data-src")
+		src = node.Attr(n, "data-src")
 	}
-	if !hasAttr(n, "alt") && !named(n) && !isDecoration(n) {
+	if !node.HasAttr(n, "alt") && !named(n) && !isDecoration(n) {
 		r.found(ImageAlt, src)
 	}
 	if (width == "" || height == "") && !strings.Contains(style, "width") && !strings.Contains(style, "height") && !strings.Contains(style, "aspect-ratio") {
@@ -91,13 +93,13 @@ func (r *reader) image(n *html.Node) {
 
 // named reports whether an element has a name for readers that cannot see it.
 func named(n *html.Node) bool {
-	return attr(n, "aria-label") != "" || attr(n, "aria-labelledby") != "" || attr(n, "title") != ""
+	return node.Attr(n, "aria-label") != "" || node.Attr(n, "aria-labelledby") != "" || node.Attr(n, "title") != ""
 }
 
 // isDecoration reports whether an element is hidden from readers that cannot see it.
 func isDecoration(n *html.Node) bool {
-	role := attr(n, "role")
-	return role == "presentation" || role == "none" || attr(n, "aria-hidden") == "true"
+	role := node.Attr(n, "role")
+	return role == "presentation" || role == "none" || node.Attr(n, "aria-hidden") == "true"
 }
 
 // vague has the texts of links that do not say where the link leads.
@@ -131,11 +133,11 @@ func isVague(text string) bool {
 
 func (r *reader) anchor(n *html.Node) {
 	if n.DataAtom == atom.A && n.Namespace == "" {
-		if name := attr(n, "name"); name != "" {
+		if name := node.Attr(n, "name"); name != "" {
 			r.ids = append(r.ids, name)
 		}
 	}
-	href := strings.TrimSpace(attr(n, "href"))
+	href := strings.TrimSpace(node.Attr(n, "href"))
 	if href == "" {
 		return
 	}
@@ -261,9 +263,9 @@ func textOf(root *html.Node) string {
 		case n.Type == html.TextNode:
 			b.WriteString(n.Data)
 		case n.Type == html.ElementNode && n.DataAtom == atom.Img:
-			b.WriteString(" " + attr(n, "alt") + attr(n, "aria-label") + attr(n, "title"))
+			b.WriteString(" " + node.Attr(n, "alt") + node.Attr(n, "aria-label") + node.Attr(n, "title"))
 		case n.Type == html.ElementNode:
-			b.WriteString(attr(n, "aria-label") + attr(n, "title") + attr(n, "alt") + attr(n, "value"))
+			b.WriteString(node.Attr(n, "aria-label") + node.Attr(n, "title") + node.Attr(n, "alt") + node.Attr(n, "value"))
 		}
 		if n.FirstChild != nil && n.DataAtom != atom.Script && n.DataAtom != atom.Style {
 			n = n.FirstChild
@@ -291,7 +293,7 @@ func hasPicture(root *html.Node) bool {
 		case atom.Object, atom.Iframe, atom.Embed, atom.Video, atom.Canvas, atom.Math:
 			return true
 		case atom.Img:
-			if !hasAttr(n, "alt") {
+			if !node.HasAttr(n, "alt") {
 				return true
 			}
 		}
@@ -307,8 +309,8 @@ func (r *reader) file(href string) {
 }
 
 func (r *reader) script(n *html.Node) {
-	r.file(attr(n, "src"))
-	if c := n.FirstChild; c != nil && len(n.Attr) > 0 && strings.EqualFold(strings.TrimSpace(attr(n, "type")), "application/ld+json") {
+	r.file(node.Attr(n, "src"))
+	if c := n.FirstChild; c != nil && len(n.Attr) > 0 && strings.EqualFold(strings.TrimSpace(node.Attr(n, "type")), "application/ld+json") {
 		r.data.read(r, c.Data)
 	}
 }
@@ -316,21 +318,21 @@ func (r *reader) script(n *html.Node) {
 // field checks a form field that readers fill in.
 func (r *reader) field(n *html.Node) {
 	if n.DataAtom == atom.Input {
-		switch strings.ToLower(attr(n, "type")) {
+		switch strings.ToLower(node.Attr(n, "type")) {
 		case "password":
-			r.found(Password, attr(n, "name"))
+			r.found(Password, node.Attr(n, "name"))
 		case "hidden", "submit", "reset", "button", "image":
 			return
 		}
 	}
-	if named(n) || isDecoration(n) || hasAttr(n, "hidden") || strings.Contains(attr(n, "style"), "none") || hasAttr(n, "aria-describedby") {
+	if named(n) || isDecoration(n) || node.HasAttr(n, "hidden") || strings.Contains(node.Attr(n, "style"), "none") || node.HasAttr(n, "aria-describedby") {
 		return
 	}
 	for p := n.Parent; p != nil; p = p.Parent {
-		if p.DataAtom == atom.Label || hasAttr(p, "hidden") || strings.Contains(attr(p, "style"), "display:none") {
+		if p.DataAtom == atom.Label || node.HasAttr(p, "hidden") || strings.Contains(node.Attr(p, "style"), "display:none") {
 			return
 		}
 	}
-	r.fields = append(r.fields, attr(n, "id"))
-	r.lonely = append(r.lonely, strings.TrimSpace(n.Data+" "+cmp.Or(attr(n, "name"), attr(n, "id"))))
+	r.fields = append(r.fields, node.Attr(n, "id"))
+	r.lonely = append(r.lonely, strings.TrimSpace(n.Data+" "+cmp.Or(node.Attr(n, "name"), node.Attr(n, "id"))))
 }

@@ -8,6 +8,8 @@ import (
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
+
+	"skink/extract/node"
 )
 
 // A reader collects the facts of one document in one walk through its tree.
@@ -96,7 +98,7 @@ func (r *reader) enter(n *html.Node) bool {
 			r.headScript = true
 		}
 	case atom.Html:
-		r.lang = r.lang || attr(n, "lang") != "" || attr(n, "xml:lang") != ""
+		r.lang = r.lang || node.Attr(n, "lang") != "" || node.Attr(n, "xml:lang") != ""
 	case atom.Body:
 		r.inBody++
 	case atom.Title:
@@ -114,15 +116,15 @@ func (r *reader) enter(n *html.Node) bool {
 	case atom.Script:
 		r.script(n)
 	case atom.Iframe, atom.Frame, atom.Embed, atom.Video, atom.Audio, atom.Source, atom.Track:
-		r.file(attr(n, "src"))
+		r.file(node.Attr(n, "src"))
 	case atom.Object:
-		r.file(attr(n, "data"))
+		r.file(node.Attr(n, "data"))
 	case atom.Form:
-		if isHTTP(attr(n, "action")) {
-			r.found(InsecureForm, attr(n, "action"))
+		if isHTTP(node.Attr(n, "action")) {
+			r.found(InsecureForm, node.Attr(n, "action"))
 		}
 	case atom.Label:
-		if name := attr(n, "for"); name != "" {
+		if name := node.Attr(n, "for"); name != "" {
 			r.labels = append(r.labels, name)
 		}
 	case atom.Input, atom.Select, atom.Textarea:
@@ -227,32 +229,6 @@ func hashes(ids []string) []uint16 {
 	}
 	slices.Sort(all)
 	return slices.Clone(slices.Compact(all))
-}
-
-func attr(n *html.Node, key string) string {
-	for i := range n.Attr {
-		if n.Attr[i].Key == key {
-			return n.Attr[i].Val
-		}
-	}
-	return ""
-}
-
-func hasAttr(n *html.Node, key string) bool {
-	return slices.ContainsFunc(n.Attr, func(a html.Attribute) bool { return a.Key == key })
-}
-
-// hasToken reports whether a list that is separated by white space contains a token. Case is ignored.
-func hasToken(list, token string) bool {
-	if len(list) < len(token) {
-		return false
-	}
-	for t := range strings.FieldsSeq(list) {
-		if strings.EqualFold(t, token) {
-			return true
-		}
-	}
-	return false
 }
 
 // isHTTP reports whether an address begins with "http://".

@@ -60,7 +60,7 @@ type metaReader interface {
 	Meta(ctx context.Context, name string) ([]byte, error)
 }
 
-// Where returns the folder of the archive that the worker writes for the store s. dir is "" if
+// Where looks up the folder of the archive that a worker writes for the store s. It returns "" if
 // there is none.
 func Where(ctx context.Context, s metaReader, worker string) (dir string, err error) {
 	m, err := readMark(ctx, s, worker)

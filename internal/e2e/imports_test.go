@@ -36,10 +36,11 @@ var table = map[string]struct {
 	"crawler/hostile":             {nil, nil}, // only tests
 	"internal/e2e":                {nil, nil}, // only tests
 	"crawler":                     {[]string{"frontier", "crawler/access", "crawler/signature", "crawler/robots", "crawler/wire", "crawler/render", "internal/lru", "crawler/folder", "internal/priority", "crawler/sitemap", "crawler/learn"}, []string{"github.com/gocolly/colly"}},
-	"extract/markup":              {nil, nil},
+	"extract/node":                {nil, nil},
+	"extract/markup":              {[]string{"extract/node"}, nil},
 	"extract/passage":             {[]string{"internal/language"}, nil},
 	"extract/stylesheet":          {nil, []string{"github.com/tdewolff/parse/v2"}},
-	"extract":                     {[]string{"extract/markup", "extract/stylesheet", "internal/language"}, []string{"github.com/PuerkitoBio/goquery"}},
+	"extract":                     {[]string{"extract/markup", "extract/node", "extract/stylesheet", "internal/language"}, []string{"github.com/PuerkitoBio/goquery"}},
 	"document":                    {[]string{"document/pdf", "extract"}, nil},
 	"document/pdf":                {nil, []string{"github.com/klippa-app/go-pdfium", "github.com/tetratelabs/wazero"}},
 	"dedup":                       {[]string{"internal/language"}, nil},
@@ -89,7 +90,7 @@ var table = map[string]struct {
 
 // pure lists the packages that must not use the network, the disk, the clock or a log. They may use
 // the parts of package time that do not read the clock, such as durations.
-var pure = map[string]bool{"dedup": true, "internal/align": true, "extract": true, "extract/markup": true, "extract/passage": true, "extract/stylesheet": true, "crawler/robots": true, "crawler/sitemap": true, "crawler/learn": true, "internal/language": true, "internal/harmless": true, "warc": true, "internal/precedence": true}
+var pure = map[string]bool{"dedup": true, "internal/align": true, "extract": true, "extract/markup": true, "extract/node": true, "extract/passage": true, "extract/stylesheet": true, "crawler/robots": true, "crawler/sitemap": true, "crawler/learn": true, "internal/language": true, "internal/harmless": true, "warc": true, "internal/precedence": true}
 
 var (
 	impure = []string{"net", "net/http", "os", "os/exec", "log", "log/slog", "syscall", "io/ioutil"}

@@ -352,13 +352,12 @@ func spent(ctx context.Context, s store.Reader, o *crawler.Options) (map[string]
 		of := all[host]
 		if r.Requisite {
 			of.Requisites += r.Size
-			all[host] = of
-			continue
+		} else {
+			if r.Kind == store.Page || r.Kind == store.Other {
+				of.Pages++
+			}
+			of.Bytes += r.Size
 		}
-		if r.Kind == store.Page || r.Kind == store.Other {
-			of.Pages++
-		}
-		of.Bytes += r.Size
 		all[host] = of
 	}
 	return all, nil

@@ -1,0 +1,43 @@
+// Package node reads attributes of HTML elements. All names of attributes are in lower case, as the
+// parser returns them.
+package node
+
+import (
+	"strings"
+
+	"golang.org/x/net/html"
+)
+
+// Attr returns the value of an attribute, or "" if the element does not have it.
+func Attr(n *html.Node, key string) string {
+	for i := range n.Attr {
+		if n.Attr[i].Key == key {
+			return n.Attr[i].Val
+		}
+	}
+	return ""
+}
+
+// HasAttr reports whether the element has an attribute, even an empty one.
+func HasAttr(n *html.Node, key string) bool {
+	for i := range n.Attr {
+		if n.Attr[i].Key == key {
+			return true
+		}
+	}
+	return false
+}
+
+// HasToken reports whether a list that is separated by white space, such as a class, contains
+// token. Case is ignored.
+func HasToken(list, token string) bool {
+	if len(list) < len(token) {
+		return false
+	}
+	for t := range strings.FieldsSeq(list) {
+		if strings.EqualFold(t, token) {
+			return true
+		}
+	}
+	return false
+}
