@@ -52,8 +52,11 @@ func (s *Store) try(ctx context.Context, do func(ctx context.Context) error) err
 	return s.tryFor(ctx, patience, do)
 }
 
+// tryFor repeats do for the time in patience. One attempt uses up at most half of it: if the process
+// was stopped or the machine slept during an attempt, that attempt says nothing about the server.
 func (s *Store) tryFor(ctx context.Context, patience time.Duration, do func(ctx context.Context) error) error {
 	began := time.Now()
+	counted, waited := began, time.Duration(0)
 	for pause := 10 * time.Millisecond; ; pause = min(2*pause, time.Second) {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -68,7 +71,9 @@ func (s *Store) tryFor(ctx context.Context, patience time.Duration, do func(ctx 
 		if ctx.Err() != nil || !passes(err) {
 			return s.explain(err)
 		}
-		if time.Since(began) > patience && !conflicts(err) {
+		waited += min(time.Since(counted), patience/2)
+		counted = time.Now()
+		if waited >= patience && !conflicts(err) {
 			s.away.Store(true)
 			return fmt.Errorf("%w after %s: %w", store.ErrAway, time.Since(began).Round(time.Second), s.explain(err))
 		}

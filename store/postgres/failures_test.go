@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"strings"
 	"sync"
@@ -376,6 +377,22 @@ func TestCannotOpen(t *testing.T) {
 	_, err = tryOpen("postgres://guest:wrong"+host+"skink", Options{})
 	if err == nil || !strings.Contains(err.Error(), "PGPASSWORD") || strings.Contains(err.Error(), "wrong@") {
 		t.Errorf("with a wrong password: %v", err)
+	}
+}
+
+// A process that was stopped for minutes during a call must try that call again.
+func TestStoppedDuringACall(t *testing.T) {
+	const patience = 50 * time.Millisecond
+	tried := 0
+	err := new(Store).tryFor(t.Context(), patience, func(context.Context) error {
+		if tried++; tried == 1 {
+			time.Sleep(2 * patience) // as if the process had been stopped
+			return io.ErrUnexpectedEOF
+		}
+		return nil
+	})
+	if err != nil || tried != 2 {
+		t.Errorf("tried %d times, and got %v; want 2 and no error", tried, err)
 	}
 }
 
