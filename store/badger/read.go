@@ -85,13 +85,6 @@ func recordAt(txn *badgerdb.Txn, num uint64) (*store.Record, error) {
 	return r, err
 }
 
-func decodeRecord(value []byte) (*store.Record, error) {
-	if len(value) < hashSize {
-		return nil, store.ErrCorrupt
-	}
-	return store.UnpackRecord(value[hashSize:])
-}
-
 // sketchAt returns the sketch of visit num, with the id and the text hash of its page.
 func sketchAt(txn *badgerdb.Txn, num uint64) (l store.Leader, found bool, err error) {
 	found, err = get(txn, pageKey(keySketch, num), func(value []byte) error {
