@@ -157,7 +157,7 @@ func (x *Index) ripe() []*segment {
 		}
 		var size int64
 		for _, s := range list {
-			size += int64(s.fences[s.blocks()].start) + int64(8*len(s.filter.words))
+			size += int64(s.end)
 		}
 		if x.store.RoomFor(size) {
 			return list

@@ -1,6 +1,7 @@
 package postings
 
 import (
+	"bytes"
 	"errors"
 	"math"
 	"math/rand/v2"
@@ -29,13 +30,13 @@ func writeTestSegment(t *testing.T, list []posting) *segment {
 	if err != nil {
 		t.Fatal(err)
 	}
-	written.file.Close()
+	defer written.close()
 	s, err := openSegment(written.file.Name())
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { s.file.Close() })
-	if !slices.Equal(s.fences, written.fences) || s.postings != written.postings || !slices.Equal(s.filter.words, written.filter.words) {
+	t.Cleanup(s.close)
+	if !bytes.Equal(s.head, written.head) || s.postings != written.postings || s.blocks != written.blocks || s.end != written.end {
 		t.Error("a segment that was opened is not the one that was written")
 	}
 	return s
@@ -119,7 +120,7 @@ func TestSegmentDamaged(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		defer s.file.Close()
+		defer s.close()
 		for _, p := range list {
 			if !s.filter.has(p.key, mix(p.key)) {
 				return errors.New("forgotten")
