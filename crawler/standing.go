@@ -70,7 +70,7 @@ func newStanding(opt *Options, host string) standing {
 	return s
 }
 
-// inherit takes over the state of the host that the worker before has recorded.
+// inherit takes over the state of the host that the previous worker recorded.
 func (s *standing) inherit(r frontier.Rest) {
 	s.blocked = r.Blocked
 	s.until = latest(s.until, r.Due())
