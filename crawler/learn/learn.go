@@ -126,7 +126,8 @@ type Host struct {
 	name, key []byte // buffers of patterns and valuesOf
 }
 
-// Proofs counts how often a claim of a host proved right and wrong. Older cases count less.
+// Proofs counts the claims of a host that proved right, and those that proved wrong. Older claims
+// count less.
 type Proofs struct {
 	Right int64 `json:"right"`
 	Wrong int64 `json:"wrong"`
@@ -144,7 +145,7 @@ func (h *Host) Brief() *Host {
 	return &brief
 }
 
-// Look returns whether to fetch a URL now. It does not change the evidence.
+// Look returns the advice about fetching a URL now. It does not change the evidence.
 func (h *Host) Look(url string, now time.Time) Advice {
 	a, rate := h.decide(url, now)
 	if a.Rule == "" || sampled(url, rate) {
