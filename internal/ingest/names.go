@@ -73,7 +73,7 @@ func (n *naming) isUnderway(id dedup.Hash) bool {
 	return n.underway[id]
 }
 
-// A holder describes the file that has a name. The zero value means that no file has the name.
+// A holder describes the file to which a name belongs. The zero value means that the name is free.
 type holder struct {
 	taken bool          // a file of this run has the name
 	known *store.Record // the record that had the name before this run
