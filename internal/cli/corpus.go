@@ -50,8 +50,8 @@ type reading struct {
 	passed report.Passed // files that were skipped, and skipped records of web archives, by reason
 }
 
-// namedBad is how many bad records are printed, each with its error. More would not help the user,
-// because one wrong flag makes all records bad in the same way.
+// namedBad is the number of bad records that are printed, each with its error. More would not help
+// the user, because one wrong flag makes all records bad in the same way.
 const namedBad = 3
 
 // missed counts a file or folder that cannot be read, and prints the error.
@@ -128,7 +128,7 @@ type corpusOutFlags struct {
 	dir                string // folder for one file of kept records for each input; "": none
 	annotate           bool
 
-	files map[string]string // with dir: by name of an input, the path of its output below dir
+	files map[string]string // path of each input's output below dir, by the name of the input; set only with dir
 }
 
 func addCorpusOutFlags(flags *pflag.FlagSet) *corpusOutFlags {

@@ -59,7 +59,7 @@ type dedupFlags struct {
 	records  *corpusOutFlags
 	keep     *keepFlags
 	pairs    bool
-	sample   int // clusters to print for inspection; 0: print the report
+	sample   int // number of clusters to print for inspection; 0: print the report
 	memory   *int64
 	form     *formFlags
 	out      *outFlags

@@ -19,9 +19,9 @@ import (
 	"skink/store"
 )
 
-// TestCountsAddUp makes random histories of URLs: they are found, left out, fetched, blocked, put
-// last, put back and visited again. After each step the counts of all views are those of the URLs,
-// none is negative, and their sum is the number of URLs.
+// TestCountsAddUp makes random histories of URLs: they are found, left out, fetched, blocked,
+// postponed, put back and visited again. After each step, the counts in the status, the summary and
+// the report match the URLs. No count is negative, and their sum is the number of URLs.
 func TestCountsAddUp(t *testing.T) {
 	ctx := context.Background()
 	kinds := []store.Record{
@@ -80,7 +80,8 @@ func TestCountsAddUp(t *testing.T) {
 	})
 }
 
-// checkCounts compares what the views say with the URLs of a store.
+// checkCounts compares the counts in the status, the summary and the report with the URLs of a
+// store.
 func checkCounts(ctx context.Context, r *rapid.T, s store.Reader) {
 	n, err := s.Counts(ctx)
 	if err != nil {

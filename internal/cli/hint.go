@@ -18,9 +18,9 @@ func didYouMean(word string, names []string, dashes, otherwise string) string {
 	return otherwise
 }
 
-// nearest returns the name of which word is probably a misspelling. If there is none, it returns
-// the shortest name that has a part, between dashes, that begins with word: max-pages for the word
-// pages. Otherwise it returns "".
+// nearest returns the name that word probably misspells. If there is none, it returns the shortest
+// name in which a part between dashes begins with word, such as max-pages for the word pages.
+// Otherwise it returns "".
 func nearest(word string, names []string) string {
 	word = strings.ToLower(word)
 	best, fewest := "", max(1, len(word)/3)+1

@@ -68,8 +68,8 @@ func (r *ruleFlags) addMarkdownFlags() {
 	r.flags.BoolVar(&r.pictures, "pictures", false, "with --markdown: keep the pictures of the text")
 }
 
-// keeps returns whether the store keeps the Markdown of each page in addition to its text, and with
-// or without pictures.
+// keeps returns the kind of Markdown that the store keeps of each page in addition to the text:
+// none, or Markdown with or without pictures.
 func (r *ruleFlags) keeps() store.Markdown {
 	switch {
 	case r.markdown && r.pictures:

@@ -283,7 +283,7 @@ func settingsLine(set *store.Settings) string {
 		set.Similarity, set.Scheme, set.Shingle, set.Unit, set.Form, set.MinWords, &links, &documents, session.OnDuplicate(set.SkipTexts), markdown)
 }
 
-// sizeText returns a number of bytes for people, or "unknown size" for 0.
+// sizeText returns a number of bytes in a readable form, or "unknown size" for 0.
 func sizeText(bytes int64) string {
 	if bytes == 0 {
 		return "unknown size"
