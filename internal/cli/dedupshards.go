@@ -50,7 +50,7 @@ func (f *corpusOutFlags) checkShards(in *corpus.Inputs) (map[string]string, erro
 		if name == "-" {
 			return nil, usagef("--out-dir writes one file for each input file: name files instead of -")
 		}
-		if cut, ok := strings.CutSuffix(below, ".wacz"); ok { // the kept records of the archives in it
+		if cut, ok := strings.CutSuffix(below, ".wacz"); ok { // the output of a package is one archive with the kept records of its archives
 			below = cut + ".warc.gz"
 		}
 		if other, ok := from[below]; ok {

@@ -91,7 +91,8 @@ func checkCounts(ctx context.Context, r *rapid.T, s store.Reader) {
 	if err != nil {
 		r.Fatal(err)
 	}
-	// What is true: each URL is in one state, and of those that are blocked the record says which way.
+	// The expected counts: each URL is in one state, and the records distinguish the kinds of
+	// blocked URLs.
 	want, all := map[string]int64{}, int64(0)
 	for _, st := range session.States {
 		if st.State == frontier.Blocked {
@@ -134,7 +135,8 @@ func checkCounts(ctx context.Context, r *rapid.T, s store.Reader) {
 			r.Errorf("%s: %d, want %d (%+v, %+v)", row.Name, row.N, want[row.Name], n, tally)
 		}
 	}
-	// The status and the summary have these rows, and the report has as many records as there are.
+	// The status and the summary have a row for each of these counts, and the report has the same
+	// number of records as the store.
 	st, err := readStatus(ctx, s, time.Now())
 	if err != nil || st.all != all || fmt.Sprint(st.URLs) != fmt.Sprint(byName) {
 		r.Errorf("the status has %v of %d URLs, %v", st.URLs, st.all, err)

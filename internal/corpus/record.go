@@ -299,7 +299,7 @@ func (in *Inputs) readWhole(i input, from io.Reader, kind string, yield func(*Re
 
 // ErrTooLong and ErrNoText are reasons why a record cannot be used.
 var (
-	ErrTooLong = errors.New("too long") // larger than MaxRecord
+	ErrTooLong = errors.New("too long") // the record is larger than MaxRecord
 	ErrNoText  = errors.New("no field that usually contains a text")
 )
 

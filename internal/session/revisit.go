@@ -28,13 +28,13 @@ import (
 
 // A Schedule defines how long to wait between two visits to a page.
 type Schedule struct {
-	First time.Duration // from the first visit to the second
+	First time.Duration // time from the first visit to the second
 	Least time.Duration // the shortest time, for a page that changes all the time
 	Most  time.Duration // the longest time, for a page that never changes or is gone
 }
 
-// DefaultSchedule returns a schedule that suits most sites: a day, with an hour as the shortest and
-// 30 days as the longest time.
+// DefaultSchedule returns a schedule that suits most sites. The second visit to a page is a day
+// after the first. Later intervals are between an hour and 30 days.
 func DefaultSchedule() Schedule {
 	const day = 24 * time.Hour
 	return Schedule{First: day, Least: time.Hour, Most: 30 * day}
