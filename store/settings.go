@@ -20,7 +20,7 @@ type Settings struct {
 	Unit       string  `json:"unit"`      // unit of shingles: "word" or "char"
 	Shingle    int     `json:"shingle"`   // number of units in one shingle
 	Similarity float64 `json:"similarity"`
-	Scheme     string  `json:"scheme"` // how similar pages are searched: bands, super or mega
+	Scheme     string  `json:"scheme"` // method of searching for similar pages: bands, super or mega
 	MinWords   int     `json:"min_words"`
 	NoLinks    bool    `json:"no_links,omitempty"`   // the links of pages are not kept
 	SkipTexts  bool    `json:"skip_texts,omitempty"` // the texts of duplicates are not kept, and few of their links are followed
@@ -35,8 +35,8 @@ type Markdown string
 
 const (
 	NoMarkdown   Markdown = ""
-	WordsOnly    Markdown = "words"    // without pictures
-	WithPictures Markdown = "pictures" // with the pictures in the text
+	WordsOnly    Markdown = "words"    // Markdown without pictures
+	WithPictures Markdown = "pictures" // Markdown with the pictures in the text
 )
 
 const settingsName = "settings"

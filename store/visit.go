@@ -69,7 +69,7 @@ func (v *Visit) Fed() bool {
 	return !v.NoIndex && (v.Verdict == dedup.Unique || v.Verdict == dedup.Thin)
 }
 
-// MostVisits is the most earlier visits that a record keeps.
+// MostVisits is the largest number of earlier visits that a record keeps.
 const MostVisits = 16
 
 // Visited returns when the page was last visited.

@@ -10,7 +10,7 @@ import (
 	"skink/feed"
 )
 
-// A slowConsumer takes a minute each time, and fails at last if it is told to.
+// A slowConsumer takes a minute for each call of CatchUp, which returns err.
 type slowConsumer struct {
 	calls int
 	err   error

@@ -37,7 +37,7 @@ func with(r *store.Record, change func(*store.Record)) *store.Record {
 	return r
 }
 
-// TestDue holds the schedule to what it promises, in intervals from the last visit.
+// TestDue checks the time from the last visit of a page to the next.
 func TestDue(t *testing.T) {
 	follows := func(r *store.Record) { r.Leader, r.Verdict = dedup.Hash{77}, dedup.Near }
 	leader := page(0)
