@@ -21,7 +21,7 @@ import (
 // numbered under that lock too, so a reader that sees a visit also sees all visits with lower
 // numbers.
 
-// A commitLine is the queue of calls of Commit whose entries are not written yet.
+// A commitLine is the queue of calls of Commit whose entries have not been written yet.
 type commitLine struct {
 	mu      sync.Mutex
 	waiting []*commitCall // guarded by mu

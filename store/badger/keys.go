@@ -170,7 +170,8 @@ func hostPrefix(letter byte, host string) []byte {
 	return append(k, 0)
 }
 
-// Number of bytes that follow the host and the zero byte in a q key, and in an l key.
+// These are the numbers of bytes that follow the host and the zero byte in a q key, and in an l
+// key.
 const (
 	queueTail = 1 + 4 + 8
 	laterTail = 8 + 8
@@ -284,8 +285,8 @@ const (
 	itemVia                  // a length (varint) and as many bytes
 	itemKind                 // a byte
 	itemDue                  // nanoseconds since 1970, 8 bytes
-	itemETag                 // as via
-	itemModified             // as via
+	itemETag                 // in the same form as itemVia
+	itemModified             // in the same form as itemVia
 )
 
 // encodeItem encodes an item without its priority and depth, which [encodeQueued] adds if the key

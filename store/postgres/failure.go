@@ -47,7 +47,7 @@ const openPatience = 10 * time.Second
 // try repeats do until it succeeds, fails for a reason that does not go away, or patience is over.
 func (s *Store) try(ctx context.Context, do func(ctx context.Context) error) error {
 	if s.away.Load() {
-		return s.tryFor(ctx, 0, do) // another call has just waited as long, without an answer
+		return s.tryFor(ctx, 0, do) // another call has just waited for all of this time, and got no answer
 	}
 	return s.tryFor(ctx, patience, do)
 }

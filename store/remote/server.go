@@ -53,8 +53,8 @@ type limits struct {
 }
 
 // A snapshot keeps overwritten data on disk, so a client that hangs must not keep its snapshot for
-// ever. idle is ten minutes because the command report --complete may compute for minutes between
-// two requests.
+// ever. The limit idle is ten minutes because the command report --complete may compute for minutes
+// between two requests.
 var defaultLimits = limits{
 	sessions: 32, lists: 32,
 	hello: 5 * time.Second, idle: 10 * time.Minute, answer: time.Minute, age: time.Hour,
