@@ -69,7 +69,7 @@ type Document struct {
 	Text  string  // the main text, one line for each block
 	Words int     // number of words in Text; in scripts without spaces, such as Chinese, each character counts as one
 	Left  string  // running text that is not in Text, one line for each block; lines that are also in Text are omitted
-	Root  string  // how the main text was found, one of the Root constants
+	Root  string  // rule by which the main text was found, one of the Root constants
 	Sure  float64 // share of the candidate text that was chosen as main text, 0 to 1; links and labels are not candidates
 
 	Bound string // why the HTML was not parsed into a tree, one of the Bound constants; "" if it was

@@ -264,7 +264,8 @@ func (g *growth) tags(pending, n int) *tagsSeen {
 	return seen
 }
 
-// count counts the tag or the calm element at text[i:], and returns the offset after it.
+// count counts the tag at text[i:], or the whole element if it leaves no formatting element active.
+// It returns the offset after the tag or the element.
 func (s *tagsSeen) count(text []byte, i int) int {
 	rest := text[i:s.end]
 	if s.quiet {
@@ -285,10 +286,10 @@ func (s *tagsSeen) count(text []byte, i int) int {
 	return i + 1
 }
 
-// quiet returns the length of the tag or calm element at the beginning of text, and its number of
-// tags. If no formatting element was active before it, none is active after it. The length is 1 for
-// a tag that does not open a formatting element. The length is 0 if another kind of element begins
-// inside the element. cut reports whether text ends before the element does.
+// quiet returns the length of the tag at the beginning of text, or of the whole element if it
+// leaves no formatting element active, and the number of its tags. The length is 1 for a tag that
+// does not open a formatting element. The length is 0 if another kind of element begins inside the
+// element. cut reports whether text ends before the element does.
 func quiet(text []byte) (length, tags int, cut bool) {
 	var open [8][]byte // names of the open elements
 	for at, depth := 0, 0; at < len(text); {

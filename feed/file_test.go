@@ -134,7 +134,7 @@ func TestFileKilled(t *testing.T) {
 }
 
 // After a power cut, the store has all synced records, and perhaps some later ones. The same is
-// true of the lines in the file, behind which there may also be garbage.
+// true of the lines in the file, which garbage may follow.
 func TestFilePowerCut(t *testing.T) {
 	everyStop(t, func(t *testing.T, stop int) {
 		for _, kept := range []struct{ file, store string }{
@@ -175,7 +175,7 @@ func cutPower(t *testing.T, path string, synced int64, after string) {
 // powered is a store that can lose the records that were not synced.
 type powered struct {
 	store.Store
-	synced, pending []written // records before the last Sync, and since then
+	synced, pending []written // records that were written before the last Sync, and after it
 }
 
 type written struct {
