@@ -16,8 +16,8 @@ const Minima = 84
 // share of the 84 places in which two sketches agree estimates the resemblance, with standard error
 // √(J(1-J)/84): .055 at J = .5, .044 at .8.
 //
-// The literature asks for 84 "static" functions and leaves open which. Here a
-// function is a permutation of the 32-bit numbers,
+// The literature asks for 84 "static" functions and does not name them. Here a function is a
+// permutation of the 32-bit numbers,
 //
 //	f_i(x) = (y ^ y>>15) · c, where y = (x ^ k_i) · m_i
 //

@@ -72,8 +72,8 @@ func walk(root *html.Node, d *Document, o Options) *survey {
 	return s
 }
 
-// surveys is a pool of surveys for reuse, because most pages need about as much memory as the page
-// before.
+// surveys is a pool of surveys for reuse, because most pages need about as much memory as the
+// previous page.
 var surveys = sync.Pool{New: func() any {
 	s := &survey{links: map[linkKey]int{}, embeds: map[string]bool{}}
 	s.text = make([]byte, 0, 16<<10)

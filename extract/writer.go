@@ -186,8 +186,8 @@ func (w *writer) lineBreak() {
 	w.space()
 }
 
-// cell begins a table cell in a row that is one block: a tab separates its text from the cell
-// before.
+// cell begins a table cell in a row that is one block: a tab separates its text from the previous
+// cell.
 func (w *writer) cell() {
 	w.inWord = false
 	if w.open {
