@@ -30,13 +30,13 @@ const Minima = 84
 //     enough. It ties the low bits of all the products together, and does not reorder close x if
 //     multipliers are close. The exclusive or before it and the second round after it remove both
 //     dependences. The test measures the spread of the estimate against the formula.
-//   - Permutations, so that two shingles never tie unless their 32 bits are equal:
-//     for a page of 1,000 shingles, one in ten thousand pages.
-//   - 32 bits, because a sketch is then 336 bytes, and eight values fit one vector
-//     register. A minimum over n shingles is about 2^32/n, so two different
-//     minima are equal by chance once in 2^32/n: at a million shingles, once in
-//     four thousand.
-//   - The same at every length of page: a sketch of a stub and of a book compare.
+//   - The functions are permutations, so two shingles never tie unless their 32 bits are equal.
+//     That happens for one in ten thousand pages of 1,000 shingles.
+//   - The values have 32 bits, because a sketch is then 336 bytes, and eight values fit one vector
+//     register. A minimum over n shingles is about 2^32/n, so two different minima are equal by
+//     chance once in 2^32/n. At a million shingles, that is once in four thousand.
+//   - The functions are the same for every length of page, so the sketch of a stub can be compared
+//     with that of a book.
 //
 // The portable code below is the definition. On processors with AVX2 the same
 // values come from eight-lane vector code, an eighth of the time.

@@ -154,9 +154,9 @@ func (c *Cluster) leader() (Leader, error) {
 
 // These are the default numbers of clusters and pages in the formats for people.
 const (
-	DefaultTop = 1000 // clusters in HTML: more than a person reads, but few enough for a browser to open the page at once
-	textTop    = 50   // clusters in text, which fill a few screens
-	textPages  = 20   // pages of each cluster in text
+	DefaultTop = 1000 // number of clusters in HTML: more than a person reads, but few enough for a browser to open the page at once
+	textTop    = 50   // number of clusters in text, which fill a few screens
+	textPages  = 20   // number of pages of each cluster in text
 )
 
 // Options control how a report is written. The zero value writes text with default limits.
@@ -179,7 +179,7 @@ type printer interface {
 type head struct {
 	Totals
 	About   *About    // description of the store; nil if there is none
-	Hosts   []Host    // the host with the most duplicates first
+	Hosts   []Host    // counts of each host, the host with the most duplicates first
 	LeftOut []LeftOut // the blocks that the comparison ignored, the host with the most shortened pages first; nil if texts were compared whole
 	Learned []Learned // findings about hosts, the host with the most postponed URLs first
 

@@ -110,7 +110,7 @@ func WriteIndex(w io.Writer, entries []Entry) error {
 
 // IndexOf reads an archive from r, and returns an index entry for each record that has one. name is
 // the name of the archive's file. IndexOf calls damaged for each damaged record, and continues
-// behind it.
+// after it.
 func IndexOf(r io.Reader, name string, damaged func(*Damage)) ([]Entry, error) {
 	var entries []Entry
 	archive := NewReader(r)

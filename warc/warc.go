@@ -48,16 +48,16 @@ const (
 	Continuation Type = "continuation" // the rest of a record that began in another file
 )
 
-// Content types of blocks.
+// These are content types of blocks.
 const (
 	TypeRequest  = "application/http; msgtype=request"
 	TypeResponse = "application/http; msgtype=response"
 	TypeFields   = "application/warc-fields"
 )
 
-// Values of WARC-Profile, the reason why a revisit record has no content of its own. There is no
-// profile for an answer that is only similar to another: a player that replays a revisit shows the
-// bytes of the other record.
+// These are values of WARC-Profile, the reason why a revisit record has no content of its own.
+// There is no profile for an answer that is only similar to another: a player that replays a
+// revisit shows the bytes of the other record.
 const (
 	ProfileIdentical   = "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest"
 	ProfileNotModified = "http://netpreserve.org/warc/1.1/revisit/server-not-modified"

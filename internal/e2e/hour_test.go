@@ -64,7 +64,7 @@ func (s *hourSite) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // prose returns a text that differs for each number and version. An odd version shares most of its
-// text with the version before.
+// text with the previous version.
 func prose(n, version int) string {
 	rng := rand.New(rand.NewPCG(uint64(n), uint64(version/2)))
 	words := make([]string, 90)
@@ -77,7 +77,8 @@ func prose(n, version int) string {
 	return strings.Join(words, " ")
 }
 
-// become changes the answers of the site from now on. nil restores the normal site.
+// become changes the answers of the site from now on. If answer is nil, the site works normally
+// again.
 func (s *hourSite) become(answer func(http.ResponseWriter, *http.Request) bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -55,7 +55,7 @@ func (s *Site) Of(rawURL string) (text string, sorry bool) {
 // The names of the sites are unique.
 func All(size int) []*Site {
 	return []*Site{
-		// recall: pages that look like traps or copies, but have texts of their own
+		// These sites have pages that look like traps or copies, but have texts of their own.
 		forum(size),
 		numbers(size),
 		namedIDs(size),
@@ -72,7 +72,7 @@ func All(size int) []*Site {
 		missingTopics(size),
 		withdrawn(size),
 
-		// economy: many views of each page
+		// These sites have many views of each page.
 		mediaWiki(size),
 		dokuWiki(size),
 		wordPress(size),
@@ -81,7 +81,7 @@ func All(size int) []*Site {
 		gitWeb(size),
 		sessions(size),
 
-		// traps: URLs without end
+		// These sites have endless URLs.
 		calendar(size),
 		growing(size),
 	}
