@@ -351,7 +351,7 @@ func (s *schedule) addTaken(t taking, urls []frontier.Item, lost bool) {
 	case len(urls) > 0:
 		h.supply = max(h.supply, maybe)
 		if urls[len(urls)-1].Kind == frontier.Requisite {
-			h.supply = urgent // there may be more of them
+			h.supply = urgent // the frontier may have more requisites
 		}
 	}
 	h.urls = append(h.urls, urls...)

@@ -21,7 +21,7 @@ import (
 var ErrElsewhere = errors.New("the archive of this crawl is in another folder")
 
 // Open creates the archive of a crawl in the folder dir, or continues it. It creates the folder if
-// needed. If a killed process has left a file open, Open truncates the file behind the answer of
+// needed. If a killed process has left a file open, Open truncates the file after the answer of
 // the last committed page. lost is the number of committed pages whose answers are missing, because
 // of a power cut or because someone deleted the open file. Open queues their URLs again, so that
 // new answers replace the missing ones.
@@ -146,7 +146,7 @@ func (a *Archive) resume(ctx context.Context, m mark) (lost int, err error) {
 	return 0, a.begin(ctx)
 }
 
-// cut truncates the open file behind the answer of the last page in all. It returns how many of the
+// cut truncates the open file after the answer of the last page in all. It returns how many of the
 // pages in all have no answer in the file.
 func (a *Archive) cut(ctx context.Context, all []answeredPage) (lost int, err error) {
 	t := &tail{a.store, a.file, a.mark.name()}

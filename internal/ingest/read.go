@@ -384,7 +384,7 @@ var texts = sync.Pool{New: func() any { return new(dedup.Text) }}
 
 // giveBack returns the memory of a canonical text to the pool, unless it is too large to keep.
 func giveBack(texts *sync.Pool, canon *dedup.Text) {
-	const large = 1 << 16 // tokens
+	const large = 1 << 16 // largest number of tokens of a text that is kept
 	if canon.Len() <= large {
 		texts.Put(canon)
 	}

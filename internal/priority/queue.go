@@ -85,7 +85,7 @@ func (q *byOrder[T]) Push(x any) {
 func (q *byOrder[T]) Pop() any {
 	last := len(q.things) - 1
 	t := q.things[last]
-	q.things = slices.Delete(q.things, last, last+1) // slices.Delete also clears the element behind the new end
+	q.things = slices.Delete(q.things, last, last+1) // slices.Delete also clears the element after the new end
 	*q.spot(t) = Spot[T]{}
 	return t
 }

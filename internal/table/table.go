@@ -29,7 +29,7 @@ const (
 	Float
 	Boolean
 	Time // UTC, in microseconds
-	List // of strings
+	List // a list of strings
 )
 
 // A Column is a column of a schema. All columns are optional, and an empty list is one without values.
@@ -251,8 +251,8 @@ func (w *Writer) Copy(r *Row, added ...any) error {
 	return w.write(row)
 }
 
-// Write writes a value for each column of a schema that NewSchema made. nil is no value. Other values
-// have the type of their column: string, int, float64, bool, time.Time or []string.
+// Write writes a value for each column of a schema that NewSchema made. A nil value is missing.
+// Other values have the type of their column: string, int, float64, bool, time.Time or []string.
 func (w *Writer) Write(values []any) error {
 	row := make(parquet.Row, 0, len(values))
 	for i, v := range values {
@@ -268,7 +268,8 @@ func (w *Writer) Write(values []any) error {
 	return w.write(row)
 }
 
-// valueOf returns v as a value for the optional column with that index; nil: no value.
+// valueOf returns v as a value for the optional column with that index. If v is nil, the value is
+// missing.
 func valueOf(v any, column int) parquet.Value {
 	const absent, present = 0, 1
 	switch v := v.(type) {

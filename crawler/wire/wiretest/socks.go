@@ -53,7 +53,7 @@ func Join(a, b net.Conn) {
 func ServeSOCKS(conn net.Conn, password string, asked func(address string)) error {
 	read := func(n int) []byte {
 		b := make([]byte, n)
-		_, _ = io.ReadFull(conn, b) // a connection that ended gives zeros, which lead nowhere
+		_, _ = io.ReadFull(conn, b) // if the connection has ended, the bytes are zero, and no connection is made
 		return b
 	}
 	read(int(read(2)[1]))
