@@ -25,7 +25,7 @@ type host struct {
 
 	turns    int // number of turns (URLs being fetched or processed) that have begun and not ended
 	open     int // number of turns whose request has not ended
-	unsent   int // number of turns whose request was not sent yet
+	unsent   int // number of turns (URLs being fetched or processed) whose request has not been sent yet
 	requests int // number of requests started so far
 	robots   int // number of requests for robots.txt that have started, plus the number of those that have ended
 

@@ -30,10 +30,10 @@ type Options struct {
 	MaxSize     int64         // number of bytes after which a decoded body is cut
 	Bodies      int64         // largest number of bytes of all bodies in memory; further answers wait; 0: 64 MiB
 	Retries     int           // number of times that a URL is tried again after temporary problems
-	Grace       time.Duration // how long requests under way may continue after the crawl is stopped
+	Grace       time.Duration // time for which requests under way may continue after the crawl is stopped
 	UserAgent   string        // value of the User-Agent header; its product token selects the rules in robots.txt
 
-	Render       string             // which pages a browser renders: RenderOff, RenderAuto or RenderAlways
+	Render       string             // selects the pages that a browser renders: RenderOff, RenderAuto or RenderAlways
 	IgnoreRobots bool               // ignore robots.txt
 	AllowHosts   []string           // hosts (name, or name:port) that may have private addresses
 	AllowNets    []netip.Prefix     // private addresses that may be connected to

@@ -225,8 +225,9 @@ type Options struct {
 	Tree int64 // largest size of the parsed tree in bytes; 0 means [MaxTree]
 }
 
-// Parse extracts the text, the metadata and the links of a page. contentType is the Content-Type
-// header of the response, "" if there was none. The error is [ErrNotText] if the body is not text.
+// Parse extracts the text, the metadata and the links of a page. The argument contentType is the
+// Content-Type header of the response, "" if there was none. The error is [ErrNotText] if the body
+// is not text.
 //
 // For an RSS or Atom feed, Parse returns [ErrNotText] together with a Document that has only the
 // links to the entries. It does not extract the texts of the entries, because they are on the

@@ -47,7 +47,7 @@ func ParseInclude(name string) (Include, error) {
 
 // A choice selects the pages of a feed.
 type choice struct {
-	Include  Include // which verdicts a page must have; default: Unique
+	Include  Include // selects pages by their verdicts; default: Unique
 	MinWords int     // pages with fewer words are left out
 	NoThin   bool    // pages with the verdict thin are left out
 
@@ -86,7 +86,7 @@ const (
 
 // Options configures [Write]. The zero value writes all unique and thin pages as JSON Lines.
 type Options struct {
-	Include  Include       // which verdicts a page must have; default: Unique
+	Include  Include       // selects pages by their verdicts; default: Unique
 	MinWords int           // pages with fewer words are left out
 	NoThin   bool          // pages with the verdict thin are left out
 	Format   Format        // format of the output; default: JSONLines

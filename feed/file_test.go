@@ -205,7 +205,8 @@ func (p *powered) Sync() error {
 	return p.Store.Sync()
 }
 
-// cut returns the store after a power cut. spared selects the pending records that survive.
+// cut returns the store after a power cut. The argument spared selects the pending records that
+// survive.
 func (p *powered) cut(t *testing.T, spared string) *powered {
 	after := &powered{Store: store.NewMemory()}
 	redo := slices.Clone(p.synced)
@@ -340,7 +341,7 @@ func TestFileDamagedMark(t *testing.T) {
 	}
 }
 
-// Only a page that is in the feed and was not written yet becomes a line.
+// Only a page that is in the feed and has not been written yet becomes a line.
 func TestFileAddsOnce(t *testing.T) {
 	ctx := context.Background()
 	c := newCrawl(t, t.TempDir())

@@ -53,7 +53,7 @@ type Record struct {
 	Lang         string      `json:"lang,omitempty"`
 	Title        string      `json:"title,omitempty"`
 	H1           []string    `json:"h1,omitempty"`         // text of the <h1> headings, in order; at most [MostHeadings]
-	TitleFrom    string      `json:"title_from,omitempty"` // where Title is from, if the page has no <title>: "og:title" or "h1"
+	TitleFrom    string      `json:"title_from,omitempty"` // source of Title, if the page has no <title>: "og:title" or "h1"
 	Description  string      `json:"description,omitempty"`
 	SharedOnly   bool        `json:"shared_only,omitempty"` // Description is that of og:description, because the page has no other
 	Author       string      `json:"author,omitempty"`

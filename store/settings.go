@@ -16,7 +16,7 @@ type Settings struct {
 	Extractor  int     `json:"extractor"` // version of package extract
 	Tokenizer  int     `json:"tokenizer"` // dedup.TokenizerVersion of the code that made the store
 	Sketch     int     `json:"sketch"`    // dedup.SketchVersion of the code that made the store
-	Form       string  `json:"form"`      // which words are dropped or changed before comparison, as dedup.ParseForm reads it
+	Form       string  `json:"form"`      // words that are dropped or changed before comparison, in the form that dedup.ParseForm reads
 	Unit       string  `json:"unit"`      // unit of shingles: "word" or "char"
 	Shingle    int     `json:"shingle"`   // number of units in one shingle
 	Similarity float64 `json:"similarity"`

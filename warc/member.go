@@ -16,7 +16,7 @@ type member struct {
 	from *source
 	z    gzip.Reader
 
-	offset  int64 // where the gzip member begins in the file
+	offset  int64 // offset in the file at which the gzip member begins
 	open    bool  // begin was called, and the end has not been reached yet
 	records int   // number of records that begin in the gzip member
 	err     error // error of decompressing; nil: none so far

@@ -269,8 +269,8 @@ func (r *Reader) atRecord() bool {
 	return string(start) == version
 }
 
-// Begins reports whether a file is a WARC archive, compressed or not. start has the first bytes of
-// the file; some kilobytes are enough.
+// Begins reports whether a file is a WARC archive, compressed or not. The argument start contains
+// the first bytes of the file; some kilobytes are enough.
 func Begins(start []byte) bool {
 	r := NewReader(bytes.NewReader(start))
 	r.begin()
@@ -280,8 +280,8 @@ func Begins(start []byte) bool {
 	return r.atRecord()
 }
 
-// IsARC reports whether a file is in ARC, the format that preceded WARC. start has the first bytes
-// of the file, decompressed.
+// IsARC reports whether a file is in ARC, the format that preceded WARC. The argument start
+// contains the first bytes of the file, decompressed.
 func IsARC(start []byte) bool { return bytes.HasPrefix(start, []byte("filedesc://")) }
 
 // ErrARC means that a file is in ARC, the format that preceded WARC, which this package cannot

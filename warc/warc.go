@@ -76,7 +76,7 @@ type Record struct {
 }
 
 // New returns a record to be written, whose block has the given content type. The [Writer] later
-// adds the record's id, length and digests. uri is the URI of the content, or "".
+// adds the record's id, length and digests. The argument uri is the URI of the content, or "".
 func New(t Type, uri string, date time.Time, contentType string, block []byte) *Record {
 	r := &Record{Block: &memory{bytes.NewReader(block), block}}
 	r.Header.Add("WARC-Type", string(t))

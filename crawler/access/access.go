@@ -36,7 +36,7 @@ type Host struct {
 	Logout  *bool   // follow links that log out or delete something; nil: only if the host is not logged in to
 	Proxies []Proxy // the next one is used when a proxy fails; empty but not nil: connect directly
 
-	Render string // which pages a browser renders: "off", "auto" or "always"
+	Render string // selects the pages that a browser renders: "off", "auto" or "always"
 	Sign   *bool  // whether requests are signed
 }
 

@@ -106,7 +106,7 @@ func (v *Verdict) Copy() bool { return v.Leader != "" || v.Soft }
 // A Host is the evidence about one host. It is not safe for concurrent use.
 type Host struct {
 	Pages    int64               `json:"pages"`              // number of pages that were judged
-	Extra    int64               `json:"extra,omitempty"`    // how many of these are views, or have URLs with the form of a trap
+	Extra    int64               `json:"extra,omitempty"`    // number of these pages that are views, or have URLs with the form of a trap
 	New      int64               `json:"new,omitempty"`      // number of pages with new texts, without views and traps
 	Last     int64               `json:"last,omitempty"`     // number of URLs that were queued as last samples, see sweep.go
 	Patterns map[string]*Pattern `json:"patterns,omitempty"` // by name, see [Host.patterns]

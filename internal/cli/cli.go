@@ -55,8 +55,8 @@ func (con *Console) guard() (end func()) {
 type command struct {
 	name  string
 	args  string // the arguments as help shows them, such as "[flags] SEED..."
-	short string // what the command does, in one line
-	long  string // what the command does, as --help prints it
+	short string // description of the command in one line
+	long  string // description of the command that --help prints
 	more  string // details that only --help --all prints
 	setup func(flags *pflag.FlagSet) runFunc
 }

@@ -34,8 +34,8 @@ func addCorpusFlags(flags *pflag.FlagSet) *corpusFlags {
 	return f
 }
 
-// inputs returns the files at paths, and below them, that the flags select. stdin is read for the
-// path "-".
+// inputs returns the files at paths, and below them, that the flags select. The argument stdin is
+// read for the path "-".
 func (f *corpusFlags) inputs(paths []string, stdin io.Reader) *corpus.Inputs {
 	return &corpus.Inputs{Paths: paths, Stdin: stdin, Fields: f.fields, Include: f.include.compiled, Exclude: f.exclude.compiled}
 }
@@ -106,8 +106,8 @@ func (r *reading) rest() string {
 	return b.String()
 }
 
-// nothing returns the error of a run that read no text although files or records were there.
-// withoutText is the number of records that were read but have no text.
+// nothing returns the error of a run that read no text although files or records were there. The
+// argument withoutText is the number of records that were read but have no text.
 func (r *reading) nothing(withoutText int64) error {
 	switch passed := r.passed.String(); {
 	case withoutText > 0:

@@ -223,7 +223,7 @@ func archiveOf(con *Console, name string) (io.ReadCloser, error) {
 }
 
 // archived prints the main text of each page in the web archive in, and the errors of records that
-// cannot be read. failed is the number of these errors.
+// cannot be read. The result failed is the number of these errors.
 func (f *extractFlags) archived(ctx context.Context, con Console, documents *document.Reader, out io.Writer, in io.ReadCloser, name string) (failed int, err error) {
 	defer in.Close()
 	if f.html {

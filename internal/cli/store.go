@@ -185,7 +185,7 @@ func (f *storeFlags) list(ctx context.Context, con Console, where string) error 
 	return w.Flush()
 }
 
-// line returns the store as columns of text. err is the error of reading it.
+// line returns the store as columns of text. The argument err is the error of reading it.
 func (in storeInfo) line(err error) string {
 	columns := []string{harmless.Line(in.Store), sizeText(in.Bytes), report.Counted(in.Pages, "page"), report.Grouped(in.URLs["pending"]) + " pending", harmless.Line(in.Seeds)}
 	if err != nil {

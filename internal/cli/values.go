@@ -73,8 +73,8 @@ func size(to *int64, least int64, try string) *number[int64] {
 
 const trySize = "a size, such as 500KB or 10MB"
 
-// ratio returns the value of a flag that accepts a number from least to 1. outside returns the
-// error message for other numbers.
+// ratio returns the value of a flag that accepts a number from least to 1. The function outside
+// returns the error message for other numbers.
 func ratio(to *float64, least float64, outside func(float64) string) *number[float64] {
 	format := func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 	parse := func(text string) (float64, error) { return strconv.ParseFloat(text, 64) }

@@ -138,8 +138,8 @@ func (w *Whole) yieldRecords(ctx context.Context, ids []dedup.Hash, yield func(*
 	return true
 }
 
-// ledFrom returns the index in w.texts of a leading page's text. leads is false if the page leads
-// no other page.
+// ledFrom returns the index in w.texts of a leading page's text. The result leads is false if the
+// page leads no other page.
 func (w *Whole) ledFrom(leader dedup.Hash) (text int, leads bool) {
 	i, known := w.of[leader]
 	text = int(i)

@@ -145,8 +145,9 @@ func newHourCrawl(t *testing.T, sites ...*hourSite) *hourCrawl {
 	return c
 }
 
-// round crawls, and then reads the feed of changes. said is the crawl's output on standard error.
-// changes describes the lines of the feed: the number of lines or the paths for each kind.
+// round crawls, and then reads the feed of changes. The result said is the crawl's output on
+// standard error. The result changes describes the lines of the feed: the number of lines or the
+// paths for each kind.
 func (c *hourCrawl) round(more ...string) (said, changes string) {
 	c.t.Helper()
 	args := append([]string{"crawl", "--store", c.dir + "/store", "--delay", "0"}, more...)

@@ -179,7 +179,7 @@ func (c *siteCrawl) run(t *testing.T) {
 }
 
 // interrupt crawls in a separate process, and sends it a signal when the server has received the
-// given number of requests in total. ended reports whether the crawl ended before that.
+// given number of requests in total. The result ended reports whether the crawl ended before that.
 func (c *siteCrawl) interrupt(t *testing.T, skink string, requests int, signal os.Signal) (ended bool) {
 	t.Helper()
 	enough := c.server.After(requests)

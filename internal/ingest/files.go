@@ -33,7 +33,7 @@ type FileOptions struct {
 	// record. It may be nil.
 	Passed func(kind string)
 	// Judged is called for every other record, in order, with its record in the store. It is also
-	// called if the store had the record before. Its error ends the run. It may be nil.
+	// called if the store already had the record. Its error ends the run. It may be nil.
 	Judged func(*corpus.Record, *store.Record) error
 }
 

@@ -57,7 +57,7 @@ type flight struct {
 	store PipelineStore
 
 	mu      sync.Mutex
-	deaths  map[string]int       // guarded by mu: for each page not read to the end yet, how often the process died while it was read; includes the marks of other workers
+	deaths  map[string]int       // guarded by mu: number of times that the process died while it read a page, for each page not read to the end yet; includes the marks of other workers
 	began   map[string]time.Time // guarded by mu: when the reading of each page began
 	marked  map[string]bool      // guarded by mu: pages that are being read and whose mark is in the store
 	ended   map[string]bool      // guarded by mu: pages that were read to the end, but whose mark is still in the store

@@ -112,7 +112,7 @@ func (b Build) info() prometheus.Collector {
 // URL returns the URL of the metrics.
 func (s *Server) URL() string { return "http://" + s.listener.Addr().String() + "/metrics" }
 
-// Observe counts a request and its duration. status is 0 if there was no answer.
+// Observe counts a request and its duration. The argument status is 0 if there was no answer.
 func (s *Server) Observe(status int, took time.Duration) {
 	class := "none"
 	if status > 0 {

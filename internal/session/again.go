@@ -297,9 +297,9 @@ func (c *selection) nowInScope(ctx context.Context) iter.Seq2[frontier.Item, err
 	}
 }
 
-// none returns a message for the case that the options select no URL of the store. firstDue is the
-// time of the first visit that will be due, or zero. none returns "" if the options ask for no
-// URLs.
+// none returns a message for the case that the options select no URL of the store. The argument
+// firstDue is the time of the first visit that will be due, or zero. none returns "" if the options
+// ask for no URLs.
 func (a *Again) none(store string, firstDue time.Time) string {
 	switch {
 	case a.Due && !firstDue.IsZero():

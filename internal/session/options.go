@@ -56,9 +56,9 @@ type Options struct {
 	MaxTime   time.Duration // time after which the run ends; 0: no limit
 
 	StoreCookies bool        // store the cookies that hosts set, so that later runs can use them; needs Crawl.Cookies
-	Feed         string      // where pages are written: "-": Output.Out; the URL of a search index; an object in a bucket; a file; "": nowhere
+	Feed         string      // target to which pages are written: "-" for Output.Out, the URL of a search index, an object in a bucket, or a file; "": none
 	Index        http.Header // HTTP header with the credentials for a search index
-	Archive      Archive     // where the responses of servers are archived
+	Archive      Archive     // archive to which the responses of servers are written
 	LogURLs      bool        // log each URL; needs Output.Log
 	Metrics      string      // address of a server for metrics; "": none
 	Build        monitor.Build

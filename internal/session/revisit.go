@@ -41,7 +41,7 @@ func DefaultSchedule() Schedule {
 }
 
 // Due returns the time of the next visit to a page. If the page is a duplicate, leader is the
-// record of its leader. leader is nil if there is none or its record is not known.
+// record of its leader. The argument leader is nil if there is none or its record is not known.
 func (s Schedule) Due(r, leader *store.Record) time.Time {
 	due := r.Visited().Add(s.interval(r))
 	if r.Follows() && leader != nil && !leader.Follows() {

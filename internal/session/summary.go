@@ -28,7 +28,7 @@ type Summary struct {
 	Took       time.Duration
 	Store      string
 	Bytes      int64  // size of the store; 0: not known
-	Feed       string // where the feed was written; "": there is no feed, or the feed lacks pages
+	Feed       string // target to which the feed was written; "": there is no feed, or the feed lacks pages
 	Archive    string
 	Demanding  []crawler.Demand
 	Alone      []crawler.LeftHost

@@ -101,8 +101,8 @@ func (c *coverage) add(gap, url string) {
 	}
 }
 
-// read counts the URLs that have no record, and returns the result. known has the ids of the URLs
-// with a record.
+// read counts the URLs that have no record, and returns the result. The argument known contains the
+// ids of the URLs with a record.
 func (c *coverage) read(ctx context.Context, s store.Reader, known map[dedup.Hash]int32) (Coverage, error) {
 	for _, state := range []frontier.State{frontier.Pending, frontier.Outside} {
 		for url, err := range s.URLs(ctx, state) {

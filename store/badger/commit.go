@@ -151,8 +151,8 @@ func (b *batch) replaced(num uint64, e *store.Entry) (bool, error) {
 }
 
 // rest writes the data of an entry that comes after text and sketch: new URLs, postings, the
-// record, and the final state of the URL. num is the number of the new visit, or 0 if the page
-// keeps its stored visit.
+// record, and the final state of the URL. The argument num is the number of the new visit, or 0 if
+// the page keeps its stored visit.
 func (b *batch) rest(num uint64, e *store.Entry) error {
 	for _, it := range e.Links {
 		if _, err := b.discover(it); err != nil {

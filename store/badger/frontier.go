@@ -161,8 +161,8 @@ func (b *batch) ripen(h *waitingHost, now time.Time) error {
 }
 
 // ripe returns up to mostRipe URLs of host h whose due time has come, with their positions. If a
-// URL remains that is not due yet, ripe records in h when the first one will be. now is in
-// nanoseconds since 1970.
+// URL remains that is not due yet, ripe records in h when the first one will be. The argument now
+// is in nanoseconds since 1970.
 func (b *batch) ripe(h *waitingHost, now int64) (items []frontier.Item, places []place, err error) {
 	it := b.txn.NewIterator(badgerdb.IteratorOptions{Prefix: hostPrefix(keyLater, h.name)})
 	defer it.Close()

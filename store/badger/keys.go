@@ -146,8 +146,8 @@ func pageKey(letter byte, num uint64) []byte {
 	return binary.BigEndian.AppendUint64(letterKey(num/pagesInBlock, letter), num)
 }
 
-// journalKey returns the key of journal entry seq. last is the latest visit number when the entry
-// is written.
+// journalKey returns the key of journal entry seq. The argument last is the latest visit number
+// when the entry is written.
 func journalKey(last, seq uint64) []byte {
 	return binary.BigEndian.AppendUint64(letterKey(last/pagesInBlock, keyJournal), seq)
 }
@@ -358,8 +358,8 @@ func encodeQueued(it frontier.Item, p place) []byte {
 	return append(b, encodeItem(it)...)
 }
 
-// decodeQueued is the inverse of encodeQueued. p is the position from the key. decodeQueued returns
-// it completed from the value.
+// decodeQueued is the inverse of encodeQueued. The argument p is the position from the key.
+// decodeQueued returns it completed from the value.
 func decodeQueued(b []byte, p place) (frontier.Item, place, error) {
 	if p.due != 0 {
 		d := field.Reader{Rest: b}

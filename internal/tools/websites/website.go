@@ -20,8 +20,8 @@ type Site struct {
 	// Texts has the names of the texts that a crawl should find.
 	Texts []string
 
-	// Open returns the answer for a URL. visit is the number of the request, from 1: a few sites
-	// answer each request differently. Answer.Text does not depend on visit.
+	// Open returns the answer for a URL. The argument visit is the number of the request, from 1: a
+	// few sites answer each request differently. Answer.Text does not depend on visit.
 	Open func(u *url.URL, visit int) Answer
 
 	Start string // path and query of the URL at which a crawl starts; "": "/"
@@ -97,7 +97,8 @@ func redirect(to string) Answer { return Answer{Status: http.StatusFound, Locati
 // show returns an answer with page p, whose text has the given name.
 func show(text string, p page) Answer { return Answer{Text: text, Body: p.html()} }
 
-// after returns the path of u without a prefix. ok is false if the path does not have the prefix.
+// after returns the path of u without a prefix. The result ok is false if the path does not have
+// the prefix.
 func after(u *url.URL, prefix string) (rest string, ok bool) {
 	return strings.CutPrefix(u.Path, prefix)
 }

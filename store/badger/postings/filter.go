@@ -86,8 +86,8 @@ func newBloom(keys, bitsPerKey int) bloom {
 	return bloom{words: make([]uint64, blocks*wordsInBlock), keys: keys, free: keys}
 }
 
-// block returns the block of 512 bits in which the bits of a key are set. h is the key as mix
-// returns it.
+// block returns the block of 512 bits in which the bits of a key are set. The argument h is the key
+// as mix returns it.
 func (b *bloom) block(h uint64) []uint64 {
 	blocks := uint64(len(b.words) / wordsInBlock)
 	n, _ := bits.Mul64(h, blocks)
@@ -107,7 +107,7 @@ func (b *bloom) firstBit(h, g uint64) uint64 {
 	return b.block(h)[g>>6&7] >> (g & 63) & 1
 }
 
-// has reports whether a key may have been added. h is mix(key), and g is mix(h).
+// has reports whether a key may have been added. The argument h is mix(key), and g is mix(h).
 func (b *bloom) has(h, g uint64) bool {
 	block := b.block(h)
 	for range probes {

@@ -80,11 +80,11 @@ type segmentWriter struct {
 	block  []byte
 	n      int     // number of postings in block
 	last   posting // the last posting in block
-	offset uint64  // where block will begin in the file
+	offset uint64  // offset at which block will begin in the file
 }
 
-// newSegmentWriter creates a segment file with the given path. postings is the greatest number of
-// postings that may be added. The size of the filter depends on it.
+// newSegmentWriter creates a segment file with the given path. The argument postings is the
+// greatest number of postings that may be added. The size of the filter depends on it.
 func newSegmentWriter(name string, postings int) (*segmentWriter, error) {
 	f, err := os.Create(name)
 	if err != nil {
