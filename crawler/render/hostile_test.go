@@ -55,8 +55,8 @@ func newTrap(t *testing.T) *trap {
 	return trap
 }
 
-// TestNoNetwork lets pages try everything that could reach an address. They reach none. The caller
-// gets only the expected requests.
+// TestNoNetwork lets pages try everything that could reach an address. No page reaches one. The
+// caller gets only the expected requests.
 func TestNoNetwork(t *testing.T) {
 	b := newBrowser(t, Options{Time: 3 * time.Second})
 	trap := newTrap(t)

@@ -89,8 +89,8 @@ func newBloom(keys, bitsPerKey int) bloom {
 	return bloom{bytes: make([]byte, bloomBlocks(keys, bitsPerKey)*bloomBlock), keys: keys, free: keys}
 }
 
-// blockOf returns the number of the block, of blocks in all, in which the bits of a key are set. h is
-// the key as mix returns it.
+// blockOf returns the number of the block, of blocks in all, in which the bits of a key are
+// set. The argument h is the key as mix returns it.
 func blockOf(h uint64, blocks int) int {
 	n, _ := bits.Mul64(h, uint64(blocks))
 	return int(n)
@@ -100,7 +100,7 @@ func (b *bloom) block(h uint64) *[bloomBlock]byte {
 	return (*[bloomBlock]byte)(b.bytes[blockOf(h, len(b.bytes)/bloomBlock)*bloomBlock:])
 }
 
-// setBits sets the bits of a key in its block. h is the key as mix returns it.
+// setBits sets the bits of a key in its block. The argument h is the key as mix returns it.
 func setBits(block *[bloomBlock]byte, h uint64) {
 	for g, i := mix(h), 0; i < probes; g, i = g>>9, i+1 {
 		block[g>>3&63] |= 1 << (g & 7)
@@ -115,7 +115,7 @@ func (b *bloom) firstBit(h, g uint64) uint64 {
 	return uint64(b.block(h)[g>>3&63] >> (g & 7) & 1)
 }
 
-// has reports whether a key may have been added. h is mix(key), and g is mix(h).
+// has reports whether a key may have been added. The argument h is mix(key), and g is mix(h).
 func (b *bloom) has(h, g uint64) bool {
 	block := b.block(h)
 	for range probes {

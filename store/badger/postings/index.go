@@ -312,8 +312,8 @@ func (x *Index) wakeUp() {
 }
 
 // Find appends to dst the numbers of up to limit visits that were added under a key of the given
-// kind, the lowest first. more reports whether there are further visits. Visits given to Forget are
-// left out. If that leaves too few, Find reads again with a higher limit.
+// kind, the lowest first. The result more reports whether there are further visits. Visits given to
+// Forget are left out. If that leaves too few, Find reads again with a higher limit.
 func (x *Index) Find(ctx context.Context, key uint64, kind Kind, limit int, dst []uint64) (nums []uint64, more bool, err error) {
 	if err := ctx.Err(); err != nil {
 		return dst, false, err
@@ -415,8 +415,8 @@ func (x *Index) living(list []uint64) []uint64 {
 }
 
 // firstBits checks one bit of the filter of each of up to 64 segments. Bit i of the result is set
-// if segment i may have the key. key is a hash from [Mixed], and g is mix(key). The loop has no
-// branch, so the processor fetches the filters' cache lines in parallel.
+// if segment i may have the key. The argument key is a hash from [Mixed], and g is mix(key). The
+// loop has no branch, so the processor fetches the filters' cache lines in parallel.
 func firstBits(some []*segment, key, g uint64) (maybe uint64) {
 	for i, s := range some {
 		maybe |= s.filter.firstBit(key, g) << i

@@ -94,8 +94,9 @@ type segmentWriter struct {
 	last  posting // the last posting in block
 }
 
-// newSegmentWriter creates a segment file with the given path. postings is the greatest number of
-// postings that may be added. The sizes of the filter and of the room for fences depend on it.
+// newSegmentWriter creates a segment file with the given path. The argument postings is the
+// greatest number of postings that may be added. The sizes of the filter and of the room for fences
+// depend on it.
 func newSegmentWriter(name string, postings int) (*segmentWriter, error) {
 	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o666)
 	if err != nil {
