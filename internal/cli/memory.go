@@ -21,7 +21,7 @@ func addMemoryFlag(flags *pflag.FlagSet) *int64 {
 	return &m
 }
 
-// Limits of the garbage collector during a crawl.
+// Limits of the garbage collector during a crawl and a complete comparison.
 const (
 	mostPercent  = 200 // largest growth of the heap between two collections, in percent of its live part
 	leastPercent = 50  // smallest growth; with less, collecting would take much of the processor time
