@@ -29,7 +29,7 @@ type Leads struct {
 	Targets []Target
 
 	from frontier.Item
-	opt  *Options // if nil, links are ignored; if its Scope is nil, no link is followed
+	opt  *Options // links are ignored if this is nil; no link is followed if opt.Scope is nil
 }
 
 // A Target is the URL that a link leads to.

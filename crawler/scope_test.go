@@ -72,7 +72,7 @@ func TestScopePatterns(t *testing.T) {
 		{nil, []string{`\.pdf$`}, "http://a.test/x.pdf", false},
 		{nil, []string{`\.pdf$`}, "http://a.test/x.pdf?1", true},
 		{[]string{"/blog/"}, []string{"print"}, "http://a.test/blog/print", false},
-		{[]string{"elsewhere"}, nil, "http://elsewhere.test/", false},        // not in a scope of this kind
+		{[]string{"elsewhere"}, nil, "http://elsewhere.test/", false},        // a scope of this kind does not include other hosts
 		{[]string{"/blog/"}, []string{"index"}, "http://a.test/index", true}, // a seed is always in the scope
 	} {
 		s := newScope(t, ScopeHost, c.include, c.exclude, "http://a.test/index")

@@ -46,7 +46,7 @@ type standing struct {
 	asked      time.Time     // when the last request arrived at the host, or began if it has not been sent yet
 	awaited    int           // number of the last request while asked is only an estimate, because its answer has not begun; 0 otherwise
 	until      time.Time     // no requests before this time
-	blocked    time.Time     // no requests before this time, because the host itself asked for it
+	blocked    time.Time     // no requests before this time, because the host's robots.txt or an answer asked for a pause
 
 	// These fields describe the host's failures, see backoff.go.
 	answered bool      // the host has answered a request in this crawl

@@ -149,8 +149,8 @@ type joined struct {
 // allocated slice never moves.
 type room[T any] struct{ left []T }
 
-// roomSize is the number of elements in a block of a room. A longer slice gets a block of its own
-// length.
+// roomSize is the number of elements in each block that a room allocates. A longer slice gets a
+// block of its own length.
 const roomSize = 1 << 16
 
 // take returns a slice of n zeros.

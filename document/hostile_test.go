@@ -104,7 +104,7 @@ func TestMutated(t *testing.T) {
 	}
 	good := read(t, "tides.pdf")
 	want := parse(t, good, "").Text
-	plain := formBomb(2) // its objects are not compressed, so mutations can change them
+	plain := formBomb(2) // the file's objects are not compressed, so mutations can change them
 	counts := map[string]int{}
 	for seed := range n {
 		r := rand.New(rand.NewPCG(84, uint64(seed)))

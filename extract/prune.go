@@ -190,7 +190,7 @@ func (s *survey) dropConsent() {
 	}
 }
 
-const consentBlocks = 64 // largest number of blocks in such a box
+const consentBlocks = 64 // largest number of blocks in a box that is a consent notice
 
 // asksConsent reports whether at least half the text in a box is running text with the word
 // "cookie", which most languages use.

@@ -54,7 +54,7 @@ type elem struct {
 	node        *html.Node
 	parent      int32
 	end         int32 // the descendants of the box follow it in elems, before index end
-	first, last int32 // its blocks are blocks[first:last]
+	first, last int32 // the blocks of the box are blocks[first:last]
 	controls    int32 // number of form fields inside it
 	kind        kind
 	mark        mark

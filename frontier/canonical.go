@@ -315,7 +315,7 @@ func withoutUser(s string) string {
 		return s
 	}
 	start := strings.IndexAny(s, `:/\?#@`)
-	if s[start] != ':' { // it has no scheme
+	if s[start] != ':' { // the link has no scheme
 		start = 0
 	}
 	start += len(s[start:]) - len(strings.TrimLeft(s[start:], ":/\\\t\n\r"))

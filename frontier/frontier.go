@@ -84,9 +84,9 @@ const (
 	Fetched    State = 2 // answered with a page or file
 	Redirected State = 3 // answered with a redirect
 	Blocked    State = 4 // forbidden by robots.txt
-	Failed     State = 5 // has no page; its record has the reason
+	Failed     State = 5 // the URL has no page; its record has the reason
 	GivenUp    State = 6 // all permitted attempts failed; its record has the reason
-	Outside    State = 7 // a page links to it, but the crawl excludes it; Discover queues it if it is included later
+	Outside    State = 7 // a page links to the URL, but the crawl excludes it; Discover queues the URL if it is included later
 )
 
 // Ends reports whether the crawl is done with a URL in state s: it is not Unknown, Pending or
@@ -110,7 +110,7 @@ type Host struct {
 type Rest struct {
 	Next    time.Time     // the host must not be requested, and cannot be claimed, before this time
 	Idle    bool          // no crawl waits for this host: its URLs may stay pending when a crawl ends
-	Blocked time.Time     // the host itself asked to get no requests before this time, see MostBlocked
+	Blocked time.Time     // the host asked to get no requests before this time, see MostBlocked
 	Delay   time.Duration // minimum time between two requests that the host asked for; 0: it asked for none
 	Took    time.Duration // moving average of the time that the host takes to answer a request; 0: unknown
 	Trouble Trouble       // recent failures

@@ -106,8 +106,8 @@ func TestResolve(t *testing.T) {
 	}
 }
 
-// A link that repeats the host of its page is resolved without the parser, even if the host is not
-// plain.
+// A link that repeats the host of its page is resolved without the parser, even if the host needs
+// the full parser.
 func TestResolveOwnHost(t *testing.T) {
 	for _, origin := range []string{"http://127.0.0.1:8080", "http://[::1]:8080", "https://xn--bcher-kva.example", "https://xn--pokxncvks", "http://a.xn--:8080"} {
 		base, err := NewBase(origin+"/a/", "")

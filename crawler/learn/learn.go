@@ -59,7 +59,7 @@ const (
 // Advice is the decision about fetching a URL now. The zero value means that the URL should be
 // fetched.
 type Advice struct {
-	Rule    Rule   // why the URL is postponed; empty if it should be fetched
+	Rule    Rule   // why the URL is postponed; "" if the URL should be fetched
 	Pattern string // the pattern or the domain whose URLs the rule postpones
 }
 
@@ -79,10 +79,10 @@ func ParseAdvice(detail string) Advice {
 
 // A Verdict is the result of comparing a page with others.
 type Verdict struct {
-	Group  [16]byte  // id of the leading page of the page's cluster of duplicates; its own id if it leads
-	Leader string    // URL of the leading page; "" if this page leads
+	Group  [16]byte  // id of the leader of the page's cluster of duplicates; the page's own id if the page is the leader
+	Leader string    // URL of the leader; "" if this page is the leader
 	Exact  bool      // the page has the same words as its leader; otherwise it is a near duplicate
-	Text   Text      // hashes of the page's text, see [TextOf] and [Body]; nil if it has no text
+	Text   Text      // hashes of the page's text, see [TextOf] and [Body]; nil if the page has no text
 	Links  Text      // links of a page that is too short to be compared, see [LinksOf]
 	At     time.Time // when the page was fetched
 

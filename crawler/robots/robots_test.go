@@ -202,7 +202,7 @@ func TestMistyped(t *testing.T) {
 	tests := []struct {
 		line   string
 		agent  bool // the line has the meaning of "User-agent: skink"
-		forbid bool // the line has the meaning of "Disallow: /"; if both are false, it is ignored
+		forbid bool // the line has the meaning of "Disallow: /"; if agent and forbid are false, the line is ignored
 	}{
 		{line: "user-agent skink", agent: true},
 		{line: "User-Agent\tskink", agent: true},

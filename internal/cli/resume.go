@@ -49,7 +49,7 @@ func givenFlags(flags *pflag.FlagSet) (all []givenFlag) {
 func (f *crawlFlags) resume(end session.Ending) string {
 	words := []string{"skink crawl"}
 	for _, g := range givenFlags(f.rule.flags) {
-		kept := slices.Contains(ruleFlagNames, g.name) || g.name == "add" || g.name == "prefer" // the store keeps their values
+		kept := slices.Contains(ruleFlagNames, g.name) || g.name == "add" || g.name == "prefer" // the store keeps the values of these flags
 		stopped := strings.HasPrefix(end.Limit, "--"+g.name+" ") || end.Spent > 0 && (g.name == "max-host-pages" || g.name == "max-host-bytes")
 		back := end.Over() && (g.name == "retry" || strings.HasPrefix(g.name, "recrawl"))
 		if !kept && !stopped && !back {

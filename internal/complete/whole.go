@@ -54,7 +54,7 @@ type Whole struct {
 	sparing   bool                 // see Options.Sparing
 	state     string               // hash that identifies the input of the comparison, see kept.go
 	texts     []text               // the different texts, by rank
-	of        map[dedup.Hash]int32 // maps the id of a page to the index of its text in texts
+	of        map[dedup.Hash]int32 // maps the id of a page to the index in texts of the page's text
 	hosts     []*boilerplate       // the blocks that each host repeats, sorted by host name
 	repeated  map[uint64]bool      // hashes of the blocks that any host repeats
 	places    []dedup.Place        // the cluster of each text, parallel to texts

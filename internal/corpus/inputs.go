@@ -32,7 +32,7 @@ type Inputs struct {
 	Paths []string  // "-" is standard input
 	Stdin io.Reader // input for the path "-"
 
-	Include, Exclude []*regexp.Regexp // a path must match one of Include, if there are any, and none of Exclude
+	Include, Exclude []*regexp.Regexp // a path must match one of Include, if any, and none of Exclude
 	Fields           Fields           // selects the fields of JSON lines and tables
 	Documents        *document.Reader // reads PDF and other documents; if nil, documents are skipped
 	MaxRecord        int              // largest size of a record in bytes; 0 means [DefaultMaxRecord]

@@ -66,7 +66,7 @@ var table = map[string]struct {
 	"internal/precedence":         {[]string{"store"}, nil},
 	"internal/memory":             {nil, nil},
 	"internal/bucket":             {nil, []string{"github.com/minio/minio-go/v7"}},
-	"internal/bucket/buckettest":  {nil, nil}, // it starts servers for tests
+	"internal/bucket/buckettest":  {nil, nil}, // this package starts servers for tests
 	"internal/loopback":           {nil, nil},
 	"internal/table":              {nil, []string{"github.com/parquet-go/parquet-go"}},
 	"store/overlay":               {[]string{"dedup", "store"}, nil},

@@ -120,7 +120,7 @@ func startShop(t *testing.T, bin string, products, seed int) *shop {
 	t.Helper()
 	cmd := exec.Command(bin, "--shop", fmt.Sprint(products), "--seed", fmt.Sprint(seed))
 	cmd.Stderr = os.Stderr
-	stdin, err := cmd.StdinPipe() // closing it ends the process
+	stdin, err := cmd.StdinPipe() // closing standard input ends the process
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -99,7 +99,7 @@ func runWebgen(t *testing.T, bin string, args ...string) *webgen {
 	w := &webgen{list: filepath.Join(t.TempDir(), "truth.jsonl"), addresses: map[string]address{}}
 	cmd := exec.Command(bin, append(args, "--truth", w.list)...)
 	cmd.Stderr = os.Stderr
-	stdin, err := cmd.StdinPipe() // closing it ends the process; the system closes it if this process is killed
+	stdin, err := cmd.StdinPipe() // closing standard input ends the process; the system closes it if this process is killed
 	if err != nil {
 		t.Fatal(err)
 	}

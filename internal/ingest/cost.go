@@ -158,7 +158,7 @@ func (r *reader) readIn(ctx context.Context, page *crawler.Page, leads *crawler.
 // without the body of the page.
 func (got *reading) weighs() int64 {
 	n := len(got.text) + len(got.out) + 8*(len(got.shingles.list)+len(got.shingles.set))
-	const item = 100 // bytes of a link in the list, without its URL
+	const item = 100 // number of bytes of a link in the list, without its URL
 	for _, l := range got.links {
 		n += len(l.URL) + item
 	}

@@ -145,7 +145,7 @@ func broken(r store.Record, claim frontier.Claim, err error) *reading {
 func (got *reading) notText(body []byte) *reading {
 	other := *got
 	other.seen.Kind, other.seen.Hash = store.Other, dedup.HashOf(body)
-	if sitemap.Begins(body) { // a page linked to it, or it is in an archive
+	if sitemap.Begins(body) { // a page linked to this sitemap, or the sitemap is in an archive
 		other.seen.Kind = store.Sitemap
 	}
 	return &other

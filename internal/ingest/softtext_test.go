@@ -31,7 +31,7 @@ func TestSaidBy(t *testing.T) {
 		page, text   string      // title and text of the page
 		url          string      // URL of the page; "": /page/brushes
 		isTheAnswer  bool
-		knowsNothing bool // result without the other pages
+		knowsNothing bool // expected result if no other pages are known
 	}{
 		// These pages are errors.
 		{name: "the same words", title: "Not found", said: apology, page: "Not found", text: apology, isTheAnswer: true, knowsNothing: true},

@@ -154,7 +154,7 @@ func classify(got *reading, b *store.Record, was *store.Content, opt *Options) (
 	case isNothing(b) && isNothing(&got.seen):
 		v.failAgain()
 	case isNothing(b):
-		if len(b.Earlier) > 0 { // the URL was a page before, and is one again
+		if len(b.Earlier) > 0 { // an earlier visit found a page, a later visit did not, and this visit found a page again
 			v.draft.Succeeds(b, nil, 0)
 		}
 	case isNothing(&got.seen) && !isGone(got, b, opt.GoneAfter):

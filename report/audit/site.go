@@ -29,16 +29,16 @@ type page struct {
 	kind    store.RecordKind
 	to      int32 // index in site.pages of its redirect target or canonical URL; nobody if it has neither, or if that URL was not crawled
 	links   int32 // number of pages that link to it
-	last    int32 // index in site.pages of the last page with a link to it that was read
+	last    int32 // index in site.pages of the last page that was read and has a link to the URL
 	out     int32 // number of links in the page
 	ways    int32 // number of links in the page that a visitor can click
 	status  int16 // HTTP status
-	listed  int32 // number of sitemaps that list it
-	by      int32 // index in site.pages of a sitemap that lists it; nobody if no sitemap does
+	listed  int32 // number of sitemaps that list the URL
+	by      int32 // index in site.pages of a sitemap that lists the URL; nobody if no sitemap does
 	noIndex bool
-	names   bool // whether it names another page as canonical
-	hidden  bool // whether robots.txt forbids search engines to fetch it
-	scripts bool // whether it loads a script
+	names   bool // whether the page names another page as canonical
+	hidden  bool // whether robots.txt forbids search engines to fetch the page
+	scripts bool // whether the page loads a script
 	reached bool // whether a redirect leads to it, and a page links to that redirect
 }
 

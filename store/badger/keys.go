@@ -103,7 +103,7 @@ const (
 	keyQueue    byte = 'q'
 	keyURL      byte = 'u'
 	keyMetaCopy byte = 'v'
-	keyBlock    byte = 'z' // no other letter may come after it
+	keyBlock    byte = 'z' // the greatest of these letters, so all other keys come before these keys
 
 	// The letters of keys inside a block.
 	keyJournal byte = 'j'
@@ -218,9 +218,9 @@ func lastNum(key []byte) uint64 { return binary.BigEndian.Uint64(key[len(key)-8:
 // known is the value of a u key. The zero value means that nothing is known of the URL.
 type known struct {
 	state frontier.State
-	num   uint64 // visit number of its record; 0: it has none
+	num   uint64 // visit number of the URL's record; 0: the URL has no record
 	place place  // position in the host's queue while the URL is pending; afterwards only the depth is valid
-	url   string // "" if a record is all that is known
+	url   string // "" if only the record of the URL is known
 }
 
 // The first byte of an encoded known is the state, with two more bits.

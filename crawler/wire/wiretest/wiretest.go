@@ -57,7 +57,7 @@ func Encode(t testing.TB, codings string, body []byte) []byte {
 	return body
 }
 
-// ClosedPort returns an address of loopback on which no process listens or will listen, because its
+// ClosedPort returns a loopback address on which no process listens or will listen, because its
 // port is in use.
 func ClosedPort(t testing.TB) string {
 	t.Helper()

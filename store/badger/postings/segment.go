@@ -49,7 +49,7 @@ type segment struct {
 	file     *os.File
 	id       uint64
 	level    int
-	readOnly bool // the file is not removed even if it is damaged
+	readOnly bool // keep the file even if it is damaged
 	postings int
 	blocks   int
 	end      uint64 // where the blocks end
