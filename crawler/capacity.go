@@ -68,10 +68,10 @@ var shares = [paces]int{quick: 4, slow: 3, failing: 1}
 // limits of a crawl.
 type capacity struct {
 	connections int        // largest value of begun
-	ahead       int        // while arrived has at least this value, no turn begins
+	ahead       int        // no fetch begins while arrived has at least this value
 	begun       int        // number of turns that have begun and not ended
-	arrived     int        // number of these turns whose page waits for a worker or is being processed
-	asking      [paces]int // number of these turns whose request has not ended, by the pace of the host
+	arrived     int        // number of turns whose page waits for a worker or is being processed
+	asking      [paces]int // number of turns whose request has not ended, by the pace of the host
 }
 
 func newCapacity(opt *Options) capacity {
@@ -100,10 +100,10 @@ func (c *capacity) begin(of pace) {
 	c.asking[of]++
 }
 
-// room returns how many turns may be under way in this worker because of Options.MaxPages and
-// MaxBytes. Each of several workers has an equal share of the pages that remain, rounded up. So the
-// workers together may exceed MaxPages by one page each, plus pages of other workers that are not
-// counted yet.
+// room returns the number of URLs that this worker may fetch and process at once without exceeding
+// Options.MaxPages and MaxBytes. Each of several workers has an equal share of the pages that
+// remain, rounded up. So the workers together may exceed MaxPages by one page each, plus pages of
+// other workers that are not counted yet.
 func (s *schedule) room() int {
 	switch {
 	case s.hasAllBytes():

@@ -67,7 +67,7 @@ const (
 	shareSlack  = 8                     // 1/shareSlack is the fraction of its share by which a worker may exceed the share
 	mostHeld    = 1 << 13               // number of hosts claimed at the same time; at one page per second each, more than a machine can process
 	mostClaimed = 1 << 10               // number of hosts claimed in one call
-	claimEvery  = 20 * time.Millisecond // shortest interval between two calls while turns can begin
+	claimEvery  = 20 * time.Millisecond // shortest interval between two calls while URLs can be fetched
 	shareEvery  = pollOthers / 4        // shortest interval between two calls while the schedule has its full share
 )
 
@@ -150,7 +150,7 @@ func (c *claims) othersDue(now time.Time) bool {
 }
 
 // surplus returns the hosts that this schedule has claimed beyond its share. It prefers hosts
-// without turns under way.
+// without fetches under way.
 func (c *claims) surplus() []*host {
 	if c.share == 0 || len(c.held) <= c.share+c.share/shareSlack {
 		return nil

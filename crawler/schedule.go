@@ -67,18 +67,18 @@ type schedule struct {
 	opt   *Options
 	pages func() int64 // returns the number of pages in the store
 
-	mu        sync.Mutex                    // guards the fields below, all hosts, and all turns
+	mu        sync.Mutex                    // guards the fields below, all hosts, and all turns (fetches of URLs)
 	hosts     map[string]*host              // all hosts in memory, whether they are claimed or not
 	sweepAt   int                           // number of hosts at which sweep removes idle hosts
 	claims    claims                        // which hosts are claimed
 	addresses map[netip.Addr]*address       // the known IP addresses of hosts
 	resting   *priority.Queue[*host]        // hosts that must wait, by the time at which they are due
 	ready     [paces]*priority.Queue[*host] // hosts that may get a request now, by pace
-	capacity  capacity                      // limits the turns under way
+	capacity  capacity                      // limits the number of URLs that are being fetched or processed
 	bytes     int64                         // total size of the bodies fetched
 	demanding map[string]time.Duration      // the Crawl-delay of hosts that ask for more than MaxDelay
 	wake      chan struct{}                 // closed and replaced by a new channel when something has changed
-	paused    bool                          // no turn begins
+	paused    bool                          // while this is set, no fetch begins
 	limited   bool                          // MaxPages is reached: only requisites are fetched
 }
 
@@ -226,7 +226,7 @@ func (s *schedule) step() (*turn, action, error) {
 			h.supply, h.taking = dry, true // if URLs are found during the call, found sets supply again
 			takes = append(takes, taking{h, h.claim, min(max(takenMost/len(s.claims.held), 1), takeBatch)})
 			s.offer(h)
-		case len(takes) > 0: // take URLs before a turn begins
+		case len(takes) > 0: // take URLs from the frontier before a fetch begins
 			return nil, s.take(takes), nil
 		case len(h.urls) > 0:
 			return s.begin(h, now), nil, nil

@@ -178,7 +178,7 @@ const (
 	RootMain        = "main"        // <main> or role=main
 	RootDescent     = "descent"     // the smallest element that holds most of the running text
 	RootBody        = "body"        // the whole page, because no smaller element holds most of the running text
-	RootFallback    = "fallback"    // all text outside menus and marked boxes, because the other rules left no text
+	RootFallback    = "fallback"    // all text outside menus and elements marked as boilerplate, because the other rules left no text
 	RootPlain       = "plain"       // the whole plain text
 	RootDocument    = "document"    // the whole text of a document that is not HTML, see [FromBlocks]
 	RootStripped    = "stripped"    // all text between tags, because the HTML could not be parsed into a tree

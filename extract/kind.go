@@ -55,7 +55,8 @@ func kindOf(n *html.Node) kind {
 		atom.Tbody, atom.Thead, atom.Tfoot, atom.Hr, atom.Noscript, atom.Template, atom.Figcaption, atom.Frameset, atom.Object:
 		return group
 	case 0:
-		// Web components are elements with a "-" in their name. Most of them are laid out as boxes.
+		// Web components are elements with a "-" in their name. Most of them are laid out as block
+		// elements.
 		if strings.IndexByte(n.Data, '-') > 0 {
 			return group
 		}

@@ -23,7 +23,7 @@ type placed struct {
 	node        *html.Node
 	first, last int
 	from, to    int
-	elem        int32 // index in elems of the box around the node
+	elem        int32 // index in elems of the element around the node
 }
 
 // WriteHTML writes the page with its main text highlighted, and with the reason why the rest is not

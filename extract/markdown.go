@@ -134,9 +134,9 @@ func (s *survey) isShown(p *placed) bool {
 	return strings.TrimSpace(p.node.Data) == "" && fenced(p.node) != nil
 }
 
-// isAmongShown reports whether p is a picture in a block or a box of the main text. If the
-// innermost box around the picture has no text, the next box with text decides. A <figure> counts
-// as part of the picture, because its caption is never main text.
+// isAmongShown reports whether p is a picture in a block or an element of the main text. If the
+// innermost element around the picture has no text, the next element with text decides. A <figure>
+// counts as part of the picture, because its caption is never main text.
 func (s *survey) isAmongShown(p *placed) bool {
 	if p.first < p.last {
 		return s.blocks[p.first].taken

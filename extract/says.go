@@ -113,8 +113,8 @@ func (l *line) enter(n *html.Node) bool {
 	return false
 }
 
-// part adds a space before and after the text of a box, so that "<div>a</div><div>b</div>" becomes
-// "a b".
+// part adds a space before and after the text of a block element, so that
+// "<div>a</div><div>b</div>" becomes "a b".
 func (l *line) part(n *html.Node) {
 	if kindOf(n) != inline {
 		l.space = true

@@ -18,7 +18,7 @@
 // The worker takes URLs of the host, and returns the host with the information that the next worker
 // needs to be as polite. A claim ends when its host is returned, or when it is not renewed in time,
 // because the worker has died or is too slow. Later writes of that worker fail with [ErrLost], and
-// its unfinished URLs are free again.
+// other workers may take its unfinished URLs.
 //
 // The scheduler decides when a host may be requested again, see package crawler. The scheduler's
 // caller decides which URLs belong to a crawl.
@@ -174,7 +174,7 @@ type Held struct {
 type Grant struct {
 	Hosts   []Held
 	Others  int       // number of hosts that other workers have claimed
-	Waiting int       // number of unclaimed hosts that have free URLs; hosts with Rest.Idle are not counted
+	Waiting int       // number of unclaimed hosts with URLs that can be taken; hosts with Rest.Idle are not counted
 	Next    time.Time // when the next unclaimed host can be claimed; now if one can be already; zero: no unclaimed host has URLs
 
 	// Workers is the number of workers that asked for hosts within the last [Present], including
@@ -233,26 +233,26 @@ type Frontier interface {
 	// Revisit replaces them.
 	Requeue(ctx context.Context, items []Item) (int, error)
 
-	// Claim gives the worker up to n hosts for ttl. These hosts have free URLs, may be requested
-	// now, and are not claimed. They are chosen by the priority and then the depth of their first
-	// URL. Among equal hosts, those that have been due the longest come first. A host whose URLs
-	// are all due later cannot be claimed before the first of them is due. With n = 0, Claim only
-	// reports the state of the frontier, and counts the worker as present.
+	// Claim gives the worker up to n hosts for ttl. These hosts have URLs that can be taken, may be
+	// requested now, and are not claimed. They are chosen by the priority and then the depth of
+	// their first URL. Among equal hosts, those that have been due the longest come first. A host
+	// whose URLs are all due later cannot be claimed before the first of them is due. With n = 0,
+	// Claim only reports the state of the frontier, and counts the worker as present.
 	Claim(ctx context.Context, worker string, n int, ttl time.Duration) (Grant, error)
 
 	// Renew extends claims to ttl from now, and returns those that were lost.
 	Renew(ctx context.Context, claims []Claim, ttl time.Duration) (lost []Claim, err error)
 
-	// Take takes up to n free URLs of a claimed host, in the host's order. No other call returns
-	// these URLs until they are released or the claim ends. If Take returns neither URLs nor an
-	// error, the host has no free URL.
+	// Take takes up to n pending URLs of a claimed host that are due and not taken, in the host's
+	// order. No other call returns these URLs until they are released or the claim ends. If Take
+	// returns neither URLs nor an error, the host has no such URL.
 	Take(ctx context.Context, c Claim, n int) ([]Item, error)
 
 	// Release gives back a URL that was taken and is not finished. The URL is queued again as the
 	// given item, behind the other URLs of its priority and depth.
 	Release(ctx context.Context, c Claim, item Item) error
 
-	// Return ends a claim. The host's URLs that were taken and are not finished become free again,
+	// Return ends a claim. The host's URLs that were taken and are not finished are queued again,
 	// at their old positions. The next worker that claims the host gets rest. A persistent frontier
 	// stores the fields Blocked, Delay and Spent. The other fields of Rest are lost when the run
 	// ends.

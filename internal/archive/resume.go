@@ -210,7 +210,7 @@ func fetchAgain(ctx context.Context, requeue requeue, gone []answeredPage) error
 	return nil
 }
 
-// has reports whether the folder has a closed file of the crawl that the mark m names.
+// has reports whether the folder has a closed file of the crawl for which m is the stored state.
 func (a *Archive) has(m mark) bool {
 	found, _ := filepath.Glob(a.path(m.Crawl + "-*.warc.gz")) // the only possible error is a malformed pattern, which matches no file
 	return len(found) > 0

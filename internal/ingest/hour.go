@@ -87,8 +87,8 @@ type hours struct {
 // An hour records the results of the latest visits to the known pages of one host. A sign is a hash
 // of a page's text, see signOf.
 type hour struct {
-	last   []dedup.Hash                       // one element for each of the latest visits, oldest first: the sign of a page that may be an error page, or zero
-	alike  map[dedup.Hash]map[dedup.Hash]bool // signs of the texts that each new text has replaced, by the sign of the new text
+	last   []dedup.Hash                       // one element for each of the latest visits, oldest first: the sign (text hash) of a page that may be an error page, or zero
+	alike  map[dedup.Hash]map[dedup.Hash]bool // for the sign (text hash) of each new text, the signs of the texts that it has replaced
 	looked map[dedup.Hash]bool                // ids of completely different pages that wait for a second fetch
 	real   bool                               // a page was an error page at GoneAfter visits in a row, so the host has no outage, but has changed for good
 	why    string                             // why the host gets no more requests; "" if it gets requests

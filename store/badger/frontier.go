@@ -317,7 +317,7 @@ func (s *Store) Renew(ctx context.Context, claims []frontier.Claim, ttl time.Dur
 	return s.queue.claims.Renew(claims, now.Add(ttl)), nil
 }
 
-// Take returns up to n free URLs of a claimed host.
+// Take returns up to n URLs of a claimed host that are due and have not been taken.
 func (s *Store) Take(ctx context.Context, c frontier.Claim, n int) ([]frontier.Item, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -357,7 +357,7 @@ func (s *Store) ripenOf(h *waitingHost) error {
 	return s.ripen([]*waitingHost{h}, now)
 }
 
-// takeFrom reads up to n free URLs of lane l (one priority and depth) of host h from the disk,
+// takeFrom reads up to n URLs of host h with the priority and depth of lane l from the disk,
 // appends them to items, and marks them as handed out.
 func takeFrom(txn *badgerdb.Txn, h *waitingHost, l *lane, n int, items *[]frontier.Item) error {
 	it := txn.NewIterator(badgerdb.IteratorOptions{Prefix: lanePrefix(h.name, l.level)})
