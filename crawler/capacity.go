@@ -60,8 +60,9 @@ const (
 // answers per second, about as many as one processor can process.
 const slowAnswer = 2 * time.Second
 
-// shares has for each pace how many quarters of the connections its hosts may use, together with
-// the hosts of slower paces. The hosts of a pace may always use at least one connection.
+// shares contains for each pace the number of quarters of the connections that its hosts may use,
+// together with the hosts of slower paces. The hosts of a pace may always use at least one
+// connection.
 var shares = [paces]int{quick: 4, slow: 3, failing: 1}
 
 // A capacity counts the turns (URLs being fetched or processed), and compares their number with the

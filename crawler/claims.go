@@ -98,7 +98,7 @@ type unheld struct {
 	workers int       // number of workers that share the hosts, including this one; 0: not yet known
 }
 
-// vacant returns how many more hosts this schedule may claim.
+// vacant returns the number of further hosts that this schedule may claim.
 func (c *claims) vacant() int {
 	most := mostHeld
 	if c.share > 0 {
@@ -107,8 +107,9 @@ func (c *claims) vacant() int {
 	return max(most-len(c.held), 0)
 }
 
-// wanted reports whether to ask the frontier for hosts now, and for how many. If busy is true,
-// turns can begin on hosts that are claimed already, and the frontier is asked less often.
+// wanted reports whether to ask the frontier for hosts now, and returns the number of hosts to ask
+// for. If busy is true, URLs can be fetched from hosts that are claimed already, and the frontier
+// is asked less often.
 func (c *claims) wanted(busy bool, now time.Time) (n int, ask bool) {
 	if !c.next.IsZero() && !c.next.After(now) {
 		c.stale = true
@@ -133,7 +134,7 @@ func (c *claims) wanted(busy bool, now time.Time) (n int, ask bool) {
 // and no unclaimed host has URLs to fetch.
 func (c *claims) nothingLeft() bool { return !c.stale && c.others == 0 && c.waiting == 0 }
 
-// askAgain returns how long to wait before the frontier should be asked again.
+// askAgain returns the time to wait before the frontier should be asked again.
 func (c *claims) askAgain(now time.Time) time.Duration {
 	at := c.asked.Add(pollOthers)
 	if !c.next.IsZero() && c.next.Before(at) && c.vacant() > 0 {

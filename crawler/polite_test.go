@@ -202,12 +202,12 @@ func TestSchedulePerIP(t *testing.T) {
 		same(t, "URLs", len(w.ended), 140)
 		same(t, "at once to the shared address", open()[shared], 3)
 		same(t, "at once to the other", open()[alone], 8)
-		same(t, "took", time.Since(w.start), 34*time.Second) // 100 URLs, 3 at the same time
+		same(t, "took", time.Since(w.start), 34*time.Second) // 100 URLs, with three requests at the same time
 	})
 }
 
-// perAddress returns a function that returns the largest number of requests at the same time to
-// each address.
+// perAddress returns a function that returns the largest number of simultaneous requests to each
+// address.
 func perAddress(w *world) func() map[netip.Addr]int {
 	return func() map[netip.Addr]int {
 		// Requests last a second and start at whole seconds.

@@ -334,8 +334,8 @@ func (s *schedule) take(all []taking) action {
 	}
 }
 
-// addTaken adds URLs from the frontier to their host, unless the claim on the host was lost
-// meanwhile.
+// addTaken adds URLs from the frontier to their host, unless the claim on the host was lost in the
+// meantime.
 func (s *schedule) addTaken(t taking, urls []frontier.Item, lost bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

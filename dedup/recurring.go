@@ -58,8 +58,8 @@ type Recurring struct {
 	counts map[uint64]int // maps a block to the number of pages that have it, counted in the second reading
 }
 
-// NewRecurring returns a Recurring for a host with the given number of pages. This number
-// determines how many pages must have a block for it to recur.
+// NewRecurring returns a Recurring for a host with the given number of pages. The number determines
+// on how many of these pages a block must be to count as recurring.
 func NewRecurring(pages int) *Recurring {
 	r := &Recurring{counts: map[uint64]int{}}
 	r.least = uint8(min(max(recurringLeast, (pages+recurringShare-1)/recurringShare), RecurringAlways))

@@ -103,8 +103,9 @@ func (s Scheme) Keys(dst []uint64, sketch *Sketch) []uint64 {
 	return dst
 }
 
-// Meet returns how many keys two pages must share to become candidates. It returns Need for the
-// scheme "super". It returns 1 for "bands", and for "mega", where each key stands for two bands.
+// Meet returns the number of keys that two pages must share to become candidates. It returns Need
+// for the scheme "super". It returns 1 for "bands", and for "mega", where each key stands for two
+// bands.
 func (s Scheme) Meet() int {
 	if s.Name == "super" {
 		return s.Need

@@ -147,7 +147,7 @@ func NewReader(opt Options) *Reader {
 	return &Reader{opt: opt}
 }
 
-// Close stops the PDF engine. No other method may run at the same time or later.
+// Close stops the PDF engine. No other method may be running, or be called later.
 func (r *Reader) Close() error {
 	if r == nil || r.engine == nil {
 		return nil

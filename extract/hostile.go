@@ -404,8 +404,9 @@ func formatting(name []byte) bool {
 	return false
 }
 
-// attributes returns the number of attributes of a tag, or slightly more, and how many bytes it
-// read. rest begins after the tag's name. It follows the rules of the tokenizer.
+// attributes returns the number of attributes of a tag, or slightly more, and the number of bytes
+// that it read. The argument rest begins after the tag's name. The function follows the rules of
+// the tokenizer.
 func attributes(rest []byte) (n, i int) {
 	for i < len(rest) {
 		switch c := rest[i]; {

@@ -80,8 +80,8 @@ func (d *Document) Release() {
 	}
 }
 
-// MarkdownOptions select what Markdown contains. The zero value gives the text with its links and
-// without pictures.
+// MarkdownOptions select the content of the Markdown. The zero value gives the text with its links
+// and without pictures.
 type MarkdownOptions struct {
 	// Pictures includes the pictures of the main text, each address once. Pictures with alt="" are
 	// left out, because they are decoration.

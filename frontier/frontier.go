@@ -9,7 +9,7 @@
 //	front := frontier.NewMemory()
 //	url, err := frontier.Canonical("HTTP://Example.com/%7Ejo#top") // http://example.com/~jo
 //	n, err := front.Discover(ctx, []frontier.Item{{URL: url}})     // 1: it was not known
-//	grant, err := front.Claim(ctx, "me", 1, time.Minute)           // a host that no other worker requests meanwhile
+//	grant, err := front.Claim(ctx, "me", 1, time.Minute)           // a host that no other worker requests in the meantime
 //	items, err := front.Take(ctx, grant.Hosts[0].Claim, 10)
 //
 // # Hosts are claimed, not URLs
@@ -271,6 +271,6 @@ type Reader interface {
 	// Hosts yields every host with pending URLs, in no particular order.
 	Hosts(ctx context.Context) iter.Seq2[Host, error]
 
-	// Counts returns how many URLs are in each state.
+	// Counts returns the number of URLs in each state.
 	Counts(ctx context.Context) (Counts, error)
 }

@@ -73,8 +73,9 @@ func webLink(rawURL string) string {
 	return rawURL
 }
 
-// plain returns s on one line without control characters. The template escapes it for HTML and puts it
-// into a <bdi> element, so that text in a right-to-left script does not reorder what follows.
+// plain returns s on one line without control characters. The template escapes it for HTML and puts
+// it into a <bdi> element, so that text in a right-to-left script does not reorder the text after
+// it.
 func plain(s string) string { return strings.TrimSpace(harmless.Plain(s)) }
 
 // A Segment is a segment of a bar chart: its CSS class, and its start and width in percent of the

@@ -206,7 +206,7 @@ type Tally struct {
 	GivenUp  map[string]int64 `json:"given_up,omitempty"` // number of errors of each kind after which a URL was retried and finally given up
 }
 
-// Records returns how many records were counted.
+// Records returns the number of records that were counted.
 func (t *Tally) Records() int64 {
 	return t.Pages() + t.Other + t.Redirects + t.Errors + t.Blocked + t.Skipped + t.Sitemaps + t.Later
 }
@@ -229,7 +229,7 @@ func (t *Tally) Failed() map[string]int64 {
 	return failed
 }
 
-// Pages returns how many pages were judged.
+// Pages returns the number of pages that were judged.
 func (t *Tally) Pages() int64 { return t.Unique + t.Exact + t.Near + t.Thin }
 
 // Add adds one record to the counts.

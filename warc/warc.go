@@ -34,7 +34,7 @@ import (
 	"time"
 )
 
-// A Type is the type of a record, which tells what the record's block contains.
+// A Type is the type of a record, which determines the content of the record's block.
 type Type string
 
 const (

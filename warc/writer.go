@@ -26,7 +26,7 @@ import (
 // By RFC 9110 it is the body without chunked coding, but for some readers it is all bytes after the
 // head. In a response without chunked coding these are the same bytes.
 
-// Options configures how records are written. The zero value writes compressed records with SHA-256
+// Options determine how records are written. The zero value writes compressed records with SHA-256
 // digests.
 type Options struct {
 	Digest Digest // hash algorithm for new records; "": SHA256

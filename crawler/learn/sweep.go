@@ -64,8 +64,8 @@ func (s *Sweep) Look(url string, now time.Time) (a Advice, chunk int) {
 	return a, chunk
 }
 
-// Size returns how many of the postponed URLs with this advice should be fetched. Call it after Look
-// was called for all postponed URLs of the host.
+// Size returns the number of postponed URLs with this advice that should be fetched. Call it after
+// Look was called for all postponed URLs of the host.
 func (s *Sweep) Size(a Advice) int {
 	if p := s.site.Patterns[a.Pattern]; p == nil || p.givesTexts() {
 		return s.chunks[a]

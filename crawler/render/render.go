@@ -200,7 +200,7 @@ func (b *Browser) enter() (*instance, error) {
 	return b.now, nil
 }
 
-// bound returns how many bytes of memory a browser may use before it is replaced.
+// bound returns the number of bytes of memory that a browser may use before it is replaced.
 func (b *Browser) bound() int64 { return b.opt.Memory * int64(1+b.opt.Tabs) / 2 }
 
 // retire makes sure that the current process gets no more pages. The process ends when its last

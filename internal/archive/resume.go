@@ -146,8 +146,8 @@ func (a *Archive) resume(ctx context.Context, m mark) (lost int, err error) {
 	return 0, a.begin(ctx)
 }
 
-// cut truncates the open file after the answer of the last page in all. It returns how many of the
-// pages in all have no answer in the file.
+// cut truncates the open file after the answer of the last page in all. It returns the number of
+// pages in all that have no answer in the file.
 func (a *Archive) cut(ctx context.Context, all []answeredPage) (lost int, err error) {
 	t := &tail{a.store, a.file, a.mark.name()}
 	end, gone, err := t.end(ctx, all)

@@ -307,8 +307,8 @@ func (c *sideBySide) left(p pair, rule dedup.Rule) {
 	c.leftSays = fmt.Sprintf("the texts that were not extracted differ (%s and %s)", report.Grouped(a.LeftWords), report.Counted(b.LeftWords, "word"))
 }
 
-// leftDiffers returns how many of the words that extraction left out of one page were not left out
-// of the other page. It counts in both directions and returns the larger count.
+// leftDiffers returns the number of words that extraction left out of one page but not out of the
+// other page. It counts in both directions and returns the larger count.
 func leftDiffers(docs [2]*extract.Document, rule dedup.Rule) int {
 	var only [2]int
 	count := map[string]int{}

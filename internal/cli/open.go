@@ -151,8 +151,8 @@ func outsideFolders(name string, folders []string) error {
 	return nil
 }
 
-// A newStore remembers what existed at a path before a command opened a store there, so that
-// discard can remove exactly what the command has created.
+// A newStore remembers whether a file or folder existed at a path before a command opened a store
+// there, so that discard can remove exactly what the command has created.
 type newStore struct {
 	dir      string
 	born     bool // there was no store in dir before

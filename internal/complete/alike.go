@@ -180,7 +180,7 @@ type LikeMember struct {
 	Resemblance float64 // exact resemblance to the leader, 0 to 1
 }
 
-// Below groups the pages that are leaders at the given similarity by how much they resemble each
+// Below groups the pages that are leaders at the given similarity by their resemblance to each
 // other. A group is a cluster at the lowest similarity that splits into several clusters at the
 // given one. The largest group comes first. In each group, the member with the highest resemblance
 // to the leader comes first. If several pages have the same text, Below returns only the one that

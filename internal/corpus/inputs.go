@@ -50,8 +50,8 @@ func (in *Inputs) Again() *Inputs {
 		Fields: in.Fields, Documents: in.Documents, MaxRecord: in.MaxRecord, Unreadable: func(error) {}}
 }
 
-// Read returns how many bytes of files were read so far, before decompression. A skipped file
-// counts as read.
+// Read returns the number of bytes of files that were read so far, before decompression. A skipped
+// file counts as read.
 func (in *Inputs) Read() int64 { return in.bytesRead.Load() }
 
 // Size returns the total size of the files in bytes, or -1 if one of them is not a regular file,

@@ -84,7 +84,7 @@ var table = map[string]struct {
 	"internal/tools/bruteforce":   {[]string{"dedup"}, nil},                       // a test tool that checks the output of skink
 	"internal/tools/labelpairs":   {[]string{"extract"}, nil},                     // a tool that makes labelled pairs for skink tune
 	"internal/tools/webgen":       {nil, nil},                                     // a test tool that serves a generated web with known properties
-	"internal/tools/websites":     {nil, nil},                                     // a test tool that serves generated sites, for testing what a crawl learns
+	"internal/tools/websites":     {nil, nil},                                     // a test tool that serves generated sites, for testing how a crawl learns
 	"internal/tools/graft":        {[]string{"extract", "dedup"}, nil},            // a test tool that measures how stable the main text is
 }
 

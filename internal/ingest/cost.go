@@ -42,7 +42,8 @@ const (
 	often     = 0.125 // share of pages that outgrow a light tree above which the largest share is reserved at once
 )
 
-// costs learns how much memory pages need, depending on their size.
+// costs estimates the memory that pages need, depending on their size, from the pages that were
+// read before.
 type costs struct {
 	mu    sync.Mutex
 	heavy [65]float64 // guarded by mu: share of pages whose tree outgrew a light tree, by the bit length of the page's size in bytes
@@ -51,8 +52,8 @@ type costs struct {
 // most returns the largest size, in bytes, of the parsed tree of a page of size bytes.
 func most(size int) int64 { return min(extract.MaxTree, 8<<20+64*int64(size)) }
 
-// tree returns how many bytes of memory to reserve for the tree of a page of size bytes when the
-// page is read first.
+// tree returns the number of bytes of memory to reserve for the tree of a page of size bytes when
+// the page is read first.
 func (c *costs) tree(size int) int64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -188,9 +188,9 @@ func (got *reading) deadly(deaths int) *reading {
 	return &given
 }
 
-// need returns how many bytes of memory to reserve for reading a page. If the process died before
-// while it read the page, need returns more memory than there is, so that no other page is read at
-// the same time.
+// need returns the number of bytes of memory to reserve for reading a page. If the process died
+// before while it read the page, need returns more memory than there is, so that no other page is
+// read at the same time.
 func (r *reader) need(page *crawler.Page, tree int64) int64 {
 	if r.flight.suspect(page.Item.URL) > 0 {
 		return 1 << 62

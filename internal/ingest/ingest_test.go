@@ -601,7 +601,7 @@ func TestReplay(t *testing.T) {
 	defer s.Close()
 	p = start(t, s, testOptions(t))
 	gone := *first
-	gone.Problem, gone.Status = crawler.ProblemStatus, 404 // the page was removed meanwhile
+	gone.Problem, gone.Status = crawler.ProblemStatus, 404 // the page was removed in the meantime
 	handle(t, p, &gone, article("http://a.test/2", a))
 	if err := p.Close(); err != nil {
 		t.Fatal(err)

@@ -80,7 +80,7 @@ type holder struct {
 }
 
 // holders returns the holder of each name. It checks the names in memory first, and then the store.
-// So it also finds names that are stored meanwhile.
+// So it also finds names that are stored in the meantime.
 func (n *naming) holders(ctx context.Context, names []string) ([]holder, error) {
 	if len(names) == 0 {
 		return nil, nil

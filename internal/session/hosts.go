@@ -24,7 +24,7 @@ func slowest(all []crawler.HostState) []crawler.HostState {
 }
 
 // leftAlone returns the hosts to which the crawl sends no requests now, the longest wait first, at
-// most MostHosts. It also returns how many such hosts there are.
+// most MostHosts. It also returns the number of all such hosts.
 func leftAlone(all []crawler.HostState, now time.Time) ([]crawler.HostState, int) {
 	list := slices.DeleteFunc(slices.Clone(all), func(h crawler.HostState) bool { return !h.Until.After(now) && !h.Budget && h.Alone == "" })
 	slices.SortStableFunc(list, func(a, b crawler.HostState) int { return b.Until.Compare(a.Until) })

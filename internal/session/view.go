@@ -166,8 +166,8 @@ func MomentOf(ctx context.Context, s store.Reader) (m view.Moment, err error) {
 	return m, err
 }
 
-// processMemory returns how many bytes of memory the Go runtime has obtained from the system and
-// not returned.
+// processMemory returns the number of bytes of memory that the Go runtime has obtained from the
+// system and not returned.
 func processMemory() int64 {
 	samples := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
 	metrics.Read(samples)

@@ -61,7 +61,7 @@ func readWorkers(ctx context.Context, s interface {
 }
 
 // changeWorkers reads the states of all workers from the store, calls change on them, and writes
-// the result. If another worker wrote meanwhile, it tries again.
+// the result. If another worker wrote in the meantime, it tries again.
 func changeWorkers(ctx context.Context, m store.Meta, change func(map[string]WorkerState) error) error {
 	for {
 		all, old, err := readWorkers(ctx, m)

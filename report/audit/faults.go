@@ -126,7 +126,7 @@ func (h *byHost) add(host string, fault markup.Fault, at int32) {
 	n.pages++
 }
 
-// String returns how many pages of a host have a fault, such as "12 of 30".
+// String returns the number of pages of a host that have a fault, such as "12 of 30".
 func (h *byHost) String(host string, fault markup.Fault) any {
 	n := h.faults[hostFault{host, fault}]
 	if n == nil {

@@ -203,8 +203,9 @@ func (b *batch) ripened(it frontier.Item, p place, now time.Time) error {
 	return b.enqueue(id, u, it, now)
 }
 
-// openHost adds a host to the queue in memory, unless it is there. It reads from disk what an
-// earlier process stored about the host, such as when it may be requested again.
+// openHost adds a host to the queue in memory, unless it is there. It reads from disk the data that
+// an earlier process stored about the host, such as the time from which the host may be requested
+// again.
 func (b *batch) openHost(name string) error {
 	if b.s.queue.hosts[name] != nil {
 		return nil

@@ -63,7 +63,7 @@ func TestDiskFull(t *testing.T) {
 	}
 }
 
-// writeUntilFull returns how many pages were committed.
+// writeUntilFull returns the number of pages that were committed.
 func writeUntilFull(t *testing.T, dir string) (committed int) {
 	s, err := Open(dir, Options{Create: true, Reserve: -1})
 	if err != nil {

@@ -22,7 +22,8 @@ import (
 // are moved back by the difference. If the clock is set forward, claims expire early, and workers
 // claim their hosts again.
 
-// A serverClock estimates by how much the server's clock is ahead of the clock of this process.
+// A serverClock estimates the time by which the server's clock is ahead of the clock of this
+// process.
 type serverClock struct {
 	ours func() time.Time
 

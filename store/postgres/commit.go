@@ -92,10 +92,10 @@ func (s *Store) commitAll(calls [][]*store.Entry) ([][]store.Outcome, error) {
 	return outcomes, nil
 }
 
-// together returns how many of the first entries can be committed in one transaction. It stops
-// before an entry whose page is among the earlier entries. It also stops before a link to such a
-// page if that page was never taken from the queue. The order of the two then decides whether the
-// page is queued again.
+// together returns the number of entries, from the first, that can be committed in one transaction.
+// It stops before an entry whose page is among the earlier entries. It also stops before a link to
+// such a page if that page was never taken from the queue. The order of the two then decides
+// whether the page is queued again.
 func together(entries []*store.Entry) int {
 	pages, unclaimed := map[dedup.Hash]bool{}, map[dedup.Hash]bool{}
 	for n, e := range entries {
