@@ -90,7 +90,7 @@ func (s *schedule) vacate(a *address) {
 		h := a.waiting[0]
 		a.waiting = a.waiting[1:]
 		if !h.parked {
-			continue // the host is no longer waiting
+			continue // the host no longer waits in this queue
 		}
 		s.offer(h)
 		if h.spot.Queue() == s.ready[h.pace()] && len(h.urls) > 0 {

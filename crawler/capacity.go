@@ -52,7 +52,7 @@ const (
 	quick pace = iota
 	slow
 	failing
-	paces // number of classes
+	paces // number of paces
 )
 
 // slowAnswer is the longest time in which a quick host answers. A quarter of the connections is
@@ -68,7 +68,7 @@ var shares = [paces]int{quick: 4, slow: 3, failing: 1}
 // A capacity counts the turns (URLs being fetched or processed), and compares their number with the
 // limits of a crawl.
 type capacity struct {
-	connections int        // largest value of begun
+	connections int        // largest number of turns under way
 	ahead       int        // no fetch begins while arrived has at least this value
 	begun       int        // number of turns that have begun and not ended
 	arrived     int        // number of turns whose page waits for a worker or is being processed

@@ -124,7 +124,7 @@ func (c *claims) wanted(busy bool, now time.Time) (n int, ask bool) {
 		least = claimEvery
 	case c.stale && n > 0:
 		least = 0
-	case c.stale && c.share > 0: // the share may have grown
+	case c.stale && c.share > 0: // the worker's share may have grown
 		least = shareEvery
 	}
 	return n, now.Sub(c.asked) >= least

@@ -43,9 +43,9 @@ import (
 
 // Values of Options.Render, which select the pages that a browser renders before they are read.
 const (
-	RenderOff    = "off"    // no pages
+	RenderOff    = "off"    // render no pages
 	RenderAuto   = "auto"   // pages for which the handler returns ErrRender
-	RenderAlways = "always" // all HTML pages
+	RenderAlways = "always" // render all HTML pages
 )
 
 // ErrRender is the error of a [Handler] that asks for a page to be rendered by a browser. The
@@ -260,7 +260,7 @@ func (s *schedule) watchAside(ctx context.Context, h *host, number int) context.
 		WroteRequest: func(httptrace.WroteRequestInfo) {
 			s.mu.Lock()
 			defer s.mu.Unlock()
-			if h.asked.Before(time.Now()) { // no later request is planned
+			if h.asked.Before(time.Now()) { // no later request of the host is planned
 				h.sent(number)
 				s.offer(h)
 				s.changed()

@@ -292,7 +292,7 @@ func TestScheduleMaxBytes(t *testing.T) {
 		if err := c.Run(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if got := c.Fetched(); got < 10_000 || got > 10_000+4*1000 { // answers in flight are kept
+		if got := c.Fetched(); got < 10_000 || got > 10_000+4*1000 { // the crawl keeps answers that arrive after the limit was reached
 			t.Errorf("%d bytes were fetched", got)
 		}
 		same(t, "pending", w.pending(t), 100-c.Fetched()/1000)

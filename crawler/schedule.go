@@ -70,7 +70,7 @@ type schedule struct {
 	mu        sync.Mutex                    // guards the fields below, all hosts, and all turns (fetches of URLs)
 	hosts     map[string]*host              // all hosts in memory, whether they are claimed or not
 	sweepAt   int                           // number of hosts at which sweep removes idle hosts
-	claims    claims                        // which hosts are claimed
+	claims    claims                        // knows the hosts that are claimed
 	addresses map[netip.Addr]*address       // the known IP addresses of hosts
 	resting   *priority.Queue[*host]        // hosts that must wait, by the time at which they are due
 	ready     [paces]*priority.Queue[*host] // hosts that may get a request now, by pace

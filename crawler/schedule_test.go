@@ -732,7 +732,7 @@ func TestScheduleStops(t *testing.T) {
 		if err := w.run(ctx, func(o *Options) { o.IgnoreRobots = true }); !errors.Is(err, context.Canceled) {
 			t.Errorf("got %v, want that the context ended", err)
 		}
-		same(t, "took", time.Since(w.start), 22*time.Second) // Grace is 10 s
+		same(t, "took", time.Since(w.start), 22*time.Second) // the run is stopped after 12 s, and Grace is 10 s
 		same(t, "pages", w.Pages(), 3)                       // these pages arrive after 5, 10 and 15 s
 		same(t, "asked", len(w.asked), 4)
 		same(t, "pending", w.pending(t), 50)

@@ -92,7 +92,7 @@ func TestScopeMoved(t *testing.T) {
 		{"http://www.example.co.uk/", "http://shop.example.co.uk/", true},
 		{"http://example.com/", "http://example.org/", false},
 		{"http://one.github.io/", "http://two.github.io/", false},
-		{"http://example.com/", "http://example.com/login", false}, // an exclude pattern matches
+		{"http://example.com/", "http://example.com/login", false}, // one of the exclude patterns matches
 	} {
 		s := newScope(t, ScopeHost, []string{"/blog/"}, []string{"/login"}, c.from)
 		if got := s.Moved(c.from, c.to); got != c.want {

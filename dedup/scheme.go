@@ -19,7 +19,7 @@ const (
 // A Scheme defines how a sketch becomes the keys of an index, and how many equal keys make two
 // pages candidates.
 type Scheme struct {
-	Name string // bands, super or mega
+	Name string // "bands", "super" or "mega"
 	Rows int    // number of minima in one band
 	Need int    // number of equal bands that makes two pages candidates
 }

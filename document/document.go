@@ -63,7 +63,7 @@ var (
 // An Error means that the text of a document cannot be read.
 type Error struct {
 	Type string // media type of the document
-	Err  error  // reason, one of the errors above
+	Err  error  // cause of the error, one of the errors above
 }
 
 func (e *Error) Error() string { return "no text in this " + names[e.Type] + ": " + e.Err.Error() }

@@ -26,7 +26,7 @@ const (
 func says(n *html.Node, most int) string {
 	if c := n.FirstChild; c != nil && c.NextSibling == nil && c.Type == html.TextNode {
 		if s := strings.Trim(c.Data, " \t\r\n"); len(s) <= most && isLine(s) && s != "" {
-			return s // fast path for most links: no copy
+			return s // fast path for most links, which need no copy
 		}
 	}
 	l := line{most: most}

@@ -55,7 +55,7 @@ type elem struct {
 	parent      int32
 	end         int32 // the descendants of the box follow it in elems, before index end
 	first, last int32 // the blocks of the box are blocks[first:last]
-	controls    int32 // number of form fields inside it
+	controls    int32 // number of form fields inside the element
 	kind        kind
 	mark        mark
 	byID        mark // the marks that the box has only because of its id attribute

@@ -43,7 +43,7 @@ var ErrLost = errors.New("the claim on the host has expired")
 
 // An Item is one URL to fetch, with the facts about its discovery that its record needs.
 type Item struct {
-	URL   string // canonical, see [Canonical]
+	URL   string // canonical URL, see [Canonical]
 	Via   string // the first URL of the chain of redirects that led to URL; "": no redirect did
 	Depth int    // number of links from the nearest seed; 0 for a seed and the target of its redirect
 	Hops  int    // number of redirects in a row that led to URL; for a Requisite, number of redirects and style sheets in a row
@@ -79,11 +79,11 @@ const (
 type State uint8
 
 const (
-	Unknown    State = 0 // never discovered
+	Unknown    State = 0 // the URL was never discovered
 	Pending    State = 1 // waiting to be fetched, or being fetched
-	Fetched    State = 2 // answered with a page or file
-	Redirected State = 3 // answered with a redirect
-	Blocked    State = 4 // forbidden by robots.txt
+	Fetched    State = 2 // the server answered with a page or file
+	Redirected State = 3 // the server answered with a redirect
+	Blocked    State = 4 // robots.txt forbids the URL
 	Failed     State = 5 // the URL has no page; its record has the reason
 	GivenUp    State = 6 // all permitted attempts failed; its record has the reason
 	Outside    State = 7 // a page links to the URL, but the crawl excludes it; Discover queues the URL if it is included later
@@ -113,7 +113,7 @@ type Rest struct {
 	Blocked time.Time     // the host asked to get no requests before this time, see MostBlocked
 	Delay   time.Duration // minimum time between two requests that the host asked for; 0: it asked for none
 	Took    time.Duration // moving average of the time that the host takes to answer a request; 0: unknown
-	Trouble Trouble       // recent failures
+	Trouble Trouble       // recent failures of the host
 	Spent   Spent         // amount of data fetched from the host in this crawl; zero if the crawl does not limit it
 }
 

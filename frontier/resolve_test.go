@@ -213,7 +213,7 @@ func TestResolvePlain(t *testing.T) {
 		}
 		href := drawPath(t)
 		if rapid.IntRange(0, 9).Draw(t, "long") == 0 {
-			href = strings.Repeat(href, 40) // lengths around the limits
+			href = strings.Repeat(href, 40) // makes lengths around the limits likely
 		}
 		if rapid.Bool().Draw(t, "absolute") {
 			href = drawURL(t)

@@ -90,7 +90,7 @@ const (
 	packedByPage   = 1 << 5
 	packedParts    = 1 << 6
 
-	packedShort = 0       // the first byte of a short list
+	packedShort = 0       // first byte of a short list, which is not compressed
 	shortList   = 4 << 10 // bytes; for longer lists zstd saves more, and the time to make its tables matters less
 )
 

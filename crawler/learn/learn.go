@@ -50,7 +50,7 @@ type Rule string
 
 const (
 	Copies   Rule = "pattern of duplicates"
-	View     Rule = "view of a page" // see views.go
+	View     Rule = "view of a page" // the URL is a view of a page, see views.go
 	Calendar Rule = "endless calendar"
 	Growing  Rule = "growing path"
 	Farm     Rule = "link farm"
@@ -109,7 +109,7 @@ type Host struct {
 	Extra    int64               `json:"extra,omitempty"`    // number of these pages that are views, or have URLs with the form of a trap
 	New      int64               `json:"new,omitempty"`      // number of pages with new texts, without views and traps
 	Last     int64               `json:"last,omitempty"`     // number of URLs that were queued as last samples, see sweep.go
-	Patterns map[string]*Pattern `json:"patterns,omitempty"` // by name, see [Host.patterns]
+	Patterns map[string]*Pattern `json:"patterns,omitempty"` // patterns by name, see [Host.patterns]
 	Values   map[string][]string `json:"values,omitempty"`   // the values of each parameter, see [Host.valuesOf]; more than fewValues elements mean too many values
 	Said     seen                `json:"said,omitzero"`      // hashes of the lines, links and URLs of the host's pages
 
@@ -123,7 +123,7 @@ type Host struct {
 	Rows    int `json:"rows,omitempty"`    // number of patterns whose last leastRow pages were copies
 	Answers int `json:"answers,omitempty"` // number of patterns whose probe was answered with a page
 
-	name, key []byte // buffers of patterns and valuesOf
+	name, key []byte // buffers that patterns and valuesOf reuse
 }
 
 // Proofs counts the claims of a host that proved right, and those that proved wrong. Older claims

@@ -285,7 +285,7 @@ func appendGeneral(shape []byte, segment string, last bool) []byte {
 	switch digits, letters, hex := kinds(stem); {
 	case stem == "":
 		return append(shape, segment...)
-	case digits && !letters: // a number or a date
+	case digits && !letters: // the segment is a number or a date
 		return append(append(shape, "{n}"...), ext...)
 	case digits && hex && len(stem) >= leastHash:
 		return append(append(shape, "{hash}"...), ext...)

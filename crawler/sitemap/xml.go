@@ -207,7 +207,7 @@ func (l *list) closed(name string, emit func(Entry) error) error {
 		inURL, last := l.inURL(), l.open[len(l.open)-1]
 		var err error
 		switch {
-		case inURL && !l.inEntry(): // an element inside the URL
+		case inURL && !l.inEntry(): // an element inside the element with the URL
 			l.open = l.open[:len(l.open)-1]
 			continue
 		case l.isEntry(last):

@@ -230,7 +230,7 @@ func decodeGzip(r *bufio.Reader) (io.Reader, func()) {
 type members struct {
 	in   *bufio.Reader
 	z    *gzip.Reader
-	open bool // z is inside a member
+	open bool // z has begun to read a gzip member, and has not ended it
 }
 
 func (m *members) Read(p []byte) (int, error) {

@@ -42,7 +42,7 @@ const (
 
 // An Exchange is one request and its outcome.
 type Exchange struct {
-	Request *http.Request // see [NewRequest]
+	Request *http.Request // the request that is sent, see [NewRequest]
 	Limit   int64         // number of bytes after which the decoded body of a page is cut; other bodies are cut at MaxOtherBody
 	Clock   *Clock        // measures the time of the exchange
 

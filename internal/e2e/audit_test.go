@@ -47,7 +47,7 @@ func TestAudit(t *testing.T) {
 			}
 		}
 	}
-	delete(got, "canonicals.self") // lists pages without a fault
+	delete(got, "canonicals.self") // this finding lists pages without a fault
 	var names []string
 	for name := range got {
 		names = append(names, name)

@@ -33,8 +33,8 @@ var table = map[string]struct {
 	"crawler/access":              {nil, nil},
 	"crawler/render":              {[]string{"internal/lock"}, nil},
 	"crawler/signature":           {nil, nil},
-	"crawler/hostile":             {nil, nil}, // only tests
-	"internal/e2e":                {nil, nil}, // only tests
+	"crawler/hostile":             {nil, nil}, // this package has only tests
+	"internal/e2e":                {nil, nil}, // this package has only tests
 	"crawler":                     {[]string{"frontier", "crawler/access", "crawler/signature", "crawler/robots", "crawler/wire", "crawler/render", "internal/lru", "crawler/folder", "internal/priority", "crawler/sitemap", "crawler/learn"}, []string{"github.com/gocolly/colly"}},
 	"extract/node":                {nil, nil},
 	"extract/markup":              {[]string{"extract/node"}, nil},

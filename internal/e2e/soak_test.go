@@ -271,7 +271,7 @@ const (
 
 type sample struct {
 	at                time.Time
-	live, resident    uint64 // in bytes
+	live, resident    uint64 // memory in bytes
 	goroutines, files int
 }
 
@@ -354,7 +354,7 @@ func checkFlat(t *testing.T, records []*store.Record, samples []sample) {
 	}
 	warm, end := between(at(0.25), at(0.5)), between(at(0.75), at(1))
 	if len(warm) == 0 || len(end) == 0 {
-		return // the crawl was too short
+		return // the crawl was too short for a comparison
 	}
 	if m, n := leastLive(warm), leastLive(end); float64(n) > mostGrowth*float64(m)+growthFloor {
 		t.Errorf("the memory always held grew from %d MB in the second quarter to %d MB in the last", m>>20, n>>20)

@@ -20,7 +20,7 @@ type electing struct {
 	mu      sync.Mutex
 	held    map[dedup.Hash]bool // guarded by mu: clusters whose locks are held, by the id of the leader
 	all     bool                // guarded by mu: one candidate holds all locks
-	waiting []*candidate        // guarded by mu: in order of arrival
+	waiting []*candidate        // guarded by mu: the candidates that wait, in order of arrival
 }
 
 // A candidate is a page that waits for the locks of some clusters.

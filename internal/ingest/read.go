@@ -95,7 +95,7 @@ func (r *reader) read(ctx context.Context, page *crawler.Page, leads *crawler.Le
 		return nil, share, ctx.Err()
 	case errors.Is(err, crawler.ErrRender):
 		return nil, share, err
-	case errors.Is(err, extract.ErrNotText): // a feed still has links
+	case errors.Is(err, extract.ErrNotText): // the file is a feed, which still has links
 		got = got.notText(page.Body)
 	case errors.As(err, &unreadable):
 		got = got.notText(page.Body)

@@ -26,7 +26,7 @@ func TestSaidBy(t *testing.T) {
 	junk := func(seed uint64) string { return apology + " " + words(seed, 40) }
 	for _, c := range []struct {
 		name         string
-		others       [][2]string // title and text
+		others       [][2]string // title and text of each other page
 		title, said  string      // title and text of the answer at /page/qwertz
 		page, text   string      // title and text of the page
 		url          string      // URL of the page; "": /page/brushes

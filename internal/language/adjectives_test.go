@@ -65,8 +65,8 @@ func TestAdjectiveLimits(t *testing.T) {
 		got        bool
 	}{
 		{"en", "open", false},      // in WordNet's corpus, more often a verb
-		{"en", "pretty", false},    // as often an adverb
-		{"en", "complete", true},   // also a verb
+		{"en", "pretty", false},    // this word is as often an adverb
+		{"en", "complete", true},   // this word is also a verb
 		{"en", "interested", true}, // a participle that is mainly used as an adjective
 		{"ru", "достоевский", true},
 		{"ru", "соблазном", true}, // a noun that is missing from the list of exceptions

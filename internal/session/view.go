@@ -41,7 +41,7 @@ func (o ours) Read(_ context.Context, do func(store.Reader) error) error { retur
 // A shownCrawl provides the data of a running crawl to a view.
 type shownCrawl struct {
 	*running
-	memory int64 // memory for pages in bytes
+	memory int64 // bytes of memory for pages
 	stop   func()
 
 	mu       sync.Mutex

@@ -88,7 +88,7 @@ type presence struct {
 	name   string
 	state  WorkerState
 	report func(*WorkerState)
-	stop   context.CancelFunc // stops tell
+	stop   context.CancelFunc // ends the goroutine that runs tell
 	ended  sync.WaitGroup
 }
 

@@ -27,7 +27,7 @@ func checkList(name string) *List {
 
 // addChecks adds a finding for each of the checks that have the list's name, and columns for them.
 func (l *List) addChecks(all []markup.Check) {
-	checks := map[string]markup.Fault{} // by name of the finding
+	checks := map[string]markup.Fault{} // faults by the names of their findings
 	header := false                     // some of the checks are about the header
 	for _, c := range all {
 		list, name, _ := strings.Cut(c.Name, ".")

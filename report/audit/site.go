@@ -32,7 +32,7 @@ type page struct {
 	last    int32 // index in site.pages of the last page that was read and has a link to the URL
 	out     int32 // number of links in the page
 	ways    int32 // number of links in the page that a visitor can click
-	status  int16 // HTTP status
+	status  int16 // HTTP status of the answer
 	listed  int32 // number of sitemaps that list the URL
 	by      int32 // index in site.pages of a sitemap that lists the URL; nobody if no sitemap does
 	noIndex bool

@@ -218,7 +218,7 @@ func reopenIndex(t *testing.T, s *Store, dir string, size int) {
 	}
 	names, err := filepath.Glob(filepath.Join(dir, "*"+postings.SegmentExt))
 	if err != nil || len(names) == 0 {
-		return // too few pages for a segment
+		return // a segment needs more pages
 	}
 	if err := os.Remove(names[0]); err != nil {
 		t.Fatal(err)

@@ -280,13 +280,13 @@ func decodeKnown(b []byte) (k known, err error) {
 // Bits of the first byte of an encoded item. Each bit means that the item has the field. The fields
 // follow in this order.
 const (
-	itemHops     = 1 << iota // a varint
-	itemTries                // a varint
-	itemVia                  // a length (varint) and as many bytes
-	itemKind                 // a byte
-	itemDue                  // nanoseconds since 1970, 8 bytes
-	itemETag                 // in the same form as itemVia
-	itemModified             // in the same form as itemVia
+	itemHops     = 1 << iota // Hops as a varint
+	itemTries                // Tries as a varint
+	itemVia                  // Via as its length (a varint) and its bytes
+	itemKind                 // Kind as a byte
+	itemDue                  // Due as nanoseconds since 1970, 8 bytes
+	itemETag                 // ETag in the same form as Via
+	itemModified             // Modified in the same form as Via
 )
 
 // encodeItem encodes an item without its priority and depth, which [encodeQueued] adds if the key

@@ -117,5 +117,5 @@ func nanos(t time.Time) int64 {
 // constant during a statement, so that the server can search an index for it.
 const (
 	nowNS   = `(extract(epoch FROM statement_timestamp()) * 1000000)::bigint * 1000`
-	present = `asked BETWEEN statement_timestamp() - interval '5 s' AND statement_timestamp() + interval '5 s'` // frontier.Present
+	present = `asked BETWEEN statement_timestamp() - interval '5 s' AND statement_timestamp() + interval '5 s'` // 5 s is frontier.Present
 )

@@ -319,7 +319,7 @@ var claimPromises = []promise{
 		}
 		equal(t, "of who is alone", share(me, 2), 0)
 		equal(t, "of two, who claim none", share("second", 0), 4)
-		equal(t, "of three", share("third", 3), 3) // 8 hosts, 5 of them claimed
+		equal(t, "of three", share("third", 3), 3) // 8 hosts with URLs, 5 of which are claimed
 		equal(t, "of the first, who is told now", share(me, 0), 3)
 		check(t, s.Return(ctx, claim(t, s, "h7.example").Claim, frontier.Rest{Next: time.Now().Add(time.Hour)}))
 		equal(t, "with one that rests", share(me, 0), 3)

@@ -243,7 +243,7 @@ func (m *model) Return(r *rapid.T) {
 	m.rested[host] = rest.Idle || !rest.Next.IsZero()
 }
 
-// Touch commits a record as a touch. The entry may be stale.
+// Touch commits the record of a page that a visit found unchanged. The entry may be stale.
 func (m *model) Touch(r *rapid.T) {
 	url := drawURL(r)
 	e := page(url)

@@ -34,7 +34,7 @@ const (
 // A Server is a PostgreSQL server with its own files.
 type Server struct {
 	Addr string // address of the server, HOST:PORT
-	Dir  string // its data directory
+	Dir  string // directory with the server's data
 
 	programs string // folder of initdb, postgres, pg_basebackup
 	settings []string
