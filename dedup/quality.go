@@ -44,7 +44,7 @@ func (c counted) quality() Quality {
 // A portion is the fraction n/of.
 type portion struct{ n, of int }
 
-// share returns n divided by of, or 1 if of is 0.
+// share returns the fraction as a number, or 1 if its denominator is 0.
 func (c portion) share() float64 {
 	if c.of == 0 {
 		return 1

@@ -25,7 +25,7 @@ func TestResolve(t *testing.T) {
 		{"a query alone keeps the path", "?r=2", "https://example.com/a/b/c.html?r=2", true},
 		{"an empty query", "?", "https://example.com/a/b/c.html?", true},
 
-		// These are the normal examples of RFC 3986, section 5.4.1, that are not above.
+		// These are the other normal examples of RFC 3986, section 5.4.1.
 		{"R 5.4.1 g", "g", "https://example.com/a/b/g", true},
 		{"R 5.4.1 ./g", "./g", "https://example.com/a/b/g", true},
 		{"R 5.4.1 g/", "g/", "https://example.com/a/b/g/", true},

@@ -18,7 +18,7 @@ type Link struct {
 	Kind     LinkKind `json:"kind"`
 	NoFollow bool     `json:"nofollow,omitempty"` // the link, or its page, asks crawlers not to follow it
 
-	Fragments string `json:"fragments,omitempty"` // fragments of the page's links to URL, separated by line feeds; only after a crawl for an audit
+	Fragments string `json:"fragments,omitempty"` // fragments of the page's links to URL, separated by line feeds; kept only by a crawl for an audit
 }
 
 // MaxLinkText is the greatest number of bytes that are kept of the text of a link. Anchors usually

@@ -30,7 +30,8 @@ type trap struct {
 	far     bool // pages too short to be compared count as copies
 }
 
-// trap describes the form of a trap that a URL has. The result is is false if it has none.
+// trap describes the form of a trap that a URL has. It returns false if the URL has none of these
+// forms.
 func (a *address) trap(now time.Time) (t trap, is bool) {
 	if len(a.url) > mostLength || repeats(a.path) {
 		return trap{Growing, "growing paths", true}, true

@@ -190,7 +190,7 @@ func meantDuration(value string) string {
 	return ""
 }
 
-// A choice is the value of a flag that accepts one of the words in of.
+// A choice is the value of a flag that accepts one of several words.
 type choice[T ~string] struct {
 	to *T
 	of []T

@@ -240,9 +240,9 @@ func (f consumers) sayWaiting() (stop func()) {
 	return func() { said.Stop() }
 }
 
-// while calls do, and lets the consumers follow the crawl that do runs. If a consumer fails, the
-// context of do is cancelled, and while returns the consumer's error. Consumers that send to a
-// server are cancelled when late ends.
+// The method while calls do, and lets the consumers follow the crawl that do runs. If a consumer
+// fails, the context that do gets is cancelled, and while returns the consumer's error. Consumers
+// that send to a server are cancelled when late ends.
 func (f consumers) while(ctx, late context.Context, do func(context.Context) error) error {
 	following, stop := context.WithCancel(ctx)
 	defer stop()

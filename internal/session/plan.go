@@ -221,8 +221,8 @@ type moves struct {
 	mu       sync.Mutex
 }
 
-// moved records that the seed from redirects to the URL to. The host of to gets the position of the
-// seed's host in the order of hosts by which leaders are chosen.
+// moved records a redirect from a seed to another URL. The host of that URL gets the position of
+// the seed's host in the order of hosts by which leaders are chosen.
 func (m *moves) moved(ctx context.Context, from, to string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()

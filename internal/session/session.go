@@ -234,8 +234,8 @@ func (r *run) drive(ctx context.Context, v *running, following consumers) (end o
 	return end, nil
 }
 
-// runFor runs the crawl for at most the time most, or without a limit if most is 0. It returns
-// errMaxTime if that time has passed.
+// runFor runs the crawl, and stops it after the given time unless this is 0. It returns errMaxTime
+// if that time has passed.
 func runFor(ctx context.Context, crawl *crawler.Crawl, most time.Duration) error {
 	if most == 0 {
 		return crawl.Run(ctx)

@@ -14,7 +14,7 @@ type site struct {
 	at    map[dedup.Hash]int32 // index in pages by the id of a URL
 	named map[int32]dedup.Hash // id of the redirect target or canonical URL, by index in pages of the URL that names it; resolve turns it into page.to
 	from  map[int32][]inLink   // some links to each URL that has no page, such as a broken one, by index in pages
-	links int                  // number of links in from
+	links int                  // number of links that the map from contains
 
 	unfinished map[string]bool // hosts that still have URLs to fetch, or duplicates whose links were not followed
 

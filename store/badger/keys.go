@@ -113,8 +113,8 @@ const (
 	keyText    byte = 't'
 )
 
-// pagesInBlock makes a block as large as a few of badger's tables. A table that straddles two
-// letters of a block makes badger rewrite no more than that block.
+// pagesInBlock makes a block as large as a few of badger's tables. If a table contains keys with
+// two letters of one block, badger rewrites no more than that block.
 const pagesInBlock = 4096
 
 // partSize is the greatest size in bytes of one piece of a text or of links. Ten such pieces would
