@@ -254,7 +254,7 @@ func (s *schedule) step() (*turn, action, error) {
 	return nil, s.wait(most), nil
 }
 
-// goingBack removes hosts that must be returned to the frontier from the claimed hosts, and returns
+// goingBack removes from the claimed hosts those that must be returned to the frontier, and returns
 // them. It checks only the hosts that were marked by doubt.
 func (s *schedule) goingBack(now time.Time) (back []returning) {
 	for h := range s.claims.doubted {

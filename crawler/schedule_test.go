@@ -530,8 +530,8 @@ func TestScheduleCountsOutagesOnce(t *testing.T) {
 		if err := w.run(t.Context(), func(o *Options) { o.PerHost, o.IgnoreRobots = 8, true }); err != nil {
 			t.Fatal(err)
 		}
-		// The first page is answered, the other seven fail. After the back-off, one is tried again,
-		// and when it is answered, the others follow.
+		// The first page is answered, and the other seven fail. After the back-off, one is tried
+		// again, and when it is answered, the others follow.
 		same(t, "requests began at", w.at("a.test"), []float64{0, .1, .1, .1, .1, .1, .1, .1, 1.2, 1.3, 1.3, 1.3, 1.3, 1.3, 1.3})
 		same(t, "pages", w.Pages(), 8)
 	})
@@ -784,7 +784,7 @@ func TestScheduleWaiting(t *testing.T) {
 	})
 }
 
-// Many workers find and end URLs of many hosts in random order and in real time. Each URL is
+// Many workers discover and finish URLs of many hosts in random order and in real time. Each URL is
 // fetched exactly once. If a wake-up was missed, this test would hang.
 func TestScheduleStress(t *testing.T) {
 	const hosts, each = 20, 60

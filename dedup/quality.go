@@ -24,9 +24,9 @@ type Quality struct {
 // An Interval is a 95 % confidence interval, with its lower and its upper end.
 type Interval [2]float64
 
-// counted counts decisions about pairs. right is the number of duplicates that were declared
-// duplicates, missed the number of the other duplicates. wrong is the number of other pairs that
-// were declared duplicates.
+// counted counts decisions about pairs. The field right is the number of duplicates that were
+// declared duplicates, and missed is the number of the other duplicates. The field wrong is the
+// number of other pairs that were declared duplicates.
 type counted struct{ right, wrong, missed int }
 
 func (c counted) quality() Quality {

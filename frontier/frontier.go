@@ -189,8 +189,8 @@ type Grant struct {
 
 // Present is the time for which a worker counts as active after it asked for hosts. It is longer
 // than a worker waits before it asks again, and much shorter than a claim. So when a worker dies,
-// the other workers soon get its share of the free hosts, although the hosts that it had claimed
-// stay locked until their claims expire.
+// the other workers soon get its share of the unclaimed hosts, although the hosts that it had
+// claimed stay locked until their claims expire.
 const Present = 5 * time.Second
 
 // ShareOf returns the number of hosts that each worker should claim, see [Grant]: hosts divided by

@@ -237,7 +237,7 @@ func (b *Base) resolvePlain(href string) (u string, ok bool) {
 }
 
 // join appends path, a path or query, to front, the beginning of a canonical URL. The result ok is
-// false if path is not plain.
+// false if the full parser must be used.
 func join(front, path string) (u string, ok bool) {
 	if !plainPath(path) {
 		return "", false

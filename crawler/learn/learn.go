@@ -119,7 +119,7 @@ type Host struct {
 	Pending []string         `json:"pending,omitempty"`  // patterns with a probe that has no answer yet
 	Probes  int              `json:"probes,omitempty"`   // number of patterns that have a probe
 
-	// While these are 0, as on most hosts, the patterns of a URL need not be checked.
+	// While these counts are 0, as on most hosts, the patterns of a URL need not be checked.
 	Rows    int `json:"rows,omitempty"`    // number of patterns whose last leastRow pages were copies
 	Answers int `json:"answers,omitempty"` // number of patterns whose probe was answered with a page
 

@@ -63,7 +63,7 @@ type Row struct {
 }
 
 // Counts is the number of words in two texts by their relation. MovedA counts the moved words of
-// the first text, MovedB those of the second.
+// the first text, and MovedB those of the second.
 type Counts struct{ Same, Removed, Added, MovedA, MovedB int }
 
 // leastRun is the minimum length, in words, of a run that is searched for in the whole other text.

@@ -157,9 +157,9 @@ func (in *Inputs) chosen(path string) bool {
 	return (len(in.Include) == 0 || slices.ContainsFunc(in.Include, matches)) && !slices.ContainsFunc(in.Exclude, matches)
 }
 
-// walk calls found for root if root is a file, or for each file below root if it is a folder. path
-// is the absolute path with symbolic links resolved, so that a file that is reached in two ways is
-// recognised.
+// walk calls found for root if root is a file, or for each file below root if it is a folder. It
+// also passes the absolute path with symbolic links resolved, so that a file that is reached in two
+// ways is recognised.
 func walk(root string, found func(i input, path string) error, unreadable func(error), passed func(kind string)) error {
 	top := resolved(root)
 	return filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {

@@ -111,7 +111,7 @@ func restored(t *testing.T, store string) string {
 	return other.URL("moved")
 }
 
-// contentsOf returns everything that commands print of a store, without its name.
+// contentsOf returns everything that commands print about a store, without its name.
 func contentsOf(t *testing.T, store string) string {
 	t.Helper()
 	var all strings.Builder

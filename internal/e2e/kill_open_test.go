@@ -14,8 +14,8 @@ import (
 // TestKilledOpening kills short crawls at random moments. Each opens its store, judges a page or
 // two, and closes the store. No crawl may find the store damaged, and no page may be judged twice.
 //
-// SKINK_LONG=short kills 200 times, SKINK_LONG=full 1,000 times. SKINK_BIN names another program to
-// test.
+// SKINK_LONG=short kills 200 times, and SKINK_LONG=full 1,000 times. SKINK_BIN names another
+// program to test.
 func TestKilledOpening(t *testing.T) {
 	kills := 200
 	if long(t) == full {

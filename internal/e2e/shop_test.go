@@ -169,7 +169,7 @@ func (s *shop) sofar(t *testing.T) (says sold) {
 // many texts as an undisturbed crawl, with about as many fetches, and all texts after the postponed
 // URLs were fetched too.
 //
-// SKINK_LONG=short kills three times, SKINK_LONG=full twenty times.
+// SKINK_LONG=short kills three times, and SKINK_LONG=full twenty times.
 func TestShopKilled(t *testing.T) {
 	const products = 150
 	kills := 3

@@ -137,7 +137,7 @@ func (o *hour) visited(sign dedup.Hash) (well bool) {
 	return len(o.last) >= leastTurned && 2*turned < len(o.last)
 }
 
-// leave returns why a host gets no more requests in this run, or "" if it gets requests.
+// leave returns the reason why a host gets no more requests in this run, or "" if it gets requests.
 func (h *hours) leave(host string) (why string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -228,8 +228,8 @@ func (o *hour) suspect(page dedup.Hash, t turn) (again bool) {
 	return true
 }
 
-// leftAlone writes to the store why a host got no more requests. The zero store.Alone removes this
-// entry, when the host answers normally again.
+// leftAlone writes to the store the reason why a host got no more requests. The zero store.Alone
+// removes this entry, when the host answers normally again.
 func (h *hours) leftAlone(ctx context.Context, host string, a store.Alone) error {
 	err := store.ChangeAlone(ctx, h.store, func(hosts map[string]store.Alone) {
 		if hosts[host] = a; a == (store.Alone{}) {

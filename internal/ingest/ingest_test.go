@@ -571,8 +571,8 @@ func TestSkippedDuplicateLeadsOn(t *testing.T) {
 	}
 }
 
-// If a page is handled again, as after a crash before its URL had ended, its record stays, it is
-// not counted or exported again, and its URL ends.
+// If a page is handled again, as after a crash before its URL was finished, its record stays, it is
+// not counted or exported again, and its URL is finished.
 func TestReplay(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "store")
 	open := func() store.Store {

@@ -68,7 +68,7 @@ type inLink struct {
 	text string
 }
 
-// Limits of the links that a site keeps in memory.
+// These constants limit the links that a site keeps in memory.
 const (
 	mostFrom  = 100     // largest number of links kept for one URL, unless Options.AllFrom is set
 	mostLinks = 1 << 20 // largest number of links kept for all URLs; they take some hundred megabytes
