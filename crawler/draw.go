@@ -59,7 +59,7 @@ type drawer interface {
 	Close()
 }
 
-// renders returns which pages of a host are rendered: RenderOff, RenderAuto or RenderAlways.
+// renders returns the value of Render for a host: RenderOff, RenderAuto or RenderAlways.
 func (o *Options) renders(host string) string {
 	return cmp.Or(o.Hosts.For(host).Render, o.Render, RenderOff)
 }

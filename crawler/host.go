@@ -51,9 +51,9 @@ const (
 	urgent               // the frontier has requisites, which come before the URLs in memory
 )
 
-// due returns when the next URL of the host may be fetched. It returns the zero time if the host
-// may have no URLs. In that case the frontier should be asked at once, which costs the host nothing
-// and may show that the crawl is over.
+// due returns the time from which the next URL of the host may be fetched. It returns the zero time
+// if the host may have no URLs. In that case the frontier should be asked at once, which costs the
+// host nothing and may show that the crawl is over.
 func (h *host) due() time.Time {
 	if len(h.urls) == 0 && h.supply < sure {
 		return time.Time{}

@@ -16,7 +16,7 @@ type marked struct {
 	survey *survey
 }
 
-// placed records where the text of a node is. The words of a text node are text[from:to], in
+// placed records the position of the text of a node. The words of a text node are text[from:to], in
 // blocks[first:last]. For a picture, first is the index of the open block, or of the next block if
 // none was open.
 type placed struct {

@@ -75,7 +75,7 @@ type Change struct {
 	Cursor Cursor // the position after this change
 }
 
-// A ChangeKind tells how a page's last visit changed it.
+// A ChangeKind is the kind of change that the last visit of a page found.
 type ChangeKind string
 
 const (
@@ -84,7 +84,8 @@ const (
 	Gone    ChangeKind = "gone"    // an earlier visit found a page with text, and the last one did not
 )
 
-// ChangeOf returns how the last visit of a page changed it, given the page's current record.
+// ChangeOf returns the kind of change that the last visit of a page found, given the page's current
+// record.
 func ChangeOf(r *Record) ChangeKind {
 	switch {
 	case len(r.Earlier) == 0 && r.JudgedAt.IsZero():

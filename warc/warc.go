@@ -113,8 +113,8 @@ func (r *Record) URI() string {
 	return uri
 }
 
-// Date returns when the record's content was captured, or the zero time if the record does not have
-// a valid date.
+// Date returns the time at which the record's content was captured, or the zero time if the record
+// does not have a valid date.
 func (r *Record) Date() time.Time {
 	date, err := time.Parse(time.RFC3339Nano, r.Header.Get("WARC-Date"))
 	if err != nil {

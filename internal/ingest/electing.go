@@ -109,8 +109,8 @@ func (e *electing) give(c *candidate) {
 	close(c.turn)
 }
 
-// compare returns which of two candidates gets its locks first: a negative number for c, like
-// [cmp.Compare].
+// compare compares two candidates by the order in which they get their locks. Like [cmp.Compare],
+// it returns a negative number if c comes first.
 func (c *candidate) compare(other *candidate) int {
 	rank := func(c *candidate) int {
 		switch {

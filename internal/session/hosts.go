@@ -31,7 +31,7 @@ func leftAlone(all []crawler.HostState, now time.Time) ([]crawler.HostState, int
 	return list[:min(len(list), MostHosts)], len(list)
 }
 
-// whyAlone returns why a host gets no requests now.
+// whyAlone returns the reason why a host gets no requests now.
 func whyAlone(h crawler.HostState, now time.Time) string {
 	switch wait := h.Until.Sub(now).Round(time.Second); {
 	case h.Alone != "":

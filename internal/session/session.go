@@ -299,7 +299,7 @@ func (r *run) summarize(ctx context.Context, p plan, end outcome) (sum Summary, 
 	return sum, end.refused
 }
 
-// endOf returns why a crawl ended although URLs are pending.
+// endOf returns the reason why a crawl ended although URLs are pending.
 func (r *run) endOf(end outcome) Ending {
 	o := &r.opt.Crawl
 	switch {

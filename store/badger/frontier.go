@@ -116,7 +116,8 @@ func (b *batch) exclude(urls []string) error {
 // queued, its old entry is removed.
 func (b *batch) enqueue(id dedup.Hash, u known, it frontier.Item, now time.Time) error {
 	host := frontier.HostOf(it.URL)
-	// Room for three keys: the queue's new key, the deleted old one, and the URL's state.
+	// This reserves room for three keys: the queue's new key, the deleted old one, and the URL's
+	// state.
 	if err := b.room(3, 2*(len(host)+len(it.URL))+len(it.Via)+len(it.ETag)+len(it.Modified)+128); err != nil {
 		return err
 	}

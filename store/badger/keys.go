@@ -105,7 +105,7 @@ const (
 	keyMetaCopy byte = 'v'
 	keyBlock    byte = 'z' // the greatest of these letters, so all other keys come before these keys
 
-	// The letters of keys inside a block.
+	// These are the letters of keys inside a block.
 	keyJournal byte = 'j'
 	keyOut     byte = 'o'
 	keyRecord  byte = 'r'
@@ -277,8 +277,8 @@ func decodeKnown(b []byte) (k known, err error) {
 	return k, whole(d)
 }
 
-// Bits of the first byte of an encoded item. Each bit means that the item has the field. The fields
-// follow in this order.
+// These are the bits of the first byte of an encoded item. Each bit means that the item has the
+// field. The fields follow in this order.
 const (
 	itemHops     = 1 << iota // Hops as a varint
 	itemTries                // Tries as a varint

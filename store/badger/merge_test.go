@@ -46,7 +46,7 @@ func TestStoreOfSmallSegments(t *testing.T) {
 	storetest.RunDurable(t, func(t *testing.T, dir string) store.Store { return openSmall(t, dir, nil) })
 }
 
-// A postingModel has the results that look-ups should have.
+// A postingModel holds the expected results of look-ups.
 type postingModel struct {
 	keys   map[uint64][]uint64
 	hashes map[dedup.Hash]uint64

@@ -136,7 +136,7 @@ type basis struct {
 	place int64 // number of the last commit, read before the other data
 	pages map[dedup.Hash]knownPage
 	stale map[int]bool // indexes of entries whose verdict depends on data that a later commit changed
-	// claims of these calls that are still valid
+	// held contains the claims of these calls that are still valid.
 	held map[frontier.Claim]bool
 }
 

@@ -133,7 +133,8 @@ func (s *session) listOf(q *request) *list {
 	return nil
 }
 
-// A list is a sequence that is read part by part. next fills a part, and stop ends the list early.
+// A list is a sequence that is read part by part. The function next fills a part, and the function
+// stop ends the list early.
 type list struct {
 	next func(*part) (done bool, err error)
 	stop func()

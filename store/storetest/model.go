@@ -288,8 +288,8 @@ func (m *model) CommitJudged(r *rapid.T) {
 }
 
 // Reopen first returns all claimed hosts, with delays that a store keeps. When a store is opened
-// again, claims are forgotten, and delays that skink itself chose. The memory store would keep
-// them.
+// again, it has lost the claims, and the delays that skink itself chose. The memory store would
+// keep them.
 func (m *model) Reopen(r *rapid.T) {
 	if rapid.IntRange(0, 2).Draw(r, "seldom") > 0 || len(must(m.store.Claim(ctx, me, 0, time.Hour))(r).Hosts) > 0 {
 		return // opening takes longer than everything else, so it is rare

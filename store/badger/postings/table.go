@@ -5,8 +5,8 @@ import (
 	"math/bits"
 )
 
-// A posting means that a visit of a page has a key. key is hashed by [Mixed], and num is the number
-// of the visit combined with the kind of the key, see [WithKind].
+// A posting means that a visit of a page has a key. The field key is hashed by [Mixed], and num is
+// the number of the visit combined with the kind of the key, see [WithKind].
 type posting struct{ key, num uint64 }
 
 // comparePostings compares two postings by key and then by number, the order in a segment.

@@ -25,7 +25,8 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// Names of the user and the database that every server has. The user needs no password.
+// These are the names of the user and the database that every server has. The user needs no
+// password.
 const (
 	User     = "skink"
 	Database = "skink"
