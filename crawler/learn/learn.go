@@ -106,8 +106,8 @@ func (v *Verdict) Copy() bool { return v.Leader != "" || v.Soft }
 // A Host is the evidence about one host. It is not safe for concurrent use.
 type Host struct {
 	Pages    int64               `json:"pages"`              // number of pages that were judged
-	Extra    int64               `json:"extra,omitempty"`    // number of these pages that are views, or have URLs with the form of a trap
-	New      int64               `json:"new,omitempty"`      // number of pages with new texts, without views and traps
+	Extra    int64               `json:"extra,omitempty"`    // number of these pages that are views of other pages, or whose URLs have a form of endless URLs
+	New      int64               `json:"new,omitempty"`      // number of pages with new texts, not counting those in Extra
 	Last     int64               `json:"last,omitempty"`     // number of URLs that were queued as last samples, see sweep.go
 	Patterns map[string]*Pattern `json:"patterns,omitempty"` // patterns by name, see [Host.patterns]
 	Values   map[string][]string `json:"values,omitempty"`   // the values of each parameter, see [Host.valuesOf]; more than fewValues elements mean too many values
@@ -164,7 +164,7 @@ func (h *Host) decide(url string, now time.Time) (advice Advice, rate int) {
 		}
 		return Advice{View, name}, rate
 	}
-	if h.Extra >= trapRow { // with fewer pages, no trap can have lost its budget
+	if h.Extra >= trapRow { // with fewer pages, no form of endless URLs can have lost its budget
 		if t, is := a.trap(now); is {
 			p := h.Patterns[t.pattern]
 			switch free := max(trapFree, h.New); {

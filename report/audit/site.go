@@ -27,7 +27,7 @@ type page struct {
 	id      dedup.Hash
 	cluster dedup.Hash // id of the leader of the page's cluster, which may be the page itself
 	kind    store.RecordKind
-	to      int32 // index in site.pages of its redirect target or canonical URL; nobody if it has neither, or if that URL was not crawled
+	to      int32 // index in site.pages of the URL's redirect target or canonical URL; nobody if the URL has neither, or if that page was not crawled
 	links   int32 // number of pages that link to it
 	last    int32 // index in site.pages of the last page that was read and has a link to the URL
 	out     int32 // number of links in the page
@@ -39,7 +39,7 @@ type page struct {
 	names   bool // whether the page names another page as canonical
 	hidden  bool // whether robots.txt forbids search engines to fetch the page
 	scripts bool // whether the page loads a script
-	reached bool // whether a redirect leads to it, and a page links to that redirect
+	reached bool // whether a redirect leads to the page, and another page links to that redirect
 }
 
 // follows reports whether the page is a duplicate of another page.
