@@ -158,7 +158,7 @@ func (o Options) pack(dst []byte, parts ...[]byte) ([]byte, error) {
 	level := o.Level
 	switch {
 	case level < 0 || level > gzip.BestCompression:
-		return dst, fmt.Errorf("compression level %d: try 1 to 9", level)
+		return dst, fmt.Errorf("compression level %d: must be from 1 to 9", level)
 	case level == 0 && size < tooShort:
 		level = gzip.NoCompression
 	case level == 0:

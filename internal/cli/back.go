@@ -61,7 +61,7 @@ func (f *backFlags) heed(args []string) (b session.Again, rest []string, err err
 	}
 	if b.Recrawl != "" && !b.Due {
 		if b.Age, err = parseAge(f.recrawl); err != nil {
-			return b, args, usagef("--recrawl %q: try due, or an age such as 36h or 7d", f.recrawl)
+			return b, args, usagef("--recrawl %q: must be due, or an age such as 36h or 7d", f.recrawl)
 		}
 	}
 	return b, args, nil
@@ -74,7 +74,7 @@ func parseStates(text string) (states []frontier.State, err error) {
 		}
 		i := slices.IndexFunc(session.Retried, func(s frontier.State) bool { return session.NameOf(s) == word })
 		if i < 0 {
-			return nil, usagef("--retry %q: try failed, given-up, blocked, outside or all", text)
+			return nil, usagef("--retry %q: must be failed, given-up, blocked, outside or all", text)
 		}
 		states = append(states, session.Retried[i])
 	}

@@ -141,5 +141,5 @@ func mayGoOn(ctx context.Context, dir string, s store.Store) error {
 	if err != nil || tally.Pages() == 0 {
 		return err
 	}
-	return fmt.Errorf("%s: %w: its settings are lost: save what is left with skink export, and choose another --store", dir, store.ErrCorrupt)
+	return fmt.Errorf("%s: %w: the settings of the store are lost: save the remaining pages with skink export, and choose another --store", dir, store.ErrCorrupt)
 }

@@ -298,7 +298,7 @@ func (c *sideBySide) left(p pair, rule dedup.Rule) {
 	a, b := p.records[0], p.records[1]
 	if a == nil || b == nil {
 		c.LeftDiffers = leftDiffers(p.docs, rule)
-		c.leftSays = report.Counted(c.LeftDiffers, "word") + " in which the pages differ were not extracted; see skink extract --html"
+		c.leftSays = "the pages differ in text that was not extracted (" + report.Counted(c.LeftDiffers, "word") + "); see skink extract --html"
 		return
 	}
 	if a.LeftHash != b.LeftHash {

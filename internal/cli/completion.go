@@ -41,7 +41,7 @@ fish
 				}
 				write, ok := map[string]func(io.Writer, []suggestions){"bash": writeBash, "zsh": writeZsh, "fish": writeFish}[args[0]]
 				if !ok {
-					return usagef("completion: no script for %s: try bash, zsh or fish", brief(args[0]))
+					return usagef("completion: unknown shell %s: must be bash, zsh or fish", brief(args[0]))
 				}
 				write(con.Out, allSuggestions())
 				return nil

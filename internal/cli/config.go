@@ -225,7 +225,7 @@ func newHostFlags(h *access.Host) *hostFlags {
 	f.flags.Var(&f.include, "include", "")
 	f.flags.Var(&f.exclude, "exclude", "")
 	f.flags.Var(whole(&h.Pages, 1, "1 or more"), "max-host-pages", "")
-	f.flags.Var(size(&h.Bytes, 1, trySize), "max-host-bytes", "")
+	f.flags.Var(size(&h.Bytes, 1, wantSize), "max-host-bytes", "")
 	f.flags.Var(oneOf(&h.Render, "off", "auto", "always"), "render", "")
 	return f
 }
@@ -277,7 +277,7 @@ func runConfig(con Console, own *pflag.FlagSet, args []string) error {
 	}
 	i := slices.IndexFunc(commands(), func(c command) bool { return c.name == name })
 	if i < 0 {
-		return usagef("config: no command is called %s: %s", brief(name), didYouMean(name, commandNames(), "", "try skink help"))
+		return usagef("config: unknown command %s: %s", brief(name), didYouMean(name, commandNames(), "", "try skink help"))
 	}
 	c := commands()[i]
 	flags, _ := c.newFlags()

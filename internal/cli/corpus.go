@@ -67,7 +67,7 @@ func (r *reading) isBad(bad *corpus.BadError) error {
 	r.bad++
 	switch {
 	case r.strict:
-		return fmt.Errorf("%w%s: without --strict it is skipped", bad, r.help(bad))
+		return fmt.Errorf("%w%s: to skip such records, omit --strict", bad, r.help(bad))
 	case r.bad <= namedBad:
 		fmt.Fprintf(r.to, "skink: %s%s\n", harmless.Error(bad), r.help(bad))
 	case r.bad == namedBad+1:
@@ -113,7 +113,7 @@ func (r *reading) nothing(withoutText int64) error {
 	case withoutText > 0:
 		return fmt.Errorf("nothing to read: %s without text%s", report.Counted(withoutText, "record"), r.rest())
 	case passed != "":
-		return fmt.Errorf("nothing to read: skipped %s: read files of other kinds with --include", passed)
+		return fmt.Errorf("nothing to read: %s were skipped; to read files of other kinds, use --include", passed)
 	case r.bad > 0:
 		return fmt.Errorf("nothing to read: %s could not be read", report.Counted(r.bad, "record"))
 	case r.unread > 0:
@@ -166,7 +166,7 @@ func (f *corpusOutFlags) check() error {
 	case f.annotate && !f.given():
 		return usagef("dedup: --annotate needs --unique, --out-dir or --duplicates")
 	case f.dir != "" && f.unique != "":
-		return usagef("dedup: --unique and --out-dir exclude each other: both write the kept records")
+		return usagef("dedup: --unique and --out-dir cannot be used together: both write the kept records")
 	}
 	return nil
 }

@@ -85,7 +85,7 @@ type crawlFlags struct {
 }
 
 // noLimit is the hint in the error of a flag whose limit was set below 0.
-const noLimit = "0 for no limit"
+const noLimit = "0 or more; 0 means no limit"
 
 func setupCrawl(flags *pflag.FlagSet) func(context.Context, Console, []string) error {
 	return newCrawlFlags(flags).run
@@ -110,11 +110,11 @@ func newCrawlFlags(flags *pflag.FlagSet) *crawlFlags {
 
 	kept := &f.opt.Archive
 	flags.StringVar(&kept.Dir, "warc", "", "`DIR` keep every answer in WARC files in this folder")
-	flags.Var(size(&kept.Size, 1, trySize), "warc-size", "with --warc: begin a new file when the current one has this size")
+	flags.Var(size(&kept.Size, 1, wantSize), "warc-size", "with --warc: begin a new file when the current one has this size")
 	flags.Var(oneOf(&kept.Digest, warc.SHA256, warc.SHA1), "warc-digest", "with --warc: compute the digests of records with this algorithm")
 	flags.BoolVar(&o.Requisites, "requisites", false, "with --warc: also fetch the style sheets, scripts, pictures and fonts that pages need to look right")
 	o.HostBudget.Requisites = 1 << 30
-	flags.Var(size(&o.HostBudget.Requisites, 0, trySize), "max-host-requisites", "with --requisites: fetch at most this much data for requisites from a host; 0: no limit")
+	flags.Var(size(&o.HostBudget.Requisites, 0, wantSize), "max-host-requisites", "with --requisites: fetch at most this much data for requisites from a host; 0: no limit")
 	flags.StringArrayVar(&f.from, "from", nil, "`PATH` read pages from this web archive, or from a folder of archives, instead of fetching them (repeatable)")
 
 	flags.Var(oneOf(&f.scope, crawler.ScopeHost, crawler.ScopeDomain, crawler.ScopePrefix, crawler.ScopeAny), "scope", "follow links to the seed's host, to its domain, to URLs below its folder, or anywhere")
@@ -128,9 +128,9 @@ func newCrawlFlags(flags *pflag.FlagSet) *crawlFlags {
 
 	flags.Var(whole(&o.MaxPages, 0, noLimit), "max-pages", "stop when the store contains this many pages; 0: no limit")
 	flags.Var(lasting(&f.opt.MaxTime, 0, noLimit), "max-time", "stop this run after this time; 0: no limit")
-	flags.Var(size(&o.MaxBytes, 0, trySize), "max-bytes", "stop this run when it has fetched this much data; 0: no limit")
+	flags.Var(size(&o.MaxBytes, 0, wantSize), "max-bytes", "stop this run when it has fetched this much data; 0: no limit")
 	flags.Var(whole(&o.HostBudget.Pages, 0, noLimit), "max-host-pages", "fetch at most this many pages and files from a host; 0: no limit")
-	flags.Var(size(&o.HostBudget.Bytes, 0, trySize), "max-host-bytes", "fetch at most this much data from a host; 0: no limit")
+	flags.Var(size(&o.HostBudget.Bytes, 0, wantSize), "max-host-bytes", "fetch at most this much data from a host; 0: no limit")
 
 	flags.Var(whole(&o.Parallel, 1, "1 or more"), "parallel", "process this many pages at once; 128 by default if the store is on a server")
 	flags.Var(whole(&o.Connections, 1, "1 or more"), "connections", "fetch at most this many URLs at once, from all hosts together")
@@ -138,10 +138,10 @@ func newCrawlFlags(flags *pflag.FlagSet) *crawlFlags {
 	flags.Var(whole(&o.PerIP, 0, noLimit), "per-ip", "send at most this many requests at once to an IP address that several hosts share; 0: no limit")
 	flags.Var(lasting(&o.Delay, 0, "0 or more"), "delay", "wait at least this long between two requests to a host, and longer if the host answers slowly")
 	flags.Var(lasting(&o.MaxDelay, 0, noLimit), "max-delay", "wait at most this long between two requests to a host, even if robots.txt or slow answers require more; 0: no limit")
-	flags.Var(lasting(&o.Timeout, 1, "30s"), "timeout", "cancel a request if its answer is not complete after this time")
-	flags.Var(whole(&o.Retries, 0, "0 for none"), "retries", "repeat a request this many times after a temporary error")
-	flags.Var(lasting(&o.Grace, 0, "0 for none"), "grace", "when the crawl is stopped, wait at most this long for requests in flight, and for an index to accept the last pages")
-	flags.Var(size(&o.MaxSize, 1, trySize), "max-size", "largest size of a page or file; larger ones count as failed")
+	flags.Var(lasting(&o.Timeout, 1, "longer than 0, such as 30s"), "timeout", "cancel a request if its answer is not complete after this time")
+	flags.Var(whole(&o.Retries, 0, "0 or more"), "retries", "repeat a request this many times after a temporary error")
+	flags.Var(lasting(&o.Grace, 0, "0 or more"), "grace", "when the crawl is stopped, wait at most this long for requests in flight, and for an index to accept the last pages")
+	flags.Var(size(&o.MaxSize, 1, wantSize), "max-size", "largest size of a page or file; larger ones count as failed")
 	f.memory = addMemoryFlag(flags)
 	flags.StringVar(&o.UserAgent, "user-agent", o.UserAgent, "`TEXT` send this User-Agent header")
 	f.sign = addSignFlags(flags)
@@ -184,7 +184,7 @@ func (f *crawlFlags) start(ctx context.Context, con Console, out session.Output,
 		return err
 	}
 	if len(args) > 0 && len(opt.Seeds.Items()) == 0 {
-		return usagef("the seeds contain no URL: try one, such as https://example.org/")
+		return usagef("the seeds contain no URL: name at least one, such as https://example.org/")
 	}
 	if err := outsideFolders(*f.store, opt.Seeds.Folders); err != nil {
 		return err
@@ -237,15 +237,15 @@ func (f *crawlFlags) crawl(ctx context.Context, con Console, out session.Output,
 func (f *crawlFlags) replay(ctx context.Context, out session.Output, opt session.Options, args []string) (err error) {
 	switch {
 	case len(args) > 0:
-		return usagef("--from fetches nothing: omit the seeds")
+		return usagef("--from reads pages from an archive instead of fetching them: omit the seeds")
 	case f.again.retry != "" || f.again.recrawl != "":
-		return usagef("--from fetches nothing: omit --retry and --recrawl")
+		return usagef("--from reads pages from an archive instead of fetching them: omit --retry and --recrawl")
 	case f.learning.given() != "":
-		return usagef("--from fetches nothing: omit %s", f.learning.given())
+		return usagef("--from reads pages from an archive instead of fetching them: omit %s", f.learning.given())
 	case opt.Archive.Dir != "":
 		return usagef("--from reads an archive and writes none: omit --warc")
 	case opt.Feed != "":
-		return usagef("--from and --feed exclude each other: after the run, write the pages with skink export")
+		return usagef("--from and --feed cannot be used together: after the run, write the pages with skink export")
 	}
 	var files []corpus.Archive
 	for _, path := range f.from {
@@ -365,7 +365,7 @@ func (f *crawlFlags) agent() (string, error) {
 	case f.contact == "":
 		return agent, nil
 	case !printable(f.contact) || strings.ContainsAny(f.contact, "() ") || !strings.Contains(f.contact, "@") && !strings.Contains(f.contact, "://"):
-		return "", usagef("--contact %q: try a URL, such as https://example.org/crawler, or an email address", f.contact)
+		return "", usagef("--contact %q: must be a URL, such as https://example.org/crawler, or an email address", f.contact)
 	}
 	return agent + " (+" + f.contact + ")", nil
 }
@@ -375,7 +375,7 @@ func (f *crawlFlags) agent() (string, error) {
 func checkAgent(agent string) error {
 	switch {
 	case agent == "":
-		return usagef("--user-agent is empty: omit it, or name a contact")
+		return usagef("--user-agent is empty: omit the flag, or give the text of the header")
 	case !printable(agent):
 		return usagef("--user-agent %q: use printable ASCII characters only", agent)
 	}

@@ -177,7 +177,7 @@ func (f *exportFlags) options() (feed.Options, error) {
 	}
 	for _, name := range f.fields {
 		if !slices.Contains(feed.Fields, feed.Field(name)) {
-			return opt, usagef("--fields %q: try depth, inlinks, outlinks or headings", name)
+			return opt, usagef("--fields %q: must be depth, inlinks, outlinks or headings", name)
 		}
 		opt.Fields = append(opt.Fields, feed.Field(name))
 	}
@@ -188,7 +188,7 @@ func (f *exportFlags) options() (feed.Options, error) {
 		case robots.IsSignal(what):
 			opt.NoSignals = append(opt.NoSignals, what)
 		default:
-			return opt, usagef("--without %q: try thin, or a content signal such as ai-train=no", what)
+			return opt, usagef("--without %q: must be thin, or a content signal such as ai-train=no", what)
 		}
 	}
 	if opt.Format == feed.WET && strings.HasSuffix(f.out.out, ".gz") { // compress each record as a gzip member of its own, as readers of WET files expect, instead of the file as a whole
@@ -206,7 +206,7 @@ func (f *exportFlags) options() (feed.Options, error) {
 	case f.to != "" && (f.out.out != "-" || f.format != feed.JSONLines):
 		return opt, usagef("--to sends pages to an index and writes no file: omit --out and --format")
 	case f.to != "" && f.complete.complete:
-		return opt, usagef("--to and --complete exclude each other, because an index follows the verdicts of the crawl")
+		return opt, usagef("--to and --complete cannot be used together, because an index follows the verdicts of the crawl")
 	case f.archive != "" && f.format != formatWACZ:
 		return opt, usagef("--warc needs --format wacz: give both")
 	case f.format == formatWACZ:
@@ -218,9 +218,9 @@ func (f *exportFlags) options() (feed.Options, error) {
 	case f.strip && !f.complete.complete:
 		return opt, usagef("--strip-repeated needs --complete: give both")
 	case f.strip && f.complete.wholeText:
-		return opt, usagef("--strip-repeated and --whole-text exclude each other")
+		return opt, usagef("--strip-repeated and --whole-text cannot be used together")
 	case f.strip && f.markdown:
-		return opt, usagef("--strip-repeated and --markdown exclude each other, because repeated text stays in the Markdown")
+		return opt, usagef("--strip-repeated and --markdown cannot be used together, because repeated text stays in the Markdown")
 	}
 	return opt, nil
 }
@@ -282,7 +282,7 @@ func (f *exportFlags) toWACZ(ctx context.Context, con Console, s store.Reader, o
 	case err != nil:
 		return err
 	case lost > 0:
-		return fmt.Errorf("%s of the archive could not be indexed", report.Counted(lost, "record"))
+		return fmt.Errorf("%s of the web archive could not be added to its index", report.Counted(lost, "record"))
 	}
 	fmt.Fprintf(con.Err, "wrote %s, and the answers in %s, to %s\n", report.Counted(pages, "page"), dir, f.out.out)
 	return nil

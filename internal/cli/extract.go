@@ -96,11 +96,11 @@ func (f *extractFlags) run(ctx context.Context, con Console, args []string) (err
 	case len(args) == 0:
 		return usagef("extract: no file or URL is named: try skink extract --help")
 	case f.html && f.json:
-		return usagef("extract: --html and --json exclude each other")
+		return usagef("extract: --html and --json cannot be used together")
 	case f.html && len(args) > 1:
 		return usagef("extract: --html takes one page")
 	case f.html && f.markdown:
-		return usagef("extract: --html and --markdown exclude each other")
+		return usagef("extract: --html and --markdown cannot be used together")
 	case f.pictures && !f.markdown:
 		return usagef("extract: --pictures needs --markdown: give both")
 	case f.links != "" && !f.markdown:
@@ -227,7 +227,7 @@ func archiveOf(con *Console, name string) (io.ReadCloser, error) {
 func (f *extractFlags) archived(ctx context.Context, con Console, documents *document.Reader, out io.Writer, in io.ReadCloser, name string) (failed int, err error) {
 	defer in.Close()
 	if f.html {
-		return 0, usagef("extract: --html takes one page, and %s is a web archive: try --json", name)
+		return 0, usagef("extract: --html takes one page, and %s is a web archive with many: use --json", name)
 	}
 	damaged := func(err error) {
 		fmt.Fprintf(con.Err, "skink: %s: %s\n", name, harmless.Error(err))

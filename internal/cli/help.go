@@ -275,5 +275,5 @@ func help(w io.Writer, args []string) error {
 		}
 		names = append(names, t.name)
 	}
-	return usagef("help: no command and no topic is called %s: %s", brief(words[0]), didYouMean(words[0], names, "", "try skink help"))
+	return usagef("help: unknown command or topic %s: %s", brief(words[0]), didYouMean(words[0], names, "", "try skink help"))
 }

@@ -62,9 +62,9 @@ func runKey(_ context.Context, con Console, args []string) error {
 		_, err := con.Out.Write(signature.Directory(keys...))
 		return err
 	case len(args) > 0:
-		return usagef("unknown action %s: try skink key new FILE, or skink key show FILE", brief(args[0]))
+		return usagef("unknown action %s: use skink key new FILE or skink key show FILE", brief(args[0]))
 	}
-	return usagef("the action is missing: try skink key new FILE, or skink key show FILE")
+	return usagef("the action is missing: use skink key new FILE or skink key show FILE")
 }
 
 // newKeyFile makes a key and writes it to a new file that only its owner may read.

@@ -38,7 +38,7 @@ func (f *proxyFlags) apply(o *crawler.Options) error {
 		o.Proxies.List = append(o.Proxies.List, proxy)
 	}
 	if o.Proxies.FromEnv && len(o.Proxies.List) > 0 {
-		return usagef("--proxy env and another --proxy exclude each other: omit one")
+		return usagef("--proxy env and another --proxy cannot be used together: omit one")
 	}
 	if f.ca == "" {
 		return nil

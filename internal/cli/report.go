@@ -67,7 +67,7 @@ func (f *reportFlags) run(ctx context.Context, con Console, args []string) error
 		return err
 	}
 	if f.changes && (f.about != "" || f.failOn != "") {
-		return usagef("--changes, --about and --fail-on exclude each other")
+		return usagef("--changes, --about and --fail-on cannot be used together")
 	}
 	if f.changes && (f.complete.complete || opt.Format != report.Text && opt.Format != report.JSON) {
 		return usagef("--changes needs --format text or json, without --complete")

@@ -58,7 +58,7 @@ func addRuleFlags(flags *pflag.FlagSet) *ruleFlags {
 	flags.Var(oneOf(&set.Unit, string(dedup.Words), string(dedup.Chars)), "unit", "make shingles of words or of characters")
 	flags.StringVar(&set.Form, "form", set.Form, "`FORM` compare the words in this form: plain (unchanged), or some of nofunction, noadjectives, singular and stem, joined by commas")
 	flags.Var(oneOf(&set.Scheme, "bands", "super", "mega"), "scheme", "scheme that finds the pages with which a page is compared")
-	flags.Var(whole(&set.MinWords, 0, "0 to compare every page that has a word"), "min-words", "do not compare pages with fewer words; their verdict is thin")
+	flags.Var(whole(&set.MinWords, 0, "0 or more; 0 compares every page that has a word"), "min-words", "do not compare pages with fewer words; their verdict is thin")
 	return r
 }
 

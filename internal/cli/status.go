@@ -63,7 +63,7 @@ func (f *statusFlags) run(ctx context.Context, con Console, args []string) (err 
 	case err != nil:
 		return err
 	case f.urls != "" && f.learned != "" || f.forget != "" && f.urls+f.learned != "":
-		return usagef("--urls, --learned and --forget exclude each other")
+		return usagef("--urls, --learned and --forget cannot be used together")
 	}
 	if f.forget != "" {
 		return forget(ctx, *f.store, hostNamed(f.forget))
@@ -206,7 +206,7 @@ func statesNamed(list string) ([]session.NamedState, error) {
 	for name := range strings.SplitSeq(list, ",") {
 		i := slices.IndexFunc(session.States, func(s session.NamedState) bool { return s.Name == strings.TrimSpace(name) })
 		if i < 0 {
-			return nil, usagef("--urls %q: try pending, fetched, redirected, blocked, postponed, failed, given-up, outside or all", name)
+			return nil, usagef("--urls %q: must be pending, fetched, redirected, blocked, postponed, failed, given-up, outside or all", name)
 		}
 		states = append(states, session.States[i])
 	}

@@ -68,11 +68,11 @@ var storeVerbs = []string{"list", "info", "copy", "drop"}
 
 func (f *storeFlags) run(ctx context.Context, con Console, args []string) error {
 	if len(args) == 0 {
-		return usagef("the action is missing: try skink store list, info, copy or drop")
+		return usagef("the action is missing: use skink store list, info, copy or drop")
 	}
 	verb, args := args[0], args[1:]
 	if !slices.Contains(storeVerbs, verb) {
-		return usagef("unknown action %s: try skink store list, info, copy or drop", brief(verb))
+		return usagef("unknown action %s: must be list, info, copy or drop", brief(verb))
 	}
 	if f.yes && verb != "drop" {
 		return usagef("--yes works only with skink store drop: omit it")

@@ -159,12 +159,12 @@ func (f *tuneFlags) check() error {
 	}
 	for _, u := range f.units {
 		if triedShingles[dedup.Unit(u)] == nil {
-			return usagef("--unit %q: try word, char", u)
+			return usagef("--unit %q: must be word or char", u)
 		}
 	}
 	for _, m := range f.measures {
 		if !slices.Contains(measureNames(), m) {
-			return usagef("--measure %q: try %s", m, strings.Join(measureNames(), ", "))
+			return usagef("--measure %q: must be one of %s", m, strings.Join(measureNames(), ", "))
 		}
 	}
 	if len(f.ways()) == 0 {

@@ -38,7 +38,7 @@ var gaps = []Gap{
 	{Name: "postponed", Means: "URLs of the same pattern kept returning known texts: --budget off fetches these"},
 	{Name: "excluded", Means: "on a host of the crawl, but outside --scope, excluded by the flags, or deeper than --max-depth"},
 	{Name: "blocked", Means: "robots.txt forbids these: --ignore-robots fetches them"},
-	{Name: "failed", Means: "no page came, but there may be one: --retry fetches these again"},
+	{Name: "failed", Means: "these URLs gave no page, perhaps because of a temporary error: --retry fetches them again"},
 	{Name: unfollowed, Means: "pages whose links are unknown: they ask crawlers to follow none (--ignore-nofollow), or have scripts instead of links (--render auto)"},
 	{Name: outside, Means: "links to other sites, which the crawl does not follow"},
 }
