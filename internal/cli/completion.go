@@ -130,9 +130,9 @@ func suggestionOf(value string) suggestion {
 		return suggestion{words: strings.Split(profileNames(), ", ")}
 	case "MEASURE":
 		return suggestion{words: measureNames()}
-	case "PART":
+	case "TOPIC":
 		return suggestion{words: append([]string{aboutAll, "pages"}, audit.Names()...)}
-	case "WHAT":
+	case "KIND":
 		return suggestion{words: []string{"thin", "ai-train=no", "ai-input=no", "search=no"}}
 	case "AGE":
 		return suggestion{words: []string{"due"}}

@@ -44,7 +44,7 @@ func (c *configFlag) Set(name string) error {
 }
 
 func addConfigFlag(flags *pflag.FlagSet) {
-	flags.Var(&configFlag{}, "config", "`FILE` read flag values and host settings from this file (default: skink.toml in the store's folder, if it exists)")
+	flags.Var(&configFlag{}, "config", "`FILE` read flag values and host settings from this file (default: skink.toml in the folder of the store, if there is one)")
 }
 
 // configOf returns the value of --config in flags. For a command without that flag, it returns an

@@ -69,14 +69,14 @@ type dedupFlags struct {
 
 func setupDedup(flags *pflag.FlagSet) func(context.Context, Console, []string) error {
 	f := &dedupFlags{}
-	flags.StringVar(&f.store, "store", "", "`STORE` keep the result in this store, a folder or a postgres:// address (default: a temporary store)")
+	flags.StringVar(&f.store, "store", "", "`STORE` keep the texts and their verdicts in this store, a folder or a postgres:// address (default: a temporary store)")
 	f.rule = addRuleFlags(flags)
 	f.rule.addDocumentsFlag(flags, true)
 	f.corpus = addCorpusFlags(flags)
 	f.records = addCorpusOutFlags(flags)
 	f.keep = addKeepFlags(flags)
-	flags.BoolVar(&f.pairs, "pairs", false, "print the pairs of similar texts instead of the report, one JSON object per line: {\"a\",\"b\",\"resemblance\"}")
-	flags.Var(whole(&f.sample, 0, "0 or more"), "sample", "print this many clusters, chosen at random, with the differences of their texts, instead of the report")
+	flags.BoolVar(&f.pairs, "pairs", false, "instead of the report, print the pairs of similar texts, one JSON object per line: {\"a\",\"b\",\"resemblance\"}")
+	flags.Var(whole(&f.sample, 0, "0 or more"), "sample", "instead of the report, print this many clusters, chosen at random, with the differences between their texts")
 	f.memory = addMemoryFlag(flags)
 	f.form = addFormFlags(flags)
 	f.out = addOutFlags(flags)

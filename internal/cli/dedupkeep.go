@@ -45,7 +45,7 @@ func addKeepFlags(flags *pflag.FlagSet) *keepFlags {
 	flags.Var(oneOf(&f.keep, keepFirstText, keepLongestText), "keep", "keep the first or the longest text of each cluster; longest compares all texts with all others")
 	flags.Var(oneOf(&f.rule, byResemblance, byContainment), "rule", "drop texts that resemble the kept text (resemblance), or only texts that the kept text nearly contains (containment)")
 	flags.Var(ratio(&f.containment, math.SmallestNonzeroFloat64, wanting[float64]("a share above 0, up to 1")), "containment", "with --rule containment: share of the text's three-word runs that the kept text must contain, up to 1")
-	flags.StringVar(&f.against, "against", "", "`DIR` drop texts that duplicate a text in this store, too; the store is not changed")
+	flags.StringVar(&f.against, "against", "", "`DIR` also drop texts that duplicate a text in this store, which is not changed")
 	return f
 }
 

@@ -81,12 +81,12 @@ type extractFlags struct {
 
 func setupExtract(flags *pflag.FlagSet) func(context.Context, Console, []string) error {
 	f := &extractFlags{}
-	flags.BoolVar(&f.json, "json", false, "print one JSON object per page: {\"path\",\"title\",\"lang\",\"text\",\"words\",...}")
+	flags.BoolVar(&f.json, "json", false, "print one JSON object for each page: {\"path\",\"title\",\"lang\",\"text\",\"words\",...}")
 	flags.BoolVar(&f.html, "html", false, "print one page as HTML with the extracted text marked; the output is safe to open")
 	flags.BoolVar(&f.markdown, "markdown", false, "print the main text as Markdown; with --json, add it to the object")
-	flags.BoolVar(&f.pictures, "pictures", false, "with --markdown: keep the pictures of the text")
-	flags.Var(oneOf(&f.links, extract.LinksNone, extract.LinksText, extract.LinksWhole), "links", "with --markdown: remove links (none), keep only their words (text), or write absolute URLs (absolute); default: URLs as in the page")
-	flags.BoolVar(&f.alt, "alt", false, "with --json: add the alternative texts of pictures")
+	flags.BoolVar(&f.pictures, "pictures", false, "with --markdown: keep the pictures that are part of the text")
+	flags.Var(oneOf(&f.links, extract.LinksNone, extract.LinksText, extract.LinksWhole), "links", "with --markdown: remove links (none), keep only their words (text), or write absolute URLs (absolute); by default, URLs stay as in the page")
+	flags.BoolVar(&f.alt, "alt", false, "with --json: also print the alternative texts of the pictures")
 	f.private = addPrivateFlag(flags)
 	return f.run
 }

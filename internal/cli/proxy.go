@@ -19,8 +19,8 @@ type proxyFlags struct {
 
 func addProxyFlags(flags *pflag.FlagSet) *proxyFlags {
 	f := &proxyFlags{}
-	flags.StringArrayVar(&f.proxies, "proxy", nil, "`URL` connect to hosts through this http, https or socks5 proxy; env: the proxy in HTTP_PROXY and HTTPS_PROXY (repeatable)")
-	flags.StringVar(&f.ca, "ca-file", "", "`FILE` trust the certificate authorities in this PEM file, too")
+	flags.StringArrayVar(&f.proxies, "proxy", nil, "`URL` connect to hosts through this http, https or socks5 proxy; env means the proxies in HTTP_PROXY and HTTPS_PROXY (repeatable)")
+	flags.StringVar(&f.ca, "ca-file", "", "`FILE` also trust the certificate authorities in this PEM file")
 	return f
 }
 

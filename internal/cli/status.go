@@ -26,9 +26,12 @@ var statusCommand = command{
 	args:  "[flags]",
 	short: "print the progress of a crawl",
 	long: `
-Counts the URLs of a store by state, or lists the URLs of some states with the reasons:` + termLines(store.URLStates()) + `
+Counts the URLs of a store by state, or lists the URLs of some states with the reasons:
 
-During a crawl, the status shows the crawl at one moment. For a store that several workers share, it also lists the hosts and the speed of each worker.
+` + termLines(store.URLStates()) + `
+
+During a crawl, the status shows the crawl at one moment. For a store that several workers share,
+it also lists the hosts and the speed of each worker.
 
 Example: list the URLs that could not be fetched, with the reasons
 
@@ -47,11 +50,11 @@ type statusFlags struct {
 
 func setupStatus(flags *pflag.FlagSet) func(context.Context, Console, []string) error {
 	f := &statusFlags{store: addStoreFlag(flags)}
-	flags.StringVar(&f.urls, "urls", "", "`STATE` list the URLs of these states: pending, fetched, redirected, blocked, postponed, failed, given-up, outside or all")
+	flags.StringVar(&f.urls, "urls", "", "`STATE` list the URLs in these states, separated by commas: pending, fetched, redirected, blocked, postponed, failed, given-up, outside or all")
 	flags.StringVar(&f.learned, "learned", "", "`HOST` print the URL patterns and soft 404 errors that the crawl found on a host, with the evidence")
-	flags.StringVar(&f.forget, "forget", "", "`HOST` delete the patterns that the crawl learned about a host; the next run fetches its postponed URLs")
+	flags.StringVar(&f.forget, "forget", "", "`HOST` delete the patterns that the crawl learned about a host; the next run fetches the URLs that were postponed because of them")
 	f.format = "text"
-	flags.Var(oneOf(&f.format, "text", "json"), "format", "format of the output; json with --urls is one object per line")
+	flags.Var(oneOf(&f.format, "text", "json"), "format", "print the output in this format; with --urls, json prints one object per line")
 	return f.run
 }
 

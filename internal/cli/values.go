@@ -292,7 +292,7 @@ func (p *privateHosts) Set(text string) error {
 
 func addPrivateFlag(flags *pflag.FlagSet) *privateHosts {
 	p := &privateHosts{}
-	flags.Var(p, "allow-private", "`HOST` allow connections to this private host or CIDR range (repeatable)")
+	flags.Var(p, "allow-private", "`HOST` allow connections to this private host or address range, such as localhost or 10.0.0.0/8 (repeatable)")
 	return p
 }
 

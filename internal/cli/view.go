@@ -49,7 +49,7 @@ type viewFlags struct {
 func setupView(flags *pflag.FlagSet) func(context.Context, Console, []string) error {
 	f := &viewFlags{store: addStoreFlag(flags)}
 	f.listen = address{viewAddress, viewAddress}
-	flags.Var(&f.listen, "listen", "`ADDR` listen on this address; a port alone means 127.0.0.1")
+	flags.Var(&f.listen, "listen", "`ADDR` listen on this address; a port without a host means 127.0.0.1")
 	return f.run
 }
 
