@@ -56,7 +56,7 @@ func setupCompare(flags *pflag.FlagSet) func(context.Context, Console, []string)
 	f := &compareFlags{flags: flags, rule: addRuleFlags(flags)}
 	flags.StringVar(&f.store, "store", "", "`STORE` compare two pages of this store, named by URL or id, instead of two files")
 	f.rule.shingle.mayBeAuto = true
-	flags.Lookup("shingle").Usage += "; auto: 8 words up to 3,500 characters of text, 9 up to 7,000, 10 for longer texts"
+	flags.Lookup("shingle").Usage += "; auto: 8, 9 or 10 words, depending on the length of the texts"
 	_ = flags.MarkHidden("scheme") // the output shows the results of all schemes
 	flags.BoolVar(&f.json, "json", false, "print the result as a JSON object")
 	flags.BoolVar(&f.check, "check", false, "exit with code 3 if the two pages are not duplicates")

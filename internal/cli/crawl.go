@@ -104,7 +104,7 @@ func newCrawlFlags(flags *pflag.FlagSet) *crawlFlags {
 	f.rule.addDocumentsFlag(flags, false)
 	f.learning = addLearnFlags(flags)
 	f.rule.addOnDuplicateFlag(flags)
-	flags.Var(&f.prefer, "prefer", "`REGEXP` among duplicates, prefer the page whose URL matches (repeatable, most preferred first; default: the order of the seeds)")
+	flags.Var(&f.prefer, "prefer", "`REGEXP` among duplicates, prefer the page whose URL matches REGEXP (repeatable, most preferred first; default: order of the seeds)")
 	f.rule.addMarkdownFlags()
 	flags.StringVar(&f.opt.Feed, "feed", "", "`FILE` write unique and thin pages to this file, to standard output (-) or to a search index; or, when the crawl ends, to s3://BUCKET/KEY")
 

@@ -247,7 +247,7 @@ func addCompleteFlags(flags *pflag.FlagSet) *completeFlags {
 	c := &completeFlags{flags: flags}
 	flags.BoolVar(&c.complete, "complete", false, "compare all pages with all others after the crawl, so that the order of the crawl does not matter")
 	flags.BoolVar(&c.wholeText, "whole-text", false, "with --complete: also compare the text that a host repeats on many pages")
-	flags.Var(similarity(&c.similarity), "similarity", "with --complete: treat pages as near-duplicates from this resemblance (default: the --similarity of the crawl)")
+	flags.Var(similarity(&c.similarity), "similarity", "with --complete: treat pages as near-duplicates if their resemblance is at least this (default: as in the crawl)")
 	return c
 }
 

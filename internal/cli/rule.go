@@ -53,9 +53,9 @@ func addRuleFlags(flags *pflag.FlagSet) *ruleFlags {
 	set := &r.set
 	r.shingle.units = set.Shingle
 	flags.Var(similarity(&set.Similarity), "similarity",
-		fmt.Sprintf("treat pages as near-duplicates from this resemblance, from %.2f to 1", dedup.LeastSimilarity()))
-	flags.Var(&r.shingle, "shingle", "number of words or characters in a shingle")
-	flags.Var(oneOf(&set.Unit, string(dedup.Words), string(dedup.Chars)), "unit", "compare pages by shingles of words (word) or of characters (char)")
+		fmt.Sprintf("treat two pages as near-duplicates if their resemblance is at least this number, from %.2f to 1", dedup.LeastSimilarity()))
+	flags.Var(&r.shingle, "shingle", "compare pages by runs of this many words or characters (shingles)")
+	flags.Var(oneOf(&set.Unit, string(dedup.Words), string(dedup.Chars)), "unit", "compare pages by runs of words (word) or runs of characters (char)")
 	flags.StringVar(&set.Form, "form", set.Form, "`FORM` change words before they are compared: plain (no change), or a list of nofunction, noadjectives, singular and stem")
 	flags.Var(oneOf(&set.Scheme, "bands", "super", "mega"), "scheme", "find similar pages by bands of their sketches (bands), by super-shingles (super) or by mega-shingles (mega)")
 	flags.Var(whole(&set.MinWords, 0, "0 or more; 0 compares every page that has a word"), "min-words", "do not compare pages with fewer words than this; they get the verdict thin")
