@@ -337,9 +337,9 @@ func TestFailOn(t *testing.T) {
 		"broken>NaN":  `"NaN" is neither a number`,
 		"broken>101%": "is neither a number",
 		"broken>":     "is neither a number",
-		"brocken>0":   "try broken, redirects",
-		"titles.x>0":  "try titles.missing, titles.repeated",
-		">0":          "try broken, redirects",
+		"brocken>0":   "must be one of broken, redirects",
+		"titles.x>0":  "must be one of titles.missing, titles.repeated",
+		">0":          "must be one of broken, redirects",
 		"broken>0,":   "is not a limit",
 	} {
 		if _, err := audit.ParseConditions(on); err == nil || !strings.Contains(err.Error(), want) {
