@@ -25,7 +25,7 @@ store; afterwards, the same command continues the crawl.
 skink report and skink export leave out damaged pages, with a message. The next crawl into
 the store fetches these pages again.
 
-Example: check a store after its disk has reported errors
+This command checks a store, for example after its disk has reported errors:
 
   skink check --store docs`,
 	setup: setupCheck,

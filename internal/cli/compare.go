@@ -35,8 +35,11 @@ Pages with fewer than --min-words words are thin, unless their texts are equal. 
 the exit code is 3 if the pages are not duplicates. --profile compares by the method of a
 published system, and prints only its score.
 
---store compares the stored texts with the settings of their crawl, unless flags change
-them. It works even while a crawl runs, or when the pages no longer exist.`,
+--shingle auto compares runs of 8 words in texts of up to 3,500 characters, runs of 9 words in
+texts of up to 7,000 characters, and runs of 10 words in longer texts.
+
+--store compares the stored texts with the settings of their crawl, unless flags change these
+settings. It works even while a crawl runs, or when the pages no longer exist on the web.`,
 	setup: setupCompare,
 }
 

@@ -259,7 +259,7 @@ its flags and, for skink crawl, the settings of hosts. A comment names the sourc
 value: the command line, a line of the configuration file, or the default. Secrets are
 printed as ***. Write the flags of COMMAND after --.
 
-Examples: print the settings of a crawl; print those of a report with a flag
+These commands print the settings of a crawl, and the settings of a report with the flag --top:
 
   skink config --config skink.toml
   skink config --store docs report -- --top 5`,

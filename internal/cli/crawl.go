@@ -37,26 +37,26 @@ flags that decide how pages are compared. Give all other flags again; the last l
 summary shows the whole command. While a crawl runs, the signal USR1, or Enter at a
 terminal, prints which hosts are slow and which get no requests.
 
-Pages with the same text form a cluster, and one of them is its leader. These rules choose
-the leader; the first rule that tells two pages apart decides: the other page names it as
-its canonical URL; it comes first by --prefer, then by the order of the seeds; it is in a
-sitemap; it was seen first with its text; its URL begins with https; its text is in the
-declared language; its path is the shortest.
+Pages with the same text form a cluster, and one of them is the leader of the cluster. If one
+page names another page of the cluster as its canonical URL, the other page is the leader.
+Otherwise, the first of these criteria in which the pages differ chooses the leader: a match
+of --prefer, the order of the seeds, an entry in a sitemap, the time at which skink first saw
+the text, https, a text in the declared language, and the shortest path.
 
 --warc stores all answers in a web archive (WARC 1.1): pages, errors, redirects and
 robots.txt. skink writes an index (CDXJ) beside each complete file. --from reads pages from
-web archives instead of fetching them; archives of other tools work, too. It judges the
-pages in the order of the archives, and learns nothing about their sites. A page that the
-first crawl recognised as a soft 404 error is an error again.
+web archives instead of fetching them; archives of other tools work, too. skink judges
+the pages in the order of the archives, and learns nothing about their sites. A page that the
+archived crawl recognised as a soft 404 error remains an error.
 
 --markdown stores each page's main text as Markdown, too, for --feed and skink export
 --markdown. The store needs about a fifth more disk space, and the crawl takes a quarter
 longer.
 
 If URLs of a pattern keep returning known texts, the crawl fetches only samples of the
-pattern and postpones its other URLs. Near the end, it fetches the URLs of patterns whose
-samples had new texts. The summary counts the URLs that remain postponed; --budget off
-fetches them. skink status --learned HOST shows the evidence.`,
+pattern and postpones its other URLs. Near the end, the crawl fetches the URLs of patterns
+whose samples had new texts. The summary counts the URLs that remain postponed; --budget off
+fetches these URLs. skink status --learned HOST shows the evidence.`,
 	setup: setupCrawl,
 }
 

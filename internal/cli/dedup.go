@@ -41,11 +41,13 @@ object with a text. skink finds the fields of the text and of the name by their 
 --text-field and --id-field name other fields.
 
 In a folder, skink reads HTML, documents such as PDF, Markdown, JSON Lines, and text files
-such as *.txt and README. It skips hidden files, and counts other files by kind; --include
-reads them, too. Files and records that cannot be read are counted, and the files are named.
-If two lines have the same name, the second is called "NAME (FILE:LINE)". With --store, a
-text that the store already contains under its name counts as known; a different text with
-that name is a new visit.
+such as *.txt and README. It skips hidden files, and counts files of other kinds;
+--include reads them, too. skink counts files and records that cannot be read, and prints
+the names of the files. If two lines have the same name, the second line gets the name
+"NAME (FILE:LINE)". With --store, a text that the store already contains under its name
+counts as known; a different text with this name is a new visit to the page.
+
+This command prints the pairs of texts with a resemblance of at least 0.9:
 
   skink dedup --pairs --similarity 0.9 testdata/site`,
 	setup: setupDedup,

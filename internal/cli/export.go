@@ -42,8 +42,8 @@ the text that a host repeats on many pages from the beginning and end of each te
 counts the removed blocks and words. A page that would keep fewer words than the crawl's
 --min-words keeps its whole text.
 
-With --since or --cursor, each line has a "change": new, changed or gone. To update an
-earlier export, apply the lines in order, by id. A page that became a duplicate is gone from
+With --since or --cursor, each line has a field "change" with the value new, changed or gone.
+To update an earlier export, apply the lines in order, by id. A page that became a duplicate is gone from
 an export of unique pages; a page whose leader disappeared is new.
 
 --format wacz writes the web archive of crawl --warc as one file for replay tools: the
@@ -60,6 +60,9 @@ it occurs.
 
 --format links writes one row for each link between pages: as CSV, or as JSON Lines or
 Parquet if the name of the file ends in .jsonl or .parquet.
+
+These commands write passages, links, a web archive of texts and a WACZ file, and send the
+changes since the last export to an index:
 
   skink export --chunks --out passages.jsonl
   skink export --format links --out links.parquet

@@ -29,8 +29,8 @@ var extractCommand = command{
 	long: `
 Prints the main text of pages and documents (PDF, DOCX, ODT, EPUB), as a crawl would extract
 it. A PAGE is a file, a URL or - for standard input. For a web archive (WARC or WET,
-compressed or not), the command prints the main text of every page. It names input without
-text on standard error, and exits with code 1 if there is any. A URL is fetched without
+compressed or not), the command prints the main text of every page. It prints the
+names of inputs without text to standard error, and then exits with code 1. A URL is fetched without
 reading robots.txt.
 
 --html prints the page without its styles: extracted text is green, and a red bar marks each
@@ -38,7 +38,8 @@ element that a rule of the extraction excluded. The output is safe to open. --ma
 headings, lists, tables, code, links and emphasis as Markdown, with URLs as they appear in
 the page.
 
-Examples: print a JSON object; mark the extracted text of a page; print the text as Markdown
+These commands print a page as a JSON object, mark the extracted text of the page, and print the
+main text as Markdown:
 
   skink extract --json testdata/site/index.html
   skink extract --html testdata/site/index.html > marked.html

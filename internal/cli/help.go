@@ -174,9 +174,9 @@ var exitCodes = []struct {
 	meaning string
 }{
 	{exitDone, "done"},
-	{exitFailed, "failed or interrupted"},
-	{exitUsage, "wrong usage"},
-	{exitDiffers, "compare --check: no duplicates"},
+	{exitFailed, "the command failed or was interrupted"},
+	{exitUsage, "the command line has an error"},
+	{exitDiffers, "compare --check: the pages are not duplicates"},
 	{exitFound, "report --fail-on: a limit was exceeded"},
 	{exitUnheard, "the program that reads the output has ended"},
 }

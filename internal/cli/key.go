@@ -27,7 +27,7 @@ https://YOUR-SITE/.well-known/http-message-signatures-directory, with the media 
 application/http-message-signatures-directory+json. skink key show FILE... prints the
 directory of one or more keys again.
 
-Example: make a key, and sign the requests of a crawl
+These commands make a key, and sign the requests of a crawl with the key:
 
   skink key new crawler.pem > directory.json
   skink crawl --sign-key crawler.pem --sign-agent https://crawler.example https://example.org/`,

@@ -28,11 +28,11 @@ links, redirects, canonical URLs, titles and more. --changes prints the pages th
 between visits. A report that is printed during a crawl shows the crawl at one moment.
 
 --complete compares all pages with all others after the crawl, so that the clusters do not
-depend on the order of the crawl. It leaves out text that a host repeats on many pages, and
-lists this text; --whole-text compares all text.
+depend on the order of the crawl. The comparison leaves out text that a host repeats on many
+pages, and the report lists this text; --whole-text compares all text.
 
-Examples: write a page for a browser; use another similarity; write a table; check limits in
-CI
+These commands write a report for a browser, compare with another similarity, write a table of
+broken links, and check limits in a CI job:
 
   skink report --format html --out report.html
   skink report --complete --similarity 0.5

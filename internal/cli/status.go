@@ -33,7 +33,7 @@ Counts the URLs of a store by state, or lists the URLs of some states with the r
 During a crawl, the status shows the crawl at one moment. For a store that several workers share,
 it also lists the hosts and the speed of each worker.
 
-Example: list the URLs that could not be fetched, with the reasons
+This command lists the URLs that could not be fetched, with the reasons:
 
   skink status --urls failed,given-up,blocked,postponed`,
 	setup: setupStatus,

@@ -43,7 +43,7 @@ moment. If copying is interrupted, no command accepts the incomplete copy; start
 skink store drop --yes removes a store for good. It does not remove a store that is in use,
 and it keeps other files in the folder of a store.
 
-Examples: list the stores in this folder; make a backup of a store
+These commands list the stores in the current folder, and make a backup of a store:
 
   skink store list
   skink store copy docs backup/docs`,

@@ -37,7 +37,7 @@ in the direction with the greater share; containment-lesser takes the smaller sh
 measures super and mega are the shares of equal super-shingles and mega-shingles. Instead,
 --curve prints how likely each scheme is to find two pages of a given resemblance.
 
-Example: print the curve of the bands for a similarity of 0.9
+This command prints the curves of all schemes, with the bands for a similarity of 0.9:
 
   skink tune --curve --similarity 0.9`,
 	setup: setupTune,
