@@ -33,7 +33,7 @@ type trap struct {
 // trap describes the form of a trap that a URL has. The result is is false if it has none.
 func (a *address) trap(now time.Time) (t trap, is bool) {
 	if len(a.url) > mostLength || repeats(a.path) {
-		return trap{Growing, "growing paths", true}, true
+		return trap{Growing, "paths that repeat the same folders", true}, true
 	}
 	year, is := dateOf(a.path, string(a.query))
 	if !is {
@@ -42,7 +42,7 @@ func (a *address) trap(now time.Time) (t trap, is bool) {
 	far := year > now.Year()+yearsAhead || year < firstYear
 	t = trap{Calendar, a.pattern() + " with dates", far}
 	if far {
-		t.pattern = a.pattern() + " with far dates"
+		t.pattern = a.pattern() + " with dates in the distant past or future"
 	}
 	return t, true
 }
