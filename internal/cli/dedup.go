@@ -317,7 +317,7 @@ func (d *dedupRun) show(pipeline *ingest.Pipeline, in *corpus.Inputs, do func() 
 		return do()
 	}
 	size, began := in.Size(), time.Now()
-	return showWhile(d.con, func() judging { return judging{in.Read(), size, pipeline.Added(), time.Since(began)} }, do)
+	return showWhile(d.con, func() string { return judging{in.Read(), size, pipeline.Added(), time.Since(began)}.line() }, do)
 }
 
 // summarize prints the counts of each verdict to standard error.

@@ -36,10 +36,10 @@ func (j judging) line() string {
 		report.Bytes(j.read), of, report.Bytes(int64(rate)), report.Grouped(j.found.Unique), report.Grouped(j.found.Exact), report.Grouped(j.found.Near), report.Grouped(j.found.Thin), left)
 }
 
-// showWhile calls do. If standard error is a terminal, it shows the progress that now returns in a
-// status line, which it updates until do returns and then erases. Errors printed by do appear on
-// lines of their own.
-func showWhile(con Console, now func() judging, do func() error) error {
+// showWhile calls do. If standard error is a terminal, it shows the line that now returns as a status
+// line, which it updates until do returns and then erases. Errors printed by do appear on lines of
+// their own.
+func showWhile(con Console, now func() string, do func() error) error {
 	if !con.Terminal {
 		return do()
 	}
@@ -54,7 +54,7 @@ func showWhile(con Console, now func() judging, do func() error) error {
 				fmt.Fprint(con.screen, clearLine)
 				return
 			case <-tick.C:
-				line := now().line()
+				line := now()
 				fmt.Fprint(con.screen, clearLine)
 				fmt.Fprint(con.Err, line[:min(len(line), max(con.Columns()-1, 20))])
 			}
