@@ -327,6 +327,9 @@ func (d *dedupRun) summarize(t store.Tally, names ingest.Names) {
 		report.Counted(t.Pages(), "text"), report.Grouped(t.Unique), report.Grouped(t.Exact), report.Grouped(t.Near), report.Grouped(t.Thin), report.Grouped(names.Repeated))
 	if t.Skipped > 0 {
 		fmt.Fprintf(d.con.Err, "; without text: %s", report.Grouped(t.Skipped))
+		if d.records.given() {
+			fmt.Fprint(d.con.Err, " (kept)")
+		}
 	}
 	if names.Changed > 0 {
 		fmt.Fprintf(d.con.Err, "; changed: %s", report.Grouped(names.Changed))
