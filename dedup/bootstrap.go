@@ -75,10 +75,10 @@ func Bootstrap(pairs []Scored, pages []Pages, thresholds []float64) Confidence {
 	isDuplicate := func(i int) bool { return pairs[i].Duplicate }
 	isDeclared := func(i int) bool { return declared[i] }
 	isEither := func(i int) bool { return pairs[i].Duplicate || declared[i] }
-	q.PrecisionI = percentiles(values[1]).or(wilson(q.Precision, effective(isDeclared)))
-	q.RecallI = percentiles(values[2]).or(wilson(q.Recall, effective(isDuplicate)))
+	q.PrecisionI = percentiles(values[1]).union(wilson(q.Precision, effective(isDeclared)))
+	q.RecallI = percentiles(values[2]).union(wilson(q.Recall, effective(isDuplicate)))
 	in := wilson(q.F1/(2-q.F1), effective(isEither))
-	q.F1I = percentiles(values[3]).or(Interval{f1(in[0]), f1(in[1])})
+	q.F1I = percentiles(values[3]).union(Interval{f1(in[0]), f1(in[1])})
 	return Confidence{q, percentiles(values[0]), n, shared}
 }
 
@@ -141,7 +141,7 @@ func percentiles(values []float64) Interval {
 	return Interval{values[cut-1], values[len(values)-cut]}
 }
 
-// or returns the smallest interval that contains both.
-func (in Interval) or(other Interval) Interval {
+// union returns the smallest interval that contains both.
+func (in Interval) union(other Interval) Interval {
 	return Interval{min(in[0], other[0]), max(in[1], other[1])}
 }

@@ -5,6 +5,7 @@ import (
 	"io"
 	"maps"
 	"slices"
+	"strconv"
 	"text/tabwriter"
 
 	"skink/dedup"
@@ -61,13 +62,13 @@ func (t *tuning) print(w io.Writer) error {
 		if i == shownWays && t.Combinations == nil {
 			break
 		}
-		fmt.Fprintf(table, "%s\t%s\t%d\t%s\t%.2f (%.2f–%.2f)\t%s\t%s\n", c.Form, c.Unit, c.Shingle, c.Measure, c.Threshold, c.Tied[0], c.Tied[1], columns(c.Quality), columns(c.CrossValidated))
+		fmt.Fprintf(table, "%s\t%s\t%d\t%s\t%s (%s–%s)\t%s\t%s\n", c.Form, c.Unit, c.Shingle, c.Measure, hundredths(c.Threshold), hundredths(c.Tied[0]), hundredths(c.Tied[1]), columns(c.Quality), columns(c.CrossValidated))
 	}
 	for i, c := range t.Combinations {
 		if i == 0 {
 			fmt.Fprintln(table, "\nform\tunit\tshingle\tmeasure\tthreshold\tprecision\trecall\tF1")
 		}
-		fmt.Fprintf(table, "%s\t%s\t%d\t%s\t%.2f\t%s\n", c.Form, c.Unit, c.Shingle, c.Measure, c.Threshold, columns(c.Quality))
+		fmt.Fprintf(table, "%s\t%s\t%d\t%s\t%s\t%s\n", c.Form, c.Unit, c.Shingle, c.Measure, hundredths(c.Threshold), columns(c.Quality))
 	}
 	if err := table.Flush(); err != nil {
 		return err
@@ -85,6 +86,14 @@ func columns(q dedup.Quality) string {
 		q.Recall, q.RecallI[0], q.RecallI[1], q.F1, q.F1I[0], q.F1I[1])
 }
 
+// hundredths returns a threshold with two decimals, or with more if the user gave more.
+func hundredths(v float64) string {
+	if s := strconv.FormatFloat(v, 'f', -1, 64); len(s) > len("0.00") {
+		return s
+	}
+	return fmt.Sprintf("%.2f", v)
+}
+
 func (t *tuning) printRecommendation(w io.Writer) {
 	r := t.Recommendation
 	name := "similarity"
@@ -98,11 +107,11 @@ func (t *tuning) printRecommendation(w io.Writer) {
 		fmt.Fprintf(w, "On these pairs, every %s from %v to %v has the same F1. %v is the middle of this range.\n", name, r.Tied[0], r.Tied[1], r.Threshold)
 	}
 	if best := t.Tried[0]; best.CrossValidated.F1 > r.CrossValidated.F1 {
-		fmt.Fprintf(w, "Better on these pairs, but not available in crawls: %s with %s and shingles of %d %ss, F1 %.3f\n", best.Measure, best.Form, best.Shingle, best.Unit, best.CrossValidated.F1)
+		fmt.Fprintf(w, "A measure that crawls do not use is better on these pairs: %s with --form %s --unit %s --shingle %d has an F1 of %.3f.\n", best.Measure, best.Form, best.Unit, best.Shingle, best.CrossValidated.F1)
 	}
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(table, "\nrecommendation\tvalue\t95 %% confidence interval\n")
-	fmt.Fprintf(table, "%s\t%.2f\t%.2f to %.2f\n", name, r.Threshold, r.ThresholdI[0], r.ThresholdI[1])
+	fmt.Fprintf(table, "%s\t%s\t%s to %s\n", name, hundredths(r.Threshold), hundredths(r.ThresholdI[0]), hundredths(r.ThresholdI[1]))
 	for _, row := range []struct {
 		name  string
 		value float64
@@ -139,9 +148,9 @@ func (t *tuning) chart() chart.Chart {
 		Title:    fmt.Sprintf("Precision, recall and F1 on %s", report.Counted(t.Pairs, "labelled pair")),
 		Subtitle: fmt.Sprintf("%s of shingles: --form %s --unit %s --shingle %d", r.Measure, r.Form, r.Unit, r.Shingle),
 		Description: fmt.Sprintf("Precision, recall and F1 of the decisions about %s, at each threshold of the %s. "+
-			"The recommended threshold is %v (95 %% interval: %.2f to %.2f). Thresholds from %v to %v have the same F1. "+
+			"The recommended threshold is %v (95 %% interval: %s to %s). Thresholds from %v to %v have the same F1. "+
 			"Cross-validated, the precision is %.3f (%.3f to %.3f), the recall %.3f (%.3f to %.3f), and F1 %.3f (%.3f to %.3f).",
-			report.Counted(t.Pairs, "labelled pair"), r.Measure, r.Threshold, r.ThresholdI[0], r.ThresholdI[1], r.Tied[0], r.Tied[1],
+			report.Counted(t.Pairs, "labelled pair"), r.Measure, r.Threshold, hundredths(r.ThresholdI[0]), hundredths(r.ThresholdI[1]), r.Tied[0], r.Tied[1],
 			q.Precision, q.PrecisionI[0], q.PrecisionI[1], q.Recall, q.RecallI[0], q.RecallI[1], q.F1, q.F1I[0], q.F1I[1]),
 		X:     "threshold: least " + r.Measure + " of duplicates (0 to 1)",
 		Y:     "share of pairs (0 to 1)",
