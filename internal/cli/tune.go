@@ -27,7 +27,7 @@ form, unit, shingle length, measure and similarity, and recommends flags for ski
 skink dedup by ten-fold cross-validation. Instead, --curve prints how likely each scheme is
 to find two pages of a given resemblance.
 
-Example: print the curve of the bands for a similarity of 0.9
+This command prints the curves of all schemes, with the bands for a similarity of 0.9:
 
   skink tune --curve --similarity 0.9`,
 	more: `
@@ -69,15 +69,15 @@ var (
 
 func setupTune(flags *pflag.FlagSet) func(context.Context, Console, []string) error {
 	f := &tuneFlags{flags: flags, similarities: similarities{values: dedup.Thresholds()}}
-	flags.StringArrayVar(&f.forms, "form", triedForms, "`FORM` try this form of the words (repeatable)")
-	flags.StringSliceVar(&f.units, "unit", []string{string(dedup.Words), string(dedup.Chars)}, "`word|char` try shingles of this unit (repeatable)")
-	flags.IntSliceVar(&f.shingles, "shingle", nil, "try shingles of these lengths (default: 1 to 12 words, 4 to 50 characters)")
-	flags.StringSliceVar(&f.measures, "measure", measureNames(), "`MEASURE` try this similarity measure (repeatable)")
-	flags.BoolVar(&f.all, "all", false, "print every combination with every threshold, not only the best")
-	flags.BoolVar(&f.json, "json", false, "print the result as JSON")
-	flags.BoolVar(&f.curve, "curve", false, "print how likely each scheme is to find a pair of a given resemblance")
-	flags.Var(&f.similarities, "similarity", "try these similarities (default: 0.05 to 1 in steps of 0.01); with --curve: show the bands of this similarity (default: 0.8)")
-	flags.StringVar(&f.svg, "svg", "", "`FILE` draw precision, recall and F1 against the similarity, or with --curve its curves, as an SVG picture in this file")
+	flags.StringArrayVar(&f.forms, "form", triedForms, "`FORM` try only this --form of skink crawl (repeatable)")
+	flags.StringSliceVar(&f.units, "unit", []string{string(dedup.Words), string(dedup.Chars)}, "`word|char` try only shingles of this unit (repeatable)")
+	flags.IntSliceVar(&f.shingles, "shingle", nil, "try only shingles of these lengths, separated by commas (default: 1 to 12 words, 4 to 50 characters)")
+	flags.StringSliceVar(&f.measures, "measure", measureNames(), "`MEASURE` try only this measure of similarity (repeatable)")
+	flags.BoolVar(&f.all, "all", false, "print all combinations with all thresholds, not only the best combinations")
+	flags.BoolVar(&f.json, "json", false, "print the result as a JSON object")
+	flags.BoolVar(&f.curve, "curve", false, "instead of reading pairs, print how likely each --scheme is to find a pair of pages of a given resemblance")
+	flags.Var(&f.similarities, "similarity", "try only these similarities (default: 0.05 to 1 in steps of 0.01); with --curve: the --similarity of a crawl with bands (default: 0.8)")
+	flags.StringVar(&f.svg, "svg", "", "`FILE` write to this file an SVG picture that shows precision, recall and F1 for each similarity; with --curve: the printed curves")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "do not show progress")
 	return f.run
 }
@@ -221,12 +221,12 @@ func (f *tuneFlags) check() error {
 	}
 	for _, u := range f.units {
 		if triedShingles[dedup.Unit(u)] == nil {
-			return usagef("--unit %q: try word, char", u)
+			return usagef("--unit %q: must be word or char", u)
 		}
 	}
 	for _, m := range f.measures {
 		if !slices.Contains(measureNames(), m) {
-			return usagef("--measure %q: try %s", m, strings.Join(measureNames(), ", "))
+			return usagef("--measure %q: must be one of %s", m, strings.Join(measureNames(), ", "))
 		}
 	}
 	if len(f.ways()) == 0 {

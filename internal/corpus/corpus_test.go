@@ -110,7 +110,7 @@ func TestFolder(t *testing.T) {
 	if err != nil || !slices.Equal(got, want) {
 		t.Errorf("got  %q, %v\nwant %q", got, err, want)
 	}
-	if want := map[string]int{"css": 2, "svg": 1, "xpm": 1, "without ending": 1, "in": 1, "json": 1, "go": 1, "html": 1, "image/png": 1, "tar": 1, "file named twice": 21}; !maps.Equal(passed, want) {
+	if want := map[string]int{"css": 2, "svg": 1, "xpm": 1, "without an ending": 1, "in": 1, "json": 1, "go": 1, "html": 1, "image/png": 1, "tar": 1, "file named twice": 21}; !maps.Equal(passed, want) {
 		t.Errorf("passed over: %v, want %v", passed, want)
 	}
 
@@ -195,7 +195,7 @@ func TestSheets(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]string{
-		"named.csv": `name the column with the text with --text-field; the first row has "name", "story"`, "unclosed.csv": "too long", "long.json": "too long", "tail.json": "the JSON array after 1 elements: the file is cut off", "cut.json": "element 2 of the JSON array: the file is cut off", "two.json": "more text follows the JSON array of 1 elements",
+		"named.csv": `name the column of the texts with --text-field; the first row has "name", "story"`, "unclosed.csv": "too long", "long.json": "too long", "tail.json": "the JSON array after 1 elements: the file is cut off", "cut.json": "element 2 of the JSON array: the file is cut off", "two.json": "more text follows the JSON array of 1 elements",
 	} {
 		if _, err := texts(dir, &Inputs{Paths: []string{filepath.Join(dir, name)}, MaxRecord: 1000}); err == nil || !strings.Contains(err.Error(), name) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: error %v, want %q", name, err, want)
@@ -297,8 +297,8 @@ func TestFields(t *testing.T) {
 		{Fields{}, `{"text":3}`, `f.jsonl, line 1: "text" is a number instead of a string: bad`},
 		{Fields{}, `{"text":["a"],"content":"c"}`, `f.jsonl, line 1: "text" is an array instead of a string: bad`},
 		{Fields{}, `{"url":true,"text":"t"}`, `f.jsonl, line 1: "url" is a boolean instead of a string: bad`},
-		{Fields{}, `["a"]`, `f.jsonl, line 1: array instead of an object: try {"url","text"} or {"url","html"}: bad`},
-		{Fields{}, `null`, `f.jsonl, line 1: null instead of an object: try {"url","text"} or {"url","html"}: bad`},
+		{Fields{}, `["a"]`, `f.jsonl, line 1: array instead of an object: each line must be an object such as {"url","text"} or {"url","html"}: bad`},
+		{Fields{}, `null`, `f.jsonl, line 1: null instead of an object: each line must be an object such as {"url","text"} or {"url","html"}: bad`},
 		{Fields{Text: "abstract"}, `{"text":"t"}`, `f.jsonl, line 1: "abstract" is missing; the record has "text": bad`},
 		{Fields{ID: "doi"}, `{"z":1,"text":"t"}`, `f.jsonl, line 1: "doi" is missing; the record has "text", "z": bad`},
 		{Fields{}, `{"name":"skink"}`, `f.jsonl, line 1: no field that usually contains a text ("text", "content", "body", "raw_content", "document", "html" or "raw_html"); the record has "name": bad`},
