@@ -191,7 +191,7 @@ func TestSheets(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]string{
-		"named.csv": `name the column with the text with --text-field; the first row has "name", "story"`, "unclosed.csv": "too long", "long.json": "too long", "tail.json": "the JSON array ends after 1 elements",
+		"named.csv": `name the column of the texts with --text-field; the first row has "name", "story"`, "unclosed.csv": "too long", "long.json": "too long", "tail.json": "the JSON array ends after 1 elements",
 	} {
 		if _, err := texts(dir, &Inputs{Paths: []string{filepath.Join(dir, name)}, MaxRecord: 1000}); err == nil || !strings.Contains(err.Error(), name) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: error %v, want %q", name, err, want)
