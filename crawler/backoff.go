@@ -62,7 +62,7 @@ const (
 	jitterShare   = 0.25 // largest share by which a back-off is made longer or shorter
 	longestRetry  = frontier.MostBlocked
 	mostBusy      = 6
-	patience      = 10 * time.Minute // longer than a restart of a server
+	patience      = 10 * time.Minute // longer than the restart of a server takes
 )
 
 // failed counts a transient problem of a request that started at began, and sets the back-off of

@@ -22,7 +22,7 @@ type Profile struct {
 // A ProfileInput holds the data that some profiles need in addition to the texts.
 type ProfileInput struct {
 	LangA, LangB string    // primary language subtags of texts A and B, such as "en"
-	Shingling    Shingling // only the profile k-shingles uses it
+	Shingling    Shingling // used only by the profile k-shingles
 }
 
 // A ProfileResult is the result of a profile for two texts.

@@ -63,7 +63,7 @@ var (
 // An Error means that the text of a document cannot be read.
 type Error struct {
 	Type string // media type of the document
-	Err  error  // reason, one of the errors above
+	Err  error  // cause of the error, one of the errors above
 }
 
 func (e *Error) Error() string {
@@ -149,7 +149,7 @@ func NewReader(opt Options) *Reader {
 	return &Reader{opt: opt}
 }
 
-// Close stops the PDF engine. No other method may run at the same time or later.
+// Close stops the PDF engine. No other method may be running, or be called later.
 func (r *Reader) Close() error {
 	if r == nil || r.engine == nil {
 		return nil

@@ -16,14 +16,14 @@ type marked struct {
 	survey *survey
 }
 
-// placed records where the text of a node is. The words of a text node are text[from:to], in
+// placed records the position of the text of a node. The words of a text node are text[from:to], in
 // blocks[first:last]. For a picture, first is the index of the open block, or of the next block if
 // none was open.
 type placed struct {
 	node        *html.Node
 	first, last int
 	from, to    int
-	elem        int32 // index in elems of the box around the node
+	elem        int32 // index in elems of the element around the node
 }
 
 // WriteHTML writes the page with its main text highlighted, and with the reason why the rest is not

@@ -99,8 +99,8 @@ type Options struct {
 
 	Private bool // pages that were requested with a password, cookies or headers of the user are written too
 
-	// Own returns the text of a page without the blocks that many pages of its host repeat, and how
-	// many blocks and words were removed. nil: the whole text is written.
+	// Own returns the text of a page without the blocks that many pages of its host repeat, and the
+	// number of blocks and words that it removed. If Own is nil, the whole text is written.
 	Own func(page *store.Content) (text string, blocks, words int)
 
 	After store.Cursor // cursor after which to begin; "": at the first page

@@ -12,10 +12,10 @@ import (
 type Format string
 
 const (
-	Text Format = "text" // for people at a terminal
-	JSON Format = "json" // for programs, see [Report]
+	Text Format = "text" // text for people at a terminal
+	JSON Format = "json" // JSON for programs, see [Report]
 	CSV  Format = "csv"  // for spreadsheets: the clusters, one page on each line
-	HTML Format = "html" // for browsers: a single file
+	HTML Format = "html" // a single HTML file for browsers
 )
 
 // ParseFormat returns the format with the given name. For an unknown name, the error lists all

@@ -103,7 +103,7 @@ func isPacked(in *bufio.Reader) bool {
 	return right >= 2
 }
 
-// leave reads the block of the previous record to its end, and drops what it reads.
+// leave reads the block of the previous record to its end, and drops the data.
 func (r *Reader) leave() error {
 	b := r.block
 	if r.block = nil; b == nil || b.err != nil {

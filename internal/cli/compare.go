@@ -143,7 +143,7 @@ type pair struct {
 	docs     [2]*extract.Document
 	settings store.Settings // settings of the comparison, from the flags or from the store that contains the pages
 
-	records [2]*store.Record // the pages' records if a store has the pages, else nil; a record has only the hash and the number of words of the text that extraction left out
+	records [2]*store.Record // the records of the pages if a store has them, else nil; a record has only the hash and the number of words of the text that extraction left out
 }
 
 // readPages reads the files and URLs of a comparison.
@@ -310,8 +310,8 @@ func (c *sideBySide) left(p pair, rule dedup.Rule) {
 	c.leftSays = fmt.Sprintf("the texts that were not extracted differ (%s and %s)", report.Grouped(a.LeftWords), report.Counted(b.LeftWords, "word"))
 }
 
-// leftDiffers returns how many of the words that extraction left out of one page were not left out
-// of the other page. It counts in both directions and returns the larger count.
+// leftDiffers returns the number of words that extraction left out of one page but not out of the
+// other page. It counts in both directions and returns the larger count.
 func leftDiffers(docs [2]*extract.Document, rule dedup.Rule) int {
 	var only [2]int
 	count := map[string]int{}

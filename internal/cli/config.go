@@ -193,7 +193,7 @@ func (c *configFlag) keepIn(dir string) error {
 	if err == nil && fromErr == nil && os.SameFile(from, to) {
 		return nil
 	}
-	half, err := os.CreateTemp(dir, configFile+".*") // with mode 0600
+	half, err := os.CreateTemp(dir, configFile+".*") // CreateTemp creates the file with mode 0600
 	if err != nil {
 		return err
 	}

@@ -147,7 +147,7 @@ func (f *corpusOutFlags) given() bool { return f.unique != "" || f.duplicates !=
 // goes there, is then not printed there.
 func (f *corpusOutFlags) toStdout() bool { return f.unique == "-" || f.duplicates == "-" }
 
-// names returns the files, other than standard output, that the flags say to write.
+// names returns the files, other than standard output, that the flags name as outputs.
 func (f *corpusOutFlags) names() (all []flagged) {
 	for _, one := range []flagged{{"--unique", f.unique}, {"--duplicates", f.duplicates}} {
 		if one.name != "" && one.name != "-" {

@@ -83,7 +83,7 @@ type exportFlags struct {
 	since    *sinceFlags
 	complete *completeFlags
 	out      *outFlags
-	to       string // URL of an index; "": none
+	to       string // URL of the index to which the feed is sent; "": none
 	mapping  bool
 	markdown bool
 	strip    bool          // remove from each text the blocks that its host repeats

@@ -41,8 +41,9 @@ func nearest(word string, names []string) string {
 	return best
 }
 
-// slips returns how many bytes must be inserted, deleted, changed or swapped with their neighbour
-// to turn a into b. This is the Damerau–Levenshtein distance, with each pair swapped at most once.
+// slips returns the number of bytes that must be inserted, deleted, changed or swapped with their
+// neighbour to turn a into b. This is the Damerau–Levenshtein distance, with each pair swapped at
+// most once.
 func slips(a, b string) int {
 	rows := make([][]int, len(a)+1)
 	for i := range rows {

@@ -82,7 +82,7 @@ func newKeyFile(name string) (key signature.Key, err error) {
 	}
 	_, err = f.Write(key.PEM())
 	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
-		_ = os.Remove(name) // an incomplete key is useless
+		_ = os.Remove(name) // remove the file, because it has no complete key
 		return key, fmt.Errorf("write the key: %w", err)
 	}
 	return key, nil

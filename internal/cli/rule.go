@@ -13,8 +13,8 @@ import (
 	"skink/store"
 )
 
-// ruleFlags are the flags that say how pages are judged and stored. A store keeps their values from
-// its first run, and uses them in all later runs.
+// ruleFlags are the flags that determine how pages are judged and stored. A store keeps their
+// values from its first run, and uses them in all later runs.
 type ruleFlags struct {
 	flags       *pflag.FlagSet
 	set         store.Settings

@@ -94,7 +94,7 @@ func (f *sinceFlags) check(ctx context.Context, s store.Reader, storeName string
 	if after == "" {
 		return nil
 	}
-	end, err := s.End(ctx) // before the changes are read: a running crawl may add changes after this
+	end, err := s.End(ctx) // find the end before the changes are read, because a running crawl may add changes after this
 	if err != nil || end == after {
 		return err
 	}

@@ -102,7 +102,7 @@ type status struct {
 
 	rows []session.EndRow
 	all  int64
-	at   time.Time // the present time by the clock of the store: that of the database server, if it is on one
+	at   time.Time // the present time by the clock of the store: the clock of the database server if the store is on a server
 }
 
 type hostStatus struct {

@@ -102,8 +102,8 @@ func (f *storeFlags) run(ctx context.Context, con Console, args []string) error 
 // A storeInfo is the description of a store that skink store list and skink store info print.
 type storeInfo struct {
 	Store    string           `json:"store"`
-	Kind     string           `json:"kind"`            // folder or server
-	Bytes    int64            `json:"bytes"`           // 0: unknown
+	Kind     string           `json:"kind"`            // kind of the store: "folder" or "server"
+	Bytes    int64            `json:"bytes"`           // size of the store in bytes; 0: unknown
 	Free     int64            `json:"free_bytes"`      // bytes that are free on the disk of a folder; 0: unknown
 	Error    string           `json:"error,omitempty"` // why the store cannot be read; if set, the fields below are empty
 	Seeds    string           `json:"seeds,omitempty"`

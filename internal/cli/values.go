@@ -192,7 +192,7 @@ func meantDuration(value string) string {
 	return ""
 }
 
-// A choice is the value of a flag that accepts one of the words in of.
+// A choice is the value of a flag that accepts one of several words.
 type choice[T ~string] struct {
 	to *T
 	of []T
@@ -301,8 +301,8 @@ func (p *privateHosts) allow(o *crawler.Options) {
 	o.AllowHosts, o.AllowNets = append(o.AllowHosts, p.hosts...), append(o.AllowNets, p.nets...)
 }
 
-// An address is the value of a flag that accepts an address to listen at. given is what the user
-// typed, and full is HOST:PORT. A port alone means that port on the loopback interface.
+// An address is the value of a flag that accepts an address to listen at. The field given has the
+// text that the user typed, and full has the form HOST:PORT.
 type address struct{ given, full string }
 
 func (a *address) String() string { return a.given }

@@ -19,7 +19,7 @@ import (
 var (
 	flagKeys = []string{"delay", "per-host", "user-agent", "include", "exclude", "max-host-pages", "max-host-bytes", "render"}
 	hostKeys = append([]string{"headers", "cookies", "user", "password", "login", "logout", "proxy", "sign"}, flagKeys...)
-	secrets  = []string{"headers", "user", "password"} // keys whose values are secrets
+	secrets  = []string{"headers", "user", "password"} // keys of the settings whose values are secrets
 )
 
 func (p *parser) hosts(path []string, value any) error {

@@ -37,7 +37,7 @@ type formKind uint8
 const (
 	wholeFile formKind = iota
 	lines
-	sheet    // CSV or TSV, each row is a record
+	sheet    // CSV or TSV file in which each row is a record
 	elements // a JSON array, each element is a record
 	passedOver
 )

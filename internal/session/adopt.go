@@ -41,7 +41,7 @@ func Adopt(ctx context.Context, s store.Reader, dir string, again func(context.C
 			left[o.Name] = fmt.Sprintf("%s has the file open and sent a heartbeat %v ago: wait until that process ends, or until its last heartbeat is %v old", whose, max(silent, 0).Round(time.Second), ClaimsLast)
 			continue
 		}
-		if answers { // some systems have no locks
+		if answers { // some systems have no locks on files
 			left[o.Name] = whose + " has the file open: wait until that process ends"
 			continue
 		}

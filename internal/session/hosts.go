@@ -24,14 +24,14 @@ func slowest(all []crawler.HostState) []crawler.HostState {
 }
 
 // leftAlone returns the hosts to which the crawl sends no requests now, the longest wait first, at
-// most MostHosts. It also returns how many such hosts there are.
+// most MostHosts. It also returns the number of all such hosts.
 func leftAlone(all []crawler.HostState, now time.Time) ([]crawler.HostState, int) {
 	list := slices.DeleteFunc(slices.Clone(all), func(h crawler.HostState) bool { return !h.Until.After(now) && !h.Budget && h.Alone == "" })
 	slices.SortStableFunc(list, func(a, b crawler.HostState) int { return b.Until.Compare(a.Until) })
 	return list[:min(len(list), MostHosts)], len(list)
 }
 
-// whyAlone returns why a host gets no requests now.
+// whyAlone returns the reason why a host gets no requests now.
 func whyAlone(h crawler.HostState, now time.Time) string {
 	switch wait := h.Until.Sub(now).Round(time.Second); {
 	case h.Alone != "":

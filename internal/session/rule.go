@@ -90,8 +90,8 @@ func onOff(on bool) string {
 
 // Values of the flag --on-duplicate: which data of a duplicate page the store keeps.
 const (
-	Tag  = "tag"  // the text and the record
-	Skip = "skip" // only the record
+	Tag  = "tag"  // keep the text and the record of a duplicate
+	Skip = "skip" // keep only the record of a duplicate
 )
 
 // OnDuplicate returns the value of --on-duplicate for a store that does or does not skip the texts

@@ -63,7 +63,7 @@ func (s Summary) String() string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// pages writes how many pages were judged, and with which verdicts.
+// pages writes the number of pages that were judged, and of the pages with each verdict.
 func (s Summary) pages(b *strings.Builder) {
 	a, t := s.Added, s.All
 	visits := s.Visits.All()
@@ -124,7 +124,7 @@ func visitsText(visits ingest.Visits) string {
 	return strings.Join(parts, ", ")
 }
 
-// ends writes how many URLs are in each state, except states without URLs.
+// ends writes the number of URLs in each state, except states without URLs.
 func (s Summary) ends(b *strings.Builder) {
 	rows, all := EndRows(s.URLs, s.Later, s.All)
 	fmt.Fprintln(b, report.Counted(all, "URL"))
@@ -165,7 +165,8 @@ func PrintPostponed(w io.Writer, all []report.Postponed) {
 	}
 }
 
-// saved writes the size of the store on disk, and how much larger it would be with all duplicates.
+// saved writes the number of duplicates, the size of the store on disk, and the name of the feed
+// file.
 func (s Summary) saved(b *strings.Builder) {
 	t := s.All
 	if t.Pages() > 0 {
@@ -237,7 +238,8 @@ func (s Summary) next(b *strings.Builder) {
 	}
 }
 
-// done writes what the user can do with a finished crawl.
+// done writes why the crawl found only one page, if it did, and the commands that are useful after
+// a finished crawl.
 func (s Summary) done(b *strings.Builder) {
 	if s.Only != "" {
 		fmt.Fprintf(b, "no other page was found: %s\n", s.Only)

@@ -67,8 +67,8 @@ func copyOf(path string) func(*planted) {
 	}
 }
 
-// inCity returns a change that gives a page a text which is the same for all cities but for their
-// names.
+// inCity returns a change that gives a page a text which is the same for all cities except for
+// their names.
 func inCity(name string) func(*planted) {
 	return func(p *planted) {
 		p.text = strings.Repeat("our shop in "+name+" is open on all days but not at night and no order is too small for us ", 4)
