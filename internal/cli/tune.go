@@ -113,7 +113,7 @@ func (f *tuneFlags) run(ctx context.Context, con Console, args []string) error {
 		return f.printCurve(con.Out)
 	}
 	if f.flags.Changed("similarity") {
-		return usagef("tune: --similarity needs --curve: give both")
+		return usagef("tune: --similarity requires --curve")
 	}
 	if len(args) != 1 {
 		return usagef("tune needs one file of labelled pairs, got %d: try skink tune --help", len(args))

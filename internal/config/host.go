@@ -47,10 +47,10 @@ func (p *parser) hosts(path []string, value any) error {
 			}
 		}
 		if b := h.Basic; b != nil && b.User == "" {
-			return p.errorf(append(at, "password"), "password needs user: give both")
+			return p.errorf(append(at, "password"), "password requires user")
 		}
 		if b := h.Basic; b != nil && section["password"] == nil {
-			return p.errorf(append(at, "user"), "user needs password: give both")
+			return p.errorf(append(at, "user"), "user requires password")
 		}
 		p.file.Hosts = append(p.file.Hosts, h)
 	}
