@@ -178,7 +178,7 @@ func TestErrors(t *testing.T) {
 		{"[host.a]\nheaders = 1", ":2: headers: try {"},
 		{"[host.a.headers]\nA = 1", ":2: A: must be a string"},
 		{"[host.a.headers]\nA = \"b\\nc\"", `:2: header "A": its name or value`},
-		{"[host.a.headers]\nhost = \"b\"", ":2: header Host: the crawler sets it"},
+		{"[host.a.headers]\nhost = \"b\"", ":2: header Host: the crawler sets this header itself"},
 		{"[host.a.headers]\nuser-agent = \"b\"", ":2: header User-Agent: use the key user-agent instead"},
 		{"[host.a]\nuser = \"a\"", ":2: user requires password"},
 		{"[host.a]\npassword = \"a\"", ":2: password requires user"},
