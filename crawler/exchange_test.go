@@ -137,7 +137,7 @@ func serveHTTP2(t testing.TB, answer answer2) *fakeServer {
 	})
 }
 
-// writeHead sends the head of an answer. The fields are pairs of names and values.
+// writeHead sends the head of an answer. The elements of fields are alternately names and values.
 func writeHead(f *http2.Framer, stream uint32, end bool, fields ...string) error {
 	var block bytes.Buffer
 	e := hpack.NewEncoder(&block)

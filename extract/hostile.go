@@ -240,7 +240,7 @@ type tagsSeen struct {
 	quiet      bool // no formatting element can be active
 	tags       int
 	calm       int   // number of tags before the first one after which a formatting element can be active
-	formatting int   // number of start and end tags of formatting elements after those tags
+	formatting int   // number of start and end tags of formatting elements that follow the tags counted in calm
 	weight     int64 // total size of the formatting elements among the start tags, in bytes
 	largest    int64 // size of the largest formatting element among the start tags, in bytes
 	scan       int   // number of bytes that may still be searched for attributes; limits the work if a tag does not end

@@ -53,7 +53,7 @@ const SoftProblem = "soft 404"
 
 // A Soft is the evidence about the answers to URLs of one pattern that cannot exist.
 type Soft struct {
-	Probe  string   `json:"probe,omitempty"`  // the URL that cannot exist; "" if there is no reason to request one
+	Probe  string   `json:"probe,omitempty"`  // a URL that cannot exist and that the crawler requests; "" if there is no reason to request one
 	From   string   `json:"from,omitempty"`   // the URL from which the probe was made
 	Status int      `json:"status,omitempty"` // HTTP status of the answer; 0 if there is no answer yet
 	Title  string   `json:"title,omitempty"`  // title of the answer
