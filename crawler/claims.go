@@ -277,7 +277,7 @@ func (s *schedule) giveBack(hosts ...returning) action {
 					}
 				}
 				if err := s.front.Return(ctx, r.claim, r.rest); err != nil && !errors.Is(err, frontier.ErrLost) {
-					return fmt.Errorf("return host: %w", err)
+					return fmt.Errorf("release host: %w", err)
 				}
 				return nil
 			})

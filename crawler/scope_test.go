@@ -107,7 +107,7 @@ func TestScopeErrors(t *testing.T) {
 		include, exclude []string
 		want             string
 	}{
-		{"site", nil, nil, `no scope is called "site": try host, domain, prefix or any`},
+		{"site", nil, nil, `unknown scope "site": must be host, domain, prefix or any`},
 		{"host", []string{"("}, nil, "include pattern \"(\" is not a regular expression: error parsing regexp: missing closing ): `(`"},
 		{"host", nil, []string{"a", "["}, "exclude pattern \"[\" is not a regular expression: error parsing regexp: missing closing ]: `[`"},
 	} {

@@ -57,7 +57,7 @@ func ParseProfile(name string) (Profile, error) {
 		}
 		names = append(names, p.Name)
 	}
-	return Profile{}, fmt.Errorf("no profile is called %q: try %s", name, strings.Join(names, ", "))
+	return Profile{}, fmt.Errorf("unknown profile %q: must be one of %s", name, strings.Join(names, ", "))
 }
 
 // Score compares texts a and b by the published algorithm of p.

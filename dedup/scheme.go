@@ -59,7 +59,7 @@ func ParseScheme(name string, t float64) (Scheme, error) {
 	case name == "super", name == "mega":
 		return Scheme{Name: name, Rows: Minima / SuperShingles, Need: 2}, nil
 	}
-	return Scheme{}, fmt.Errorf("no scheme is called %q: try bands, super or mega", name)
+	return Scheme{}, fmt.Errorf("unknown scheme %q: must be bands, super or mega", name)
 }
 
 // Bands returns the number of bands into which the scheme cuts the 84 minima of a sketch: 84

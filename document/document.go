@@ -57,7 +57,7 @@ var (
 	ErrDamaged   = pdf.ErrDamaged
 	ErrTooSlow   = pdf.ErrTooSlow
 	ErrTooLarge  = pdf.ErrTooLarge
-	ErrNoText    = errors.New("only pictures, or nothing")
+	ErrNoText    = errors.New("the file is empty or contains only pictures")
 )
 
 // An Error means that the text of a document cannot be read.
@@ -66,7 +66,9 @@ type Error struct {
 	Err  error  // cause of the error, one of the errors above
 }
 
-func (e *Error) Error() string { return "no text in this " + names[e.Type] + ": " + e.Err.Error() }
+func (e *Error) Error() string {
+	return "no text can be read from this " + names[e.Type] + ": " + e.Err.Error()
+}
 func (e *Error) Unwrap() error { return e.Err }
 
 // Type returns the media type of a document, determined from its bytes. It returns "" if body is

@@ -56,7 +56,7 @@ body { font: 16px/1.5 sans-serif; max-width: 60em; margin: auto; padding: 1em; c
 .about { border-bottom: 1px solid #777; color: #000 }
 </style></head><body>
 <p class=about><b>%s</b><br>main text from %s; words: %d; share of all text: %.0f %%.
-Extracted text is green. A red bar marks a box that a rule suspects; the tooltip names the rule.</p>
+Extracted text is green. A red bar marks an element that a rule suspects not to be main text; the tooltip names the rule.</p>
 `
 
 func (m *marked) write(out *bufio.Writer) {

@@ -28,7 +28,7 @@ import (
 // line. Without the mark, the feed could not be distinguished from a file of another program.
 
 // ErrNotOurs means that the file exists, and its content is not the feed of this store.
-var ErrNotOurs = errors.New("not the feed of this store")
+var ErrNotOurs = errors.New("the file is not the feed of this store")
 
 // A File is the live feed of a crawl in a file. Only one goroutine at a time may call its methods.
 type File struct {
@@ -104,14 +104,14 @@ func (f *File) start(size int64, m *mark) (mark, error) {
 		return mark{}, nil
 	}
 	if m == nil {
-		return mark{}, fmt.Errorf("%w, because this store has never written a feed: choose another file, or move this one away", ErrNotOurs)
+		return mark{}, fmt.Errorf("%w, because this store has never written a feed: choose another file, or move this file away", ErrNotOurs)
 	}
 	ours, err := beginsLike(f.f, size, m.First)
 	if err != nil {
 		return mark{}, err
 	}
 	if !ours {
-		return mark{}, fmt.Errorf("%w, because it begins differently: choose another file, or move this one away", ErrNotOurs)
+		return mark{}, fmt.Errorf("%w, because the file begins differently: choose another file, or move this file away", ErrNotOurs)
 	}
 	if size < m.Offset {
 		return mark{First: m.First}, nil
@@ -121,7 +121,7 @@ func (f *File) start(size int64, m *mark) (mark, error) {
 		return mark{}, err
 	}
 	if m.Offset > 0 && tail != m.Tail {
-		return mark{}, fmt.Errorf("%w, because it was changed after the crawl wrote it: move it away, and the next run writes it again", ErrNotOurs)
+		return mark{}, fmt.Errorf("%w, because the file was changed after the crawl wrote it: move the file away, and the next run writes the feed again", ErrNotOurs)
 	}
 	return *m, nil
 }

@@ -309,7 +309,7 @@ func (f *Memory) Return(ctx context.Context, c Claim, rest Rest) error {
 	defer f.mu.Unlock()
 	h, err := f.holder(c)
 	if err != nil {
-		return fmt.Errorf("return host %w", err)
+		return fmt.Errorf("release host %w", err)
 	}
 	f.claims.End(c.Host)
 	h.free()

@@ -25,7 +25,7 @@ func ParseFormat(name string) (Format, error) {
 	case Text, JSON, CSV, HTML:
 		return f, nil
 	}
-	return "", fmt.Errorf("unknown report format %q: try text, json, csv or html", name)
+	return "", fmt.Errorf("unknown report format %q: must be text, json, csv or html", name)
 }
 
 // Guard returns a writer to w that makes strings from crawled pages harmless in format f. For

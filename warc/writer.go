@@ -80,7 +80,7 @@ func readBlock(block io.Reader) ([]byte, error) {
 func (o Options) complete(r *Record, block []byte) error {
 	h := &r.Header
 	if r.Type() == "" || r.Date().IsZero() {
-		return errors.New("no type, or no date")
+		return errors.New("the record has no type or no date")
 	}
 	if err := checkRevisit(r); err != nil {
 		return err
@@ -121,11 +121,11 @@ func checkRevisit(r *Record) error {
 	h := r.Header
 	switch profile := h.Get("WARC-Profile"); {
 	case profile != ProfileIdentical && profile != ProfileNotModified:
-		return fmt.Errorf("a revisit of profile %q", profile)
+		return fmt.Errorf("the profile of the revisit is unknown: %q", profile)
 	case profile == ProfileIdentical && !h.Has("WARC-Payload-Digest"):
-		return errors.New("a revisit without the payload digest that is identical")
+		return errors.New("the revisit has no digest of the identical payload")
 	case !h.Has("WARC-Refers-To") && !(h.Has("WARC-Refers-To-Target-URI") && h.Has("WARC-Refers-To-Date")):
-		return errors.New("a revisit that refers to no record")
+		return errors.New("the revisit refers to no record")
 	}
 	return nil
 }
@@ -158,7 +158,7 @@ func (o Options) pack(dst []byte, parts ...[]byte) ([]byte, error) {
 	level := o.Level
 	switch {
 	case level < 0 || level > gzip.BestCompression:
-		return dst, fmt.Errorf("compression level %d: try 1 to 9", level)
+		return dst, fmt.Errorf("compression level %d: must be from 1 to 9", level)
 	case level == 0 && size < tooShort:
 		level = gzip.NoCompression
 	case level == 0:

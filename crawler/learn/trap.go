@@ -34,7 +34,7 @@ type trap struct {
 // form.
 func (a *address) trap(now time.Time) (t trap, is bool) {
 	if len(a.url) > mostLength || repeats(a.path) {
-		return trap{Growing, "growing paths", true}, true
+		return trap{Growing, "paths that repeat the same folders", true}, true
 	}
 	year, is := dateOf(a.path, string(a.query))
 	if !is {
@@ -43,7 +43,7 @@ func (a *address) trap(now time.Time) (t trap, is bool) {
 	far := year > now.Year()+yearsAhead || year < firstYear
 	t = trap{Calendar, a.pattern() + " with dates", far}
 	if far {
-		t.pattern = a.pattern() + " with far dates"
+		t.pattern = a.pattern() + " with dates in the distant past or future"
 	}
 	return t, true
 }

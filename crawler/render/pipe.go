@@ -106,7 +106,7 @@ func readMessage(r *bufio.Reader) ([]byte, error) {
 		b.Write(part)
 		switch {
 		case b.Len() > mostMessage:
-			return nil, errors.New("a message is too long")
+			return nil, errors.New("a message from the browser is too long")
 		case err == nil:
 			return b.Bytes()[:b.Len()-1], nil
 		case !errors.Is(err, bufio.ErrBufferFull):

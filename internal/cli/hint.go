@@ -90,9 +90,9 @@ func flagError(err error, command string, flags *pflag.FlagSet) error {
 	name, value, why := invalid.GetFlag().Name, invalid.GetValue(), invalid.Unwrap()
 	switch invalid.GetFlag().Value.Type() {
 	case "bool":
-		why = errors.New("try true or false")
+		why = errors.New("must be true or false")
 	case "intSlice":
-		why = errors.New("try whole numbers, such as 3 or 3,5,8")
+		why = errors.New("must be whole numbers, such as 3 or 3,5,8")
 	}
 	return fmt.Errorf("--%s %q: %w", name, value, why)
 }

@@ -23,7 +23,7 @@ import (
 )
 
 func addStoreFlag(flags *pflag.FlagSet) *string {
-	return flags.String("store", session.DefaultStore, "`STORE` folder of the store, or postgres://USER@HOST/DATABASE?schema=NAME")
+	return flags.String("store", session.DefaultStore, "`STORE` use the store in this folder, or in the PostgreSQL schema postgres://USER@HOST/DATABASE?schema=NAME")
 }
 
 // A writeStore is a store that is open for writing.

@@ -228,7 +228,7 @@ func (s Summary) next(b *strings.Builder) {
 	case s.URLs.Pending > 0 && s.End.Spent > 0:
 		fmt.Fprintf(b, "%s pending on %s that reached --max-host-pages or --max-host-bytes; continue with higher limits: %s\n", report.Counted(s.URLs.Pending, "URL"), report.Counted(s.End.Spent, "host"), s.Again)
 	case s.URLs.Pending > 0 && len(s.End.Lost) > 0:
-		fmt.Fprintf(b, "%s pending; missing: %s; restore it and continue with: %s\n", report.Counted(s.URLs.Pending, "URL"), strings.Join(s.End.Lost, ", "), s.Again)
+		fmt.Fprintf(b, "%s pending in missing folders (%s); restore the folders and continue with: %s\n", report.Counted(s.URLs.Pending, "URL"), strings.Join(s.End.Lost, ", "), s.Again)
 	case s.URLs.Pending > 0 && len(s.Alone) > 0:
 		fmt.Fprintf(b, "%s pending on hosts that were suspended or do not answer; try again with: %s\n", report.Counted(s.URLs.Pending, "URL"), s.Again)
 	case s.URLs.Pending > 0:

@@ -124,7 +124,7 @@ func (s *shownCrawl) saved(tally store.Tally) (all []view.Saving) {
 			all = append(all, view.Saving{Why: why, Fetches: n})
 		}
 	}
-	add("postponed: URLs of these patterns kept returning duplicates", tally.Later)
+	add("postponed, because URLs of the same patterns kept returning duplicates", tally.Later)
 	add("not modified: the server did not send the page again", s.pipeline.Visits()[store.NotModified])
 	return all
 }

@@ -408,7 +408,7 @@ func (s *Store) Return(ctx context.Context, c frontier.Claim, rest frontier.Rest
 	return s.write(ctx, func(b *batch) error {
 		h, err := s.queue.holder(c)
 		if err != nil {
-			return b.refuse(fmt.Errorf("return host %w", err))
+			return b.refuse(fmt.Errorf("release host %w", err))
 		}
 		before := keptOf(h.rest)
 		h.rest = rest.Bounded(time.Now())

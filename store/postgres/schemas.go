@@ -59,7 +59,7 @@ func Drop(ctx context.Context, a Address) error {
 		}
 		for _, name := range names {
 			if !slices.Contains(tables, name) {
-				return fmt.Errorf("the schema %s has a table or view %s that is not skink's: drop that first", a.schema, name)
+				return fmt.Errorf("the schema %s has a table or view %s that does not belong to skink: drop that table or view first", a.schema, name)
 			}
 		}
 		var inUse bool
