@@ -103,8 +103,8 @@ func (c *Crawl) tryLater(ctx context.Context, a *arrival) error {
 	return nil
 }
 
-// release puts the URL of a turn back into the frontier as item. The result lost is true if this
-// worker has lost its claim on the host.
+// release puts the URL of a turn back into the frontier as item. It returns true if this worker has
+// lost its claim on the host.
 func (c *Crawl) release(ctx context.Context, a *arrival, item frontier.Item) (lost bool, err error) {
 	c.keepRaw(a.page)
 	err = c.front.Release(ctx, a.turn.claim, item)

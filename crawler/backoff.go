@@ -66,7 +66,7 @@ const (
 )
 
 // failed counts a transient problem of a request that started at began, and sets the back-off of
-// the host. The result giveUp is true if the URL must not be tried again.
+// the host. It returns true if the URL must not be tried again.
 func (s *standing) failed(page *Page, began time.Time) (giveUp bool) {
 	now, before, asked := time.Now(), s.fails, retryAfter(page.Header, page.FetchedAt)
 	if s.blameless(page) {

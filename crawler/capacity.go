@@ -79,7 +79,7 @@ func newCapacity(opt *Options) capacity {
 	return capacity{connections: positive(opt.Connections, Defaults().Connections), ahead: 2 * max(opt.Parallel, 1)}
 }
 
-// free reports whether a turn of a host with this pace may begin. The argument most is a further
+// free reports whether a turn of a host with this pace may begin. The last argument is a further
 // limit for all turns that have begun and not ended.
 func (c *capacity) free(of pace, most int) bool {
 	most = min(most, c.connections)

@@ -43,8 +43,8 @@ func (e *robotsUnreachableError) Error() string {
 func (e *robotsUnreachableError) Unwrap() error { return e.err }
 
 // robotsFor returns the rules that follow from an answer to the request for robots.txt (RFC 9309,
-// section 2.3.1). The result found is true if the site has a robots.txt. An error means that the
-// rules are unknown, and nothing is allowed.
+// section 2.3.1). The second result reports whether the site has a robots.txt. An error means that
+// the rules are unknown, and nothing is allowed.
 //
 //   - 2xx: The body is parsed, whatever it contains.
 //   - 3xx: A redirect cannot be followed, or there were more than five. That counts as no file, so
@@ -131,7 +131,7 @@ func (c *robotsCache) get(ctx context.Context, rawURL string) (*robots.Rules, er
 	}
 }
 
-// look returns the cache entry of an origin, and creates it if there is none. The result known is
+// look returns the cache entry of an origin, and creates it if there is none. The last result is
 // true if the entry is valid. Otherwise, if another call is fetching the file, pending is closed
 // when that call ends. If pending is nil, the caller must call refresh.
 func (c *robotsCache) look(origin string) (entry *robotsEntry, pending chan struct{}, known bool) {

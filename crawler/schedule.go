@@ -266,8 +266,8 @@ func (s *schedule) goingBack(now time.Time) (back []returning) {
 	return back
 }
 
-// firstReady returns the host whose URL is fetched next. It returns nil if no host is due, or if too
-// many URLs are being fetched or processed. The argument room is a limit for the number of these
+// firstReady returns the host whose URL is fetched next. It returns nil if no host is due, or if
+// too many URLs are being fetched or processed. The argument is a limit for the number of these
 // URLs.
 func (s *schedule) firstReady(room int) *host {
 	var first *host

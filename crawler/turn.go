@@ -94,10 +94,10 @@ func (s *schedule) admit(t *turn, p permission) bool {
 	return true
 }
 
-// fetched records the result of a turn. If the result again is true, the URL must be tried again,
-// and the caller puts it back into the frontier and calls done. Otherwise the caller passes the
-// page to a worker. The error is that of ctx. In this case the request may have been cut off, so
-// the page must not be used.
+// fetched records the result of a turn. If fetched returns true, the URL must be tried again, and
+// the caller puts it back into the frontier and calls done. Otherwise the caller passes the page to
+// a worker. The error is that of ctx. In this case the request may have been cut off, so the page
+// must not be used.
 //
 // The next page of a host may be requested while a worker processes this one. For a folder on disk,
 // it is requested only when this one is stored. So the pages of a folder are judged in the order of

@@ -289,7 +289,7 @@ func (s *tagsSeen) count(text []byte, i int) int {
 // quiet returns the length of the tag at the beginning of text, or of the whole element if it
 // leaves no formatting element active, and the number of its tags. The length is 1 for a tag that
 // does not open a formatting element. The length is 0 if another kind of element begins inside the
-// element. The result cut reports whether text ends before the element does.
+// element. The last result reports whether text ends before the element does.
 func quiet(text []byte) (length, tags int, cut bool) {
 	var open [8][]byte // names of the open elements
 	for at, depth := 0, 0; at < len(text); {
@@ -405,8 +405,8 @@ func formatting(name []byte) bool {
 }
 
 // attributes returns the number of attributes of a tag, or slightly more, and the number of bytes
-// that it read. The argument rest begins after the tag's name. The function follows the rules of
-// the tokenizer.
+// that it read. The argument begins after the tag's name. The function follows the rules of the
+// tokenizer.
 func attributes(rest []byte) (n, i int) {
 	for i < len(rest) {
 		switch c := rest[i]; {

@@ -122,8 +122,8 @@ func (w *writer) space() {
 	}
 }
 
-// put appends text that has no white space. The argument alone is true if the text is a character
-// of a script without spaces, see [language.StandsAlone].
+// put appends text that has no white space. The second argument reports whether the text is a
+// character of a script without spaces, see [language.StandsAlone].
 func (w *writer) put(s string, alone bool) {
 	if !w.open {
 		w.blocks = append(w.blocks, block{start: len(w.text), kind: w.kind, elem: w.elem})

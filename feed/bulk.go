@@ -270,9 +270,9 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// post sends items with one request. The result busy contains the items to send again, and the
-// result after is the shortest pause before this. If err is not nil, busy contains all items, or
-// none if another attempt would fail in the same way.
+// post sends items with one request. It returns the items to send again, and the shortest pause
+// before this. If err is not nil, busy contains all items, or none if another attempt would fail in
+// the same way.
 func (b *Bulk) post(ctx context.Context, items []item) (busy []item, after time.Duration, err error) {
 	if len(items) == 0 {
 		return nil, 0, nil

@@ -331,7 +331,7 @@ func (c *testCrawl) sweep() bool {
 	return len(c.queue) > 0
 }
 
-// keep writes the evidence. The argument ago is the number of records since the cursor was read.
+// keep writes the evidence. The argument is the number of records since the cursor was read.
 func (c *testCrawl) keep(ago int) {
 	c.kept, _ = json.Marshal(c.site)
 	c.cursor = max(c.cursor, len(c.records)-ago)

@@ -342,8 +342,8 @@ func (s *side) read(name string, doc *extract.Document, rule dedup.Rule) {
 	s.Characters, s.Words, s.Hash = utf8.RuneCount(s.canon.Bytes()), s.canon.Len(), s.canon.Hash()
 }
 
-// span returns the bytes of the side's text that hold a run of words. The argument first is the
-// index of the first word, and words is the number of words.
+// span returns the bytes of the side's text that hold a run of words. The arguments are the index
+// of the first word and the number of words.
 func (s *side) span(first, words int) dedup.Span {
 	return dedup.Span{Start: s.canon.Span(first).Start, End: s.canon.Span(first + words - 1).End}
 }

@@ -119,8 +119,8 @@ func (o *hour) hasTurned(sign dedup.Hash) bool {
 }
 
 // visited records the sign (a hash of the text) of the page at a visit, and sets o.why if the host
-// must get no more requests. The result well is true if there were enough visits to decide, and
-// most of them found no error page in place of a page.
+// must get no more requests. It returns true if there were enough visits to decide, and most of
+// them found no error page in place of a page.
 func (o *hour) visited(sign dedup.Hash) (well bool) {
 	if o.last = append(o.last, sign); len(o.last) > lastVisits {
 		o.last = o.last[1:]
@@ -376,7 +376,7 @@ func withoutQuery(url string) string {
 }
 
 // turn returns a reading that counts as a failed visit. It is called when the host seems to have
-// answered with an error page in place of the page. The argument missed is the number of failed
+// answered with an error page in place of the page. The second argument is the number of failed
 // visits in a row. If gone is true, the page counts as gone.
 func (got *reading) turn(t turn, missed int, gone bool) *reading {
 	failed := *got

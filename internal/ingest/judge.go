@@ -437,7 +437,7 @@ func (d *judge) mayChange(r, leader *store.Record) bool {
 	return before < 0 || precedence.Yields(&its, &mine)
 }
 
-// bestOf returns the URL of the page that should lead a cluster. The argument came is a page that
+// bestOf returns the URL of the page that should lead a cluster. The last argument is a page that
 // joins the cluster, or nil.
 func (d *judge) bestOf(ctx context.Context, leader, came *store.Record) (string, error) {
 	pages := []precedence.Standing{d.standing(leader)}

@@ -142,7 +142,7 @@ func needsContent(got *reading, before *store.Record, goneAfter int) bool {
 	return before.Kind == store.Page && !got.notModified && (!isNothing(&got.seen) || isGone(got, before, goneAfter))
 }
 
-// classify returns the visit of a page whose stored record is b. The argument was contains the
+// classify returns the visit of a page whose stored record is b. The third argument contains the
 // stored text and sketch. It is nil if needsContent returns false, or if the record was deleted in
 // the meantime. The function is pure.
 func classify(got *reading, b *store.Record, was *store.Content, opt *Options) (*visit, error) {

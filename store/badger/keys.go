@@ -146,7 +146,7 @@ func pageKey(letter byte, num uint64) []byte {
 	return binary.BigEndian.AppendUint64(letterKey(num/pagesInBlock, letter), num)
 }
 
-// journalKey returns the key of journal entry seq. The argument last is the latest visit number
+// journalKey returns the key of journal entry seq. The first argument is the latest visit number
 // when the entry is written.
 func journalKey(last, seq uint64) []byte {
 	return binary.BigEndian.AppendUint64(letterKey(last/pagesInBlock, keyJournal), seq)

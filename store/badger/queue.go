@@ -100,8 +100,8 @@ func newQueue() queue {
 	}
 }
 
-// open adds a host without URLs. The argument rest is its politeness state, such as when it may be
-// requested again.
+// open adds a host without URLs. The second argument is the politeness state of the host, such as
+// the time at which it may be requested again.
 func (q *queue) open(name string, rest frontier.Rest) *waitingHost {
 	h := &waitingHost{name: name, rest: rest, taken: map[place]bool{}}
 	q.hosts[name] = h

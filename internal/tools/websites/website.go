@@ -20,8 +20,8 @@ type Site struct {
 	// Texts has the names of the texts that a crawl should find.
 	Texts []string
 
-	// Open returns the answer for a URL. The argument visit is the number of the request, from 1: a
-	// few sites answer each request differently. Answer.Text does not depend on visit.
+	// Open returns the answer for a URL. The second argument is the number of the request, from 1,
+	// because a few sites answer each request differently. Answer.Text does not depend on visit.
 	Open func(u *url.URL, visit int) Answer
 
 	Start string // path and query of the URL at which a crawl starts; "": "/"

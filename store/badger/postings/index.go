@@ -312,8 +312,8 @@ func (x *Index) wakeUp() {
 }
 
 // Find appends to dst the numbers of up to limit visits that were added under a key of the given
-// kind, the lowest first. The result more reports whether there are further visits. Visits given to
-// Forget are left out. If that leaves too few, Find reads again with a higher limit.
+// kind, the lowest first. The second result reports whether there are further visits. Visits given
+// to Forget are left out. If that leaves too few, Find reads again with a higher limit.
 func (x *Index) Find(ctx context.Context, key uint64, kind Kind, limit int, dst []uint64) (nums []uint64, more bool, err error) {
 	if err := ctx.Err(); err != nil {
 		return dst, false, err
