@@ -76,7 +76,7 @@ type growth struct {
 	limit int64
 
 	weighed int64 // size of the tree when it was last measured
-	since   int64 // upper bound of the bytes that were added since then
+	since   int64 // upper bound of the bytes that were added after the last measurement
 	copied  int64 // number of bytes of unfinished tokens that the tokenizer has moved
 	nodes   int64 // total number of nodes that were measured
 	last    int   // size of the last piece in bytes

@@ -207,7 +207,7 @@ func TestNear(t *testing.T) {
 	}
 }
 
-// The crawl of a site with endless URLs comes to an end.
+// The crawl of a site with endlessly many URLs comes to an end.
 func TestEndless(t *testing.T) {
 	month := func(at int) string { return fmt.Sprintf("%s/calendar/%d/%02d/", site, at/12, at%12+1) }
 	for _, c := range []struct {

@@ -16,9 +16,9 @@
 // the copies in a row since the last new text. A copy is a page whose text the host has shown
 // before (seen.go). After enough copies in a row, the URLs of the pattern are postponed. Only
 // samples are fetched, which get rarer while copies continue (pattern.go). When a sample gives a
-// new text, the postponed URLs are queued again (sweep.go). Two forms of endless URLs need less
-// evidence (trap.go). The idea of mining likely rules and validating them by fetches is from
-// Bar-Yossef, Keidar and Schonfeld, "Do Not Crawl in the DUST" (WWW 2007). Their rules rewrite
+// new text, the postponed URLs are queued again (sweep.go). Two forms that have endlessly many URLs
+// need less evidence (trap.go). The idea of mining likely rules and validating them by fetches is
+// from Bar-Yossef, Keidar and Schonfeld, "Do Not Crawl in the DUST" (WWW 2007). Their rules rewrite
 // URLs; this package only postpones them.
 //
 // Call [Host.Look] before a URL is fetched, and [Host.Judged] after:
@@ -106,7 +106,7 @@ func (v *Verdict) Copy() bool { return v.Leader != "" || v.Soft }
 // A Host is the evidence about one host. It is not safe for concurrent use.
 type Host struct {
 	Pages    int64               `json:"pages"`              // number of pages that were judged
-	Extra    int64               `json:"extra,omitempty"`    // number of these pages that are views of other pages, or whose URLs have a form of endless URLs
+	Extra    int64               `json:"extra,omitempty"`    // number of these pages that are views of other pages, or whose URLs have a form with endlessly many URLs
 	New      int64               `json:"new,omitempty"`      // number of pages with new texts, not counting those in Extra
 	Last     int64               `json:"last,omitempty"`     // number of URLs that were queued as last samples, see sweep.go
 	Patterns map[string]*Pattern `json:"patterns,omitempty"` // patterns by name, see [Host.patterns]
@@ -164,7 +164,7 @@ func (h *Host) decide(url string, now time.Time) (advice Advice, rate int) {
 		}
 		return Advice{View, name}, rate
 	}
-	if h.Extra >= trapRow { // with fewer pages, no form of endless URLs can have lost its budget
+	if h.Extra >= trapRow { // with fewer pages, no form with endlessly many URLs can have lost its budget
 		if t, is := a.trap(now); is {
 			p := h.Patterns[t.pattern]
 			switch free := max(trapFree, h.New); {

@@ -26,7 +26,7 @@ func TestCopiesOfAnotherHost(t *testing.T) {
 	}
 }
 
-// Only the first hosts of a domain with endless hosts are crawled.
+// If a domain has endlessly many hosts, only the first ones are crawled.
 func TestFarm(t *testing.T) {
 	ctx, b := t.Context(), NewBook(memory{})
 	b.Domain = func(host string) string { return host[strings.IndexByte(host, '.')+1:] }

@@ -55,8 +55,8 @@ func (s *Site) Of(rawURL string) (text string, sorry bool) {
 // The names of the sites are unique.
 func All(size int) []*Site {
 	return []*Site{
-		// These sites have URLs that look endless or like copies, but their pages have texts of
-		// their own.
+		// These sites have URLs that look like copies, or as if there were endlessly many. Their
+		// pages have texts of their own.
 		forum(size),
 		numbers(size),
 		namedIDs(size),
@@ -82,7 +82,7 @@ func All(size int) []*Site {
 		gitWeb(size),
 		sessions(size),
 
-		// These sites have endless URLs.
+		// These sites have endlessly many URLs.
 		calendar(size),
 		growing(size),
 	}
