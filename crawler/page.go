@@ -39,7 +39,7 @@ type Page struct {
 
 	MayRender bool            // a browser can render the page, so the handler may return ErrRender
 	Drawing   *render.Drawing // the page as a browser rendered it; nil if the page was not rendered
-	DrawError string          // why the browser failed to render the page; "" if there was no failure
+	DrawError string          // reason why the browser failed to render the page; "" if there was no failure
 
 	Problem Problem // "": there is none
 	Detail  string  // description of the problem for the user

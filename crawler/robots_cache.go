@@ -92,10 +92,10 @@ type robotsCache struct {
 // robotsEntry holds the rules of one origin.
 type robotsEntry struct {
 	origin  string
-	until   time.Time     // when rules or err expire; zero: not fetched yet
+	until   time.Time     // time at which rules or err expire; zero: not fetched yet
 	rules   *robots.Rules // rules of the robots.txt; nil if err is set
-	err     error         // why the rules are unknown
-	copied  time.Time     // when the robots.txt with these rules was fetched; zero if the rules are not from a file
+	err     error         // reason why the rules are unknown
+	copied  time.Time     // time at which the robots.txt with these rules was fetched; zero if the rules are not from a file
 	pending chan struct{} // closed when the fetch under way ends; nil if no fetch is under way
 }
 

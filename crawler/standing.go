@@ -43,7 +43,7 @@ type standing struct {
 	teller     string        // origin of the robots.txt that set crawlDelay; "": unknown
 	took       time.Duration // time that an answer with a page takes, smoothed over several answers
 	robotsTook time.Duration // duration of the first request for robots.txt that was answered
-	asked      time.Time     // when the last request arrived at the host, or began if it has not been sent yet
+	asked      time.Time     // time at which the last request arrived at the host, or began if it has not been sent yet
 	awaited    int           // number of the last request while asked is only an estimate, because its answer has not begun; 0 otherwise
 	until      time.Time     // no requests before this time
 	blocked    time.Time     // no requests before this time, because the host's robots.txt or an answer asked for a pause
@@ -52,13 +52,13 @@ type standing struct {
 	answered bool      // the host has answered a request in this crawl
 	served   bool      // the host has given an answer other than that it is busy
 	fails    int       // number of failures in a row; requests in flight together count as one
-	since    time.Time // when the first of these failures happened
-	last     time.Time // when the last of these failures happened
+	since    time.Time // time at which the first of these failures happened
+	last     time.Time // time at which the last of these failures happened
 	hopeless bool      // the crawl ends without waiting for this host
 	refused  int       // number of times that the host answered that it is busy; requests in flight together count as one
 
 	spent Spent  // number of pages and bytes fetched from the host; counted only if there is a budget
-	alone string // why this crawl sends the host no more requests; "" if it gets requests
+	alone string // reason why this crawl sends the host no more requests; "" if it gets requests
 }
 
 func newStanding(opt *Options, host string) standing {

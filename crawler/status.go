@@ -16,7 +16,7 @@ type HostState struct {
 	Fails    int           // number of failures in a row
 	Hopeless bool          // the crawl ends without waiting for the host, see backoff.go
 	Budget   bool          // the host has reached its --max-host-pages or --max-host-bytes, and has more URLs
-	Alone    string        // why this crawl sends the host no more requests, see backoff.go; "" if it gets requests
+	Alone    string        // reason why this crawl sends the host no more requests, see backoff.go; "" if it gets requests
 	Left     bool          // the host has URLs to fetch, or may have some
 }
 

@@ -131,7 +131,7 @@ func (s *schedule) fetched(ctx context.Context, a *arrival) (again bool, err err
 // An outcome has the consequences of a handled page for the schedule.
 type outcome struct {
 	lost  bool     // the claim on the host was lost, so another worker may have claimed it
-	alone string   // why the host must get no more requests; "": it may get some
+	alone string   // reason why the host must get no more requests; "": it may get some
 	probe string   // URL that is requested next from the host, because the [Prober] needs the answer; "": none
 	depth int      // depth of the URLs that were added to the frontier
 	hosts []string // hosts of the URLs that were added to the frontier

@@ -138,7 +138,7 @@ type Reader struct {
 
 	once   sync.Once
 	engine *pdf.Engine // nil until the first PDF file is read
-	err    error       // why the PDF engine could not be started, or nil
+	err    error       // reason why the PDF engine could not be started, or nil
 }
 
 // NewReader returns a Reader, which the caller must close. The PDF engine starts with the first PDF

@@ -72,7 +72,7 @@ type Document struct {
 	Root  string  // rule by which the main text was found, one of the Root constants
 	Sure  float64 // share of the candidate text that was chosen as main text, 0 to 1; links and labels are not candidates
 
-	Bound string // why the HTML was not parsed into a tree, one of the Bound constants; "" if it was parsed
+	Bound string // reason why the HTML was not parsed into a tree, one of the Bound constants; "" if it was parsed
 	Needs string // evidence that scripts produce the text, one of the Needs constants; "" if there is none
 
 	Markup markup.Facts // faults of the HTML; the zero value without Options.Markup, and for feeds and plain text

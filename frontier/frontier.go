@@ -146,8 +146,8 @@ func (r Rest) Lasting() Rest { return Rest{Blocked: r.Blocked, Delay: r.Delay, S
 type Trouble struct {
 	Answered bool      // the host has answered a request in this crawl
 	Fails    int       // number of failures in a row; failures of requests that were in flight at the same time count as one
-	Since    time.Time // when the first of these requests failed
-	Last     time.Time // when the last of these requests failed
+	Since    time.Time // time at which the first of these requests failed
+	Last     time.Time // time at which the last of these requests failed
 }
 
 // Spent is the amount of data fetched from a host.
@@ -175,7 +175,7 @@ type Grant struct {
 	Hosts   []Held
 	Others  int       // number of hosts that other workers have claimed
 	Waiting int       // number of unclaimed hosts with URLs that can be taken; hosts with Rest.Idle are not counted
-	Next    time.Time // when the next unclaimed host can be claimed; now if one can be already; zero: no unclaimed host has URLs
+	Next    time.Time // time at which the next unclaimed host can be claimed; now if one can be already; zero: no unclaimed host has URLs
 
 	// Workers is the number of workers that asked for hosts within the last [Present], including
 	// the caller.

@@ -72,11 +72,11 @@ type Record struct {
 	Faulty  []string `json:"faulty,omitempty"`  // examples of these faults
 	Anchors []byte   `json:"anchors,omitempty"` // hashes of the names in the page to which fragments of links can lead, two bytes each; only after a crawl for an audit
 
-	DeadEnd string `json:"dead_end,omitempty"` // why no link of the page was followed, one of the DeadEnd constants; "": links were followed, or there is no special reason
+	DeadEnd string `json:"dead_end,omitempty"` // reason why no link of the page was followed, one of the DeadEnd constants; "": links were followed, or there is no special reason
 
 	Rendered     bool   `json:"rendered,omitempty"`      // a browser rendered the page: its text, links and metadata are those of the rendered page, and Size is that of the answer
-	NeedsScripts string `json:"needs_scripts,omitempty"` // why the text of the page needs scripts, see [extract.Document]; "": it needs none, or Rendered is set
-	RenderError  string `json:"render_error,omitempty"`  // why a browser failed to render the page
+	NeedsScripts string `json:"needs_scripts,omitempty"` // reason why the text of the page needs scripts, see [extract.Document]; "": it needs none, or Rendered is set
+	RenderError  string `json:"render_error,omitempty"`  // reason why a browser failed to render the page
 
 	Bounds string `json:"bounds,omitempty"` // limits that the page exceeded, as Bound constants separated by commas; the page was read in spite of them
 
@@ -99,9 +99,9 @@ type Record struct {
 	Modified  string    `json:"modified,omitempty"` // Last-Modified of the last answer that had a body
 	Visit     VisitKind `json:"visit,omitempty"`
 	VisitedAt time.Time `json:"visited_at,omitzero"` // time of the last visit, if the page has not changed since FetchedAt
-	JudgedAt  time.Time `json:"judged_at,omitzero"`  // when the page last got a new verdict without a visit, because its leader had changed
-	First     time.Time `json:"first,omitzero"`      // when the page was first fetched, if that was before FetchedAt
-	Since     time.Time `json:"since,omitzero"`      // when the page was first seen with its current text, if that was before FetchedAt
+	JudgedAt  time.Time `json:"judged_at,omitzero"`  // time at which the page last got a new verdict without a visit, because its leader had changed
+	First     time.Time `json:"first,omitzero"`      // time at which the page was first fetched, if that was before FetchedAt
+	Since     time.Time `json:"since,omitzero"`      // time at which the page was first seen with its current text, if that was before FetchedAt
 	Missed    int       `json:"missed,omitempty"`    // number of failed visits since the last successful one; Problem is the error of the last visit
 	Added     string    `json:"added,omitempty"`     // excerpt of the text that the last change added
 	Removed   string    `json:"removed,omitempty"`   // excerpt of the text that the last change removed

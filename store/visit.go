@@ -29,9 +29,9 @@ func (k VisitKind) String() string {
 
 // A Visit is an earlier state of a page.
 type Visit struct {
-	At          time.Time         `json:"at"`                  // when the page was fetched, or judged again
-	FetchedAt   time.Time         `json:"fetched_at,omitzero"` // when the page was fetched, if that is not At
-	Since       time.Time         `json:"since,omitzero"`      // when the page was first seen with that text, if that was before At
+	At          time.Time         `json:"at"`                  // time at which the page was fetched, or judged again
+	FetchedAt   time.Time         `json:"fetched_at,omitzero"` // time at which the page was fetched, if that is not At
+	Since       time.Time         `json:"since,omitzero"`      // time at which the page was first seen with that text, if that was before At
 	Words       int               `json:"words,omitempty"`
 	Hash        dedup.Hash        `json:"hash,omitzero"`         // hash of the canonical text
 	Sketch      []byte            `json:"sketch,omitempty"`      // the 84 minima, 4 bytes each, little-endian

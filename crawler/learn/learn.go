@@ -59,7 +59,7 @@ const (
 // Advice is the decision about fetching a URL now. The zero value means that the URL should be
 // fetched.
 type Advice struct {
-	Rule    Rule   // why the URL is postponed; "" if the URL should be fetched
+	Rule    Rule   // reason why the URL is postponed; "" if the URL should be fetched
 	Pattern string // the pattern or the domain whose URLs the rule postpones
 }
 
@@ -84,7 +84,7 @@ type Verdict struct {
 	Exact  bool      // the page has the same words as its leader; otherwise it is a near duplicate
 	Text   Text      // hashes of the page's text, see [TextOf] and [Body]; nil if the page has no text
 	Links  Text      // links of a page that is too short to be compared, see [LinksOf]
-	At     time.Time // when the page was fetched
+	At     time.Time // time at which the page was fetched
 
 	Title   func() uint64 // returns a hash of the title's words that are not in the URL; nil means 0
 	File    bool          // the response is an image, a PDF or another file

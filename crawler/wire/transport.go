@@ -49,7 +49,7 @@ type Exchange struct {
 	Status  int
 	Header  http.Header
 	Body    []byte
-	BodyErr error // why Body is not the whole body
+	BodyErr error // reason why Body is not the whole body
 	Raw     *Raw  // the undecoded answer; nil unless Options.KeepRaw is set
 }
 

@@ -91,7 +91,7 @@ type hour struct {
 	alike  map[dedup.Hash]map[dedup.Hash]bool // for the sign (text hash) of each new text, the signs of the texts that it has replaced
 	looked map[dedup.Hash]bool                // ids of completely different pages that wait for a second fetch
 	real   bool                               // a page was an error page at GoneAfter visits in a row, so the host has no outage, but has changed for good
-	why    string                             // why the host gets no more requests; "" if it gets requests
+	why    string                             // reason why the host gets no more requests; "" if it gets requests
 }
 
 // of returns the hour of a host, and makes one if there is none. The caller holds mu.

@@ -18,7 +18,7 @@ import (
 type meter struct {
 	server *monitor.Server // nil: no metrics
 	view   *atomic.Pointer[running]
-	page   *atomic.Int64 // when the last page was fetched, in Unix nanoseconds
+	page   *atomic.Int64 // time at which the last page was fetched, in Unix nanoseconds
 }
 
 // openMonitor starts the server for metrics if opt.Metrics names an address. Otherwise it returns a

@@ -33,7 +33,7 @@ type Summary struct {
 	Demanding  []crawler.Demand
 	Alone      []crawler.LeftHost
 	Postponed  []report.Postponed
-	Only       string // why the crawl found only one page; "": the crawl found no page or several
+	Only       string // reason why the crawl found only one page; "": the crawl found no page or several
 	End        Ending
 	Again      string // command that continues the crawl; "": there is nothing to continue
 }

@@ -25,7 +25,7 @@ type findingJSON struct {
 	Apart  int    `json:"apart"` // number of pages with the problem that Count leaves out, see Finding.Apart
 	Links  int64  `json:"links"` // number of links to the pages in Count
 
-	Caveat string `json:"caveat,omitempty"` // why the finding may be wrong, see Finding.Caveat
+	Caveat string `json:"caveat,omitempty"` // reason why the finding may be wrong, see Finding.Caveat
 }
 
 // listJSON is the JSON form of a list without its findings.

@@ -37,12 +37,12 @@ type List struct {
 	Of       string // "pages" or "URLs": the unit of the list's counts
 	Columns  columns
 	Linked   bool       // whether each row also names pages that link to its URL
-	Unknown  string     // why the list cannot be computed from this store; "": it can
+	Unknown  string     // reason why the list cannot be computed from this store; "": it can
 	Findings []*Finding // if there is only one finding, its Name is ""
 
 	audit     *Audit
 	aside     func(s *site, p *page) bool                 // reports whether a page is listed but not counted; nil if all pages are counted
-	asideIs   string                                      // why the pages that aside reports are not counted; "" if the reason is that search engines do not list them
+	asideIs   string                                      // reason why the pages that aside reports are not counted; "" if the reason is that search engines do not list them
 	elsewhere func() string                               // returns a text about pages that are in another list instead of this one; nil or "" if there are none
 	see       func(at int32, r *store.Record)             // called for each record; at is the record's index in site.pages
 	link      func(at int32, links []store.Link)          // called for each page with links, after all calls of see
@@ -246,7 +246,7 @@ func (l *List) sort() {
 type Row struct {
 	Finding *Finding
 	Cells   []any  // one cell for each of the list's columns, see [report.Table]
-	Apart   string // why the page is not counted; "" if it is counted
+	Apart   string // reason why the page is not counted; "" if it is counted
 	From    []From // some of the pages that link to the page, if List.Linked
 	Links   int    // number of all pages that link to the page
 }
