@@ -92,7 +92,7 @@ type robotsCache struct {
 // robotsEntry holds the rules of one origin.
 type robotsEntry struct {
 	origin  string
-	until   time.Time     // time at which rules or err expire; zero: not fetched yet
+	until   time.Time     // time at which rules or err expire; the zero value means that they were not fetched yet
 	rules   *robots.Rules // rules of the robots.txt; nil if err is set
 	err     error         // reason why the rules are unknown
 	copied  time.Time     // time at which the robots.txt with these rules was fetched; zero if the rules are not from a file

@@ -40,7 +40,7 @@ type standing struct {
 	// These fields determine the time of the next request.
 	delay      time.Duration // minimum time between the starts of two requests, set by the user or robots.txt
 	crawlDelay time.Duration // delay that a robots.txt asks for, at most MaxDelay
-	teller     string        // origin of the robots.txt that set crawlDelay; "": unknown
+	teller     string        // origin of the robots.txt that set crawlDelay; "" means unknown
 	took       time.Duration // time that an answer with a page takes, smoothed over several answers
 	robotsTook time.Duration // duration of the first request for robots.txt that was answered
 	asked      time.Time     // time at which the last request arrived at the host, or began if it has not been sent yet

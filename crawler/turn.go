@@ -63,7 +63,7 @@ func (s *schedule) begin(h *host, now time.Time) *turn {
 // A permission holds the parts of a robots.txt that apply to one URL.
 type permission struct {
 	refusal *Page         // page with the problem, if the URL must not be fetched, or not now; nil if it may be fetched
-	origin  string        // origin of the robots.txt; "": unknown
+	origin  string        // origin of the robots.txt; "" means unknown
 	delay   time.Duration // Crawl-delay in the robots.txt
 	signals string        // content signals for this crawler in the robots.txt, see [robots.Rules.Signals]
 	hidden  bool          // the robots.txt forbids search engines to fetch the URL
@@ -131,8 +131,8 @@ func (s *schedule) fetched(ctx context.Context, a *arrival) (again bool, err err
 // An outcome has the consequences of a handled page for the schedule.
 type outcome struct {
 	lost  bool     // the claim on the host was lost, so another worker may have claimed it
-	alone string   // reason why the host must get no more requests; "": it may get some
-	probe string   // URL that is requested next from the host, because the [Prober] needs the answer; "": none
+	alone string   // reason why the host must get no more requests; "" means that it may get some
+	probe string   // URL that is requested next from the host, because the [Prober] needs the answer; "" means none
 	depth int      // depth of the URLs that were added to the frontier
 	hosts []string // hosts of the URLs that were added to the frontier
 

@@ -45,12 +45,12 @@ type BulkOptions struct {
 	URL    string        // URL of the index: https://HOST:9200/INDEX
 	Header http.Header   // header fields sent with each request, such as credentials
 	Client *http.Client  // nil: a client with a timeout of one minute
-	Bytes  int           // largest size of a bulk in bytes; 0: 5 MB, which the manuals of both products advise as a start
-	Wait   time.Duration // pause before the second attempt for a bulk; it doubles with each further attempt; 0: half a second
+	Bytes  int           // largest size of a bulk in bytes; 0 means 5 MB, which the manuals of both products advise as a start
+	Wait   time.Duration // pause before the second attempt for a bulk; it doubles with each further attempt; 0 means half a second
 
 	Options                                                     // selects the pages that are sent, and the cursor or time after which they changed; Format is ignored
-	Keep    func(ctx context.Context, after store.Cursor) error // called to store the cursor; nil: it is not stored
-	Refused func(id, why string)                                // called for each document that the server refuses permanently; nil: not called
+	Keep    func(ctx context.Context, after store.Cursor) error // called to store the cursor; nil means that it is not stored
+	Refused func(id, why string)                                // called for each document that the server refuses permanently; nil means that it is not called
 
 	// Delayed is called before the second attempt for a bulk, if the first one got no usable
 	// answer. The argument tries is the number of further attempts, and waits is the sum of the

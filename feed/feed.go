@@ -90,9 +90,9 @@ type Options struct {
 	MinWords int           // pages with fewer words are left out
 	NoThin   bool          // pages with the verdict thin are left out
 	Format   Format        // format of the output; default: JSONLines
-	Packed   bool          // for WET only: each record is compressed as a separate gzip member; false: no compression
+	Packed   bool          // for WET only: each record is compressed as a separate gzip member; false means no compression
 	Markdown bool          // the field markdown is written, if the store keeps it
-	Links    extract.Links // parts of each link that are kept in the field markdown; "": all
+	Links    extract.Links // parts of each link that are kept in the field markdown; "" means all
 	Fields   []Field       // fields that are written on request only
 
 	NoSignals []string // pages are left out if the robots.txt of their host states one of these content signals, such as "ai-train=no"
@@ -103,12 +103,12 @@ type Options struct {
 	// number of blocks and words that it removed. If Own is nil, the whole text is written.
 	Own func(page *store.Content) (text string, blocks, words int)
 
-	After store.Cursor // cursor after which to begin; "": at the first page
+	After store.Cursor // cursor after which to begin; "" means to begin at the first page
 
 	inlinks map[dedup.Hash]int // number of other pages that link to each page, by ID; nil unless Fields contains Inlinks
 
 	Changes bool      // each line has the kind of the change, and pages that are gone have lines too
-	Since   time.Time // only changes after this time are written; zero: all changes
+	Since   time.Time // only changes after this time are written; the zero value means all changes
 }
 
 func (opt *Options) choice() choice {

@@ -231,7 +231,7 @@ func TestFileInTheWay(t *testing.T) {
 	other := func(b []byte) []byte { return append([]byte(`{"id":"00`), b[9:]...) }
 	for _, test := range []struct {
 		name    string
-		change  func([]byte) []byte // changes the content of the feed; nil: the file is deleted
+		change  func([]byte) []byte // changes the content of the feed; nil means that the file is deleted
 		refused bool
 	}{
 		{"as it was", func(b []byte) []byte { return b }, false},

@@ -44,15 +44,15 @@ var ErrLost = errors.New("the claim on the host has expired")
 // An Item is one URL to fetch, with the facts about its discovery that its record needs.
 type Item struct {
 	URL   string // canonical URL, see [Canonical]
-	Via   string // the first URL of the chain of redirects that led to URL; "": no redirect did
+	Via   string // the first URL of the chain of redirects that led to URL; "" means that no redirect did
 	Depth int    // number of links from the nearest seed; 0 for a seed and the target of its redirect
 	Hops  int    // number of redirects in a row that led to URL; for a Requisite, number of redirects and style sheets in a row
 	Tries int    // number of fetches of URL that failed before this one
 
 	Kind     ItemKind
 	Priority int       // usually 0, from -128 to 127; URLs with lower numbers come sooner in their host's queue
-	Due      time.Time // the URL must not be fetched before this time; zero: it may be fetched at once. For a revisit, the time at which the revisit was requested
-	ETag     string    // validators of the previous visit, as the server sent them; "": none
+	Due      time.Time // the URL must not be fetched before this time; the zero value means that it may be fetched at once. For a revisit, the time at which the revisit was requested
+	ETag     string    // validators of the previous visit, as the server sent them; "" means none
 	Modified string
 }
 
@@ -111,8 +111,8 @@ type Rest struct {
 	Next    time.Time     // the host must not be requested, and cannot be claimed, before this time
 	Idle    bool          // no crawl waits for this host: its URLs may stay pending when a crawl ends
 	Blocked time.Time     // the host asked to get no requests before this time, see MostBlocked
-	Delay   time.Duration // minimum time between two requests that the host asked for; 0: it asked for none
-	Took    time.Duration // moving average of the time that the host takes to answer a request; 0: unknown
+	Delay   time.Duration // minimum time between two requests that the host asked for; 0 means that it asked for none
+	Took    time.Duration // moving average of the time that the host takes to answer a request; 0 means unknown
 	Trouble Trouble       // recent failures of the host
 	Spent   Spent         // amount of data fetched from the host in this crawl; zero if the crawl does not limit it
 }
@@ -175,7 +175,7 @@ type Grant struct {
 	Hosts   []Held
 	Others  int       // number of hosts that other workers have claimed
 	Waiting int       // number of unclaimed hosts with URLs that can be taken; hosts with Rest.Idle are not counted
-	Next    time.Time // time at which the next unclaimed host can be claimed; now if one can be already; zero: no unclaimed host has URLs
+	Next    time.Time // time at which the next unclaimed host can be claimed; now if one can be already; the zero value means that no unclaimed host has URLs
 
 	// Workers is the number of workers that asked for hosts within the last [Present], including
 	// the caller.

@@ -57,7 +57,7 @@ func From(s store.Reader, why func(leader *store.Record) string) Source {
 
 type stored struct {
 	s     store.Reader
-	why   func(leader *store.Record) string // returns why a page leads its cluster; nil: package precedence decides
+	why   func(leader *store.Record) string // returns why a page leads its cluster; nil means that package precedence decides
 	named *canonicals                       // wrong canonical URLs in the records that Hosts has read
 
 	visits *About // first and last visit in the records that Hosts has read

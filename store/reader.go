@@ -58,9 +58,9 @@ type Content struct {
 	Text   string        // main text; "" if no text was kept
 	Kept   bool          // a text was kept, which may be empty
 	Sketch *dedup.Sketch // nil: the page has no sketch
-	Links  []Link        // in document order; nil: the page has none, or none were kept
+	Links  []Link        // in document order; nil means that the page has none, or none were kept
 
-	Markdown string    // the main text as Markdown, if WantText was set; "": the store keeps none
+	Markdown string    // the main text as Markdown, if WantText was set; "" means that the store keeps none
 	Headings []Heading // the headings in Text, in order, if WantText was set
 }
 

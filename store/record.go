@@ -33,7 +33,7 @@ type Record struct {
 	Problem     string     `json:"problem,omitempty"` // kind of error if Kind is Error, such as "timeout" or "status 404"
 	Detail      string     `json:"detail,omitempty"`  // explanation for people, such as the full error message
 	FetchedAt   time.Time  `json:"fetched_at,omitzero"`
-	Status      int        `json:"status,omitempty"` // HTTP status; 0: no answer, or a file
+	Status      int        `json:"status,omitempty"` // HTTP status; 0 means no answer, or a file
 	Location    string     `json:"location,omitempty"`
 	ContentType string     `json:"content_type,omitempty"`
 	Took        int64      `json:"took,omitempty"` // milliseconds from the request to the last byte of the answer
@@ -72,10 +72,10 @@ type Record struct {
 	Faulty  []string `json:"faulty,omitempty"`  // examples of these faults
 	Anchors []byte   `json:"anchors,omitempty"` // hashes of the names in the page to which fragments of links can lead, two bytes each; only after a crawl for an audit
 
-	DeadEnd string `json:"dead_end,omitempty"` // reason why no link of the page was followed, one of the DeadEnd constants; "": links were followed, or there is no special reason
+	DeadEnd string `json:"dead_end,omitempty"` // reason why no link of the page was followed, one of the DeadEnd constants; "" means that links were followed, or there is no special reason
 
 	Rendered     bool   `json:"rendered,omitempty"`      // a browser rendered the page: its text, links and metadata are those of the rendered page, and Size is that of the answer
-	NeedsScripts string `json:"needs_scripts,omitempty"` // reason why the text of the page needs scripts, see [extract.Document]; "": it needs none, or Rendered is set
+	NeedsScripts string `json:"needs_scripts,omitempty"` // reason why the text of the page needs scripts, see [extract.Document]; "" means that it needs none, or Rendered is set
 	RenderError  string `json:"render_error,omitempty"`  // reason why a browser failed to render the page
 
 	Bounds string `json:"bounds,omitempty"` // limits that the page exceeded, as Bound constants separated by commas; the page was read in spite of them

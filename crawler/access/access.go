@@ -33,7 +33,7 @@ type Host struct {
 	Cookies Cookies           // sent only to URLs in the cookie's domain and path
 	Basic   *Basic            // user and password for HTTP Basic
 	Login   *Login
-	Logout  *bool   // follow links that log out or delete something; nil: follow them only if the crawl is not logged in to the host
+	Logout  *bool   // follow links that log out or delete something; nil means that they are followed only if the crawl is not logged in to the host
 	Proxies []Proxy // the next proxy in the list is used when a proxy fails; empty but not nil: connect directly
 
 	Render string // selects the pages that a browser renders: "off", "auto" or "always"

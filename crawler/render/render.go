@@ -55,11 +55,11 @@ import (
 // Options configures a browser.
 type Options struct {
 	Path   string        // path of the browser, see [Find]
-	Tabs   int           // number of pages rendered at the same time; 0: two, or the number of processors if that is more
-	Time   time.Duration // longest time for rendering a page, not counting the time in which it waits for answers; 0: 10 s
-	Most   time.Duration // longest time for rendering a page in all; 0: 2 min
-	Memory int64         // limit for each process of the browser, in bytes; 0: 1 GiB
-	Size   int64         // limit for the HTML of a rendered page, in bytes; 0: 10 MiB
+	Tabs   int           // number of pages rendered at the same time; 0 means two, or the number of processors if that is more
+	Time   time.Duration // longest time for rendering a page, not counting the time in which it waits for answers; 0 means 10 s
+	Most   time.Duration // longest time for rendering a page in all; 0 means 2 min
+	Memory int64         // limit for each process of the browser, in bytes; 0 means 1 GiB
+	Size   int64         // limit for the HTML of a rendered page, in bytes; 0 means 10 MiB
 }
 
 func (o Options) orDefaults() Options {

@@ -62,7 +62,7 @@ type Options struct {
 	AllowNets  []netip.Prefix // special addresses that may be connected to
 	SeedHosts  []string       // hosts (name:port) that may have special addresses if their first look-up returns no others
 	Folders    Folders        // the server for hosts that are folders on disk; nil if there are none
-	Proxies    Proxies        // the proxies through which hosts are reached; nil: all hosts are reached directly
+	Proxies    Proxies        // the proxies through which hosts are reached; nil means that all hosts are reached directly
 
 	Resolver *net.Resolver  // nil: the resolver of the system
 	Roots    *x509.CertPool // nil: the certificates of the system

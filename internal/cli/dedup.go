@@ -61,7 +61,7 @@ type dedupFlags struct {
 	records  *corpusOutFlags
 	keep     *keepFlags
 	pairs    bool
-	sample   int // number of clusters to print for inspection; 0: print the report
+	sample   int // number of clusters to print for inspection; 0 means that the report is printed
 	memory   *int64
 	form     *formFlags
 	out      *outFlags

@@ -76,7 +76,7 @@ type extracted struct {
 type extractFlags struct {
 	json, html, markdown, pictures, alt bool
 
-	links   extract.Links // form of the links in Markdown; "": the words of each link, and its address as the page wrote it
+	links   extract.Links // form of the links in Markdown; "" means the words of each link, and its address as the page wrote it
 	private *privateHosts
 }
 

@@ -34,7 +34,7 @@ type Numbers struct {
 	Hosts    int              // number of hosts with URLs to fetch
 	Bytes    int64            // size of the decoded bodies of all URLs in the store, from all runs
 	Fetched  int64            // size of the decoded bodies fetched by this process
-	LastPage time.Time        // time at which this process fetched its last page, or when it began if it has fetched none; zero: not yet known
+	LastPage time.Time        // time at which this process fetched its last page, or when it began if it has fetched none; the zero value means that it is not known yet
 
 	Folder           bool  // whether the store is in a folder; StoreSize and Space are known only then
 	StoreSize, Space int64 // size of the store and free space on its disk, in bytes

@@ -38,7 +38,7 @@ import (
 type Standing struct {
 	URL       string
 	NoIndex   bool
-	Names     string    // canonical URL of the page if it is the URL of another page; "": none
+	Names     string    // canonical URL of the page if it is the URL of another page; "" means none
 	Place     int       // place in the order of hosts, from 0; see [Order.Place]
 	Listed    bool      // whether a sitemap lists the page
 	Seen      time.Time // time at which the page was first seen with its text

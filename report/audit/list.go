@@ -37,7 +37,7 @@ type List struct {
 	Of       string // "pages" or "URLs": the unit of the list's counts
 	Columns  columns
 	Linked   bool       // whether each row also names pages that link to its URL
-	Unknown  string     // reason why the list cannot be computed from this store; "": it can
+	Unknown  string     // reason why the list cannot be computed from this store; "" means that it can be computed
 	Findings []*Finding // if there is only one finding, its Name is ""
 
 	audit     *Audit

@@ -218,7 +218,7 @@ func lastNum(key []byte) uint64 { return binary.BigEndian.Uint64(key[len(key)-8:
 // known is the value of a u key. The zero value means that nothing is known of the URL.
 type known struct {
 	state frontier.State
-	num   uint64 // visit number of the URL's record; 0: the URL has no record
+	num   uint64 // visit number of the URL's record; 0 means that the URL has no record
 	place place  // position in the host's queue while the URL is pending; afterwards only the depth is valid
 	url   string // "" if only the record of the URL is known
 }

@@ -39,8 +39,8 @@ import (
 // Options configures [Open]. The zero value opens an existing store for reading and writing.
 type Options struct {
 	Create  bool         // make the store if there is none
-	Reserve int64        // number of bytes of disk to keep free; 0: 256 MiB, or 5 % of a small disk; negative: none
-	Logger  *slog.Logger // logger for badger's own messages; nil: they are dropped
+	Reserve int64        // number of bytes of disk to keep free; 0 means 256 MiB, or 5 % of a small disk; a negative number means none
+	Logger  *slog.Logger // logger for badger's own messages; nil means that they are dropped
 	// ReadOnly opens an existing store and changes nothing in it. Other processes may read it at
 	// the same time. Methods that write return an error, except Keep.
 	ReadOnly bool
@@ -48,7 +48,7 @@ type Options struct {
 
 	tune      func(*badgerdb.Options)                         // changes badger's settings, for tests
 	index     postings.Options                                // settings of the index, for tests
-	diskSpace func(dir string) (free, total int64, err error) // measures the free and total space of the disk, for tests; nil: the system is asked
+	diskSpace func(dir string) (free, total int64, err error) // measures the free and total space of the disk, for tests; nil means that the system is asked
 }
 
 // A Store holds one crawl in a folder.
@@ -79,7 +79,7 @@ type Store struct {
 	opened    uint64 // number of the latest visit when the store was opened
 	lately    lately
 	workspace *workspace
-	broken    error // the error of the failed write after which all writes fail; nil: none failed
+	broken    error // the error of the failed write after which all writes fail; nil means that none failed
 	closed    bool
 	loss      Loss
 	reading   *view // nil unless the store was opened for reading only
@@ -88,7 +88,7 @@ type Store struct {
 	full   *fullness
 
 	syncFile    func(*os.File) error // (*os.File).Sync, except in a test
-	beforeFlush func() error         // called before each transaction is committed, so that a test can stop there; nil: not called
+	beforeFlush func() error         // called before each transaction is committed, so that a test can stop there; nil means that it is not called
 }
 
 var _ store.Store = (*Store)(nil)

@@ -35,14 +35,14 @@ type queue struct {
 	cooling *priority.Queue[*waitingHost] // hosts without URLs, which are kept because they must not be requested yet
 	waiting int                           // number of unclaimed hosts that have URLs to hand out and are not idle, see frontier.Rest
 	later   map[*waitingHost]bool         // hosts with URLs that are due later
-	ripens  int64                         // time before which no URL of the hosts in later is due, in nanoseconds since 1970; 0: there is no such URL
+	ripens  int64                         // time before which no URL of the hosts in later is due, in nanoseconds since 1970; 0 means that there is no such URL
 }
 
 // A place is the position of a URL in the queue of its host.
 type place struct {
 	level level  // priority and depth of the URL
 	seq   uint64 // number of the URL in the order of arrival
-	due   int64  // time before which the URL must not be fetched, in nanoseconds since 1970; 0: it may be fetched at once
+	due   int64  // time before which the URL must not be fetched, in nanoseconds since 1970; 0 means that it may be fetched at once
 }
 
 // A level combines a priority and a depth in one number. The priority, which is signed, is in the

@@ -26,7 +26,7 @@ import (
 type reader struct {
 	s       *Store
 	txn     *badgerdb.Txn
-	counted *counters // the counters when txn began; nil: they have not been read
+	counted *counters // the counters when txn began; nil means that they have not been read
 }
 
 // read calls fn with a reader of the store as it is now.

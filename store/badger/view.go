@@ -28,7 +28,7 @@ type view struct {
 	dir     string
 	damaged bool   // the view is a copy of a damaged store and must be repaired
 	release func() // releases the lock on the store
-	unlock  func() // releases the lock on the view's folder; nil: badger has locked the folder, or it is not locked
+	unlock  func() // releases the lock on the view's folder; nil means that badger has locked the folder, or it is not locked
 }
 
 // openView creates a read-only view of an existing store. The view of a damaged store is a copy of

@@ -7,7 +7,7 @@ import (
 
 // A page has the parts of a page that differ from page to page.
 type page struct {
-	lang  string // language of the page; "": English
+	lang  string // language of the page; "" means English
 	title string
 	site  string // name of the site in the header
 	body  string // HTML inside the article

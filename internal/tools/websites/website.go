@@ -24,13 +24,13 @@ type Site struct {
 	// because a few sites answer each request differently. Answer.Text does not depend on visit.
 	Open func(u *url.URL, visit int) Answer
 
-	Start string // path and query of the URL at which a crawl starts; "": "/"
+	Start string // path and query of the URL at which a crawl starts; "" means "/"
 }
 
 // An Answer is the answer of a site for one URL.
 type Answer struct {
-	Status   int    // HTTP status; 0: 200
-	Type     string // media type; "": HTML
+	Status   int    // HTTP status; 0 means 200
+	Type     string // media type; "" means HTML
 	Location string // target of a redirect
 	Body     string
 

@@ -79,8 +79,8 @@ import (
 
 // Options configures an index. The zero value uses the defaults.
 type Options struct {
-	Table int // number of postings in memory that are written as one segment; 0: 360,000
-	Fan   int // number of segments of one level that are merged into one segment; 0: 8
+	Table int // number of postings in memory that are written as one segment; 0 means 360,000
+	Fan   int // number of segments of one level that are merged into one segment; 0 means 8
 	// ReadOnly means that the index writes nothing. Postings that are in no segment stay in memory.
 	ReadOnly bool
 	// Step is called with the name of each step on disk, at which a test may kill the process; nil:
@@ -103,7 +103,7 @@ type Index struct {
 	mu       sync.RWMutex  // guards the fields up to err, but not the content of segments
 	changed  sync.Cond     // signalled when the table in full was written, or err was set
 	fresh    *postingTable // the table to which Post adds postings
-	full     *postingTable // the full table that is being written as a segment; nil: none is being written
+	full     *postingTable // the full table that is being written as a segment; nil means that none is being written
 	spare    *postingTable // an empty table that becomes fresh when fresh is full
 	segments []*segment    // all segments; the slice is replaced as a whole and never changed in place
 	floor    uint64        // number of the last visit with postings that may be only in segments; the postings of all later visits are in fresh or full
