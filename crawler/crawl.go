@@ -43,7 +43,7 @@ type Crawl struct {
 	front     frontier.Frontier
 	handler   Handler
 	fetch     func(context.Context, frontier.Item) *Page
-	lookup    func(ctx context.Context, host string) (at netip.Addr, known bool) // nil: addresses are not looked up
+	lookup    func(ctx context.Context, host string) (at netip.Addr, known bool) // looks up the address of a host; nil means that addresses are not looked up
 	close     func()
 	peek      func(ctx context.Context, url string) (isSitemap bool) // reports whether the answer of a URL begins like a sitemap
 	closeIdle func()                                                 // closes the connections that are not in use

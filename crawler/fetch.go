@@ -29,7 +29,7 @@ type fetcher struct {
 
 	mayAsk  func(ctx context.Context, url string) bool // reports whether robots.txt allows a URL; nil means that all URLs are allowed
 	logins  logins
-	cookies *cookieStore // nil: no cookies are kept
+	cookies *cookieStore // nil means that no cookies are kept
 
 	secureMu sync.Mutex
 	secure   map[string]bool // guarded by secureMu: names of hosts with settings of their own to which an https request was made, or that have an https seed

@@ -41,7 +41,7 @@ type Page struct {
 	Drawing   *render.Drawing // the page as a browser rendered it; nil if the page was not rendered
 	DrawError string          // reason why the browser failed to render the page; "" if there was no failure
 
-	Problem Problem // "": there is none
+	Problem Problem // "" means that there is none
 	Detail  string  // description of the problem for the user
 }
 

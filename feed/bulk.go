@@ -44,7 +44,7 @@ import (
 type BulkOptions struct {
 	URL    string        // URL of the index: https://HOST:9200/INDEX
 	Header http.Header   // header fields sent with each request, such as credentials
-	Client *http.Client  // nil: a client with a timeout of one minute
+	Client *http.Client  // nil means a client with a timeout of one minute
 	Bytes  int           // largest size of a bulk in bytes; 0 means 5 MB, which the manuals of both products advise as a start
 	Wait   time.Duration // pause before the second attempt for a bulk; it doubles with each further attempt; 0 means half a second
 

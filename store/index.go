@@ -113,7 +113,7 @@ type Basis struct {
 type Entry struct {
 	Record Record
 	Claim  frontier.Claim // the worker's claim on the host of Record.URL; the zero value means that the URL was fetched without a claim
-	State  frontier.State // the final state of Record.URL in the frontier; Unknown: the URL was never in the frontier
+	State  frontier.State // the final state of Record.URL in the frontier; Unknown means that the URL was never in the frontier
 	Basis  Basis          // basis of the record's verdict; the zero value means that no later commit can change the verdict
 
 	// Revisit means that the entry replaces the stored data of its page: record, text, sketch and

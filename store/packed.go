@@ -14,7 +14,7 @@ type Packed struct {
 	Record []byte        // JSON of a [Record]; an empty value means that nothing is known of the page
 	Text   []byte        // main text as [Pack] or [PackMarked] made it
 	Kept   bool          // whether a text is kept, which may be empty
-	Sketch *dedup.Sketch // nil: the page has none, or it was not asked for
+	Sketch *dedup.Sketch // nil means that the page has no sketch, or that it was not asked for
 	Links  []byte        // the page's links as [PackLinks] made them; an empty value means that none are kept, or they were not asked for
 }
 

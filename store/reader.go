@@ -57,7 +57,7 @@ type Content struct {
 	Record Record
 	Text   string        // main text; "" if no text was kept
 	Kept   bool          // a text was kept, which may be empty
-	Sketch *dedup.Sketch // nil: the page has no sketch
+	Sketch *dedup.Sketch // nil means that the page has no sketch
 	Links  []Link        // in document order; nil means that the page has none, or none were kept
 
 	Markdown string    // the main text as Markdown, if WantText was set; "" means that the store keeps none

@@ -36,7 +36,7 @@ type Visit struct {
 	Hash        dedup.Hash        `json:"hash,omitzero"`         // hash of the canonical text
 	Sketch      []byte            `json:"sketch,omitempty"`      // the 84 minima, 4 bytes each, little-endian
 	Resemblance float64           `json:"resemblance,omitempty"` // exact resemblance between this text and that of the next visit, 0 to 1
-	Verdict     dedup.VerdictKind `json:"verdict,omitempty"`     // "": no page was found
+	Verdict     dedup.VerdictKind `json:"verdict,omitempty"`     // "" means that no page was found
 	NoIndex     bool              `json:"noindex,omitempty"`
 }
 

@@ -64,8 +64,8 @@ type Options struct {
 	Folders    Folders        // the server for hosts that are folders on disk; nil if there are none
 	Proxies    Proxies        // the proxies through which hosts are reached; nil means that all hosts are reached directly
 
-	Resolver *net.Resolver  // nil: the resolver of the system
-	Roots    *x509.CertPool // nil: the certificates of the system
+	Resolver *net.Resolver  // nil means the resolver of the system
+	Roots    *x509.CertPool // nil means the certificates of the system
 }
 
 // Folders is a server on this machine that answers for some hosts.

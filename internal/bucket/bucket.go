@@ -34,7 +34,7 @@ func IsAddress(name string) bool { return strings.HasPrefix(name, "s3://") }
 // Options configures the access to a server.
 type Options struct {
 	Endpoint string // URL of the server; "" means Amazon S3
-	Region   string // "": us-east-1, or for Amazon the region of the bucket
+	Region   string // "" means us-east-1, or for Amazon the region of the bucket
 	Key      string // access key ID
 	Secret   string // secret access key
 	Token    string // session token; "" means that the credentials are not temporary

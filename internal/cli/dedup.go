@@ -55,7 +55,7 @@ This command prints the pairs of texts with a resemblance of at least 0.9:
 
 // dedupFlags are the flags of skink dedup.
 type dedupFlags struct {
-	store    string // "": a temporary store, deleted at the end
+	store    string // "" means a temporary store, which is deleted at the end
 	rule     *ruleFlags
 	corpus   *corpusFlags
 	records  *corpusOutFlags

@@ -110,7 +110,7 @@ type storeInfo struct {
 	Pages    int64            `json:"pages"`
 	Verdicts map[string]int64 `json:"verdicts,omitempty"`
 	URLs     map[string]int64 `json:"urls,omitempty"`
-	Settings *store.Settings  `json:"settings,omitempty"` // nil: the store has none yet
+	Settings *store.Settings  `json:"settings,omitempty"` // nil means that the store has no settings yet
 }
 
 // infoOf describes the store called name. It writes messages about the store to say. It returns an

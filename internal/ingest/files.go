@@ -42,7 +42,7 @@ type file struct {
 	from      *corpus.Record
 	reading   *reading
 	visit     *visit              // set when the file has got its name
-	judgement *judgement          // nil: the file was not judged, or was in the store before the run
+	judgement *judgement          // nil means that the file was not judged, or was in the store before the run
 	name      string              // the name that the input gives the record, such as a URL
 	placed    bool                // whether name is the record's position in the input, which is unique
 	bad       *corpus.BadError    // reason why the record could not be read; nil means that it could be read

@@ -83,8 +83,8 @@ type Options struct {
 	Fan   int // number of segments of one level that are merged into one segment; 0 means 8
 	// ReadOnly means that the index writes nothing. Postings that are in no segment stay in memory.
 	ReadOnly bool
-	// Step is called with the name of each step on disk, at which a test may kill the process; nil:
-	// not called.
+	// Step is called with the name of each step on disk, at which a test may kill the process. If
+	// Step is nil, it is not called.
 	Step func(step string)
 }
 
