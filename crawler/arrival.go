@@ -12,7 +12,7 @@ import (
 
 // # From a URL to a stored page
 //
-// A turn is the fetch of one URL, see turn.go. fetchTurn looks up the address of the turn's host,
+// A turn is the fetch of one URL; see turn.go. fetchTurn looks up the address of the turn's host,
 // gets its robots.txt, and fetches the URL. The result is an arrival, which a worker passes to
 // hand. hand gives the page to the handler, and ends the turn. They report to the schedule through
 // four calls, in this order: locate, admit, fetched and done.

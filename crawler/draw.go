@@ -31,7 +31,7 @@ import (
 // a host gets no more requests while as many of its pages are being rendered as the browser has
 // tabs.
 //
-// The crawl makes the requests of a rendered page itself, see [Crawl.part]. So robots.txt, the
+// The crawl makes the requests of a rendered page itself; see [Crawl.part]. So robots.txt, the
 // delay of each host, the limit of requests at the same time, the check of addresses, the size
 // limits and the archive apply to them. They come before other requests to their host. With a delay
 // of a second, a page that needs ten files takes ten seconds. Answers are cached for a while, so

@@ -25,7 +25,7 @@ type Leads struct {
 	Asked  bool            // no links are followed, because the page asks crawlers not to follow them
 
 	// Targets holds, if [Links] asks for it, the target of each href in order, followed by the
-	// target of each file. It may be incomplete, see Cut.
+	// target of each file. It may be incomplete; see Cut.
 	Targets []Target
 
 	from frontier.Item

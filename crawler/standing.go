@@ -48,7 +48,7 @@ type standing struct {
 	until      time.Time     // no requests before this time
 	blocked    time.Time     // no requests before this time, because the host's robots.txt or an answer asked for a pause
 
-	// These fields describe the host's failures, see backoff.go.
+	// These fields describe the host's failures; see backoff.go.
 	answered bool      // the host has answered a request in this crawl
 	served   bool      // the host has given an answer other than that it is busy
 	fails    int       // number of failures in a row; requests in flight together count as one

@@ -14,9 +14,9 @@ type HostState struct {
 	Rest     time.Duration // minimum time between the starts of two requests
 	Until    time.Time     // no requests are sent before this time, which may be in the past
 	Fails    int           // number of failures in a row
-	Hopeless bool          // the crawl ends without waiting for the host, see backoff.go
+	Hopeless bool          // the crawl ends without waiting for the host; see backoff.go
 	Budget   bool          // the host has reached its --max-host-pages or --max-host-bytes, and has more URLs
-	Alone    string        // reason why this crawl sends the host no more requests, see backoff.go; "" if it gets requests
+	Alone    string        // reason why this crawl sends the host no more requests; see backoff.go; "" if it gets requests
 	Left     bool          // the host has URLs to fetch, or may have some
 }
 

@@ -65,7 +65,7 @@ type permission struct {
 	refusal *Page         // page with the problem, if the URL must not be fetched, or not now; nil if it may be fetched
 	origin  string        // origin of the robots.txt; "" means unknown
 	delay   time.Duration // Crawl-delay in the robots.txt
-	signals string        // content signals for this crawler in the robots.txt, see [robots.Rules.Signals]
+	signals string        // content signals for this crawler in the robots.txt; see [robots.Rules.Signals]
 	hidden  bool          // the robots.txt forbids search engines to fetch the URL
 }
 

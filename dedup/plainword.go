@@ -9,7 +9,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// These are the classes of a byte at the beginning of a word or character, see the table class.
+// These are the classes of a byte at the beginning of a word or character; see the table class.
 const (
 	other  = iota // anything that needs the full rules
 	gap           // an ASCII byte that is not part of a word

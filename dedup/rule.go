@@ -34,7 +34,7 @@ type Rule struct {
 	Scheme     Scheme    // defines how candidates are found
 
 	// Contained is the least share of a page's runs of three words that must be in the page it
-	// duplicates, 0 to 1, see [Rule.Loses]. If it is 0, resemblance alone decides.
+	// duplicates, 0 to 1; see [Rule.Loses]. If it is 0, resemblance alone decides.
 	Contained float64
 }
 

@@ -180,7 +180,7 @@ const (
 	RootBody        = "body"        // the whole page, because no smaller element holds most of the running text
 	RootFallback    = "fallback"    // all text outside menus and elements marked as boilerplate, because the other rules left no text
 	RootPlain       = "plain"       // the whole plain text
-	RootDocument    = "document"    // the whole text of a document that is not HTML, see [FromBlocks]
+	RootDocument    = "document"    // the whole text of a document that is not HTML; see [FromBlocks]
 	RootStripped    = "stripped"    // all text between tags, because the HTML could not be parsed into a tree
 	RootNone        = "none"        // the page has no text
 )

@@ -10,7 +10,7 @@ import (
 )
 
 // mark is a set of reasons why an element may be boilerplate. A mark alone does not drop an
-// element, see prune.
+// element; see prune.
 type mark uint16
 
 const (
@@ -31,7 +31,7 @@ const (
 	markSidebar                    // beside the text according to the class or id, such as "sidebar"
 
 	// markPlace is the set of marks for elements beside the text. They describe only the position
-	// of an element, see flow.go.
+	// of an element; see flow.go.
 	markPlace = markAside | markSidebar
 )
 

@@ -5,7 +5,7 @@
 //
 // [Write] exports a store. [OpenFile] writes a file that follows a running crawl, even after the
 // crawl was killed and resumed. Both write the same lines in the same order, with one exception:
-// after a crawl has revisited pages, the file continues with lines for their changes, see
+// after a crawl has revisited pages, the file continues with lines for their changes; see
 // change.go. A feed that follows a crawl reads the changes of its store from a cursor of its own,
 // so that the crawl never waits for the feed.
 //
@@ -79,9 +79,9 @@ func (c choice) barred(signals string) bool {
 type Format string
 
 const (
-	JSONLines Format = "jsonl"   // one line for each page, see [Append]
+	JSONLines Format = "jsonl"   // one line for each page; see [Append]
 	Parquet   Format = "parquet" // one row for each page
-	WET       Format = "wet"     // web archive of texts, see wet.go
+	WET       Format = "wet"     // web archive of texts; see wet.go
 )
 
 // Options configures [Write]. The zero value writes all unique and thin pages as JSON Lines.

@@ -4,7 +4,7 @@
 // The contract follows crawler-commons URLFrontier. URLs are discovered, taken by workers and
 // finished. Requests to a host can be delayed or blocked. A frontier stores state and makes no
 // decisions. [NewMemory] makes a frontier that lives as long as the process. Stores have persistent
-// frontiers, see package store.
+// frontiers; see package store.
 //
 //	front := frontier.NewMemory()
 //	url, err := frontier.Canonical("HTTP://Example.com/%7Ejo#top") // http://example.com/~jo
@@ -20,7 +20,7 @@
 // because the worker has died or is too slow. Later writes of that worker fail with [ErrLost], and
 // other workers may take its unfinished URLs.
 //
-// The scheduler decides when a host may be requested again, see package crawler. The scheduler's
+// The scheduler decides when a host may be requested again; see package crawler. The scheduler's
 // caller decides which URLs belong to a crawl.
 //
 // # Revisits
@@ -43,7 +43,7 @@ var ErrLost = errors.New("the claim on the host has expired")
 
 // An Item is one URL to fetch, with the facts about its discovery that its record needs.
 type Item struct {
-	URL   string // canonical URL, see [Canonical]
+	URL   string // canonical URL; see [Canonical]
 	Via   string // the first URL of the chain of redirects that led to URL; "" means that no redirect did
 	Depth int    // number of links from the nearest seed; 0 for a seed and the target of its redirect
 	Hops  int    // number of redirects in a row that led to URL; for a Requisite, number of redirects and style sheets in a row
@@ -110,7 +110,7 @@ type Host struct {
 type Rest struct {
 	Next    time.Time     // the host must not be requested, and cannot be claimed, before this time
 	Idle    bool          // no crawl waits for this host: its URLs may stay pending when a crawl ends
-	Blocked time.Time     // the host asked to get no requests before this time, see MostBlocked
+	Blocked time.Time     // the host asked to get no requests before this time; see MostBlocked
 	Delay   time.Duration // minimum time between two requests that the host asked for; 0 means that it asked for none
 	Took    time.Duration // moving average of the time that the host takes to answer a request; 0 means unknown
 	Trouble Trouble       // recent failures of the host

@@ -48,7 +48,7 @@ type NamedValue struct {
 type Placed struct {
 	Packed
 	Place uint64         // place in the order of commits
-	Hash  dedup.Hash     // text hash under which look-ups find the page, see [Entry]
+	Hash  dedup.Hash     // text hash under which look-ups find the page; see [Entry]
 	Keys  []uint64       // index keys under which look-ups find the page
 	State frontier.State // state of the page's URL; Unknown means that the URL is pending, or was never in the frontier
 }

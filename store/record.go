@@ -15,11 +15,11 @@ const (
 	Page     RecordKind = "page"      // answered with text, so it has a verdict
 	Other    RecordKind = "other"     // answered, but not with text: for example an image; Detail may give the reason why there is no text
 	Redirect RecordKind = "redirect"  // answered with another URL, in Location
-	Error    RecordKind = "error"     // no answer, an error status, or a truncated body, see Problem
+	Error    RecordKind = "error"     // no answer, an error status, or a truncated body; see Problem
 	Blocked  RecordKind = "blocked"   // robots.txt forbids the URL
 	Skipped  RecordKind = "skipped"   // a file on disk, or a record of an archive, that has no text
 	Sitemap  RecordKind = "sitemap"   // a list of URLs for crawlers; Detail has the number of its URLs
-	Later    RecordKind = "postponed" // not fetched, because URLs of its pattern kept returning duplicates, see Detail
+	Later    RecordKind = "postponed" // not fetched, because URLs of its pattern kept returning duplicates; see Detail
 )
 
 // A Record holds everything known of one URL except its text, sketch and links. It is stored as
@@ -75,7 +75,7 @@ type Record struct {
 	DeadEnd string `json:"dead_end,omitempty"` // reason why no link of the page was followed, one of the DeadEnd constants; "" means that links were followed, or there is no special reason
 
 	Rendered     bool   `json:"rendered,omitempty"`      // a browser rendered the page: its text, links and metadata are those of the rendered page, and Size is that of the answer
-	NeedsScripts string `json:"needs_scripts,omitempty"` // reason why the text of the page needs scripts, see [extract.Document]; "" means that it needs none, or Rendered is set
+	NeedsScripts string `json:"needs_scripts,omitempty"` // reason why the text of the page needs scripts; see [extract.Document]; "" means that it needs none, or Rendered is set
 	RenderError  string `json:"render_error,omitempty"`  // reason why a browser failed to render the page
 
 	Bounds string `json:"bounds,omitempty"` // limits that the page exceeded, as Bound constants separated by commas; the page was read in spite of them
@@ -146,13 +146,13 @@ type Archived struct {
 	Digest string `json:"digest,omitempty"` // WARC-Payload-Digest of the record
 }
 
-// These are the reasons why no link of a page was followed, see [Record.DeadEnd].
+// These are the reasons why no link of a page was followed; see [Record.DeadEnd].
 const (
 	DeadEndNoFollow = "nofollow" // the page has links, and asks crawlers to follow none
 	DeadEndScripts  = "scripts"  // the page has no link, but scripts, which may add links in a browser
 )
 
-// These are the bounds that a page can exceed, see [Record.Bounds].
+// These are the bounds that a page can exceed; see [Record.Bounds].
 const (
 	BoundTree  = "tree"  // the element tree would take too much memory; all text between tags counts as the main text
 	BoundDepth = "depth" // the elements are nested too deep; the main text is that of BoundTree

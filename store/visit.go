@@ -77,7 +77,7 @@ func (r *Record) Visited() time.Time { return latest(r.FetchedAt, r.VisitedAt) }
 
 // Began returns the time at which the current state of the page began: when it was fetched, or
 // later judged again. The time distinguishes successive records of one page, because every revisit
-// changes it. A visit that finds the page unchanged, see [Entry.Touch], does not change it.
+// changes it. A visit that finds the page unchanged (see [Entry.Touch]) does not change it.
 func (r *Record) Began() time.Time { return latest(r.FetchedAt, r.JudgedAt) }
 
 // FirstFetched returns the time at which the page was first fetched.

@@ -53,7 +53,7 @@ type hostile struct {
 
 	seeds  []string // paths of the seeds; nil means "/"
 	answer http.HandlerFunc
-	want   string                           // a line for each record, see [lineOf]
+	want   string                           // a line for each record; see [lineOf]
 	check  func(t *testing.T, crawl *crawl) // checks other results of the crawl; may be nil
 
 	hangs   bool   // the site never answers, so the crawl uses impatience as its timeout

@@ -8,7 +8,7 @@
 // # The browser has no network
 //
 // The browser pauses every request of a page, and of its frames and workers. The caller's [Fetch]
-// answers the request. The browser itself is started in such a way that it can reach no address,
+// answers the request. The browser itself is started in such a way that it can reach no address;
 // see flags. So the caller can treat the requests of a page like its own: with robots.txt, delays,
 // checks of addresses, limits and archives. This package does none of that.
 //
@@ -54,7 +54,7 @@ import (
 
 // Options configures a browser.
 type Options struct {
-	Path   string        // path of the browser, see [Find]
+	Path   string        // path of the browser; see [Find]
 	Tabs   int           // number of pages rendered at the same time; 0 means two, or the number of processors if that is more
 	Time   time.Duration // longest time for rendering a page, not counting the time in which it waits for answers; 0 means 10 s
 	Most   time.Duration // longest time for rendering a page in all; 0 means 2 min

@@ -42,7 +42,7 @@ const (
 
 // An Exchange is one request and its outcome.
 type Exchange struct {
-	Request *http.Request // the request that is sent, see [NewRequest]
+	Request *http.Request // the request that is sent; see [NewRequest]
 	Limit   int64         // number of bytes after which the decoded body of a page is cut; other bodies are cut at MaxOtherBody
 	Clock   *Clock        // measures the time of the exchange
 
@@ -190,7 +190,7 @@ func hasBody(status int) bool {
 }
 
 // NewRequest returns a GET request for a canonical URL. The request has exactly the bytes of that
-// URL, see requestURL.
+// URL; see requestURL.
 func NewRequest(ctx context.Context, canonicalURL string, header http.Header) (*http.Request, error) {
 	u, err := requestURL(canonicalURL)
 	if err != nil {

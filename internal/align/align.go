@@ -28,7 +28,7 @@ import (
 	"skink/dedup"
 )
 
-// A Side is one of the two texts. Its tokens must have positions in the text, see
+// A Side is one of the two texts. Its tokens must have positions in the text; see
 // [dedup.Text.Locate].
 type Side struct {
 	Text   string

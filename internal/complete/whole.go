@@ -52,14 +52,14 @@ type Whole struct {
 	by        ranking
 	wholeText bool
 	sparing   bool                 // see Options.Sparing
-	state     string               // hash that identifies the input of the comparison, see kept.go
+	state     string               // hash that identifies the input of the comparison; see kept.go
 	texts     []text               // the different texts, in the order of precedence of their first pages
 	of        map[dedup.Hash]int32 // maps the id of a page to the index in texts of the page's text
 	hosts     []*boilerplate       // the blocks that each host repeats, sorted by host name
 	repeated  map[uint64]bool      // hashes of the blocks that any host repeats
 	places    []dedup.Place        // the cluster of each text, parallel to texts
 	compared  int                  // number of pairs of texts that were compared exactly
-	led       [][]int              // the members of the cluster that each text leads, parallel to texts, see ledBy
+	led       [][]int              // the members of the cluster that each text leads, parallel to texts; see ledBy
 	progress  progress
 }
 

@@ -71,7 +71,7 @@ type Setter interface {
 	Set(flag, value string) error
 }
 
-// Read reads and parses a file, see [Parse].
+// Read reads and parses a file; see [Parse].
 func Read(name string, opt Options) (*File, error) {
 	text, err := os.ReadFile(name)
 	if err != nil {

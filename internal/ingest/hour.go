@@ -85,7 +85,7 @@ type hours struct {
 }
 
 // An hour records the results of the latest visits to the known pages of one host. A sign is a hash
-// of a page's text, see signOf.
+// of a page's text; see signOf.
 type hour struct {
 	last   []dedup.Hash                       // one element for each of the latest visits, oldest first: the sign (text hash) of a page that may be an error page, or zero
 	alike  map[dedup.Hash]map[dedup.Hash]bool // for the sign (text hash) of each new text, the signs of the texts that it has replaced

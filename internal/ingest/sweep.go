@@ -16,7 +16,7 @@ import (
 // # Postponed URLs at the end of a crawl
 //
 // A postponed URL has a record of kind Later. When the frontier is empty, [Pipeline.Sweep] checks
-// all postponed URLs, and queues some, see [learn.Sweep]. The crawl calls it again when these are
+// all postponed URLs, and queues some; see [learn.Sweep]. The crawl calls it again when these are
 // fetched, until nothing is queued. The evidence is written before Sweep returns, so a killed crawl
 // resumes at this point. If several workers share a store, each of them does this; a URL that is
 // queued twice is fetched once.

@@ -3,7 +3,7 @@
 //
 // Start with [Listen]. The caller supplies the numbers. The server listens on loopback unless its
 // address says otherwise, because profiles show the contents of memory. It does not answer requests
-// for host names other than its own, see package loopback.
+// for host names other than its own; see package loopback.
 package monitor
 
 import (

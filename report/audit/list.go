@@ -245,7 +245,7 @@ func (l *List) sort() {
 // A Row is an entry of a finding in the form in which reports show it.
 type Row struct {
 	Finding *Finding
-	Cells   []any  // one cell for each of the list's columns, see [report.Table]
+	Cells   []any  // one cell for each of the list's columns; see [report.Table]
 	Apart   string // reason why the page is not counted; "" if it is counted
 	From    []From // some of the pages that link to the page, if List.Linked
 	Links   int    // number of all pages that link to the page

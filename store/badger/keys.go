@@ -45,7 +45,7 @@ import (
 //	                             of its q or l key (varints), PRIO (a byte) if it is
 //	                             in q and the priority is not 0, DUE (8 bytes) if it
 //	                             is in l, and the URL. If its q, l or z keys are lost,
-//	                             the URL is fetched again, see [mending]. The index
+//	                             the URL is fetched again; see [mending]. The index
 //	                             finds the record of a URL that was never discovered,
 //	                             by its ID
 //	z BLOCK8 j SEQ8            → a [journalEntry]: the postings that a transaction
@@ -75,10 +75,10 @@ import (
 // the keys before it. Inside a block, the keys of each letter are together, so that reading all
 // records does not pass over texts.
 //
-// The folder also has the files of the index, NUMBER.postings, see package postings. They can be
+// The folder also has the files of the index, NUMBER.postings; see package postings. They can be
 // rebuilt from the journal (the j keys). READERS and readers.sock belong to package store/remote,
 // through which the process that has the store open answers other processes. NAME.kept is a cached
-// value that can be computed again from the pages, see kept.go. None of these files is part of the
+// value that can be computed again from the pages; see kept.go. None of these files is part of the
 // store.
 //
 // Values of o and t are cut into pieces of [partSize] bytes for two reasons. One of badger's

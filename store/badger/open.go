@@ -12,7 +12,7 @@
 // In memory a store keeps filters of its keys, the latest postings, the positions of the URLs in
 // each host's queue, and the counters.
 //
-// Other processes read an open store through the process that has it open, see [Store.Snapshot] and
+// Other processes read an open store through the process that has it open; see [Store.Snapshot] and
 // package store/remote.
 package badger
 
@@ -61,7 +61,7 @@ type Store struct {
 	db    *badgerdb.DB
 	space *disk.Space
 
-	// urls filters the u keys, see keys.go. The field index contains the postings under sketch
+	// urls filters the u keys; see keys.go. The field index contains the postings under sketch
 	// keys, text hashes and ids. Both have their own locks.
 	urls     postings.Filter
 	index    *postings.Index
@@ -104,7 +104,7 @@ func Open(dir string, opt Options) (*Store, error) {
 	}
 	s, err := open(dir, opt)
 	for tries := 0; errors.Is(err, store.ErrInUse) && tries < 5; tries++ {
-		time.Sleep(20 * time.Millisecond) // a child process may have badger's lock for a moment, see lock.Try
+		time.Sleep(20 * time.Millisecond) // a child process may have badger's lock for a moment; see lock.Try
 		s, err = open(dir, opt)
 	}
 	if err != nil {
@@ -300,7 +300,7 @@ func dbOptions(dir string, o Options, full *fullness) badgerdb.Options {
 	// This is the least that badger allows. One of the two is for the first level.
 	opt.NumCompactors = 2
 
-	// All values stay in the tables, because none is larger than partSize, see keys.go. So the
+	// All values stay in the tables, because none is larger than partSize; see keys.go. So the
 	// value log stays empty and needs no garbage collection. Its file has twice the size set here
 	// while the store is open.
 	opt.ValueThreshold = 2 * partSize

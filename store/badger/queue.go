@@ -33,7 +33,7 @@ type queue struct {
 	due     *priority.Queue[*waitingHost] // hosts that can be claimed, nearest to a seed first
 	resting *priority.Queue[*waitingHost] // hosts with URLs that cannot be claimed yet, ordered by the time from which they can be claimed
 	cooling *priority.Queue[*waitingHost] // hosts without URLs, which are kept because they must not be requested yet
-	waiting int                           // number of unclaimed hosts that have URLs to hand out and are not idle, see frontier.Rest
+	waiting int                           // number of unclaimed hosts that have URLs to hand out and are not idle; see frontier.Rest
 	later   map[*waitingHost]bool         // hosts with URLs that are due later
 	ripens  int64                         // time before which no URL of the hosts in later is due, in nanoseconds since 1970; 0 means that there is no such URL
 }

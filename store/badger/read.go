@@ -194,7 +194,7 @@ func (s *Store) SetMeta(ctx context.Context, name string, value []byte) error {
 }
 
 // setMeta writes a named value under two keys that are far apart, so that one damaged block does
-// not destroy both, see mend.go.
+// not destroy both; see mend.go.
 func (b *batch) setMeta(name string, value []byte) error {
 	return errors.Join(b.set(key1(keyMeta, name), bytes.Clone(value)), b.set(key1(keyMetaCopy, name), bytes.Clone(value)))
 }

@@ -14,7 +14,7 @@ import (
 	"skink/store"
 )
 
-// copyPromises are the promises about copying a store, see [store.Copy].
+// copyPromises are the promises about copying a store; see [store.Copy].
 var copyPromises = []promise{
 	{"a_copy_has_everything", func(t *testing.T, s store.Store) {
 		from := store.NewMemory()

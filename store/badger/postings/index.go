@@ -35,11 +35,12 @@
 // journal: five million pages in 12 s. A damaged block inside a segment is found when it is read.
 // The look-up then returns an error, the file is removed, and the next opening rebuilds the index.
 //
-// All keys are hashed first, see [Mixed], so that they are spread evenly and a segment's filter can
-// be filled in order. Text hashes are indexed like keys of sketches: the first half of the hash is
-// the key, and the kind of the key is the low bit of the posting's number. The caller compares the
-// other half with the record. The ids of pages whose URL was never in the frontier are indexed in
-// the same way. If they were badger keys, in random order, their cost would grow with their number.
+// All keys are hashed first (see [Mixed]), so that they are spread evenly and a segment's filter
+// can be filled in order. Text hashes are indexed like keys of sketches: the first half of the hash
+// is the key, and the kind of the key is the low bit of the posting's number. The caller compares
+// the other half with the record. The ids of pages whose URL was never in the frontier are indexed
+// in the same way. If they were badger keys, in random order, their cost would grow with their
+// number.
 //
 // # Comparison with plain keys
 //
@@ -142,7 +143,7 @@ const (
 type Kind uint64
 
 const (
-	Band Kind = iota // the key is an index key of a sketch, see dedup.Scheme.Keys
+	Band Kind = iota // the key is an index key of a sketch; see dedup.Scheme.Keys
 	Hash             // the key is the first half of a text hash or of a page's id
 )
 
@@ -164,7 +165,8 @@ func (x *Index) File(id uint64) string {
 // SegmentExt is the extension of the files of an index.
 const SegmentExt = ".postings"
 
-// A Manifest names the segment files that make up an index. The store keeps it, see [ManifestStore].
+// A Manifest names the segment files that make up an index. The store keeps it; see
+// [ManifestStore].
 type Manifest struct {
 	Seq      uint64         `json:"seq"`  // number of the last journal entry whose postings are in the segments
 	Next     uint64         `json:"next"` // id for the next new segment

@@ -6,7 +6,7 @@ import (
 )
 
 // A posting means that a visit of a page has a key. The field key is hashed by [Mixed], and num is
-// the number of the visit combined with the kind of the key, see [WithKind].
+// the number of the visit combined with the kind of the key; see [WithKind].
 type posting struct{ key, num uint64 }
 
 // comparePostings compares two postings by key and then by number, the order in a segment.
