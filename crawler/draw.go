@@ -190,10 +190,10 @@ func (s *schedule) drawing(t *turn, begins bool) {
 	s.changed()
 }
 
-// borrow waits until a host may get one more request besides those for its own URLs, and counts the
-// request. The request must be made with the returned context. Call giveBack with the size of the
-// answer when the request has ended. borrow fails if the wait would be longer than Options.Timeout,
-// or if ctx ends.
+// borrow waits until a host may get one more request in addition to those for its own URLs, and
+// counts the request. The request must be made with the returned context. Call giveBack with the
+// size of the answer when the request has ended. borrow fails if the wait would be longer than
+// Options.Timeout, or if ctx ends.
 func (s *schedule) borrow(ctx context.Context, name, origin string, delay time.Duration) (_ context.Context, giveBack func(bytes int), err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -21,7 +21,7 @@ type fetcher struct {
 	wire    *wire.Transport
 	shell   *shell
 	folders *folder.Server                               // serves folders as sites; nil means that there are none
-	hop     func(ctx context.Context, host string) error // waits until a host may get a request besides those for its URLs in the frontier; nil means no wait
+	hop     func(ctx context.Context, host string) error // waits until a host may get a request in addition to those for its URLs in the frontier; nil means no wait
 
 	pageHeader   http.Header // header of requests for pages; never changed
 	robotsHeader http.Header // header of requests for robots.txt; never changed

@@ -99,8 +99,8 @@ func (o *Options) leads(from, to string) bool {
 	return o.Scope.Contains(to) && !o.trespasses(from, to) && !o.logsOut(to)
 }
 
-// Admits reports whether a canonical URL belongs to the crawl, whatever page links to it. The URL
-// must be in scope, must not be in a folder on disk, and must not end a session.
+// Admits reports whether a canonical URL belongs to the crawl, no matter which page links to it.
+// The URL must be in scope, must not be in a folder on disk, and must not end a session.
 func (o *Options) Admits(url string) bool { return o.leads("", url) }
 
 // trespasses reports whether a link leads into a folder on disk from a page outside the folder.

@@ -167,7 +167,8 @@ func (r *Reader) Reads(body []byte, contentType string) bool {
 	return !strings.HasPrefix(media, "text/") && media != "application/xhtml+xml"
 }
 
-// Cost returns the bytes of memory needed to read a document, besides the memory for its text.
+// Cost returns the bytes of memory needed to read a document, in addition to the memory for its
+// text.
 func (r *Reader) Cost(body []byte) int64 {
 	if Type(body) == PDF {
 		_, memory := r.instances()

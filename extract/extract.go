@@ -212,8 +212,8 @@ const (
 // ErrNotText means that a body has no text to extract. For example, it is an image.
 var ErrNotText = errors.New("not a text page")
 
-// Options select the data that Parse collects besides the text, and limit its memory. The zero
-// value collects nothing else.
+// Options select the data that Parse collects in addition to the text, and limit its memory. The
+// zero value collects nothing else.
 type Options struct {
 	Images     bool // fill Document.Images
 	Page       bool // keep the parsed page for [Document.WriteHTML] and [Document.Markdown]

@@ -128,7 +128,7 @@ func (s *indexServer) urls() (all []string) {
 	return all
 }
 
-// bulkPages commits n pages, of which every fourth is a duplicate, and returns the URLs of the
+// bulkPages commits n pages, every fourth of which is a duplicate, and returns the URLs of the
 // others.
 func bulkPages(t *testing.T, s store.Store, n int) (fed []string) {
 	for i := range n {

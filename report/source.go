@@ -15,8 +15,8 @@ type Source interface {
 	Totals(ctx context.Context) (Totals, error)
 	// Hosts counts the judged pages of each host, in any order.
 	Hosts(ctx context.Context) ([]Host, error)
-	// Clusters yields all clusters with at least one member besides the leader, the largest cluster
-	// first.
+	// Clusters yields all clusters with at least one member in addition to the leader, the largest
+	// cluster first.
 	Clusters(ctx context.Context) iter.Seq2[Cluster, error]
 }
 

@@ -750,8 +750,8 @@ func TestFiles(t *testing.T) {
 	}
 }
 
-// Files that are in the store are known in whatever order they are read again. A file with another
-// text counts as changed.
+// Files that are in the store are recognized when they are read again, in any order. A file with
+// another text counts as changed.
 func TestFilesKnown(t *testing.T) {
 	s := store.NewMemory()
 	line := func(name, file string, seed uint64) *corpus.Record { return textLine(file, 1, name, words(seed, 60)) }

@@ -189,13 +189,13 @@ func (l *List) found(name string, page, other int32) {
 // isApart reports whether a page is listed but not counted.
 func (l *List) isApart(p *page) bool { return l.aside != nil && l.aside(l.audit.site, p) }
 
-// notMeant is a value for List.aside. It leaves pages out of the count that search engines do not
-// list.
+// notMeant is a value for List.aside. With it, pages that search engines do not list are not
+// counted.
 func notMeant(_ *site, p *page) bool { return p.aside() }
 
-// handled is a value for List.aside in lists of copies. It leaves a copy out of the count if the
-// site already handles it: the copy has noindex, robots.txt forbids it, or its canonical URL is a
-// page with the same text.
+// handled is a value for List.aside in lists of copies. With it, a copy is not counted if the site
+// already handles it: the copy has noindex, robots.txt forbids it, or its canonical URL is a page
+// with the same text.
 func handled(s *site, p *page) bool {
 	return p.noIndex || p.hidden || p.names && p.to != nobody && s.pages[p.to].cluster == p.cluster
 }
