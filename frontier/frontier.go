@@ -51,7 +51,7 @@ type Item struct {
 
 	Kind     ItemKind
 	Priority int       // usually 0, from -128 to 127; URLs with lower numbers come sooner in their host's queue
-	Due      time.Time // the URL must not be fetched before this time; the zero value means that it may be fetched at once. For a revisit, the time at which the revisit was requested
+	Due      time.Time // the URL must not be fetched before this time; the zero value means that it may be fetched at once; for a revisit, this is the time at which the revisit was requested
 	ETag     string    // validators of the previous visit, as the server sent them; "" means none
 	Modified string
 }

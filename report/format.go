@@ -8,7 +8,7 @@ import (
 	"skink/internal/harmless"
 )
 
-// A Format is a format of reports.
+// A Format is the format in which a report is written.
 type Format string
 
 const (
