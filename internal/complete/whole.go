@@ -63,8 +63,8 @@ type Whole struct {
 	progress  progress
 }
 
-// A text is a text together with the pages that have it. Two pages have the same text if their
-// words are the same.
+// A text represents all pages that have the same text. Two pages have the same text if their words
+// are the same.
 type text struct {
 	pages   []ranked // the pages that have the text, in order of precedence
 	short   bool     // the rule says that the text is too short to be compared

@@ -131,7 +131,7 @@ func crawlOnce(t *testing.T, skink, store string, sites *sites, answers int, mor
 	return false
 }
 
-// A line is a line of skink export --include all.
+// A line contains the fields of a line that skink export --include all writes.
 type line struct {
 	URL         string            `json:"url"`
 	Text        string            `json:"text"`
