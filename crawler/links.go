@@ -147,7 +147,7 @@ type use int
 
 const (
 	followed use = iota // add the URL to Items or to Beyond
-	told                // only list the URL in Targets
+	told                // the link is only listed in Targets
 	asset               // record the URL of a picture, script or style sheet, and perhaps fetch it for the archive or check that it exists
 )
 

@@ -70,7 +70,7 @@ func (s *survey) kindOfBox(i int32) boxKind {
 
 // stretches records, for each element and each kind of element, where running text begins and ends.
 type stretches struct {
-	boxes []stretch            // by index in elems: the running text in the element itself, its paragraphs and its lists
+	boxes []stretch            // for each element in elems, its running text: that of the element itself, of its paragraphs and of its lists
 	kinds map[boxKind]*stretch // the running text in all elements of a kind
 }
 

@@ -15,7 +15,7 @@ type mark uint16
 
 const (
 	markNever     mark = 1 << iota // always boilerplate, such as a consent manager or a copyright notice
-	markHidden                     // not displayed: hidden, aria-hidden, display:none, <noscript>
+	markHidden                     // the element is not displayed, because of hidden, aria-hidden, display:none or <noscript>
 	markNav                        // navigation according to its element or role: <nav>, role=banner
 	markClass                      // navigation or advertisement according to its class or id
 	markPanel                      // an accordion or a tab, which opens on a click, so its hidden text is content

@@ -86,7 +86,7 @@ type growth struct {
 	tokenizer **html.Tokenizer
 	raw       *string // name of the element, such as script, whose text the tokenizer is reading
 
-	watch func(most int64) // only for tests: receives the largest possible size of the tree; may be nil
+	watch func(most int64) // receives the largest possible size of the tree; used only by tests; may be nil
 }
 
 // mostTree returns the largest size of the tree, in bytes, for a page of size bytes. The argument

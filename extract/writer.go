@@ -17,7 +17,7 @@ type block struct {
 	links      int   // number of <a> elements that begin in it
 	kind       kind  // kind of the element around the block
 	elem       int32 // index in survey.elems of the element around the block; -1 if none
-	dropped    bool  // not part of the main text
+	dropped    bool  // the block is not part of the main text
 	again      bool  // an earlier block of the page has the same text
 	copies     int32 // index of that earlier block if this block can replace it; see restoreRepeats; otherwise -1
 	taken      bool  // the block is part of the main text

@@ -90,7 +90,7 @@ type Options struct {
 	MinWords int           // pages with fewer words are left out
 	NoThin   bool          // pages with the verdict thin are left out
 	Format   Format        // format of the output; default: JSONLines
-	Packed   bool          // for WET only: each record is compressed as a separate gzip member; false means no compression
+	Packed   bool          // whether each record is compressed as a separate gzip member; used only for WET
 	Markdown bool          // the field markdown is written, if the store keeps it
 	Links    extract.Links // parts of each link that are kept in the field markdown; "" means all
 	Fields   []Field       // fields that are written on request only

@@ -70,7 +70,7 @@ type ItemKind uint8
 const (
 	Page    ItemKind = 0 // a page or any other file
 	Sitemap ItemKind = 1 // a list of URLs for crawlers
-	Check   ItemKind = 2 // only to find out whether the URL works
+	Check   ItemKind = 2 // the URL is fetched only to find out whether it works
 
 	Requisite ItemKind = 3 // a file, such as an image, that an archived page needs to be shown correctly; it is not judged
 )

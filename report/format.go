@@ -14,7 +14,7 @@ type Format string
 const (
 	Text Format = "text" // text for people at a terminal
 	JSON Format = "json" // JSON for programs; see [Report]
-	CSV  Format = "csv"  // for spreadsheets: the clusters, one page on each line
+	CSV  Format = "csv"  // CSV for spreadsheets: the clusters, one page on each line
 	HTML Format = "html" // a single HTML file for browsers
 )
 

@@ -49,7 +49,7 @@ const (
 	WantSketch                  // the sketch of the page's main text
 	WantLinks                   // the page's links
 
-	WantRecord Want = 0 // only the record
+	WantRecord Want = 0 // the record alone
 )
 
 // A Content is the stored data of one page. It has only the data that was asked for.

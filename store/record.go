@@ -19,7 +19,7 @@ const (
 	Blocked  RecordKind = "blocked"   // robots.txt forbids the URL
 	Skipped  RecordKind = "skipped"   // a file on disk, or a record of an archive, that has no text
 	Sitemap  RecordKind = "sitemap"   // a list of URLs for crawlers; Detail has the number of its URLs
-	Later    RecordKind = "postponed" // not fetched, because URLs of its pattern kept returning duplicates; see Detail
+	Later    RecordKind = "postponed" // URL that was not fetched, because URLs of its pattern kept returning duplicates; see Detail
 )
 
 // A Record holds everything known of one URL except its text, sketch and links. It is stored as

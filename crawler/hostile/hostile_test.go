@@ -79,7 +79,7 @@ func hostiles() []hostile {
 // A hostileServer serves the sites of all cases.
 type hostileServer struct {
 	port  string
-	sites map[string]http.HandlerFunc // by the first label of the host name
+	sites map[string]http.HandlerFunc // handlers by the first label of the host name
 	wire  atomic.Int64                // number of bytes written
 	stop  func()                      // stops the server and waits for its handlers
 

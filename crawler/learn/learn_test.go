@@ -153,7 +153,7 @@ func TestBookOverwritesNothing(t *testing.T) {
 			if h, err := Read(ctx, keeper, "shop.example"); err != nil || h.Pages != 32 {
 				t.Errorf("%+v, %v", h, err)
 			}
-			keeper[NameOf("shop.example")] = []byte{} // as skink status --forget does
+			keeper[NameOf("shop.example")] = []byte{} // this has the same effect as skink status --forget
 			judged(quick, 1)
 			if err := c.write(quick); err != nil {
 				t.Fatal(err)

@@ -77,7 +77,7 @@ type Folders interface {
 // A Transport makes exchanges. Several goroutines may use it.
 type Transport struct {
 	http    *http.Transport
-	forward *http.Transport // for http URLs through HTTP proxies; nil if there are no proxies
+	forward *http.Transport // transport for http URLs through HTTP proxies; nil if there are no proxies
 	dialer  *dialer
 	raw     bool // store undecoded answers
 }

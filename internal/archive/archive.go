@@ -224,7 +224,7 @@ func (a *Archive) Keep(raw *wire.Raw) {
 // append writes the records of an answer to the open file, or to the next one if it is full.
 func (a *Archive) append(p packed) error {
 	if a.full() {
-		if err := a.next(context.Background()); err != nil { // not cancelled, because next writes only little to the store
+		if err := a.next(context.Background()); err != nil { // the context cannot be cancelled, because next writes only little to the store
 			return err
 		}
 	}

@@ -51,7 +51,7 @@ type Whole struct {
 	rule      dedup.Rule
 	by        ranking
 	wholeText bool
-	sparing   bool                 // see Options.Sparing
+	sparing   bool                 // value of Options.Sparing
 	state     string               // hash that identifies the input of the comparison; see kept.go
 	texts     []text               // the different texts, in the order of precedence of their first pages
 	of        map[dedup.Hash]int32 // maps the id of a page to the index in texts of the page's text

@@ -116,7 +116,7 @@ func (sw *sweep) queue(ctx context.Context) error {
 // A chunk selects a limited number of items: those whose URLs have the lowest hashes.
 type chunk struct {
 	size int
-	all  []frontier.Item // at most twice as many as size
+	all  []frontier.Item // all has at most twice as many elements as size
 }
 
 func (c *chunk) add(item frontier.Item) {

@@ -24,7 +24,7 @@ const DefaultStore = "skink-data"
 // A NamedStore is a store that is open for writing.
 type NamedStore struct {
 	store.Store
-	Name   string                    // for messages; a URL without its password
+	Name   string                    // name for messages; for a server, it is the URL without the password
 	Shared bool                      // other worker processes may write to the store, too
 	Disk   func() (size, free int64) // size of the store and free space, in bytes; nil means that the store is on a server
 }

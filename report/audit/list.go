@@ -60,7 +60,7 @@ type Finding struct {
 	groups  bool       // whether entries with the same other page are shown together
 	entries []entry    // the entries that are counted, followed by those that are not
 	apart   int        // number of entries that are not counted, because search engines do not list their pages
-	links   int64      // see Links
+	links   int64      // value of Links
 }
 
 // An entry is a page in a finding, and possibly a second page to which the problem relates, such as

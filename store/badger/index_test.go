@@ -337,7 +337,7 @@ func processorTime() float64 {
 	}
 	user, _ := strconv.ParseFloat(fields[11], 64)
 	system, _ := strconv.ParseFloat(fields[12], 64)
-	return (user + system) / 100 // on every machine Linux counts hundredths of a second here
+	return (user + system) / 100 // on every machine, Linux counts hundredths of a second here
 }
 
 // status reads the named numbers from /proc/self/status. A missing number is 0.

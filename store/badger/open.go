@@ -353,7 +353,7 @@ func (s *Store) Close() error {
 	s.closed = true
 	err := s.index.Close()
 	s.broken = errClosed
-	err = cmp.Or(err, s.closeFiles()) // on a full disk both return the same error
+	err = cmp.Or(err, s.closeFiles()) // on a full disk, both calls return the same error
 	if err := s.fullError(err); err != nil {
 		return fmt.Errorf("close store %s: %w", s.name, err)
 	}
