@@ -19,7 +19,7 @@ import (
 // A Host holds the user's settings for the hosts that match a pattern. If a field is zero or nil,
 // the setting of a less specific pattern is used, or else the setting of the whole crawl.
 type Host struct {
-	Pattern string // regular expression for URLs; see [Matches]
+	Pattern string // pattern for the names of hosts; see [Matches]
 
 	Delay     *time.Duration // shortest time between two requests; a pointer to 0 means no delay
 	PerHost   int            // largest number of simultaneous requests

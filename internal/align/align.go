@@ -39,10 +39,10 @@ type Side struct {
 type Relation string
 
 const (
-	Same    Relation = "same"    // the text is in both texts
-	Removed Relation = "removed" // the text is only in the first text
-	Added   Relation = "added"   // the text is only in the second text
-	Moved   Relation = "moved"   // the text is in both texts, but at different places
+	Same    Relation = "same"    // the piece is in both texts
+	Removed Relation = "removed" // the piece is only in the first text
+	Added   Relation = "added"   // the piece is only in the second text
+	Moved   Relation = "moved"   // the piece is in both texts, but at different places
 	Changed Relation = "changed" // relation of a row in which some words are in both texts, and some in only one
 )
 

@@ -208,7 +208,7 @@ func archiveOf(con *Console, name string) (io.ReadCloser, error) {
 		return nil, nil
 	}
 	if info, err := os.Stat(name); err != nil || !info.Mode().IsRegular() {
-		return nil, nil // the name is not that of a regular file: the caller then reads it as a page, and gets the error
+		return nil, nil // there is no regular file of this name, so the caller reads it as a page, and gets the error
 	}
 	f, err := os.Open(name)
 	if err != nil {

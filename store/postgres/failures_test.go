@@ -386,7 +386,7 @@ func TestStoppedDuringACall(t *testing.T) {
 	tried := 0
 	err := new(Store).tryFor(t.Context(), patience, func(context.Context) error {
 		if tried++; tried == 1 {
-			time.Sleep(2 * patience) // the worker gets no answers, as if the process had been stopped
+			time.Sleep(2 * patience) // the call takes this long, as if the process had been stopped
 			return io.ErrUnexpectedEOF
 		}
 		return nil
