@@ -110,7 +110,8 @@ func (s *standing) backOff() time.Duration {
 }
 
 // blameless reports whether a transient problem concerns only this page and not the host. That is
-// so for a status 500, and if the host has answered other URLs since the URL failed before.
+// so for a status 500, and if the host has answered other URLs since the previous failure of the
+// URL.
 func (s *standing) blameless(page *Page) bool {
 	switch {
 	case page.Status == http.StatusInternalServerError:

@@ -225,7 +225,7 @@ func (s *schedule) free(t *turn) {
 	s.changed()
 }
 
-// end ends a turn (the fetch of one URL). The request of the turn must have ended before.
+// end ends a turn (the fetch of one URL). The request of the turn must have ended already.
 func (s *schedule) end(t *turn) {
 	t.stage = ended
 	if t.arrived {

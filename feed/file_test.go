@@ -37,7 +37,7 @@ func (c *crawl) page(i int) (store.Record, string) {
 }
 
 // run crawls until the given number of events has happened, and returns the open feed. If the crawl
-// finishes before, run closes the feed and returns nil. Events are commits, calls of Take, buffers
+// finishes earlier, run closes the feed and returns nil. Events are commits, calls of Take, buffers
 // that are written because they are full, and checkpoints.
 func (c *crawl) run(stop int) *feed.File {
 	c.t.Helper()

@@ -412,8 +412,8 @@ func (v *View) events(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// changed returns the sections whose HTML differs from that in shown. The argument shown and the
-// result map the ID of a section to its HTML.
+// changed returns the sections whose HTML differs from that in shown. Both maps contain the HTML of
+// the sections by their IDs.
 func (v *View) changed(r *http.Request, shown map[string]string) (map[string]string, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), answerTime)
 	defer cancel()

@@ -3,11 +3,11 @@
 //	o, err := bucket.New("s3://crawls/pages.jsonl", bucket.Environment())
 //	n, err := o.Write(ctx, func(w io.Writer) error { ... })
 //
-// An object appears under its key only when it is complete. Until then an older object with that key
-// stays as it is. An object of more than [partSize] bytes is sent in parts, and the server makes the
-// object from the parts at the end. If something fails before, the parts are removed. The parts of a
-// process that was killed stay on the server and are never visible as an object. A lifecycle rule of
-// the bucket (AbortIncompleteMultipartUpload) removes them.
+// An object appears under its key only when it is complete. Until then an older object with that
+// key stays as it is. An object of more than [partSize] bytes is sent in parts, and the server
+// makes the object from the parts at the end. If something fails before the end, the parts are
+// removed. The parts of a process that was killed stay on the server and are never visible as an
+// object. A lifecycle rule of the bucket (AbortIncompleteMultipartUpload) removes them.
 package bucket
 
 import (

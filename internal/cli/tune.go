@@ -196,8 +196,8 @@ func (p *tuneProgress) line() string {
 	return comparingLine(p.compared.Load(), p.read.Load(), time.Since(time.Unix(0, since)))
 }
 
-// comparingLine returns the status line for the time at which n of all pairs were compared. The
-// last argument is the time that these comparisons took.
+// comparingLine returns the status line for the moment when n of all pairs are compared. The last
+// argument is the time that these comparisons took.
 func comparingLine(n, all int64, took time.Duration) string {
 	line := fmt.Sprintf("%s of %s compared", report.Grouped(n), report.Counted(all, "pair"))
 	if n == all {

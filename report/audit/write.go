@@ -83,8 +83,8 @@ func (a *Audit) chosen(name string) (all []*Finding, err error) {
 	return nil, unknownName(name)
 }
 
-// clean returns the names of the findings about problems that were looked for and not found. If no
-// problem of a whole list was found, it returns the name of the list instead.
+// clean returns the names of the findings about problems that the audit looked for but did not
+// find. If no problem of a whole list was found, it returns the name of the list instead.
 func (a *Audit) clean() (names []string) {
 	for _, l := range a.Lists {
 		if l.Unknown != "" {
