@@ -37,9 +37,15 @@ type page struct {
 	by      int32 // index in site.pages of a sitemap that lists it; nobody if no sitemap does
 	noIndex bool
 	names   bool // whether it names another page as canonical
+	start   bool // whether the URL was not found in a link: it is a seed, or a file for the archive
+	named   bool // whether it is the target of a redirect or the canonical URL of another page
 	hidden  bool // whether robots.txt forbids search engines to fetch it
 	scripts bool // whether it loads a script
 	reached bool // whether a redirect leads to it, and a page links to that redirect
+
+	// If the audit is compared with an earlier crawl: whether the URL was requested again after that crawl,
+	// and whether the answer shows what is there now.
+	again, answered bool
 }
 
 // follows reports whether the page is a duplicate of another page.
@@ -86,6 +92,7 @@ func (s *site) add(r *store.Record) (at int32, isNew bool) {
 	}
 	p := page{id: r.ID, cluster: clusterOf(r), kind: kindOf(r.Kind), to: nobody, last: nobody, by: nobody, status: int16(r.Status), noIndex: r.NoIndex, hidden: r.Hidden}
 	p.names = r.Kind == store.Page && namesAnother(r)
+	p.start = r.Depth == 0 || r.Requisite
 	at = int32(len(s.pages))
 	s.pages = append(s.pages, p)
 	s.at[r.ID] = at
@@ -129,6 +136,7 @@ func (s *site) resolve() {
 	for at, id := range s.named {
 		if to, known := s.at[id]; known {
 			s.pages[at].to = to
+			s.pages[to].named = true
 		}
 	}
 	s.named = nil
