@@ -54,6 +54,15 @@ func (d *Difference) Of(c Change) int {
 	return d.Unchecked
 }
 
+// String returns the numbers as a sentence, such as "3 new, 1 fixed, 7 remaining, 0 not checked".
+func (d *Difference) String() string {
+	var all []string
+	for _, c := range Changes {
+		all = append(all, report.Grouped(d.Of(c))+" "+c.String())
+	}
+	return strings.Join(all, ", ")
+}
+
 func (d *Difference) add(c Change) {
 	switch c {
 	case New:
@@ -117,10 +126,12 @@ func (f *Finding) compare(past pastFinding, ids []uint64, at []int32) {
 		}
 		still[i] = true
 	}
+	fixed := map[int32]bool{}
 	for i, page := range past.pages {
 		switch {
 		case still[i]:
-		case !f.unchecked && f.seenAgain(at[page]):
+		case f.isFixed(at[page]):
+			fixed[at[page]] = true
 			add(entry{at[page], nobody}, Fixed, false)
 		default:
 			add(entry{at[page], nobody}, Unchecked, false)
@@ -131,8 +142,20 @@ func (f *Finding) compare(past pastFinding, ids []uint64, at []int32) {
 	})
 	f.all = slices.DeleteFunc(f.all, func(c compared) bool { return c.page == nobody }) // the page is no longer in the store
 	for _, e := range f.entries[f.Count():] {
-		f.all = append(f.all, compared{entry: e, listed: true})
+		if !fixed[e.page] {
+			f.all = append(f.all, compared{entry: e, listed: true})
+		}
 	}
+}
+
+// isFixed reports whether a page that had the problem no longer has it. The page is given by its index in
+// site.pages, and is no longer an entry of the finding that is counted. A broken URL to which no page links
+// any more is fixed, whatever its server answers.
+func (f *Finding) isFixed(at int32) bool {
+	if f.unchecked || at == nobody {
+		return false
+	}
+	return f.seenAgain(at) || f.list.ofErrors && f.list.isApart(&f.list.audit.site.pages[at])
 }
 
 // find returns the index of the entry with a key.
@@ -171,6 +194,30 @@ func again(r *store.Record, after time.Time) (requested, answered bool) {
 // Since returns how the finding differs from the crawl with which the audit is compared. It returns nil if
 // the audit is compared with no crawl, or if one of the two did not check the finding.
 func (f *Finding) Since() *Difference { return f.since }
+
+// countOf returns the number of entries with a change, or of all entries if change is "".
+func (f *Finding) countOf(change Change) int64 {
+	switch {
+	case change == "":
+		return int64(f.Count())
+	case f.since == nil:
+		return 0
+	}
+	return int64(f.since.Of(change))
+}
+
+// countOf returns the number of URLs with a change in at least one finding of the list.
+func (l *List) countOf(change Change) int64 {
+	urls := map[int32]bool{}
+	for _, f := range l.Findings {
+		for _, c := range f.all {
+			if c.change == change {
+				urls[c.page] = true
+			}
+		}
+	}
+	return int64(len(urls))
+}
 
 // Note returns why the finding has no difference although the audit is compared with an earlier crawl,
 // or "".

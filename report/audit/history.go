@@ -10,7 +10,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"time"
 
 	"skink/dedup"
@@ -21,13 +20,14 @@ import (
 //
 // A store keeps the findings of its last [MostKept] crawls, so that an audit can be compared with that of
 // an earlier crawl. The value with the name indexName lists the crawls, with the number of entries of each
-// finding. Further values, the slots, contain the entries, one slot for each crawl. There is one slot
-// more than crawls. [Keep] writes the entries to the free slot, and then replaces the index in one step.
-// If the process is killed between the two, the index still refers to the old slots. The index has a
-// checksum of each slot, so that a slot that another process has overwritten is detected.
+// finding. The entries themselves are in slots, one for each crawl. There is one slot more than crawls.
+// [Keep] writes the entries to the free slot, and then replaces the index in one step. If the process is
+// killed between the two, the index still refers to the old slots. The index has a checksum of each slot,
+// so that a slot that another process has overwritten is detected. A slot consists of values of at most
+// [store.MostMeta] bytes, whose number is in the index.
 //
-// The value of a slot is a compressed sequence of numbers, all of them unsigned varints as in
-// encoding/binary unless stated otherwise:
+// A slot contains a compressed sequence of numbers, all of them unsigned varints as in encoding/binary
+// unless stated otherwise:
 //
 //	keptVersion
 //	N, and the first eight bytes of the ids of N pages, in ascending order, as differences
@@ -41,20 +41,23 @@ import (
 // groups of pages, whole hosts, or pairs of pages. A million pages with ten findings each take some ten
 // megabytes.
 //
-// If the entries of a crawl need more than mostKept bytes, Keep leaves out the findings with the most
+// If the entries of a crawl need more than keptSize bytes, Keep leaves out the findings with the most
 // entries. The index then has only the number of their entries.
 
-const (
-	// MostKept is the largest number of crawls whose findings a store keeps.
-	MostKept = 30
-	// mostKept is the largest size of the entries of one crawl, in bytes, before compression.
-	mostKept = 8 << 20
+// MostKept is the largest number of crawls whose findings a store keeps.
+const MostKept = 30
 
+// keptSize is the largest size of the entries of one crawl, in bytes, before compression. It is a variable
+// for tests.
+var keptSize = 8 << 20
+
+const (
 	keptVersion = 1
 	indexName   = "findings"
 )
 
-func slotName(slot int) string { return indexName + " " + strconv.Itoa(slot) }
+// partName returns the name of a value that is a part of a slot.
+func partName(slot, part int) string { return fmt.Sprintf("%s %d.%d", indexName, slot, part) }
 
 // A Crawl is a crawl whose findings a store keeps.
 type Crawl struct {
@@ -66,7 +69,8 @@ type Crawl struct {
 	Counts  map[string]int `json:"counts"`        // number of entries of each finding that was checked, by full name
 	Cut     []string       `json:"cut,omitempty"` // findings whose entries are not kept, because there are too many
 	Slot    int            `json:"slot"`
-	Sum     string         `json:"sum"` // checksum of the value in the slot
+	Parts   int            `json:"parts"` // number of the values of the slot
+	Sum     string         `json:"sum"`   // checksum of the slot
 }
 
 // A History lists the crawls of a store whose findings are kept.
@@ -122,7 +126,7 @@ func (h *History) At(t time.Time) (last *Crawl) {
 }
 
 // Keep stores the findings of an audit as those of the store's last crawl. If the findings of that crawl
-// are kept already, Keep replaces them. It does nothing if the store has not changed since then.
+// are kept already, Keep replaces them.
 func Keep(ctx context.Context, s store.Meta, a *Audit, at time.Time) (*Crawl, error) {
 	c := Crawl{Ended: at.UTC().Truncate(time.Second), Visited: a.Last, End: a.end, Missing: a.Coverage.Missing(), Counts: map[string]int{}}
 	value, cut := a.encode()
@@ -132,6 +136,11 @@ func Keep(ctx context.Context, s store.Meta, a *Audit, at time.Time) (*Crawl, er
 		}
 	}
 	c.Cut, c.Sum = cut, sumOf(value)
+	var parts [][]byte
+	for part := range slices.Chunk(value, store.MostMeta) {
+		parts = append(parts, part)
+	}
+	c.Parts = len(parts)
 	for {
 		h, err := ReadHistory(ctx, s)
 		if err != nil {
@@ -139,8 +148,10 @@ func Keep(ctx context.Context, s store.Meta, a *Audit, at time.Time) (*Crawl, er
 		}
 		c.Crawl = h.Now
 		c.Slot = h.freeSlot()
-		if err := s.SetMeta(ctx, slotName(c.Slot), value); err != nil {
-			return nil, fmt.Errorf("keep findings: %w", err)
+		for i, part := range parts {
+			if err := s.SetMeta(ctx, partName(c.Slot, i), part); err != nil {
+				return nil, fmt.Errorf("keep findings: %w", err)
+			}
 		}
 		freed := h.add(c)
 		text, err := json.Marshal(h.Kept)
@@ -151,8 +162,10 @@ func Keep(ctx context.Context, s store.Meta, a *Audit, at time.Time) (*Crawl, er
 		if errors.Is(err, store.ErrChanged) { // another worker has kept the findings of this crawl meanwhile
 			continue
 		}
-		for _, slot := range freed {
-			err = cmp.Or(err, s.SetMeta(ctx, slotName(slot), nil))
+		for _, old := range freed {
+			for i := range old.Parts {
+				err = cmp.Or(err, s.SetMeta(ctx, partName(old.Slot, i), nil))
+			}
 		}
 		if err != nil {
 			return nil, fmt.Errorf("keep findings: %w", err)
@@ -169,18 +182,18 @@ func (h *History) freeSlot() (slot int) {
 	return slot
 }
 
-// add adds a crawl, and removes the crawls that are no longer kept. It returns their slots.
-func (h *History) add(c Crawl) (freed []int) {
+// add adds a crawl, and removes and returns the crawls that are no longer kept.
+func (h *History) add(c Crawl) (freed []Crawl) {
 	h.Kept = slices.DeleteFunc(h.Kept, func(old Crawl) bool {
 		if old.Number == c.Number {
-			freed = append(freed, old.Slot)
+			freed = append(freed, old)
 		}
 		return old.Number == c.Number
 	})
 	h.Kept = append(h.Kept, c)
 	slices.SortFunc(h.Kept, func(a, b Crawl) int { return cmp.Compare(a.Number, b.Number) })
 	for len(h.Kept) > MostKept {
-		freed = append(freed, h.Kept[0].Slot)
+		freed = append(freed, h.Kept[0])
 		h.Kept = h.Kept[1:]
 	}
 	return freed
@@ -261,7 +274,7 @@ func (a *Audit) encode() (value []byte, cut []string) {
 	findings := slices.DeleteFunc(a.compared(), func(f *Finding) bool { return f.unchecked || f.Count() == 0 })
 	slices.SortStableFunc(findings, func(f, g *Finding) int { return cmp.Compare(f.Count(), g.Count()) })
 	for {
-		if b := a.encodeOnly(findings); len(b) <= mostKept {
+		if b := a.encodeOnly(findings); len(b) <= keptSize {
 			return store.Pack(b), cut
 		}
 		last := len(findings) - 1
@@ -322,9 +335,13 @@ type Past struct {
 func ReadPast(ctx context.Context, s interface {
 	Meta(ctx context.Context, name string) ([]byte, error)
 }, c *Crawl) (*Past, error) {
-	value, err := s.Meta(ctx, slotName(c.Slot))
-	if err != nil {
-		return nil, fmt.Errorf("read the findings of crawl %d: %w", c.Number, err)
+	var value []byte
+	for i := range c.Parts {
+		part, err := s.Meta(ctx, partName(c.Slot, i))
+		if err != nil {
+			return nil, fmt.Errorf("read the findings of crawl %d: %w", c.Number, err)
+		}
+		value = append(value, part...)
 	}
 	p := &Past{Crawl: *c}
 	if sumOf(value) != c.Sum || p.decode(value) != nil {
