@@ -109,7 +109,7 @@ func (l *List) addChecks(all []markup.Check) {
 
 // byHost counts the pages with a fault of the header by host.
 type byHost struct {
-	pages  map[string]int64 // all HTML pages
+	pages  map[string]int64 // number of all HTML pages of each host
 	faults map[hostFault]*faultCount
 	keys   map[int32]uint64 // for the first page of a host with a fault, a number that stands for the host
 }
