@@ -39,7 +39,7 @@ type Options struct {
 
 	History *History // crawls whose findings the store keeps, for trends; nil: there are no trends
 	Since   *Past    // crawl with which the findings are compared; nil: none
-	Parts   bool     // whether to record the host and section of each page, see [Audit.Parts]
+	Areas   bool     // whether to record the host and section of each URL, for [Filter]
 
 	// Nearly finds the pages that are almost duplicates. If it is nil, the list of these pages is
 	// reported as unknown.
@@ -85,6 +85,9 @@ func Read(ctx context.Context, s store.Reader, opt Options) (*Audit, error) {
 	a := &Audit{
 		About: About{About: opt.About, Links: !opt.About.Settings.NoLinks},
 		s:     s, site: newSite(opt.AllFrom), rule: opt.Rule, cover: newCoverage(), history: opt.History, past: opt.Since,
+	}
+	if opt.Areas {
+		a.site.areas = &areas{at: map[Area]int32{}}
 	}
 	a.Lists = lists(a)
 	if err := a.readRecords(ctx); err != nil {
@@ -154,6 +157,9 @@ func (a *Audit) readRecords(ctx context.Context) error {
 		at, isNew := a.site.add(r)
 		if !isNew {
 			continue // the record was already read; a running crawl has visited its URL again meanwhile
+		}
+		if a.site.areas != nil {
+			a.site.pages[at].area = a.site.areas.add(r.URL)
 		}
 		if a.past != nil {
 			p := &a.site.pages[at]

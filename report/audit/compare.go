@@ -24,8 +24,8 @@ const (
 // Changes are all changes, in the order in which reports show them.
 var Changes = []Change{New, Fixed, Remaining, Unchecked}
 
-// String returns the change as reports show it to people.
-func (c Change) String() string {
+// Text returns the change as reports show it to people.
+func (c Change) Text() string {
 	if c == Unchecked {
 		return "not checked"
 	}
@@ -58,7 +58,7 @@ func (d *Difference) Of(c Change) int {
 func (d *Difference) String() string {
 	var all []string
 	for _, c := range Changes {
-		all = append(all, report.Grouped(d.Of(c))+" "+c.String())
+		all = append(all, report.Grouped(d.Of(c))+" "+c.Text())
 	}
 	return strings.Join(all, ", ")
 }
@@ -239,6 +239,9 @@ func (a *Audit) Since() *Crawl {
 	}
 	return &a.past.Crawl
 }
+
+// History returns the crawls whose findings the store keeps, or nil if the audit has no trends.
+func (a *Audit) History() *History { return a.history }
 
 // sinceLine returns a line of text about the crawl with which the audit is compared.
 func (a *Audit) sinceLine() string {

@@ -115,6 +115,16 @@ func (h *History) Of(number int) *Crawl {
 // Before returns the crawl before the last one, or nil if its findings are not kept.
 func (h *History) Before() *Crawl { return h.Of(h.Now.Number - 1) }
 
+// Last returns the last kept crawl before the last crawl of the store, or nil if there is none.
+func (h *History) Last() (last *Crawl) {
+	for i := range h.Kept {
+		if h.Kept[i].Number < h.Now.Number {
+			last = &h.Kept[i]
+		}
+	}
+	return last
+}
+
 // At returns the last crawl that had ended at a time, or nil if no crawl with kept findings had ended.
 func (h *History) At(t time.Time) (last *Crawl) {
 	for i := range h.Kept {

@@ -47,7 +47,7 @@ func (l *List) Table(rows []Row) (t report.Table) {
 	for _, row := range rows {
 		r := report.Row{Cells: row.Cells, Apart: row.Apart}
 		if compared {
-			r.Cells = append([]any{text(row.Change.String())}, row.Cells...)
+			r.Cells = append([]any{text(row.Change.Text())}, row.Cells...)
 		}
 		for _, from := range row.From[:min(len(row.From), fromShown)] {
 			r.Notes = append(r.Notes, report.Note{Lead: "from ", URL: from.URL, Quote: from.Text})

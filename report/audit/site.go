@@ -18,6 +18,8 @@ type site struct {
 
 	unfinished map[string]bool // hosts that still have URLs to fetch, or duplicates whose links were not followed
 
+	areas *areas // the areas of the site; nil unless Options.Areas is set
+
 	allFrom bool // whether from may have more than mostFrom links to one URL
 }
 
@@ -46,6 +48,8 @@ type page struct {
 	// If the audit is compared with an earlier crawl: whether the URL was requested again after that crawl,
 	// and whether the answer shows what is there now.
 	again, answered bool
+
+	area int32 // index in site.areas.all, if that is set
 }
 
 // follows reports whether the page is a duplicate of another page.
