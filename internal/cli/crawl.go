@@ -100,7 +100,7 @@ func newCrawlFlags(flags *pflag.FlagSet) *crawlFlags {
 	flags.BoolVar(&f.opt.Add, "add", false, "add these seeds to a store that contains a finished crawl")
 	f.again = addBackFlags(flags, &f.opt.GoneAfter)
 	f.rule = addRuleFlags(flags)
-	flags.BoolVar(&f.audit, "audit", false, "fetch all data for a site audit, and keep its findings in the store: the same as --budget off --links on --check-assets, and check the fragments of links")
+	flags.BoolVar(&f.audit, "audit", false, "fetch all data for a site audit, and keep its findings: as --budget off --links on --check-assets; also check fragments of links")
 	f.rule.addLinksFlag(flags)
 	f.rule.addDocumentsFlag(flags, false)
 	f.learning = addLearnFlags(flags)

@@ -59,7 +59,7 @@ func setupReport(flags *pflag.FlagSet) func(context.Context, Console, []string) 
 	flags.BoolVar(&f.changes, "changes", false, "print the pages that changed between visits, those with most changes first")
 	flags.StringVar(&f.about, "about", "", "`PART` print the whole site audit (audit), one of its lists (such as broken) or findings (such as titles.missing), or all URLs (pages)")
 	flags.StringVar(&f.failOn, "fail-on", "", "`LIMITS` exit with code 4 if a limit is exceeded: NAME>NUMBER or NAME>SHARE%, such as 'duplicates>5%,broken>0'; with --since also 'new:broken>0'")
-	flags.StringVar(&f.since, "since", "", "`CRAWL` with --about or --fail-on: show which findings are new, fixed or remaining since the crawl before (LAST), or since the last crawl that had ended at a time (2026-11-24) or age (7d)")
+	flags.StringVar(&f.since, "since", "", "`CRAWL` compare the audit with that of the crawl before (LAST), or of the last crawl that had ended at a time (2026-11-24) or age (7d)")
 	return f.run
 }
 
