@@ -12,7 +12,7 @@ import (
 // later crawl visits the pages again. A crawl may take several runs, because a run can be interrupted.
 type Crawl struct {
 	Number int       `json:"number"`         // 1 for the first crawl
-	Began  time.Time `json:"began,omitzero"` // when the crawl began; zero for the first crawl
+	Began  time.Time `json:"began,omitzero"` // when the crawl began; may be zero for the first crawl
 }
 
 // crawlName is the name under which a store keeps its last crawl. A store without this value has had
@@ -40,15 +40,23 @@ func lastCrawl(ctx context.Context, s interface {
 	return c, text, nil
 }
 
-// BeginCrawl records that the crawl that began at a time has begun. If the last crawl began at that
-// time, it is the same crawl, and BeginCrawl changes nothing.
-func BeginCrawl(ctx context.Context, s Meta, at time.Time) error {
+// BeginCrawl records that a crawl began at a time. If the last crawl began at that time, it is the same
+// crawl, and BeginCrawl changes nothing. In a store without records, it is the first crawl.
+func BeginCrawl(ctx context.Context, s Store, at time.Time) error {
 	for {
 		last, old, err := lastCrawl(ctx, s)
 		if err != nil || last.Began.Equal(at) {
 			return err
 		}
-		text, err := json.Marshal(Crawl{last.Number + 1, at.UTC()})
+		tally, err := s.Tally(ctx)
+		if err != nil {
+			return err
+		}
+		next := Crawl{last.Number + 1, at.UTC()}
+		if tally.Records() == 0 {
+			next.Number = last.Number
+		}
+		text, err := json.Marshal(next)
 		if err == nil {
 			err = s.SwapMeta(ctx, crawlName, old, text)
 		}

@@ -219,12 +219,16 @@ func (l *List) countOf(change Change) int64 {
 	return int64(len(urls))
 }
 
-// Note returns why the finding has no difference although the audit is compared with an earlier crawl,
-// or "".
+// Note returns why the finding has no difference although the audit is compared with an earlier crawl, or
+// why the difference is not certain. It returns "" if neither is the case.
 func (f *Finding) Note() string {
 	past := f.list.audit.past
 	switch {
-	case past == nil || f.since != nil || f.Weight == OK:
+	case past == nil || f.Weight == OK:
+		return ""
+	case f.since != nil && f.unseen != "" && past.Missing > 0 && f.since.New > 0:
+		return fmt.Sprintf("Not certain: crawl %d did not fetch %s of the site, so new entries may be older than that crawl.", past.Number, report.Counted(past.Missing, "URL"))
+	case f.since != nil:
 		return ""
 	case slices.Contains(past.Cut, f.FullName()):
 		return fmt.Sprintf("Not compared: crawl %d had too many pages with this finding to keep all of them.", past.Number)

@@ -23,7 +23,8 @@ import (
 // finding. The entries themselves are in slots, one for each crawl. There is one slot more than crawls.
 // [Keep] writes the entries to the free slot, and then replaces the index in one step. If the process is
 // killed between the two, the index still refers to the old slots. The index has a checksum of each slot,
-// so that a slot that another process has overwritten is detected. A slot consists of values of at most
+// so that a slot that another process has overwritten is detected. The contents of a free slot stay until the
+// slot is used again, because another worker may be writing to it. A slot consists of values of at most
 // [store.MostMeta] bytes, whose number is in the index.
 //
 // A slot contains a compressed sequence of numbers, all of them unsigned varints as in encoding/binary
@@ -163,7 +164,7 @@ func Keep(ctx context.Context, s store.Meta, a *Audit, at time.Time) (*Crawl, er
 				return nil, fmt.Errorf("keep findings: %w", err)
 			}
 		}
-		freed := h.add(c)
+		h.add(c)
 		text, err := json.Marshal(h.Kept)
 		if err != nil {
 			return nil, err
@@ -171,11 +172,6 @@ func Keep(ctx context.Context, s store.Meta, a *Audit, at time.Time) (*Crawl, er
 		err = s.SwapMeta(ctx, indexName, h.index, store.Pack(text))
 		if errors.Is(err, store.ErrChanged) { // another worker has kept the findings of this crawl meanwhile
 			continue
-		}
-		for _, old := range freed {
-			for i := range old.Parts {
-				err = cmp.Or(err, s.SetMeta(ctx, partName(old.Slot, i), nil))
-			}
 		}
 		if err != nil {
 			return nil, fmt.Errorf("keep findings: %w", err)
@@ -192,21 +188,12 @@ func (h *History) freeSlot() (slot int) {
 	return slot
 }
 
-// add adds a crawl, and removes and returns the crawls that are no longer kept.
-func (h *History) add(c Crawl) (freed []Crawl) {
-	h.Kept = slices.DeleteFunc(h.Kept, func(old Crawl) bool {
-		if old.Number == c.Number {
-			freed = append(freed, old)
-		}
-		return old.Number == c.Number
-	})
+// add adds a crawl, and removes the crawls that are no longer kept.
+func (h *History) add(c Crawl) {
+	h.Kept = slices.DeleteFunc(h.Kept, func(old Crawl) bool { return old.Number == c.Number })
 	h.Kept = append(h.Kept, c)
 	slices.SortFunc(h.Kept, func(a, b Crawl) int { return cmp.Compare(a.Number, b.Number) })
-	for len(h.Kept) > MostKept {
-		freed = append(freed, h.Kept[0])
-		h.Kept = h.Kept[1:]
-	}
-	return freed
+	h.Kept = h.Kept[max(0, len(h.Kept)-MostKept):]
 }
 
 func sumOf(value []byte) string {

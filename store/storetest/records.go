@@ -307,6 +307,11 @@ var contentPromises = []promise{
 	}},
 	{"each_crawl_has_a_number", func(t *testing.T, s store.Store) {
 		at := time.Date(2026, 11, 24, 9, 30, 0, 7, time.UTC)
+		check(t, store.BeginCrawl(ctx, s, at.Add(-1)))
+		equal(t, "crawl", must(store.LastCrawl(ctx, s))(t), store.Crawl{Number: 1, Began: at.Add(-1)}) // the store has no records
+		commit(t, s, page(urlOf(1)))
+		check(t, store.BeginCrawl(ctx, s, at.Add(-1)))
+		equal(t, "crawl", must(store.LastCrawl(ctx, s))(t), store.Crawl{Number: 1, Began: at.Add(-1)})
 		for range 3 { // a crawl that several runs continue is one crawl
 			check(t, store.BeginCrawl(ctx, s, at))
 			equal(t, "crawl", must(store.LastCrawl(ctx, s))(t), store.Crawl{Number: 2, Began: at})
