@@ -50,7 +50,7 @@ func ParseConditions(s string) (all []Condition, err error) {
 func parseCondition(s string) (Condition, error) {
 	at := strings.IndexAny(s, "<>=")
 	if at < 0 {
-		return Condition{}, fmt.Errorf("%q is not a limit: try NAME>NUMBER, such as broken>0 or duplicates>5%%", s)
+		return Condition{}, fmt.Errorf("%q is not a limit: write NAME>NUMBER, such as broken>0 or duplicates>5%%", s)
 	}
 	c := Condition{Name: s[:at]}
 	rest := s[at:]
@@ -68,14 +68,17 @@ func parseCondition(s string) (Condition, error) {
 	c.Bound, c.Percent = bound, percent
 	if change, name, ok := strings.Cut(c.Name, ":"); ok {
 		if !slices.Contains(Changes, Change(change)) {
-			return c, fmt.Errorf("no change is called %q: try new, fixed, remaining or unchecked", change)
+			return c, fmt.Errorf("unknown change %q: must be one of new, fixed, remaining, unchecked", change)
 		}
 		c.Change, c.Name = Change(change), name
 	}
 	if w := weightNamed(c.Name); w > 0 && w < OK {
 		return c, nil
 	}
-	return c, CheckName(c.Name)
+	if err := CheckName(c.Name); err != nil {
+		return c, fmt.Errorf("%w; or a severity: error, warning, note", err)
+	}
+	return c, nil
 }
 
 // unknownName returns an error for a name that is neither a list nor a finding. The error suggests
@@ -91,7 +94,7 @@ func unknownName(name string) error {
 	if len(names) == 0 || list == "" {
 		names = ListNames()
 	}
-	return fmt.Errorf("no list or finding is called %q: try %s", name, strings.Join(names, ", "))
+	return fmt.Errorf("unknown list or finding %q: must be one of %s", name, strings.Join(names, ", "))
 }
 
 // CheckName returns an error with suggestions if name is neither the name of a list nor the full name

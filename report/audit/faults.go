@@ -29,8 +29,8 @@ func checkList(name string) *List {
 // addChecks adds a finding for each of the checks that have the list's name, and columns for them.
 func (l *List) addChecks(all []markup.Check) {
 	hosts := &byHost{pages: map[string]int64{}, faults: map[hostFault]*faultCount{}, keys: map[int32]uint64{}}
-	checks := map[string]markup.Fault{} // by name of the finding
-	var ofHeader []string               // names of the findings that are faults of the header
+	checks := map[string]markup.Fault{} // faults by the names of their findings
+	var ofHeader []string               // names of the findings that are about the header
 	for _, c := range all {
 		list, name, _ := strings.Cut(c.Name, ".")
 		if list == l.Name {
@@ -137,7 +137,7 @@ func (h *byHost) add(host string, fault markup.Fault, at int32) {
 	n.pages++
 }
 
-// String returns how many pages of a host have a fault, such as "12 of 30".
+// String returns the number of pages of a host that have a fault, such as "12 of 30".
 func (h *byHost) String(host string, fault markup.Fault) any {
 	n := h.faults[hostFault{host, fault}]
 	if n == nil {

@@ -272,10 +272,10 @@ func TestFailOnChange(t *testing.T) {
 		}
 	}
 	for on, want := range map[string]string{
-		"nwe:broken>0": `no change is called "nwe": try new, fixed, remaining or unchecked`,
-		"new:brken>0":  `no list or finding is called "brken": try broken, redirects`,
-		"new:>0":       `no list or finding is called ""`,
-		":broken>0":    `no change is called ""`,
+		"nwe:broken>0": `unknown change "nwe": must be one of new, fixed, remaining, unchecked`,
+		"new:brken>0":  `unknown list or finding "brken": must be one of broken, redirects`,
+		"new:>0":       `unknown list or finding ""`,
+		":broken>0":    `unknown change ""`,
 	} {
 		if _, err := audit.ParseConditions(on); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, which does not contain %q", on, err, want)
