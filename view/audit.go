@@ -2,6 +2,7 @@ package view
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -13,6 +14,7 @@ import (
 	"skink/internal/harmless"
 	"skink/report"
 	"skink/report/audit"
+	"skink/store"
 )
 
 // # The audit
@@ -40,7 +42,8 @@ func (v *View) makeAudit(choice string) {
 			since = opt.History.Of(number)
 		}
 		if since != nil && choice != sinceNone {
-			if opt.Since, err = audit.ReadPast(ctx, borrowed{v.opt.Store}, since); err != nil {
+			opt.Since, err = audit.ReadPast(ctx, borrowed{v.opt.Store}, since)
+			if err != nil && (choice != "" || !errors.Is(err, store.ErrCorrupt)) { // without a choice, an audit that is not compared is better than none
 				return nil, err
 			}
 		}

@@ -342,7 +342,7 @@ func ReadPast(ctx context.Context, s interface {
 	}
 	p := &Past{Crawl: *c}
 	if sumOf(value) != c.Sum || p.decode(value) != nil {
-		return nil, fmt.Errorf("read the findings of crawl %d: %w", c.Number, store.ErrCorrupt)
+		return nil, fmt.Errorf("the findings of crawl %d are damaged; choose another crawl: %w", c.Number, store.ErrCorrupt)
 	}
 	return p, nil
 }
