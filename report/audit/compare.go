@@ -150,7 +150,7 @@ func (f *Finding) compare(past pastFinding, ids []uint64, at []int32) {
 
 // isFixed reports whether a page that had the problem no longer has it. The page is given by its index in
 // site.pages, and is no longer an entry of the finding that is counted. A broken URL to which no page links
-// any more is fixed, whatever its server answers.
+// any more is fixed even if the URL is still broken.
 func (f *Finding) isFixed(at int32) bool {
 	if f.unchecked || at == nobody {
 		return false
@@ -181,7 +181,8 @@ func (f *Finding) seenAgain(at int32) bool {
 	return p.answered || p.again && f.list.ofErrors
 }
 
-// again reports whether a URL was requested after a time, and whether the answer shows what is there now.
+// again reports whether a URL was requested after a time, and whether the answer shows the current state of
+// the page.
 func again(r *store.Record, after time.Time) (requested, answered bool) {
 	switch r.Kind {
 	case store.Blocked, store.Later, store.Skipped:

@@ -434,7 +434,7 @@ func TestKeptCrawls(t *testing.T) {
 }
 
 // TestKeptSize checks that the findings with the most entries are left out if all would need too much
-// space, and that an audit tells so.
+// space, and that an audit gives the reason.
 func TestKeptSize(t *testing.T) {
 	s := store.NewMemory()
 	visits := []visit{{path: "/untitled", title: "-"}}
@@ -458,13 +458,13 @@ func TestKeptSize(t *testing.T) {
 	}
 }
 
-// A dying store fails when the index of the findings is written, as if the process was killed after the
+// A killedStore fails when the index of the findings is written, as if the process was killed after the
 // entries were written.
-type dying struct{ *store.Memory }
+type killedStore struct{ *store.Memory }
 
 var errKilled = errors.New("killed")
 
-func (d dying) SwapMeta(context.Context, string, []byte, []byte) error { return errKilled }
+func (k killedStore) SwapMeta(context.Context, string, []byte, []byte) error { return errKilled }
 
 // TestKilled checks that a process that is killed while it keeps findings leaves those of the earlier
 // crawls whole.
@@ -473,7 +473,7 @@ func TestKilled(t *testing.T) {
 	crawled(t, s, 0, visit{path: "/p", title: "-"})
 	keep(t, s, firstCrawl.Add(time.Hour))
 	crawled(t, s, 1, visit{path: "/p"})
-	if _, err := audit.Keep(t.Context(), dying{s}, auditOf(t, s, audit.Options{}), firstCrawl.AddDate(0, 0, 7)); !errors.Is(err, errKilled) {
+	if _, err := audit.Keep(t.Context(), killedStore{s}, auditOf(t, s, audit.Options{}), firstCrawl.AddDate(0, 0, 7)); !errors.Is(err, errKilled) {
 		t.Fatalf("got %v, want %v", err, errKilled)
 	}
 	h, err := audit.ReadHistory(t.Context(), s)
