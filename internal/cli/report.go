@@ -134,7 +134,7 @@ func (f *reportFlags) sinceCrawl(conditions []audit.Condition) (*sinceCrawl, err
 	if f.since == "" {
 		i := slices.IndexFunc(conditions, func(c audit.Condition) bool { return c.Change != "" })
 		if i >= 0 {
-			return nil, usagef("--fail-on %s:%s needs --since: try --since LAST", conditions[i].Change, conditions[i].Name)
+			return nil, usagef("--fail-on %s:%s requires --since: try --since LAST", conditions[i].Change, conditions[i].Name)
 		}
 		return nil, nil
 	}
@@ -302,10 +302,10 @@ func withStore(ctx context.Context, con Console, dir string, args []string, how 
 		return usagef("unexpected argument %q: name a store with --store", args[0])
 	}
 	if how.wholeText && !how.complete {
-		return usagef("--whole-text needs --complete: give both")
+		return usagef("--whole-text requires --complete")
 	}
 	if typed(how.flags, "similarity") && !how.complete {
-		return usagef("--similarity needs --complete: give both")
+		return usagef("--similarity requires --complete")
 	}
 	s, err := openToRead(ctx, dir, con.Err)
 	if err != nil {

@@ -233,7 +233,7 @@ func TestSince(t *testing.T) {
 			wantSaid(t, dir, 4, "--fail-on new:broken: 2, limit 0", append(report, "--fail-on", "new:broken>0")...)
 			wantSaid(t, dir, 4, "--fail-on fixed:broken: 2, must be at least 3", append(report, "--fail-on", "fixed:broken<3")...)
 			wantSaid(t, dir, 0, "", append(report, "--fail-on", "new:broken>2,new:error>5")...)
-			wantSaid(t, dir, 2, "--fail-on new:broken needs --since: try --since LAST", "report", "--store", store, "--fail-on", "new:broken>0")
+			wantSaid(t, dir, 2, "--fail-on new:broken requires --since: try --since LAST", "report", "--store", store, "--fail-on", "new:broken>0")
 
 			copied := filepath.Join(dir, "copied")
 			runIn(t, dir, "store", "copy", store, copied)
