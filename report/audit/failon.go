@@ -16,7 +16,7 @@ type Condition struct {
 	Name    string // name of the list or finding that is counted, or a severity, such as "error"
 	Op      string // comparison of the count with Bound: > >= < <= or =
 	Bound   float64
-	Percent bool // Bound is in percent of all pages or URLs, see List.Of
+	Percent bool // whether Bound is a percentage of all pages or URLs; see List.Of
 }
 
 // ops lists the comparisons. ">=" comes before ">", so that the longest matching sign is found
@@ -141,8 +141,8 @@ func (c Condition) label() string {
 	return string(c.Change) + ":" + c.Name
 }
 
-// counted returns the number of entries that a condition counts. of is the number of all pages or URLs,
-// from which a percentage can be computed. also is a text about entries that are not counted, or "".
+// counted returns the number of entries that a condition counts, and the number of all pages or URLs, from
+// which a percentage can be computed. The last result is a text about entries that are not counted, or "".
 func (a *Audit) counted(c Condition) (n, of int64, also string) {
 	name := c.Name
 	l := a.List(name)

@@ -23,13 +23,13 @@ type findingJSON struct {
 	Fix    string `json:"fix"`
 	Count  int    `json:"count"`
 	Of     string `json:"of"`    // the unit of Count: "pages" or "URLs"
-	Apart  int    `json:"apart"` // number of pages with the problem that Count leaves out, see Finding.Apart
+	Apart  int    `json:"apart"` // number of pages with the problem that Count leaves out; see Finding.Apart
 	Links  int64  `json:"links"` // number of links to the pages in Count
 
-	Caveat string `json:"caveat,omitempty"` // why the finding may be wrong, see Finding.Caveat
+	Caveat string `json:"caveat,omitempty"` // reason why the finding may be wrong; see Finding.Caveat
 
 	Since *Difference `json:"since,omitempty"` // difference from the crawl with which the audit is compared
-	Note  string      `json:"note,omitempty"`  // why there is no difference, see Finding.Note
+	Note  string      `json:"note,omitempty"`  // reason why there is no difference; see Finding.Note
 	Trend []*int      `json:"trend,omitempty"` // counts in the crawls of "trend_crawls"; null: the crawl did not check the finding
 }
 
