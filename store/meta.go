@@ -6,7 +6,10 @@ import (
 	"errors"
 )
 
-// Meta keeps small named values: settings, seeds, the positions of feeds.
+// MostMeta is the largest size of a value of [Meta], in bytes.
+const MostMeta = 256 << 10
+
+// Meta keeps small named values of at most [MostMeta] bytes: settings, seeds, the positions of feeds.
 type Meta interface {
 	// Meta returns a value, or nil if it was never set.
 	Meta(ctx context.Context, name string) ([]byte, error)

@@ -2,9 +2,11 @@ package view
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -12,6 +14,7 @@ import (
 	"skink/internal/harmless"
 	"skink/report"
 	"skink/report/audit"
+	"skink/store"
 )
 
 // # The audit
@@ -21,11 +24,29 @@ import (
 // in this process is writing to the store. In that case, only the form starts an audit, because
 // viewing a page must not slow down a crawl.
 
-// makeAudit audits the store, and returns when the audit has ended. It returns at once if an audit
-// is already running.
-func (v *View) makeAudit() {
+// sinceNone is the choice of an audit that is not compared with an earlier crawl. Other choices are the
+// number of a crawl whose findings are kept, and "", which is the last of these crawls.
+const sinceNone = "none"
+
+// makeAudit audits the store, compares it with the crawl of a choice, and returns when the audit has ended.
+// It returns at once if an audit is already running.
+func (v *View) makeAudit(choice string) {
 	v.auditing.renew(v.life, func(ctx context.Context) (*audit.Audit, error) {
-		opt := audit.Options{About: v.opt.About, Rule: v.opt.Rule}
+		opt := audit.Options{About: v.opt.About, Rule: v.opt.Rule, Areas: true}
+		var err error
+		if opt.History, err = audit.ReadHistory(ctx, borrowed{v.opt.Store}); err != nil {
+			return nil, err
+		}
+		since := opt.History.Last()
+		if number, err := strconv.Atoi(choice); err == nil {
+			since = opt.History.Of(number)
+		}
+		if since != nil && choice != sinceNone {
+			opt.Since, err = audit.ReadPast(ctx, borrowed{v.opt.Store}, since)
+			if err != nil && (choice != "" || !errors.Is(err, store.ErrCorrupt)) { // without a choice, an audit that is not compared is better than none
+				return nil, err
+			}
+		}
 		if v.opt.Nearly != nil {
 			opt.Nearly = func(ctx context.Context) (*audit.Nearly, error) { return v.opt.Nearly(ctx, borrowed{v.opt.Store}) }
 		}
@@ -46,12 +67,66 @@ type auditView struct {
 	Groups []findingGroup
 
 	Unknown []string // reasons why some lists are missing or incomplete
+
+	Since  *audit.Crawl  // crawl with which the findings are compared; nil: none
+	Crawls []sinceChoice // crawls with which the next audit can be compared
+	Filter auditFilter
+}
+
+// A sinceChoice is a crawl with which an audit can be compared, as an option of a form.
+type sinceChoice struct {
+	Value, Text string
+	Chosen      bool
 }
 
 type findingGroup struct {
 	Weight   audit.Weight
 	Title    string
-	Findings []*audit.Finding
+	Compared bool
+	Findings []audit.Selection
+}
+
+// An auditFilter is the form that selects findings by host, section and change.
+type auditFilter struct {
+	audit.Filter
+	Path     string // the form is sent to this path
+	Hosts    []string
+	Sections []string
+	Changes  []audit.Change // empty if the audit is not compared with an earlier crawl
+}
+
+// mostOptions is the largest number of hosts and of sections among which the form offers a choice. They
+// are those with the most URLs.
+const mostOptions = 200
+
+// filterOf returns the filter that a request asks for.
+func filterOf(a *audit.Audit, r *http.Request) auditFilter {
+	q := r.URL.Query()
+	f := auditFilter{Filter: audit.Filter{Host: q.Get("host"), Section: q.Get("section"), Change: audit.Change(q.Get("change"))}, Path: r.URL.Path}
+	f.Hosts, f.Sections = a.Hosts(), a.Sections(f.Host)
+	f.Hosts, f.Sections = f.Hosts[:min(len(f.Hosts), mostOptions)], f.Sections[:min(len(f.Sections), mostOptions)]
+	if a.Since() != nil {
+		f.Changes = audit.Changes
+	}
+	return f
+}
+
+// On reports whether the filter leaves anything out.
+func (f auditFilter) On() bool { return f.Filter != audit.Filter{} }
+
+// Query returns the filter as the query of a URL, which begins with a question mark and may be extended.
+// It returns "" if the filter leaves nothing out.
+func (f auditFilter) Query() string {
+	q := url.Values{}
+	for name, value := range map[string]string{"host": f.Host, "section": f.Section, "change": string(f.Change)} {
+		if value != "" {
+			q.Set(name, value)
+		}
+	}
+	if len(q) == 0 {
+		return ""
+	}
+	return "?" + q.Encode()
 }
 
 // weights are the titles of the groups of findings, by severity.
@@ -63,11 +138,11 @@ var weights = map[audit.Weight]string{
 }
 
 // auditPage lists the findings, the most important first.
-func (v *View) auditPage(_ context.Context, _ *http.Request) (*screen, error) {
+func (v *View) auditPage(_ context.Context, r *http.Request) (*screen, error) {
 	known := v.auditing.now()
 	a := known.what
 	if a == nil && known.failed == nil && !known.making && v.opt.Crawl == nil {
-		v.beside.Go(v.makeAudit)
+		v.beside.Go(func() { v.makeAudit("") })
 		known.making = true
 	}
 	s := &auditView{Form: v.form, At: timeText(known.at), Making: known.making, None: a == nil}
@@ -76,12 +151,17 @@ func (v *View) auditPage(_ context.Context, _ *http.Request) (*screen, error) {
 	}
 	if a != nil {
 		s.URLs, s.Unknown, s.Seen, s.Gaps = a.URLs, a.Unknown(), a.Coverage.String(), a.Coverage.Gaps
+		s.Since, s.Crawls, s.Filter = a.Since(), choicesOf(a), filterOf(a, r)
 		for _, f := range a.Findings() {
+			selected := f.Select(s.Filter.Filter)
+			if selected.RowCount() == 0 {
+				continue
+			}
 			if title := weights[f.Weight]; len(s.Groups) == 0 || s.Groups[len(s.Groups)-1].Title != title {
-				s.Groups = append(s.Groups, findingGroup{Weight: f.Weight, Title: title})
+				s.Groups = append(s.Groups, findingGroup{Weight: f.Weight, Title: title, Compared: s.Since != nil})
 			}
 			last := &s.Groups[len(s.Groups)-1]
-			last.Findings = append(last.Findings, f)
+			last.Findings = append(last.Findings, selected)
 		}
 	}
 	again := time.Duration(0)
@@ -91,19 +171,36 @@ func (v *View) auditPage(_ context.Context, _ *http.Request) (*screen, error) {
 	return &screen{name: "audit", title: "Audit", again: again, Content: s}, nil
 }
 
+// choicesOf returns the crawls with which an audit can be compared.
+func choicesOf(a *audit.Audit) (all []sinceChoice) {
+	h := a.History()
+	if len(h.Kept) == 0 || h.Kept[0].Number >= h.Now.Number {
+		return nil
+	}
+	for _, c := range slices.Backward(h.Kept) {
+		if c.Number < h.Now.Number {
+			chosen := a.Since() != nil && a.Since().Number == c.Number
+			all = append(all, sinceChoice{strconv.Itoa(c.Number), fmt.Sprintf("crawl %d, %s", c.Number, timeText(c.Ended)), chosen})
+		}
+	}
+	return append(all, sinceChoice{sinceNone, "no crawl", a.Since() == nil})
+}
+
 // remakeAudit handles the form that starts a new audit.
 func (v *View) remakeAudit(w http.ResponseWriter, r *http.Request) {
 	if !v.authentic(r) {
 		http.Error(w, "this form has expired: reload the page, and press the button again", http.StatusForbidden)
 		return
 	}
-	v.beside.Go(v.makeAudit)
+	choice := r.PostFormValue("since")
+	v.beside.Go(func() { v.makeAudit(choice) })
 	http.Redirect(w, r, "/audit", http.StatusSeeOther)
 }
 
 // A findingView is the data for a page with some rows of one finding.
 type findingView struct {
-	*audit.Finding
+	audit.Selection
+	Filter  auditFilter
 	At      string
 	Table   report.Table
 	Total   int
@@ -128,7 +225,9 @@ func (v *View) findingPage(ctx context.Context, r *http.Request) (*screen, error
 	from = max(from, 0)
 	rows := []audit.Row{}
 	until := time.Now().Add(rowsTime)
-	for row, err := range f.Rows(ctx, from) {
+	filter := filterOf(v.auditing.now().what, r)
+	selected := f.Select(filter.Filter)
+	for row, err := range selected.Rows(ctx, from) {
 		if err != nil {
 			return nil, err
 		}
@@ -136,14 +235,17 @@ func (v *View) findingPage(ctx context.Context, r *http.Request) (*screen, error
 			break
 		}
 	}
-	s := &findingView{Finding: f, At: timeText(at), Table: f.List().Table(rows), Total: f.Count() + f.Apart(), First: from + 1, Last: from + len(rows)}
+	s := &findingView{Selection: selected, Filter: filter, At: timeText(at), Table: f.List().Table(rows), Total: selected.RowCount(), First: from + 1, Last: from + len(rows)}
 	s.Table.LinkTo = inside
-	here := "/audit/" + f.FullName()
+	here := "/audit/" + f.FullName() + "?"
+	if filter.On() {
+		here = "/audit/" + f.FullName() + filter.Query() + "&"
+	}
 	if from > 0 {
-		s.Earlier = fmt.Sprintf("%s?from=%d", here, max(from-most, 0))
+		s.Earlier = fmt.Sprintf("%sfrom=%d", here, max(from-most, 0))
 	}
 	if s.Last < s.Total && len(rows) > 0 {
-		s.Later = fmt.Sprintf("%s?from=%d", here, s.Last)
+		s.Later = fmt.Sprintf("%sfrom=%d", here, s.Last)
 	}
 	return &screen{name: "finding page", title: f.Title, Content: s}, nil
 }

@@ -15,6 +15,7 @@ import (
 	"skink/internal/corpus"
 	"skink/internal/memory"
 	"skink/internal/session"
+	"skink/report/audit"
 	"skink/store"
 	"skink/view"
 	"skink/warc"
@@ -99,7 +100,7 @@ func newCrawlFlags(flags *pflag.FlagSet) *crawlFlags {
 	flags.BoolVar(&f.opt.Add, "add", false, "add the seeds to a store that contains a finished crawl")
 	f.again = addBackFlags(flags, &f.opt.GoneAfter)
 	f.rule = addRuleFlags(flags)
-	flags.BoolVar(&f.audit, "audit", false, "fetch all data that a site audit needs: sets --budget off, --links on and --check-assets, and checks the fragments of links")
+	flags.BoolVar(&f.audit, "audit", false, "fetch all data for a site audit, and keep its findings: sets --budget off, --links on and --check-assets; checks fragments of links")
 	f.rule.addLinksFlag(flags)
 	f.rule.addDocumentsFlag(flags, false)
 	f.learning = addLearnFlags(flags)
@@ -298,6 +299,9 @@ func (f *crawlFlags) settle(args []string) (opt session.Options, seeds []string,
 	opt.Memory, opt.Wanted, opt.Prefer = *f.memory, f.rule.wanted(), f.prefer.list
 	opt.Learn, opt.Budget = bool(f.learning.learn), bool(f.learning.budget)
 	opt.Metrics, opt.Build, opt.DelayChosen, opt.Resume = f.metrics.full, readBuild(), f.rule.flags.Changed("delay"), f.resume
+	opt.Audit, opt.Nearly = f.audit, func(ctx context.Context, s store.Reader, rule dedup.Rule) (*audit.Nearly, error) {
+		return nearlyUpTo(rule)(ctx, s)
+	}
 	if f.view.full != "" {
 		opt.View = func(rule dedup.Rule) view.Options { return viewOf(f.view.full, rule) }
 	}

@@ -38,7 +38,8 @@ broken links, and check limits in a CI job:
   skink report --format html --out report.html
   skink report --complete --similarity 0.5
   skink report --about broken --format csv --out broken.csv
-  skink report --about audit --fail-on 'duplicates>5%,broken>0'`,
+  skink report --about audit --fail-on 'duplicates>5%,broken>0'
+  skink report --about audit --since LAST --fail-on 'new:error>0'`,
 	setup: setupReport,
 }
 
@@ -51,19 +52,25 @@ type reportFlags struct {
 	changes  bool
 	about    string
 	failOn   string
+	since    string
 }
 
 func setupReport(flags *pflag.FlagSet) func(context.Context, Console, []string) error {
 	f := &reportFlags{store: addStoreFlag(flags), form: addFormFlags(flags), complete: addCompleteFlags(flags), out: addOutFlags(flags)}
 	flags.BoolVar(&f.changes, "changes", false, "print the pages that changed between visits; the page whose text changed most comes first")
 	flags.StringVar(&f.about, "about", "", "`TOPIC` print the whole site audit (audit), one of its lists (such as broken), one of its findings (such as titles.missing), or all URLs (pages)")
-	flags.StringVar(&f.failOn, "fail-on", "", "`LIMITS` exit with code 4 if a limit is exceeded: NAME>NUMBER or NAME>SHARE%, such as 'duplicates>5%,broken>0'")
+	flags.StringVar(&f.failOn, "fail-on", "", "`LIMITS` exit with code 4 if a limit is exceeded: NAME>NUMBER or NAME>SHARE%, such as 'duplicates>5%,broken>0'; with --since also 'new:broken>0'")
+	flags.StringVar(&f.since, "since", "", "`CRAWL` compare the audit with that of the crawl before (LAST), or of the last crawl that had ended at a time (2026-11-24) or age (7d)")
 	return f.run
 }
 
 func (f *reportFlags) run(ctx context.Context, con Console, args []string) error {
 	opt := f.form.options()
 	conditions, err := f.conditions()
+	if err != nil {
+		return err
+	}
+	since, err := f.sinceCrawl(conditions)
 	if err != nil {
 		return err
 	}
@@ -80,7 +87,7 @@ func (f *reportFlags) run(ctx context.Context, con Console, args []string) error
 		opt.About = report.About{Store: harmless.WithoutUser(*f.store), Settings: settings, Whole: w != nil}
 		var found *audit.Audit
 		if f.about != "" || conditions != nil {
-			if found, err = f.audit(ctx, s, settings, opt.About, conditions); err != nil {
+			if found, err = f.audit(ctx, s, settings, opt.About, conditions, since); err != nil {
 				return err
 			}
 		}
@@ -122,9 +129,29 @@ func (f *reportFlags) conditions() (all []audit.Condition, err error) {
 	return all, nil
 }
 
-// audit audits the store s. It lists almost-duplicates only if the store is small enough, or if
+// sinceCrawl parses the value of --since, and checks that the flags that need each other are given. It
+// returns nil if --since is not given.
+func (f *reportFlags) sinceCrawl(conditions []audit.Condition) (*sinceCrawl, error) {
+	if f.since == "" {
+		i := slices.IndexFunc(conditions, func(c audit.Condition) bool { return c.Change != "" })
+		if i >= 0 {
+			return nil, usagef("--fail-on %s:%s requires --since: try --since LAST", conditions[i].Change, conditions[i].Name)
+		}
+		return nil, nil
+	}
+	if f.about == "" && conditions == nil {
+		return nil, usagef("--since compares the audits of two crawls: give --about audit, or --fail-on")
+	}
+	if f.complete.complete {
+		return nil, usagef("--since compares the findings with the verdicts of the crawl: omit --complete")
+	}
+	since, err := parseSinceCrawl(f.since)
+	return &since, err
+}
+
+// audit audits the store s, and compares it with the audit of the crawl since if that is not nil. It lists almost-duplicates only if the store is small enough, or if
 // about or conditions ask for them.
-func (f *reportFlags) audit(ctx context.Context, s store.Reader, settings store.Settings, about report.About, conditions []audit.Condition) (*audit.Audit, error) {
+func (f *reportFlags) audit(ctx context.Context, s store.Reader, settings store.Settings, about report.About, conditions []audit.Condition, since *sinceCrawl) (*audit.Audit, error) {
 	rule, err := session.StoredRule(settings, *f.store)
 	if err != nil {
 		return nil, err
@@ -137,6 +164,14 @@ func (f *reportFlags) audit(ctx context.Context, s store.Reader, settings store.
 			return nil, err
 		}
 		asked = tally.Pages() <= nearlyUnasked
+	}
+	if since != nil {
+		if opt.History, err = audit.ReadHistory(ctx, s); err != nil {
+			return nil, err
+		}
+		if opt.Since, err = since.read(ctx, s, opt.History, withoutPassword(*f.store)); err != nil {
+			return nil, err
+		}
 	}
 	if asked {
 		opt.Nearly = func(ctx context.Context) (*audit.Nearly, error) { return nearly(ctx, s, rule) }

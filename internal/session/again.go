@@ -101,6 +101,11 @@ func (c *selection) putBack(ctx context.Context) (n int64, err error) {
 		if err := store.SetLastRound(ctx, c.store, c.round.Asked); err != nil {
 			return 0, err
 		}
+		if c.round.Recrawl != "" { // --retry alone completes the last crawl
+			if err := store.BeginCrawl(ctx, c.store, c.round.Asked); err != nil {
+				return 0, err
+			}
+		}
 	}
 	var some []frontier.Item
 	flush := func() error {

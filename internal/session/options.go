@@ -1,6 +1,7 @@
 package session
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"skink/internal/ingest"
 	"skink/internal/memory"
 	"skink/internal/monitor"
+	"skink/report/audit"
 	"skink/store"
 	"skink/view"
 	"skink/warc"
@@ -49,6 +51,7 @@ type Options struct {
 	Again  Again           // selects the URLs to visit again
 
 	Anchors   bool          // keep the fragments of links and the anchors of pages, for an audit
+	Audit     bool          // audit the store when the crawl ends, and keep the findings in the store
 	GoneAfter int           // number of failed visits in a row after which a page counts as gone
 	Learn     bool          // learn which patterns of URLs lead only to known texts
 	Budget    bool          // postpone URLs of patterns that lead only to known texts
@@ -62,6 +65,10 @@ type Options struct {
 	LogURLs      bool        // log each URL; needs Output.Log
 	Metrics      string      // address of a server for metrics; "" means none
 	Build        monitor.Build
+
+	// Nearly finds the pages that are almost duplicates, for the audit. nil, or a nil result: the audit does
+	// not list these pages.
+	Nearly func(ctx context.Context, s store.Reader, rule dedup.Rule) (*audit.Nearly, error)
 
 	// View returns the options for showing a store with the given rule in a browser. Run adds the
 	// store and the crawl to these options. If View is nil, the crawl is not shown.

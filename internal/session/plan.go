@@ -146,6 +146,9 @@ func (r *run) nothingLeft(ctx context.Context, p plan, firstDue time.Time) error
 	if err := plant(ctx, r.store, p.seeds); err != nil { // the seeds may include a folder that moved
 		return err
 	}
+	if err := r.endCrawl(ctx); err != nil { // an earlier run may have been killed after its last visit
+		return err
+	}
 	if fetchedNothing(tally) {
 		return nothingFetched(ctx, r.store, r.began, p.lost)
 	}

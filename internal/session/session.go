@@ -251,6 +251,7 @@ func runFor(ctx context.Context, crawl *crawler.Crawl, most time.Duration) error
 
 // summarize counts the results of a run, and prints the summary.
 func (r *run) summarize(ctx context.Context, p plan, end outcome) (sum Summary, err error) {
+	stopped := ctx
 	ctx = context.WithoutCancel(ctx)
 	sum = Summary{
 		Renders: r.opt.Crawl.Renders(),
@@ -271,11 +272,6 @@ func (r *run) summarize(ctx context.Context, p plan, end outcome) (sum Summary, 
 	if sum.End.Lost, err = pendingLost(ctx, r.store, p.lost); err != nil {
 		return sum, err
 	}
-	if sum.End.Over() { // all URLs to visit again were visited
-		if err := writeRound(ctx, r.store, round{}); err != nil {
-			return sum, err
-		}
-	}
 	if err := noteAlone(ctx, r.store, sum.Alone); err != nil {
 		return sum, err
 	}
@@ -291,8 +287,14 @@ func (r *run) summarize(ctx context.Context, p plan, end outcome) (sum Summary, 
 	sum.Again = r.opt.resume(sum.End)
 	r.out.finish(sum)
 	switch {
-	case sum.End.Interrupted:
-		return sum, nil
+	case sum.End.Over():
+		err = r.endCrawl(stopped)
+	case !sum.End.Interrupted:
+		err = r.keepFindings(stopped)
+	}
+	switch {
+	case sum.End.Interrupted || err != nil:
+		return sum, err
 	case fetchedNothing(sum.All):
 		return sum, nothingFetched(ctx, r.store, r.began, p.lost, sum.Alone...)
 	}

@@ -37,6 +37,10 @@ type Options struct {
 
 	AllFrom bool // whether to keep all links to each broken or redirected URL, up to a million in all, or only 100 links to each
 
+	History *History // crawls whose findings the store keeps, for trends; nil: there are no trends
+	Since   *Past    // crawl with which the findings are compared; nil: none
+	Areas   bool     // whether to record the host and section of each URL, for [Filter]
+
 	// Nearly finds the pages that are almost duplicates. If it is nil, the list of these pages is
 	// reported as unknown.
 	Nearly func(ctx context.Context) (*Nearly, error)
@@ -51,6 +55,10 @@ type Audit struct {
 	site  *site
 	rule  dedup.Rule
 	cover *coverage
+
+	end     store.Cursor // position after the last change that was read
+	history *History     // nil: there are no trends
+	past    *Past        // crawl with which the findings are compared; nil: none
 
 	nearly *Nearly // pages that are almost duplicates; nil if they were not computed
 }
@@ -77,7 +85,10 @@ func Read(ctx context.Context, s store.Reader, opt Options) (*Audit, error) {
 	}
 	a := &Audit{
 		About: About{About: opt.About, Links: !opt.About.Settings.NoLinks},
-		s:     s, site: newSite(opt.AllFrom), rule: opt.Rule, cover: newCoverage(),
+		s:     s, site: newSite(opt.AllFrom), rule: opt.Rule, cover: newCoverage(), history: opt.History, past: opt.Since,
+	}
+	if opt.Areas {
+		a.site.areas = &areas{at: map[Area]int32{}}
 	}
 	a.Lists = lists(a)
 	if err := a.readRecords(ctx); err != nil {
@@ -103,6 +114,9 @@ func Read(ctx context.Context, s store.Reader, opt Options) (*Audit, error) {
 			l.conclude()
 		}
 		l.sort()
+	}
+	if a.past != nil {
+		a.compare(a.past)
 	}
 	return a, nil
 }
@@ -139,10 +153,18 @@ func (a *Audit) readRecords(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("read records: %w", err)
 		}
+		a.end = change.Cursor
 		r := &change.Record
 		at, isNew := a.site.add(r)
 		if !isNew {
 			continue // the record was already read; a running crawl has visited its URL again in the meantime
+		}
+		if a.site.areas != nil {
+			a.site.pages[at].area = a.site.areas.add(r.URL)
+		}
+		if a.past != nil {
+			p := &a.site.pages[at]
+			p.again, p.answered = again(r, a.past.Visited)
 		}
 		a.count(r)
 		for _, l := range a.Lists {
@@ -210,13 +232,14 @@ func (a *Audit) Find(name string) *Finding {
 	return nil
 }
 
-// Findings returns all findings that are not empty. Errors come first, then warnings, notes and
+// Findings returns all findings that are not empty, or were not empty in the crawl with which the audit is
+// compared. Errors come first, then warnings, notes and
 // lists of good pages. Findings of the same weight are sorted by the number of their pages, then by
 // the number of links to these pages, the largest first.
 func (a *Audit) Findings() (all []*Finding) {
 	for _, l := range a.Lists {
 		for _, f := range l.Findings {
-			if f.Count()+f.Apart() > 0 && l.Name != pagesName {
+			if f.Count()+f.Apart()+len(f.all) > 0 && l.Name != pagesName {
 				all = append(all, f)
 			}
 		}

@@ -8,9 +8,16 @@ import (
 )
 
 // broken lists the URLs that could not be fetched, with one finding for each kind of failure.
-func broken(*Audit) *List {
+//
+// After a link was corrected, later crawls still request the broken URL. Such a URL is listed, but not
+// counted.
+func broken(a *Audit) *List {
 	l := &List{
-		Name: "broken", Of: "URLs", Linked: true,
+		Name: "broken", Of: "URLs", Linked: true, ofErrors: true,
+		aside: func(_ *site, p *page) bool {
+			return a.Links && !a.Settings.SkipTexts && !p.start && !p.named && p.links == 0 && p.listed == 0
+		},
+		asideIs: "to which no page links", whyAside: "no page links to it",
 		Columns: brief(
 			linksColumn,
 			column("reason", "Reason", func(_ *subject, r *store.Record) any { return text(cmp.Or(r.Problem, "unknown")) }),

@@ -114,7 +114,7 @@ func hreflang(a *Audit) *List {
 			}).where((*subject).hasOther),
 			column("languages", "Languages", func(_ *subject, r *store.Record) any { return languages(r) }),
 		),
-		Findings: []*Finding{{Name: "dead"}, {Name: "code"}, {Name: "hidden"}, {Name: "several"}, {Name: "one-way"}, {Name: "self"}, {Name: "default"}},
+		Findings: []*Finding{{Name: "dead", pairs: true}, {Name: "code"}, {Name: "hidden", pairs: true}, {Name: "several"}, {Name: "one-way", pairs: true}, {Name: "self"}, {Name: "default"}},
 	}
 	type named struct {
 		from int32

@@ -209,7 +209,7 @@ const pagesAtOnce = 500
 
 // addFrom sets From of each row: the pages that link to the row's URL. rows[i] must be the row of
 // entries[i].
-func (a *Audit) addFrom(ctx context.Context, entries []entry, rows []Row) error {
+func (a *Audit) addFrom(ctx context.Context, entries []compared, rows []Row) error {
 	for i, e := range entries {
 		for links := range slices.Chunk(a.site.from[e.page], pagesAtOnce) {
 			ids := make([]dedup.Hash, len(links))

@@ -12,7 +12,8 @@ import (
 // In CSV, two columns precede the columns of a list. The first contains the name of the finding.
 // The second contains the reason why the page is not counted, and is empty if the page is counted.
 // In a list whose rows name the pages that link to them, there is a line for each linking page. A
-// row without linking pages has one line.
+// row without linking pages has one line. If the audit is compared with an earlier crawl, a third column
+// contains the change of the row.
 
 func writeCSV(ctx context.Context, out *bufio.Writer, a *Audit, chosen []*Finding, o Output) error {
 	if o.About == "" {
@@ -20,6 +21,9 @@ func writeCSV(ctx context.Context, out *bufio.Writer, a *Audit, chosen []*Findin
 	}
 	l := chosen[0].list
 	names := []string{"finding", "apart"}
+	if a.past != nil {
+		names = append(names, "change")
+	}
 	for _, c := range l.Columns {
 		names = append(names, c.Name)
 	}
@@ -35,7 +39,11 @@ func writeCSV(ctx context.Context, out *bufio.Writer, a *Audit, chosen []*Findin
 			if err != nil {
 				return err
 			}
-			cells := append([]any{f.FullName(), row.Apart}, row.Cells...)
+			cells := []any{f.FullName(), row.Apart}
+			if a.past != nil {
+				cells = append(cells, string(row.Change))
+			}
+			cells = append(cells, row.Cells...)
 			from := row.From
 			if !l.Linked || len(from) == 0 {
 				from = []From{{}}
@@ -56,13 +64,27 @@ func writeCSV(ctx context.Context, out *bufio.Writer, a *Audit, chosen []*Findin
 
 // writeOverviewCSV writes one line for each finding of the audit.
 func writeOverviewCSV(out *bufio.Writer, a *Audit) error {
-	sheet, err := report.NewSheet(out, &a.About.About, "finding", "weight", "count", "of", "apart", "links", "title", "means", "fix")
+	names := []string{"finding", "weight", "count", "of", "apart", "links", "title", "means", "fix"}
+	if a.past != nil {
+		names = append(names, "new", "fixed", "remaining", "unchecked", "trend")
+	}
+	sheet, err := report.NewSheet(out, &a.About.About, names...)
 	if err != nil {
 		return err
 	}
 	for _, f := range a.Findings() {
-		err := sheet.Row(f.FullName(), f.Weight.String(), int64(f.Count()), f.list.Of, int64(f.Apart()), f.Links(), f.Title, f.Means, f.Fix)
-		if err != nil {
+		cells := []any{f.FullName(), f.Weight.String(), int64(f.Count()), f.list.Of, int64(f.Apart()), f.Links(), f.Title, f.Means, f.Fix}
+		if a.past != nil {
+			for _, c := range Changes {
+				if f.since == nil {
+					cells = append(cells, nil)
+				} else {
+					cells = append(cells, int64(f.since.Of(c)))
+				}
+			}
+			cells = append(cells, f.Trend().String())
+		}
+		if err := sheet.Row(cells...); err != nil {
 			return err
 		}
 	}

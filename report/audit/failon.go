@@ -9,9 +9,11 @@ import (
 	"skink/report"
 )
 
-// A Condition describes when a site fails the audit, such as "broken>0": more than 0 broken links.
+// A Condition describes when a site fails the audit, such as "broken>0": more than 0 broken links. If it
+// has a Change, such as "new:broken>0", only entries that changed so since an earlier crawl are counted.
 type Condition struct {
-	Name    string // name of the list or finding that is counted
+	Change  Change // "": all entries of the audit are counted
+	Name    string // name of the list or finding that is counted, or a severity, such as "error"
 	Op      string // comparison of the count with Bound: > >= < <= or =
 	Bound   float64
 	Percent bool // whether Bound is a percentage of all pages or URLs; see List.Of
@@ -32,8 +34,8 @@ var ops = []struct {
 }
 
 // ParseConditions parses conditions that are separated by commas, such as "duplicates>5%,broken>0".
-// Each condition consists of the name of a list or finding, a comparison, and a number, which may
-// be followed by % for percent.
+// Each condition consists of the name of a list, finding or severity, a comparison, and a number, which may
+// be followed by % for percent. A change and a colon may come before the name.
 func ParseConditions(s string) (all []Condition, err error) {
 	for part := range strings.SplitSeq(s, ",") {
 		c, err := parseCondition(strings.Join(strings.Fields(part), ""))
@@ -64,8 +66,17 @@ func parseCondition(s string) (Condition, error) {
 		return c, fmt.Errorf("%q: %q is neither a number nor a percentage: try %s%s0 or %s%s5%%", s, rest, c.Name, c.Op, c.Name, c.Op)
 	}
 	c.Bound, c.Percent = bound, percent
-	if !slices.Contains(Names(), c.Name) {
-		return c, unknownName(c.Name)
+	if change, name, ok := strings.Cut(c.Name, ":"); ok {
+		if !slices.Contains(Changes, Change(change)) {
+			return c, fmt.Errorf("unknown change %q: must be one of new, fixed, remaining, unchecked", change)
+		}
+		c.Change, c.Name = Change(change), name
+	}
+	if w := weightNamed(c.Name); w > 0 && w < OK {
+		return c, nil
+	}
+	if err := CheckName(c.Name); err != nil {
+		return c, fmt.Errorf("%w; or a severity: error, warning, note", err)
 	}
 	return c, nil
 }
@@ -99,7 +110,7 @@ func CheckName(name string) error {
 // the site has passed.
 func (a *Audit) Fails(all []Condition) (failed []string) {
 	for _, c := range all {
-		n, of, also := a.counted(c.Name)
+		n, of, also := a.counted(c)
 		value, shown := float64(n), report.Grouped(n)
 		if c.Percent {
 			value = 0
@@ -114,7 +125,7 @@ func (a *Audit) Fails(all []Condition) (failed []string) {
 				if c.Percent {
 					unit = " %"
 				}
-				says := fmt.Sprintf("%s: %s, %s %s%s", c.Name, shown, op.limit, strconv.FormatFloat(c.Bound, 'f', -1, 64), unit)
+				says := fmt.Sprintf("%s: %s, %s %s%s", c.label(), shown, op.limit, strconv.FormatFloat(c.Bound, 'f', -1, 64), unit)
 				failed = append(failed, says+inBrackets(also))
 			}
 		}
@@ -122,11 +133,39 @@ func (a *Audit) Fails(all []Condition) (failed []string) {
 	return failed
 }
 
-// counted returns the number of counted entries of a list or finding, and the number of all pages
-// or URLs, from which a percentage can be computed. The last result is a text about entries that
-// are not counted, or "".
-func (a *Audit) counted(name string) (n, of int64, also string) {
+// label returns what the condition counts, as the user typed it.
+func (c Condition) label() string {
+	if c.Change == "" {
+		return c.Name
+	}
+	return string(c.Change) + ":" + c.Name
+}
+
+// counted returns the number of entries that a condition counts, and the number of all pages or URLs, from
+// which a percentage can be computed. The last result is a text about entries that are not counted, or "".
+func (a *Audit) counted(c Condition) (n, of int64, also string) {
+	name := c.Name
 	l := a.List(name)
+	if w := weightNamed(name); l == nil && w > 0 {
+		for _, f := range a.compared() {
+			if f.Weight == w {
+				n += f.countOf(c.Change)
+			}
+		}
+		return n, a.URLs, ""
+	}
+	if c.Change != "" {
+		f := a.Find(name)
+		if l == nil {
+			l, n = f.list, f.countOf(c.Change)
+		} else {
+			n = l.countOf(c.Change)
+		}
+		if l.Of == "URLs" {
+			return n, a.URLs, ""
+		}
+		return n, a.Pages, ""
+	}
 	if f := a.Find(name); f != nil && l == nil {
 		l, n, also = f.list, int64(f.Count()), f.Besides()
 	} else {

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"skink/dedup"
 	"skink/extract/markup"
 	"skink/report"
 	"skink/store"
@@ -27,20 +28,24 @@ func checkList(name string) *List {
 
 // addChecks adds a finding for each of the checks that have the list's name, and columns for them.
 func (l *List) addChecks(all []markup.Check) {
+	hosts := &byHost{pages: map[string]int64{}, faults: map[hostFault]*faultCount{}, keys: map[int32]uint64{}}
 	checks := map[string]markup.Fault{} // faults by the names of their findings
-	header := false                     // some of the checks are about the header
+	var ofHeader []string               // names of the findings that are about the header
 	for _, c := range all {
 		list, name, _ := strings.Cut(c.Name, ".")
 		if list == l.Name {
-			l.Findings = append(l.Findings, &Finding{Name: name})
+			f := &Finding{Name: name, pairs: c.Fault == markup.LinkFragment}
+			l.Findings = append(l.Findings, f)
 			checks[name] = c.Fault
-			header = header || c.Fault.OfHeader()
+			if c.Fault.OfHeader() {
+				ofHeader = append(ofHeader, name)
+				f.key = hosts.key
+			}
 		}
 	}
 	if len(checks) == 0 {
 		return
 	}
-	hosts := &byHost{pages: map[string]int64{}, faults: map[hostFault]*faultCount{}}
 	example := func(s *subject, r *store.Record) any {
 		fault, ok := checks[s.finding.Name]
 		if !ok || fault.OfHeader() || s.hasOther() {
@@ -69,7 +74,7 @@ func (l *List) addChecks(all []markup.Check) {
 			return
 		}
 		host := ""
-		if header {
+		if len(ofHeader) > 0 {
 			if host = store.HostOf(r.URL); !strings.HasSuffix(host, ".localhost") { // skink itself answers for a folder
 				hosts.pages[host]++
 			}
@@ -88,13 +93,14 @@ func (l *List) addChecks(all []markup.Check) {
 		if conclude != nil {
 			conclude()
 		}
-		if header && len(hosts.pages) == 0 {
-			l.Unknown = "headers of answers, because no page was fetched by HTTP"
+		if len(ofHeader) > 0 && len(hosts.pages) == 0 {
+			l.lack("headers of answers, because no page was fetched by HTTP", ofHeader...)
 		}
 		for name, fault := range checks {
 			for key, n := range hosts.faults {
 				if key.fault == fault {
 					l.found(name, n.first, nobody)
+					hosts.keys[n.first] = shortID(dedup.HashOf([]byte(key.host)))
 				}
 			}
 		}
@@ -105,7 +111,12 @@ func (l *List) addChecks(all []markup.Check) {
 type byHost struct {
 	pages  map[string]int64 // number of all HTML pages of each host
 	faults map[hostFault]*faultCount
+	keys   map[int32]uint64 // for the first page of a host with a fault, a number that stands for the host
 }
+
+// key returns a number that stands for the host of an entry. The entry's page is the first of its host with
+// the fault, which may be another page in each crawl.
+func (h *byHost) key(e entry) uint64 { return h.keys[e.page] }
 
 type hostFault struct {
 	host  string

@@ -17,6 +17,7 @@ var pageTemplates = template.Must(Templates(report.Templates()))
 // Templates adds the templates for audits to t, which has those of [report.Templates]:
 //
 //	overview  findings as a table, each with a link if its rows are on the page
+//	trend     the counts of a finding in the last crawls, as a small drawing
 //	gaps      URLs that were not fetched, as a table
 //	means     what a finding means, and how to fix it
 //
@@ -33,12 +34,21 @@ const rowsOpen = 5
 const fromShown = 3
 
 // Table returns a table with the list's columns and the given rows of its findings.
+//
+// If the audit is compared with an earlier crawl, the first column has the change of each row.
 func (l *List) Table(rows []Row) (t report.Table) {
+	compared := l.audit.past != nil && !l.isOK()
+	if compared {
+		t.Columns = append(t.Columns, report.Column{Name: "change", Title: "Change", Brief: true})
+	}
 	for _, c := range l.Columns {
 		t.Columns = append(t.Columns, c.Column)
 	}
 	for _, row := range rows {
 		r := report.Row{Cells: row.Cells, Apart: row.Apart}
+		if compared {
+			r.Cells = append([]any{text(row.Change.Text())}, row.Cells...)
+		}
 		for _, from := range row.From[:min(len(row.From), fromShown)] {
 			r.Notes = append(r.Notes, report.Note{Lead: "from ", URL: from.URL, Quote: from.Text})
 		}
@@ -67,6 +77,9 @@ type group struct {
 	Title    string
 	Findings []*Finding
 }
+
+// Compared reports whether the audit of the findings is compared with an earlier crawl.
+func (g group) Compared() bool { return g.Findings[0].list.audit.past != nil }
 
 var weightTitles = map[Weight]string{
 	Error:   "Errors: visitors or search engines are misled",
@@ -112,7 +125,7 @@ func writeHTML(ctx context.Context, out *bufio.Writer, a *Audit, chosen []*Findi
 			*Finding
 			Open, Folded report.Table
 			Rest         int
-		}{f, f.list.Table(rows[:open]), f.list.Table(rows[open:]), len(f.entries) - len(rows)})
+		}{f, f.list.Table(rows[:open]), f.list.Table(rows[open:]), f.RowCount() - len(rows)})
 		if err != nil {
 			return err
 		}

@@ -42,7 +42,7 @@ func images(a *Audit) *List {
 			l.found("broken", at, nobody)
 		}
 		if !checked {
-			l.Unknown = "whether pictures exist, and their sizes, because the crawl checked no files (crawl --audit or --check-assets)"
+			l.lack("whether pictures exist, and their sizes, because the crawl checked no files (crawl --audit or --check-assets)", "broken", "large")
 		}
 		failed, shown = nil, nil
 	}

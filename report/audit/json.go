@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"iter"
+	"time"
 
 	"skink/report"
 )
@@ -26,6 +27,10 @@ type findingJSON struct {
 	Links  int64  `json:"links"` // number of links to the pages in Count
 
 	Caveat string `json:"caveat,omitempty"` // reason why the finding may be wrong; see Finding.Caveat
+
+	Since *Difference `json:"since,omitempty"` // difference from the crawl with which the audit is compared
+	Note  string      `json:"note,omitempty"`  // reason why there is no difference; see Finding.Note
+	Trend []*int      `json:"trend,omitempty"` // counts in the crawls of "trend_crawls"; null: the crawl did not check the finding
 }
 
 // listJSON is the JSON form of a list without its findings.
@@ -36,8 +41,45 @@ type listJSON struct {
 	Unknown string `json:"unknown,omitempty"`
 }
 
+// comparedJSON is the JSON form of a crawl that an audit is compared with.
+type comparedJSON struct {
+	Crawl int       `json:"crawl"` // number of the crawl
+	Ended time.Time `json:"ended"`
+}
+
+// aboutJSON returns the facts about the audit.
+func (a *Audit) aboutJSON() any {
+	if a.past == nil {
+		return a.About
+	}
+	var crawls []int
+	for _, c := range a.trendCrawls() {
+		crawls = append(crawls, c.Number)
+	}
+	return struct {
+		About
+		Since  comparedJSON `json:"since"`
+		Crawls []int        `json:"trend_crawls"` // numbers of the crawls in each trend
+	}{a.About, comparedJSON{a.past.Number, a.past.Ended}, append(crawls, a.history.Now.Number)}
+}
+
+// numbers returns the counts, with nil for a crawl that did not check the finding.
+func (t *Trend) numbers() (all []*int) {
+	if t == nil {
+		return nil
+	}
+	for _, n := range t.Counts {
+		if n < 0 {
+			all = append(all, nil)
+			continue
+		}
+		all = append(all, &n)
+	}
+	return all
+}
+
 func writeJSON(ctx context.Context, out *bufio.Writer, a *Audit, chosen []*Finding, o Output) error {
-	w := report.NewObjectWriter(out, a.About)
+	w := report.NewObjectWriter(out, a.aboutJSON())
 	w.List("lists")
 	for _, l := range a.Lists {
 		w.Element(listJSON{l.Name, l.Count(), l.Of, l.Unknown})
@@ -45,7 +87,7 @@ func writeJSON(ctx context.Context, out *bufio.Writer, a *Audit, chosen []*Findi
 	w.EndList()
 	w.List("findings")
 	for _, f := range chosen {
-		head := findingJSON{f.FullName(), f.list.Name, f.Weight.String(), f.Title, f.Means, f.Fix, f.Count(), f.list.Of, f.Apart(), f.Links(), f.Caveat()}
+		head := findingJSON{f.FullName(), f.list.Name, f.Weight.String(), f.Title, f.Means, f.Fix, f.Count(), f.list.Of, f.Apart(), f.Links(), f.Caveat(), f.since, f.Note(), f.Trend().numbers()}
 		if err := w.Group("", head, "rows", f.fields(ctx, o.top()), ""); err != nil {
 			return err
 		}
@@ -57,7 +99,10 @@ func writeJSON(ctx context.Context, out *bufio.Writer, a *Audit, chosen []*Findi
 // fields yields the first n rows of a finding as JSON objects, or all rows if n is negative.
 func (f *Finding) fields(ctx context.Context, n int) iter.Seq2[any, error] {
 	return func(yield func(any, error) bool) {
-		t := f.list.Table(nil)
+		t := report.Table{}
+		for _, c := range f.list.Columns {
+			t.Columns = append(t.Columns, c.Column)
+		}
 		var all report.Fields // fields of one row; the loop uses them again for the next row
 		for row, err := range f.first(ctx, n) {
 			if err != nil {
@@ -65,6 +110,9 @@ func (f *Finding) fields(ctx context.Context, n int) iter.Seq2[any, error] {
 				return
 			}
 			all = t.AppendFields(all[:0], row.Cells)
+			if row.Change != "" {
+				all = append(all, report.Field{Name: "change", Value: string(row.Change)})
+			}
 			if row.Apart != "" {
 				all = append(all, report.Field{Name: "apart", Value: row.Apart})
 			}

@@ -41,8 +41,10 @@ type List struct {
 	Findings []*Finding // if there is only one finding, its Name is ""
 
 	audit     *Audit
+	ofErrors  bool                                        // the findings are about URLs without a usable answer
 	aside     func(s *site, p *page) bool                 // reports whether a page is listed but not counted; nil if all pages are counted
 	asideIs   string                                      // reason why the pages that aside reports are not counted; "" if the reason is that search engines do not list them
+	whyAside  string                                      // why a single such page is not counted; "" if the reason is that search engines do not list it
 	elsewhere func() string                               // returns a text about pages that are in another list instead of this one; nil or "" if there are none
 	see       func(at int32, r *store.Record)             // called for each record; at is the record's index in site.pages
 	link      func(at int32, links []store.Link)          // called for each page with links, after all calls of see
@@ -61,6 +63,12 @@ type Finding struct {
 	entries []entry    // the entries that are counted, followed by those that are not
 	apart   int        // number of entries that are not counted, because search engines do not list their pages
 	links   int64      // value of Links
+
+	pairs     bool                 // whether the entries are pairs of pages, so that a page may have several entries
+	key       func(e entry) uint64 // returns a number that identifies an entry in several crawls; nil: the page of the entry does, or both pages if pairs is set
+	unchecked bool                 // whether the finding could not be checked in this store
+	since     *Difference          // value of Since
+	all       []compared           // if since is set, all rows of the finding in the order in which they are shown
 }
 
 // An entry is a page in a finding, and possibly a second page to which the problem relates, such as
@@ -189,6 +197,20 @@ func (l *List) found(name string, page, other int32) {
 // isApart reports whether a page is listed but not counted.
 func (l *List) isApart(p *page) bool { return l.aside != nil && l.aside(l.audit.site, p) }
 
+// why returns why a page is listed but not counted.
+func (l *List) why(p *page) string { return cmp.Or(l.whyAside, p.apart()) }
+
+// lack records that the store does not have the data for some findings of the list, and why. If no
+// findings are named, it records that for all.
+func (l *List) lack(why string, names ...string) {
+	l.Unknown = why
+	for _, f := range l.Findings {
+		if len(names) == 0 || slices.Contains(names, f.Name) {
+			f.unchecked = true
+		}
+	}
+}
+
 // notMeant is a value for List.aside. With it, pages that search engines do not list are not
 // counted.
 func notMeant(_ *site, p *page) bool { return p.aside() }
@@ -247,6 +269,7 @@ type Row struct {
 	Finding *Finding
 	Cells   []any  // one cell for each of the list's columns; see [report.Table]
 	Apart   string // reason why the page is not counted; "" if it is counted
+	Change  Change // difference from the crawl with which the audit is compared; "": there is none
 	From    []From // some of the pages that link to the page, if List.Linked
 	Links   int    // number of all pages that link to the page
 }
@@ -283,16 +306,35 @@ const (
 
 // Rows yields the rows of a finding, beginning with the row at index from. The first row has index
 // 0. Rows skips pages that are no longer in the store.
+//
+// If the audit is compared with an earlier crawl, new entries come first, then fixed ones, then those in
+// both crawls. A row that only the earlier crawl had contains the URL and title of its page.
 func (f *Finding) Rows(ctx context.Context, from int) iter.Seq2[Row, error] {
+	return f.rowsWhere(ctx, from, nil)
+}
+
+// rowsWhere yields the rows for which where returns true, beginning with the row at index from among
+// these. A nil where selects all rows.
+func (f *Finding) rowsWhere(ctx context.Context, from int, where func(compared) bool) iter.Seq2[Row, error] {
 	return func(yield func(Row, error) bool) {
 		atOnce := rowsAtOnce
 		if f.want&store.WantText != 0 {
 			atOnce = textsAtOnce
 		}
 		sets := &resemblances{rule: f.list.audit.rule}
-		for rest := f.entries[min(from, len(f.entries)):]; len(rest) > 0; {
-			n := min(len(rest), atOnce)
-			rows, err := f.rowsOf(ctx, rest[:n], sets)
+		for i := 0; i < f.RowCount(); {
+			var some []compared
+			for ; i < f.RowCount() && len(some) < atOnce; i++ {
+				if c := f.rowAt(i); where == nil || where(c) {
+					if from--; from < 0 {
+						some = append(some, c)
+					}
+				}
+			}
+			if len(some) == 0 {
+				return
+			}
+			rows, err := f.rowsOf(ctx, some, sets)
 			if err != nil {
 				yield(Row{}, err)
 				return
@@ -302,9 +344,24 @@ func (f *Finding) Rows(ctx context.Context, from int) iter.Seq2[Row, error] {
 					return
 				}
 			}
-			rest = rest[n:]
 		}
 	}
+}
+
+// RowCount returns the number of rows. These are all entries, and the entries that only the crawl had with
+// which the audit is compared.
+func (f *Finding) RowCount() int {
+	if f.since != nil {
+		return len(f.all)
+	}
+	return len(f.entries)
+}
+
+func (f *Finding) rowAt(i int) compared {
+	if f.since != nil {
+		return f.all[i]
+	}
+	return compared{entry: f.entries[i], listed: true}
 }
 
 // first yields the first n rows of a finding, or all if n is negative.
@@ -332,7 +389,7 @@ func (f *Finding) rows(ctx context.Context, n int) (all []Row, err error) {
 	return all, nil
 }
 
-func (f *Finding) rowsOf(ctx context.Context, entries []entry, sets *resemblances) (rows []Row, err error) {
+func (f *Finding) rowsOf(ctx context.Context, entries []compared, sets *resemblances) (rows []Row, err error) {
 	a := f.list.audit
 	var ids []dedup.Hash
 	for _, e := range entries {
@@ -345,26 +402,28 @@ func (f *Finding) rowsOf(ctx context.Context, entries []entry, sets *resemblance
 	if err != nil {
 		return nil, err
 	}
-	var kept []entry // the entries whose pages are still in the store, and so have a row
+	var kept []compared // the entries whose pages are still in the store, and so have a row
 	for _, e := range entries {
-		s := &subject{entry: e, finding: f, page: contents[0], sets: sets}
+		s := &subject{entry: e.entry, finding: f, page: contents[0], sets: sets}
 		if contents = contents[1:]; e.other != nobody {
 			s.other, contents = contents[0], contents[1:]
 		}
 		if s.page == nil {
 			continue
 		}
-		row := Row{Finding: f, Cells: make([]any, len(f.list.Columns)), Links: int(a.site.pages[e.page].links)}
-		if f.list.isApart(&a.site.pages[e.page]) {
-			row.Apart = a.site.pages[e.page].apart()
+		row := Row{Finding: f, Cells: make([]any, len(f.list.Columns)), Links: int(a.site.pages[e.page].links), Change: e.change}
+		if p := &a.site.pages[e.page]; e.listed && f.list.isApart(p) {
+			row.Apart = f.list.why(p)
 		}
-		if f.list.prepare != nil {
+		if e.listed && f.list.prepare != nil {
 			if err := f.list.prepare(ctx, s); err != nil {
 				return nil, err
 			}
 		}
 		for i, c := range f.list.Columns {
-			row.Cells[i] = c.of(s, &s.page.Record)
+			if e.listed || c.Name == urlColumn.Name || c.Name == titleColumn.Name {
+				row.Cells[i] = c.of(s, &s.page.Record)
+			}
 		}
 		rows, kept = append(rows, row), append(kept, e)
 	}

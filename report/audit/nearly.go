@@ -51,13 +51,12 @@ func nearly(a *Audit) *List {
 			column("differs", "What differs", func(s *subject, _ *store.Record) any { return s.differs }),
 		).more(titleColumn, wordsColumn),
 		Findings: []*Finding{{groups: true, want: store.WantText}},
-		Unknown:  "this list needs a comparison of all pages: skink report --about nearly",
 	}
 	l.conclude = func() {
 		if a.nearly == nil {
+			l.lack("this list needs a comparison of all pages: skink report --about nearly")
 			return
 		}
-		l.Unknown = ""
 		percent := func(share float64) string { return fmt.Sprintf("%.0f", 100*share) }
 		f := l.Findings[0]
 		f.Title = strings.NewReplacer("{from}", percent(a.nearly.From), "{to}", percent(a.rule.Similarity)).Replace(f.measured)

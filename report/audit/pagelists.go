@@ -194,7 +194,7 @@ func orphans(a *Audit) *List {
 	}
 	l.conclude = func() {
 		if !a.Links {
-			l.Unknown = noLinks
+			l.lack(noLinks)
 			hosts = nil
 			return
 		}

@@ -11,7 +11,7 @@ func pagination(a *Audit) *List {
 			linksColumn, urlColumn, column("neighbour", "Names", otherURL).where((*subject).hasOther),
 			column("is", "Which is", func(s *subject, _ *store.Record) any { return endsWith(&s.other.Record) }).where((*subject).hasOther),
 		).more(titleColumn),
-		Findings: []*Finding{{Name: "broken"}, {Name: "unlinked"}},
+		Findings: []*Finding{{Name: "broken", pairs: true}, {Name: "unlinked", pairs: true}},
 	}
 	l.link = func(at int32, links []store.Link) {
 		for i := range links {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"skink/dedup"
 	"skink/store"
 )
 
@@ -40,7 +41,7 @@ func descriptions(a *Audit) *List {
 
 func headings(a *Audit) *List {
 	l := saying{name: "headings", short: shortHeading, long: longHeading, ofText: true, logo: true, of: func(r *store.Record) []string { return r.H1 }}.list(a)
-	l.Findings = append(l.Findings, &Finding{Name: "logo"}, &Finding{Name: "several"})
+	l.Findings = append(l.Findings, &Finding{Name: "several"})
 	see := l.see
 	l.see = func(at int32, r *store.Record) {
 		if see(at, r); r.Kind == store.Page && len(r.H1) > 1 {
@@ -56,7 +57,7 @@ func headings(a *Audit) *List {
 func (s saying) list(a *Audit) *List {
 	one := strings.TrimSuffix(s.name, "s")
 	l := &List{Name: s.name, Of: "pages", aside: notMeant}
-	seen := &repeats{site: a.site, at: map[uint64]int32{}, said: map[string]int32{}, seed: maphash.MakeSeed()}
+	seen := &repeats{site: a.site, at: map[uint64]int32{}, said: map[string]int32{}, keys: map[int32]uint64{}, seed: maphash.MakeSeed()}
 	follows := func(s *subject) bool { return s.hasOther() && !s.leads() }
 	l.Columns = brief(
 		linksColumn,
@@ -67,7 +68,10 @@ func (s saying) list(a *Audit) *List {
 		column("same_as", "Same "+one+" as", otherURL).where(follows),
 		column("resemblance", "Resemblance", alike).where(follows),
 	).more(verdictColumn)
-	l.Findings = []*Finding{{Name: "missing"}, {Name: "repeated", want: store.WantText, groups: true}, {Name: "copied", want: store.WantText, groups: true}, {Name: "paged"}, {Name: "short"}, {Name: "long"}}
+	l.Findings = []*Finding{{Name: "missing"}, {Name: "repeated", want: store.WantText, groups: true}, {Name: "copied", want: store.WantText, groups: true}, {Name: "paged", key: seen.key}, {Name: "short"}, {Name: "long"}}
+	if s.logo {
+		l.Findings = append(l.Findings, &Finding{Name: "logo", key: seen.key})
+	}
 	l.see = func(at int32, r *store.Record) {
 		if !isHTML(r) {
 			return
@@ -93,10 +97,12 @@ func (s saying) list(a *Audit) *List {
 			case s.logo && seen.isLogo(g):
 				if p.at == g.first {
 					l.found("logo", p.at, nobody)
+					seen.keys[p.at] = g.key
 				}
 			case p.further:
 				if p.at == g.further && g.all > 1 {
 					l.found("paged", p.at, nobody)
+					seen.keys[p.at] = g.key
 				}
 			case g.pages < 2:
 			case seen.original(p) != nobody:
@@ -138,6 +144,7 @@ type repeats struct {
 	said   map[string]int32 // maps a host to the number of its pages that have such a line
 	groups []repeated       // one element for each line of each host
 	pages  []grouped        // the pages that have such a line, in the order of site.pages
+	keys   map[int32]uint64 // for the first page of each group that is one entry, a number that stands for the group
 	counts map[int32]int32  // maps the index of a page to the number of pages that have its line
 }
 
@@ -153,11 +160,12 @@ type grouped struct {
 // list's first page.
 type repeated struct {
 	host    string
-	first   int32 // the first page that is not a further page; nobody if there is none
-	further int32 // the first further page; nobody if there is none
-	pages   int32 // number of pages that are not further pages
-	all     int32 // number of all pages
-	differ  bool  // two of the pages are in different clusters, and therefore not copies
+	first   int32  // the first page that is not a further page; nobody if there is none
+	further int32  // the first further page; nobody if there is none
+	pages   int32  // number of pages that are not further pages
+	all     int32  // number of all pages
+	key     uint64 // a hash of the host and the line
+	differ  bool   // two of the pages are in different clusters, and therefore not copies
 }
 
 // leastLogo is the number of pages of a host that must have the same heading if it is the site's
@@ -190,7 +198,7 @@ func (r *repeats) add(at int32, url, line string) {
 	if !known {
 		group = int32(len(r.groups))
 		r.at[h.Sum64()] = group
-		r.groups = append(r.groups, repeated{host: host, first: nobody, further: nobody})
+		r.groups = append(r.groups, repeated{host: host, first: nobody, further: nobody, key: shortID(dedup.HashOf([]byte(host + "\n" + line)))})
 	}
 	g := &r.groups[group]
 	g.all++
@@ -224,6 +232,9 @@ func (r *repeats) original(p grouped) int32 {
 	}
 	return leader
 }
+
+// key returns a number that stands for the group of which an entry has the first page.
+func (r *repeats) key(e entry) uint64 { return r.keys[e.page] }
 
 // leaveOutCopies sets the first page of each group to a page that is not a copy of another page in
 // the group.

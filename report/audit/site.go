@@ -18,6 +18,8 @@ type site struct {
 
 	unfinished map[string]bool // hosts that still have URLs to fetch, or duplicates whose links were not followed
 
+	areas *areas // the areas of the site; nil unless Options.Areas is set
+
 	allFrom bool // whether from may have more than mostFrom links to one URL
 }
 
@@ -37,9 +39,17 @@ type page struct {
 	by      int32 // index in site.pages of a sitemap that lists the URL; nobody if no sitemap does
 	noIndex bool
 	names   bool // whether the page names another page as canonical
+	start   bool // whether the URL was not found in a link: it is a seed, or a file for the archive
+	named   bool // whether the URL is the target of a redirect or the canonical URL of another page
 	hidden  bool // whether robots.txt forbids search engines to fetch the page
 	scripts bool // whether the page loads a script
 	reached bool // whether a redirect leads to the page, and another page links to that redirect
+
+	// These two are set if the audit is compared with an earlier crawl: whether the URL was requested again
+	// after that crawl, and whether the answer shows the current state of the page.
+	again, answered bool
+
+	area int32 // index in site.areas.all, if that is set
 }
 
 // follows reports whether the page is a duplicate of another page.
@@ -86,6 +96,7 @@ func (s *site) add(r *store.Record) (at int32, isNew bool) {
 	}
 	p := page{id: r.ID, cluster: clusterOf(r), kind: kindOf(r.Kind), to: nobody, last: nobody, by: nobody, status: int16(r.Status), noIndex: r.NoIndex, hidden: r.Hidden}
 	p.names = r.Kind == store.Page && namesAnother(r)
+	p.start = r.Depth == 0 || r.Requisite
 	at = int32(len(s.pages))
 	s.pages = append(s.pages, p)
 	s.at[r.ID] = at
@@ -129,6 +140,7 @@ func (s *site) resolve() {
 	for at, id := range s.named {
 		if to, known := s.at[id]; known {
 			s.pages[at].to = to
+			s.pages[to].named = true
 		}
 	}
 	s.named = nil

@@ -107,7 +107,7 @@ func shop() []planted {
 	all := []planted{
 		good("/", with(func(r *store.Record) { r.Depth = 0 })),
 		good("/linker", linking("/gone our old offer", "/gone again", "/old-offer offer", "/first chain", "/loop-a round", "/to-gone dead", "/secret keep out", "/moved-alone moved")),
-		good("/second-linker", linking("/gone gone too")),
+		good("/second-linker", linking("/gone gone too", "/soft soft", "/fails fails", "/silent silent", "/garbled garbled")),
 
 		ended("/gone", store.Error, 404, "status 404"),
 		ended("/soft", store.Error, 200, "soft 404"),

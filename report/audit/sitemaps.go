@@ -34,7 +34,7 @@ func sitemaps(a *Audit) *List {
 	}
 	l.conclude = func() {
 		if !a.Links {
-			l.Unknown = noLinks
+			l.lack(noLinks)
 			hosts = nil
 			return
 		}

@@ -32,7 +32,11 @@ func writeText(ctx context.Context, out *bufio.Writer, a *Audit, chosen []*Findi
 // aboutLines returns the description of an audit as lines of text: its counts and its store.
 func (a *Audit) aboutLines() []string {
 	counts := fmt.Sprintf("%s, %s", report.Counted(a.URLs, "URL"), report.Counted(a.Pages, "page"))
-	return append([]string{counts, a.Coverage.String()}, a.About.Lines()...)
+	lines := append([]string{counts, a.Coverage.String()}, a.About.Lines()...)
+	if a.past != nil {
+		lines = append(lines, a.sinceLine())
+	}
+	return lines
 }
 
 // textCoverage writes the number of URLs that were not fetched, by reason.
@@ -55,10 +59,13 @@ func (a *Audit) textOverview(out *bufio.Writer, findings []*Finding) {
 	for _, f := range findings {
 		width = max(width, len(f.FullName()))
 	}
+	if a.past != nil {
+		fmt.Fprintf(out, "\n  %9s%s\n", "count", sinceHead)
+	}
 	for _, g := range byWeight(findings) {
 		fmt.Fprintf(out, "\n%s\n", strings.ToLower(g.Title))
 		for _, f := range g.Findings {
-			fmt.Fprintf(out, "  %9s  %-*s  %s%s\n", report.Grouped(f.Count()), width, f.FullName(), f.Title, inBrackets(f.Besides()))
+			fmt.Fprintf(out, "  %9s%s  %-*s  %s%s\n", report.Grouped(f.Count()), f.sinceCells(), width, f.FullName(), f.Title, inBrackets(f.Besides()))
 		}
 	}
 	if clean := a.clean(); len(clean) > 0 {
@@ -68,6 +75,39 @@ func (a *Audit) textOverview(out *bufio.Writer, findings []*Finding) {
 		fmt.Fprintf(out, "\nnot checked: %s\n", line)
 	}
 	fmt.Fprintln(out, "\nComplete lists: skink report --about NAME --format csv")
+}
+
+// sinceHead is the head of the columns that sinceCells returns.
+const sinceHead = "       new     fixed  remaining  not checked"
+
+// sinceCells returns the numbers of entries with each change in columns, if the audit is compared with an
+// earlier crawl.
+func (f *Finding) sinceCells() string {
+	switch d := f.since; {
+	case f.list.audit.past == nil:
+		return ""
+	case d == nil:
+		return fmt.Sprintf("%10s%10s%11s%13s", "-", "-", "-", "-")
+	default:
+		return fmt.Sprintf("%10s%10s%11s%13s", report.Grouped(d.New), report.Grouped(d.Fixed), report.Grouped(d.Remaining), report.Grouped(d.Unchecked))
+	}
+}
+
+// sinceLines returns the changes of the finding since an earlier crawl and its trend, as lines of text.
+func (f *Finding) sinceLines() (lines []string) {
+	if f.list.audit.past == nil {
+		return nil
+	}
+	if note := f.Note(); note != "" {
+		lines = append(lines, note)
+	}
+	if f.since != nil {
+		lines = append(lines, f.since.String())
+	}
+	if t := f.Trend(); t != nil {
+		lines = append(lines, fmt.Sprintf("Trend: %s (crawls %d to %d)", t, t.Crawls[0], t.Crawls[len(t.Crawls)-1]))
+	}
+	return lines
 }
 
 func inBrackets(s string) string {
@@ -104,6 +144,9 @@ func (f *Finding) writeText(ctx context.Context, out *bufio.Writer, o Output) er
 	if caveat := f.Caveat(); caveat != "" {
 		fmt.Fprintf(out, "  %s\n", wrapped(caveat, 2))
 	}
+	for _, line := range f.sinceLines() {
+		fmt.Fprintf(out, "  %s\n", wrapped(line, 2))
+	}
 	if unknown := f.list.Unknown; unknown != "" && o.About != "" { // if About is "", the overview contains this line
 		fmt.Fprintf(out, "  %s\n", wrapped("Not checked: "+unknown, 2))
 	}
@@ -112,8 +155,8 @@ func (f *Finding) writeText(ctx context.Context, out *bufio.Writer, o Output) er
 		return err
 	}
 	f.list.Table(rows).WriteText(out, "  ", "  ")
-	if rest := len(f.entries) - len(rows); rest > 0 {
-		fmt.Fprintf(out, "  and %s more: skink report --about %s --top %d\n", report.Grouped(rest), f.FullName(), len(f.entries))
+	if rest := f.RowCount() - len(rows); rest > 0 {
+		fmt.Fprintf(out, "  and %s more: skink report --about %s --top %d\n", report.Grouped(rest), f.FullName(), f.RowCount())
 	}
 	return nil
 }

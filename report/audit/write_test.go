@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"golang.org/x/net/html"
 
@@ -32,8 +33,7 @@ func write(t testing.TB, a *audit.Audit, o audit.Output) []byte {
 }
 
 func TestGolden(t *testing.T) {
-	a := read(t, filled(t, shop()))
-	for name, o := range map[string]audit.Output{
+	golden(t, read(t, filled(t, shop())), map[string]audit.Output{
 		"shop.txt":      {},
 		"shop.json":     {Format: report.JSON, Top: 2},
 		"shop.csv":      {Format: report.CSV},
@@ -43,7 +43,28 @@ func TestGolden(t *testing.T) {
 		"redirects.csv": {Format: report.CSV, About: "redirects"},
 		"titles.csv":    {Format: report.CSV, About: "titles"},
 		"repeated.csv":  {Format: report.CSV, About: "titles.repeated", Top: 1},
-	} {
+	})
+}
+
+// TestGoldenSince writes an audit that is compared with the audit of an earlier crawl.
+func TestGoldenSince(t *testing.T) {
+	s := store.NewMemory()
+	crawled(t, s, 0, visit{path: "/"}, visit{path: "/worse"}, visit{path: "/better", title: "-"}, visit{path: "/same", title: "-"}, visit{path: "/unseen", title: "-"})
+	keep(t, s, firstCrawl.Add(time.Hour))
+	crawled(t, s, 1, visit{path: "/", links: []string{"/gone"}}, visit{path: "/worse", title: "-"}, visit{path: "/better"}, visit{path: "/same", title: "-"}, visit{path: "/unseen", kind: store.Error, status: 503}, visit{path: "/gone", kind: store.Error, status: 404})
+	golden(t, since(t, s), map[string]audit.Output{
+		"since.txt":        {},
+		"since.json":       {Format: report.JSON},
+		"since.csv":        {Format: report.CSV},
+		"since.html":       {Format: report.HTML},
+		"since-titles.csv": {Format: report.CSV, About: "titles"},
+	})
+}
+
+// golden compares the outputs of an audit with golden files.
+func golden(t *testing.T, a *audit.Audit, outputs map[string]audit.Output) {
+	t.Helper()
+	for name, o := range outputs {
 		file := filepath.Join("testdata", name)
 		got := bytes.Replace(write(t, a, o), []byte(report.Style), nil, 1) // the style sheet is that of all reports, and may change without this test
 		if *update {
@@ -95,7 +116,16 @@ func hostileShop() []planted {
 
 // TestHostile checks that hostile texts of a site do no harm in any format of an audit.
 func TestHostile(t *testing.T) {
-	a := read(t, filled(t, hostileShop()))
+	checkHostile(t, read(t, filled(t, hostileShop())))
+
+	s := filled(t, hostileShop())
+	keep(t, s, firstCrawl)
+	check(t, store.BeginCrawl(t.Context(), s, firstCrawl))
+	checkHostile(t, since(t, s))
+}
+
+func checkHostile(t *testing.T, a *audit.Audit) {
+	t.Helper()
 	names := append([]string{""}, audit.ListNames()...)
 	for _, about := range names {
 		for _, f := range []report.Format{report.Text, report.JSON, report.CSV, report.HTML} {
@@ -145,8 +175,8 @@ func checkCSV(t *testing.T, about string, out []byte) {
 func checkHTML(t *testing.T, about string, out []byte) {
 	t.Helper()
 	elements := strings.Fields(`html head meta title style body header main section h1 h2 p a bdi b small
-		table thead tbody tr th td details summary`)
-	attributes := strings.Fields("lang charset http-equiv content name href rel scope class colspan aria-label aria-labelledby id data-label")
+		table thead tbody tr th td details summary svg rect`)
+	attributes := strings.Fields("x y width height role lang charset http-equiv content name href rel scope class colspan aria-label aria-labelledby id data-label")
 	doc, err := html.Parse(bytes.NewReader(out))
 	if err != nil {
 		t.Fatal(err)

@@ -127,6 +127,8 @@ func (f failing) Load(ctx context.Context, parts []*store.Part) error {
 func fillStore(t *testing.T, s store.Store) {
 	check(t, s.SetMeta(ctx, "settings", []byte(`{"format":2}`)))
 	check(t, s.SetMeta(ctx, "empty", nil))
+	check(t, s.SetMeta(ctx, "large", noise(1, store.MostMeta)))
+	check(t, store.BeginCrawl(ctx, s, time.Unix(1795000000, 0)))
 	discover(t, s, 3, items(0, urlOf(1), urlOf(2), urlOf(3)))
 	discover(t, s, 1, []frontier.Item{wholeItem("https://whole.example/")})
 
@@ -185,6 +187,8 @@ func wantSame(t *testing.T, got, want store.Store) {
 		end      store.Cursor
 		settings []byte
 		empty    []byte
+		large    dedup.Hash
+		crawl    store.Crawl
 		lookups  []store.Found
 	}
 	of := func(s store.Store) (a answers) {
@@ -200,6 +204,7 @@ func wantSame(t *testing.T, got, want store.Store) {
 			a.hosts[i].Rest = a.hosts[i].Rest.Lasting()
 			a.hosts[i].Rest.Blocked = a.hosts[i].Rest.Blocked.UTC()
 		}
+		a.large, a.crawl = dedup.HashOf(must(s.Meta(ctx, "large"))(t)), must(store.LastCrawl(ctx, s))(t)
 		a.settings, a.empty = must(s.Meta(ctx, "settings"))(t), must(s.Meta(ctx, "empty"))(t)
 		for _, ask := range []store.Ask{askKeys(5), askKeys(keyOf("a text")), askKeys(keyOf("third")), {Hashes: hashesOf("another hash")}, {Hashes: hashesOf("a text")}} {
 			f := lookup(t, s, ask)

@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -291,6 +292,32 @@ var contentPromises = []promise{
 		check(t, s.SetMeta(ctx, "name2", nil))
 		equal(t, "name", must(s.Meta(ctx, "name"))(t), []byte("two"))
 		equal(t, "name2", must(s.Meta(ctx, "name2"))(t), []byte{})
+	}},
+	{"large_meta_values_come_back_whole", func(t *testing.T, s store.Store) {
+		for i, size := range []int{store.MostMeta - 1, store.MostMeta, 100} {
+			value := noise(uint64(i), size)
+			check(t, s.SetMeta(ctx, "large", value))
+			if got := must(s.Meta(ctx, "large"))(t); !bytes.Equal(got, value) {
+				t.Errorf("a value of %d bytes came back as %d other bytes", size, len(got))
+			}
+		}
+	}},
+	{"the_first_crawl_has_the_number_1", func(t *testing.T, s store.Store) {
+		equal(t, "crawl", must(store.LastCrawl(ctx, s))(t), store.Crawl{Number: 1})
+	}},
+	{"each_crawl_has_a_number", func(t *testing.T, s store.Store) {
+		at := time.Date(2026, 11, 24, 9, 30, 0, 7, time.UTC)
+		check(t, store.BeginCrawl(ctx, s, at.Add(-1)))
+		equal(t, "crawl", must(store.LastCrawl(ctx, s))(t), store.Crawl{Number: 1, Began: at.Add(-1)}) // the store has no records
+		commit(t, s, page(urlOf(1)))
+		check(t, store.BeginCrawl(ctx, s, at.Add(-1)))
+		equal(t, "crawl", must(store.LastCrawl(ctx, s))(t), store.Crawl{Number: 1, Began: at.Add(-1)})
+		for range 3 { // a crawl that several runs continue is one crawl
+			check(t, store.BeginCrawl(ctx, s, at))
+			equal(t, "crawl", must(store.LastCrawl(ctx, s))(t), store.Crawl{Number: 2, Began: at})
+		}
+		check(t, store.BeginCrawl(ctx, s, at.Add(1)))
+		equal(t, "crawl", must(store.LastCrawl(ctx, s))(t), store.Crawl{Number: 3, Began: at.Add(1)})
 	}},
 	{"meta_swaps_only_what_is_there", func(t *testing.T, s store.Store) {
 		swap := func(old, value string, isNew bool, want error) {

@@ -1,0 +1,74 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"skink/internal/harmless"
+	"skink/internal/session"
+	"skink/report/audit"
+	"skink/store"
+)
+
+// sinceLast is the value of report --since that stands for the crawl before the last one.
+const sinceLast = "LAST"
+
+// A sinceCrawl is the value of report --since: the crawl before the last one, or the last crawl that had
+// ended at a time.
+type sinceCrawl struct {
+	text string
+	at   time.Time // zero: the crawl before the last one
+}
+
+// parseSinceCrawl parses a value of report --since.
+func parseSinceCrawl(text string) (sinceCrawl, error) {
+	if strings.EqualFold(text, sinceLast) {
+		return sinceCrawl{text: sinceLast}, nil
+	}
+	if at, ok := parseTime(text); ok {
+		return sinceCrawl{text, at}, nil
+	}
+	age, err := parseAge(text)
+	if err != nil {
+		return sinceCrawl{}, usagef("--since %q: try LAST, a time (2026-11-24, 2026-11-24T09:30:00Z) or an age (36h, 7d)", text)
+	}
+	return sinceCrawl{text, time.Now().Add(-age)}, nil
+}
+
+// read reads the findings of the crawl from a store. storeName is the name of the store for messages.
+func (c sinceCrawl) read(ctx context.Context, s store.Reader, h *audit.History, storeName string) (*audit.Past, error) {
+	found := h.Before()
+	if !c.at.IsZero() {
+		found = h.At(c.at)
+	}
+	if found != nil {
+		return audit.ReadPast(ctx, s, found)
+	}
+	name := ""
+	if storeName != session.DefaultStore {
+		name = " --store " + harmless.Quoted(storeName)
+	}
+	again := "skink crawl --audit --recrawl 0s" + name
+	switch {
+	case len(h.Kept) == 0:
+		return nil, fmt.Errorf("--since %s: no crawl of %s kept its findings: crawl with --audit, such as %s, and once more after the site has changed", c.text, storeName, again)
+	case !c.at.IsZero():
+		first := h.Kept[0]
+		return nil, fmt.Errorf("--since %s: no crawl that had ended at that time kept its findings: the first that did is crawl %d; try --since %s", c.text, first.Number, first.Ended.Format(time.RFC3339))
+	case h.Now.Number == 1:
+		return nil, fmt.Errorf("--since %s: %s has had only one crawl: to crawl again, run %s", c.text, storeName, again)
+	}
+	var kept []string
+	for _, k := range h.Kept {
+		if k.Number < h.Now.Number {
+			kept = append(kept, fmt.Sprintf("--since %s (crawl %d)", k.Ended.Format(time.RFC3339), k.Number))
+		}
+	}
+	try := "crawl once more with " + again
+	if len(kept) > 0 {
+		try = "try " + strings.Join(kept[max(0, len(kept)-3):], " or ")
+	}
+	return nil, fmt.Errorf("--since %s: crawl %d, the one before the last, kept no findings, because it ran without --audit: %s", c.text, h.Now.Number-1, try)
+}

@@ -1,0 +1,71 @@
+package session
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"skink/report"
+	"skink/report/audit"
+)
+
+// endCrawl finishes a crawl whose URLs were all visited: it keeps the findings, and then records that all
+// URLs to visit again were visited. If the process is killed meanwhile, the next run calls endCrawl again.
+func (r *run) endCrawl(ctx context.Context) error {
+	if err := r.keepFindings(ctx); err != nil {
+		return err
+	}
+	return writeRound(context.WithoutCancel(ctx), r.store, round{})
+}
+
+// auditMemory is the memory that an audit needs for each URL, in bytes, see package audit.
+const auditMemory = 1300
+
+// keepFindings audits the store and keeps the findings as those of its last crawl, if the options ask for
+// it. It does nothing if the findings are kept already and the store has not changed since. The crawl must
+// have ended, so that its memory is free.
+func (r *run) keepFindings(ctx context.Context) error {
+	if !r.opt.Audit {
+		return nil
+	}
+	h, err := audit.ReadHistory(ctx, r.store)
+	if err != nil {
+		return err
+	}
+	end, err := r.store.End(ctx)
+	if err != nil {
+		return err
+	}
+	if kept := h.Of(h.Now.Number); kept != nil && kept.End == end {
+		return nil
+	}
+	tally, err := r.store.Tally(ctx)
+	if err != nil {
+		return err
+	}
+	if need := auditMemory * tally.Records(); need > r.opt.Memory {
+		r.out.Say("The findings of this crawl are not kept, because an audit of %s needs more memory than --memory %s: try --memory %s.",
+			report.Counted(tally.Records(), "URL"), report.Size(r.opt.Memory), report.Size(need))
+		return nil
+	}
+	opt := audit.Options{About: report.About{Settings: r.settings}, Rule: r.rule}
+	if r.opt.Nearly != nil {
+		opt.Nearly = func(ctx context.Context) (*audit.Nearly, error) { return r.opt.Nearly(ctx, r.store, r.rule) }
+	}
+	a, err := audit.Read(ctx, r.store, opt)
+	if err == nil {
+		_, err = audit.Keep(ctx, r.store, a, time.Now())
+	}
+	if err == nil {
+		err = r.store.Sync()
+	}
+	if err != nil {
+		return fmt.Errorf("keep the findings of the audit: %w; to try again, run the same command", err)
+	}
+	if h.Before() != nil {
+		r.out.Say("Kept the findings of crawl %d. To compare them with those of crawl %d: %s --about audit --since LAST", h.Now.Number, h.Now.Number-1, r.withStore("skink report"))
+	} else {
+		r.out.Say("Kept the findings of crawl %d. To see them: %s --about audit", h.Now.Number, r.withStore("skink report"))
+	}
+	return nil
+}

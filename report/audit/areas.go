@@ -1,0 +1,157 @@
+package audit
+
+import (
+	"cmp"
+	"context"
+	"iter"
+	"net/url"
+	"slices"
+	"strings"
+
+	"skink/store"
+)
+
+// An Area is a section of a host: the URLs whose path begins with the same folder.
+type Area struct {
+	Host    string
+	Section string // path of a first folder, such as "/blog/"; "/": URLs outside such folders
+}
+
+// areaOf returns the area to which a URL belongs.
+func areaOf(rawURL string) Area {
+	p := Area{store.HostOf(rawURL), "/"}
+	if u, err := url.Parse(rawURL); err == nil {
+		if folder, _, below := strings.Cut(strings.TrimPrefix(u.EscapedPath(), "/"), "/"); below && folder != "" {
+			p.Section = "/" + folder + "/"
+		}
+	}
+	return p
+}
+
+// areas collects the areas of a site.
+type areas struct {
+	all  []Area
+	urls []int // number of URLs of each area
+	at   map[Area]int32
+}
+
+// add counts a URL, and returns the index of its area in all.
+func (p *areas) add(rawURL string) int32 {
+	area := areaOf(rawURL)
+	i, known := p.at[area]
+	if !known {
+		i = int32(len(p.all))
+		p.at[area] = i
+		p.all, p.urls = append(p.all, area), append(p.urls, 0)
+	}
+	p.urls[i]++
+	return i
+}
+
+// Hosts returns the hosts of the audited URLs, those with the most URLs first. It returns nil if
+// Options.Areas was not set.
+func (a *Audit) Hosts() []string {
+	return a.mostUsed(func(p Area) string { return p.Host })
+}
+
+// Sections returns the sections of a host, those with the most URLs first. If host is "", it returns those
+// of all hosts. It returns nil if Options.Areas was not set.
+func (a *Audit) Sections(host string) []string {
+	return a.mostUsed(func(p Area) string {
+		if host != "" && p.Host != host {
+			return ""
+		}
+		return p.Section
+	})
+}
+
+// mostUsed returns the names of areas, those with the most URLs first. Areas without a name are left out.
+func (a *Audit) mostUsed(name func(Area) string) (names []string) {
+	if a.site.areas == nil {
+		return nil
+	}
+	urls := map[string]int{}
+	for i, p := range a.site.areas.all {
+		if n := name(p); n != "" {
+			urls[n] += a.site.areas.urls[i]
+		}
+	}
+	for n := range urls {
+		names = append(names, n)
+	}
+	slices.SortFunc(names, func(a, b string) int { return cmp.Or(cmp.Compare(urls[b], urls[a]), cmp.Compare(a, b)) })
+	return names
+}
+
+// A Filter selects some rows of a finding. Fields with the zero value select all. Host and Section need
+// Options.Areas.
+type Filter struct {
+	Host, Section string
+	Change        Change
+}
+
+// matches reports whether the filter selects a row of a finding.
+func (w Filter) matches(s *site, c compared) bool {
+	if w.Change != "" && c.change != w.Change {
+		return false
+	}
+	if w.Host == "" && w.Section == "" {
+		return true
+	}
+	if s.areas == nil {
+		return false
+	}
+	p := s.areas.all[s.pages[c.page].area]
+	return (w.Host == "" || p.Host == w.Host) && (w.Section == "" || p.Section == w.Section)
+}
+
+// Select returns what a filter selects of a finding.
+func (f *Finding) Select(w Filter) Selection {
+	s := Selection{Finding: f, filter: w}
+	if f.since != nil {
+		s.difference = &Difference{}
+	}
+	for i := range f.RowCount() {
+		c := f.rowAt(i)
+		if !w.matches(f.list.audit.site, c) {
+			continue
+		}
+		s.rows++
+		if f.since == nil {
+			if i < f.Count() {
+				s.count++
+			}
+			continue
+		}
+		if c.change != "" {
+			s.difference.add(c.change)
+			if c.listed {
+				s.count++
+			}
+		}
+	}
+	return s
+}
+
+// A Selection is a finding of which a filter has selected some rows.
+type Selection struct {
+	*Finding
+	filter     Filter
+	rows       int
+	count      int
+	difference *Difference
+}
+
+// Count returns the number of selected entries, without those that [Finding.Aarea] counts.
+func (s Selection) Count() int { return s.count }
+
+// RowCount returns the number of selected rows.
+func (s Selection) RowCount() int { return s.rows }
+
+// Since returns how the selected entries differ from the crawl with which the audit is compared, or nil.
+func (s Selection) Since() *Difference { return s.difference }
+
+// Rows yields the selected rows, beginning with the row at index from.
+func (s Selection) Rows(ctx context.Context, from int) iter.Seq2[Row, error] {
+	return s.rowsWhere(ctx, from, func(c compared) bool { return s.filter.matches(s.list.audit.site, c) })
+}

@@ -1,0 +1,353 @@
+package audit
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"skink/report"
+	"skink/store"
+)
+
+// A Change tells how an entry of a finding differs from the findings of an earlier crawl.
+type Change string
+
+const (
+	New       Change = "new"       // the earlier crawl did not have the entry
+	Fixed     Change = "fixed"     // the earlier crawl had the entry, and the page no longer has the problem
+	Remaining Change = "remaining" // both crawls have the entry
+	Unchecked Change = "unchecked" // the earlier crawl had the entry, and no later visit of its page got an answer
+)
+
+// Changes are all changes, in the order in which reports show them.
+var Changes = []Change{New, Fixed, Remaining, Unchecked}
+
+// Text returns the change as reports show it to people.
+func (c Change) Text() string {
+	if c == Unchecked {
+		return "not checked"
+	}
+	return string(c)
+}
+
+// A Difference counts the entries of a finding by how they differ from an earlier crawl. New and
+// Remaining entries are in the count of the finding, and Fixed entries are not.
+type Difference struct {
+	New       int `json:"new"`
+	Fixed     int `json:"fixed"`
+	Remaining int `json:"remaining"`
+	Unchecked int `json:"unchecked"`
+}
+
+// Of returns the number of entries with a change.
+func (d *Difference) Of(c Change) int {
+	switch c {
+	case New:
+		return d.New
+	case Fixed:
+		return d.Fixed
+	case Remaining:
+		return d.Remaining
+	}
+	return d.Unchecked
+}
+
+// String returns the numbers as a sentence, such as "3 new, 1 fixed, 7 remaining, 0 not checked".
+func (d *Difference) String() string {
+	var all []string
+	for _, c := range Changes {
+		all = append(all, report.Grouped(d.Of(c))+" "+c.Text())
+	}
+	return strings.Join(all, ", ")
+}
+
+func (d *Difference) add(c Change) {
+	switch c {
+	case New:
+		d.New++
+	case Fixed:
+		d.Fixed++
+	case Remaining:
+		d.Remaining++
+	default:
+		d.Unchecked++
+	}
+}
+
+// A compared is an entry of a finding with its change. Listed is false for an entry that only the earlier
+// crawl had.
+type compared struct {
+	entry
+	change Change
+	listed bool
+}
+
+// compare computes the changes of all findings since a crawl. A finding that only one of the two audits
+// checked has no changes.
+func (a *Audit) compare(past *Past) {
+	at := make([]int32, len(past.ids)) // index in site.pages by index in past.ids
+	for i := range at {
+		at[i] = nobody
+	}
+	for i := range a.site.pages {
+		if k, known := slices.BinarySearch(past.ids, shortID(a.site.pages[i].id)); known {
+			at[k] = int32(i)
+		}
+	}
+	for _, f := range a.compared() {
+		_, checked := past.Counts[f.FullName()]
+		if checked && !slices.Contains(past.Cut, f.FullName()) {
+			f.compare(past.findings[f.FullName()], past.ids, at)
+		}
+	}
+}
+
+// compare computes the changes of the finding's entries. ids are the short ids of the pages of the
+// earlier crawl, and at are the indexes of these pages in site.pages.
+func (f *Finding) compare(past pastFinding, ids []uint64, at []int32) {
+	f.since = &Difference{}
+	add := func(e entry, c Change, listed bool) {
+		f.all = append(f.all, compared{e, c, listed})
+		f.since.add(c)
+	}
+	still := make([]bool, len(past.pages))
+	for _, e := range f.entries[:f.Count()] {
+		i, known := past.find(f.keyOf(e), ids)
+		switch {
+		case !known:
+			add(e, New, true)
+			continue
+		case f.seenAgain(at[past.pages[i]]):
+			add(e, Remaining, true)
+		default:
+			add(e, Unchecked, true)
+		}
+		still[i] = true
+	}
+	fixed := map[int32]bool{}
+	for i, page := range past.pages {
+		switch {
+		case still[i]:
+		case f.isFixed(at[page]):
+			fixed[at[page]] = true
+			add(entry{at[page], nobody}, Fixed, false)
+		default:
+			add(entry{at[page], nobody}, Unchecked, false)
+		}
+	}
+	slices.SortStableFunc(f.all, func(a, b compared) int {
+		return cmp.Compare(slices.Index(Changes, a.change), slices.Index(Changes, b.change))
+	})
+	f.all = slices.DeleteFunc(f.all, func(c compared) bool { return c.page == nobody }) // the page is no longer in the store
+	for _, e := range f.entries[f.Count():] {
+		if !fixed[e.page] {
+			f.all = append(f.all, compared{entry: e, listed: true})
+		}
+	}
+}
+
+// isFixed reports whether a page that had the problem no longer has it. The page is given by its index in
+// site.pages, and is no longer an entry of the finding that is counted. A broken URL to which no page links
+// any more is fixed even if the URL is still broken.
+func (f *Finding) isFixed(at int32) bool {
+	if f.unchecked || at == nobody {
+		return false
+	}
+	return f.seenAgain(at) || f.list.ofErrors && f.list.isApart(&f.list.audit.site.pages[at])
+}
+
+// find returns the index of the entry with a key.
+func (p *pastFinding) find(key uint64, ids []uint64) (i int, known bool) {
+	if p.keys != nil {
+		return slices.BinarySearch(p.keys, key)
+	}
+	page, known := slices.BinarySearch(ids, key)
+	if !known {
+		return 0, false
+	}
+	return slices.BinarySearch(p.pages, uint32(page))
+}
+
+// seenAgain reports whether a visit after the earlier crawl shows if the page at an index of site.pages
+// still has the problem. A page without an answer may still have it, unless the problem is the missing
+// answer.
+func (f *Finding) seenAgain(at int32) bool {
+	if at == nobody {
+		return false
+	}
+	p := &f.list.audit.site.pages[at]
+	return p.answered || p.again && f.list.ofErrors
+}
+
+// again reports whether a URL was requested after a time, and whether the answer shows the current state of
+// the page.
+func again(r *store.Record, after time.Time) (requested, answered bool) {
+	switch r.Kind {
+	case store.Blocked, store.Later, store.Skipped:
+		return false, false
+	}
+	requested = r.Visited().After(after) && r.Missed == 0
+	return requested, requested && (r.Kind != store.Error || absent(r))
+}
+
+// Since returns how the finding differs from the crawl with which the audit is compared. It returns nil if
+// the audit is compared with no crawl, or if one of the two did not check the finding.
+func (f *Finding) Since() *Difference { return f.since }
+
+// countOf returns the number of entries with a change, or of all entries if change is "".
+func (f *Finding) countOf(change Change) int64 {
+	switch {
+	case change == "":
+		return int64(f.Count())
+	case f.since == nil:
+		return 0
+	}
+	return int64(f.since.Of(change))
+}
+
+// countOf returns the number of URLs with a change in at least one finding of the list.
+func (l *List) countOf(change Change) int64 {
+	urls := map[int32]bool{}
+	for _, f := range l.Findings {
+		for _, c := range f.all {
+			if c.change == change {
+				urls[c.page] = true
+			}
+		}
+	}
+	return int64(len(urls))
+}
+
+// Note returns why the finding has no difference although the audit is compared with an earlier crawl, or
+// why the difference is not certain. It returns "" if neither is the case.
+func (f *Finding) Note() string {
+	past := f.list.audit.past
+	switch {
+	case past == nil || f.Weight == OK:
+		return ""
+	case f.since != nil && f.unseen != "" && past.Missing > 0 && f.since.New > 0:
+		return fmt.Sprintf("Not certain: crawl %d did not fetch %s of the site, so new entries may be older than that crawl.", past.Number, report.Counted(past.Missing, "URL"))
+	case f.since != nil:
+		return ""
+	case slices.Contains(past.Cut, f.FullName()):
+		return fmt.Sprintf("Not compared: crawl %d had too many pages with this finding to keep all of them.", past.Number)
+	}
+	return fmt.Sprintf("Not compared: crawl %d did not check this.", past.Number)
+}
+
+// Since returns the crawl with which the audit is compared, or nil.
+func (a *Audit) Since() *Crawl {
+	if a.past == nil {
+		return nil
+	}
+	return &a.past.Crawl
+}
+
+// History returns the crawls whose findings the store keeps, or nil if the audit has no trends.
+func (a *Audit) History() *History { return a.history }
+
+// sinceLine returns a line of text about the crawl with which the audit is compared.
+func (a *Audit) sinceLine() string {
+	return fmt.Sprintf("compared with crawl %d, which ended at %s UTC", a.past.Number, a.past.Ended.Format(time.DateTime))
+}
+
+// # Trends
+
+// trendPoints is the largest number of crawls in a trend.
+const trendPoints = 12
+
+// A Trend has the numbers of entries of a finding in successive crawls. The last number is that of the
+// audit itself.
+type Trend struct {
+	Crawls []int // numbers of the crawls
+	Counts []int // counts of the finding; -1: the crawl did not check it
+}
+
+// trendCrawls returns the kept crawls that the trends of the audit include, in addition to the audit
+// itself.
+func (a *Audit) trendCrawls() []Crawl {
+	if a.history == nil {
+		return nil
+	}
+	all := slices.DeleteFunc(slices.Clone(a.history.Kept), func(c Crawl) bool { return c.Number >= a.history.Now.Number })
+	return all[max(0, len(all)-trendPoints+1):]
+}
+
+// Trend returns the counts of the finding in the last crawls. It returns nil if no earlier crawl checked the finding.
+func (f *Finding) Trend() *Trend {
+	a := f.list.audit
+	t, checked := &Trend{}, false
+	for _, c := range a.trendCrawls() {
+		n, ok := c.Counts[f.FullName()]
+		if !ok {
+			n = -1
+		}
+		checked = checked || ok
+		t.Crawls, t.Counts = append(t.Crawls, c.Number), append(t.Counts, n)
+	}
+	if !checked || f.Weight == OK {
+		return nil
+	}
+	t.Crawls, t.Counts = append(t.Crawls, a.history.Now.Number), append(t.Counts, f.Count())
+	if f.unchecked {
+		t.Counts[len(t.Counts)-1] = -1
+	}
+	return t
+}
+
+// String returns the counts, separated by spaces. A crawl that did not check the finding has a hyphen.
+func (t *Trend) String() string {
+	if t == nil {
+		return ""
+	}
+	var all []string
+	for _, n := range t.Counts {
+		if n < 0 {
+			all = append(all, "-")
+			continue
+		}
+		all = append(all, fmt.Sprint(n))
+	}
+	return strings.Join(all, " ")
+}
+
+// Label returns the trend as a sentence, for people who do not see the drawing.
+func (t *Trend) Label() string {
+	var all []string
+	for i, n := range t.Counts {
+		if n < 0 {
+			all = append(all, fmt.Sprintf("not checked in crawl %d", t.Crawls[i]))
+			continue
+		}
+		all = append(all, fmt.Sprintf("%s in crawl %d", report.Grouped(n), t.Crawls[i]))
+	}
+	return strings.Join(all, ", ")
+}
+
+// The size of the drawing of a trend.
+const (
+	trendStep   = 8
+	trendHeight = 16
+)
+
+// Width returns the width of the drawing.
+func (t *Trend) Width() int { return trendStep * len(t.Counts) }
+
+// A TrendBar is a bar in the drawing of a trend.
+type TrendBar struct{ X, Y, Height int }
+
+// Bars returns a bar for each crawl that checked the finding. The largest count has the full height, and a
+// count of 0 has a bar of height 1.
+func (t *Trend) Bars() (all []TrendBar) {
+	most := max(1, slices.Max(t.Counts))
+	for i, n := range t.Counts {
+		if n < 0 {
+			continue
+		}
+		h := max(1, (n*trendHeight+most/2)/most)
+		all = append(all, TrendBar{i * trendStep, trendHeight - h, h})
+	}
+	return all
+}

@@ -1,0 +1,440 @@
+package audit
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"skink/dedup"
+	"skink/store"
+)
+
+// # Kept findings
+//
+// A store keeps the findings of its last [MostKept] crawls, so that an audit can be compared with that of
+// an earlier crawl. The value with the name indexName lists the crawls, with the number of entries of each
+// finding. The entries themselves are in slots, one for each crawl. There is one slot more than crawls.
+// [Keep] writes the entries to the free slot, and then replaces the index in one step. If the process is
+// killed between the two, the index still refers to the old slots. The index has a checksum of each slot,
+// so that a slot that another process has overwritten is detected. The contents of a free slot stay until the
+// slot is used again, because another worker may be writing to it. A slot consists of values of at most
+// [store.MostMeta] bytes, whose number is in the index.
+//
+// A slot contains a compressed sequence of numbers, all of them unsigned varints as in encoding/binary
+// unless stated otherwise:
+//
+//	keptVersion
+//	N, and the first eight bytes of the ids of N pages, in ascending order, as differences
+//	N, and N findings, each with
+//	  the length of its full name, and the name
+//	  1 if the finding has keys, otherwise 0
+//	  N, and for each entry the index of its page in the pages above, as differences if there are no keys
+//	  if the finding has keys: for each entry its key, 8 bytes, big-endian
+//
+// An entry is identified by its page, unless the finding has keys. The entries of such a finding are
+// groups of pages, whole hosts, or pairs of pages. A million pages with ten findings each take some ten
+// megabytes.
+//
+// If the entries of a crawl need more than keptSize bytes, Keep leaves out the findings with the most
+// entries. The index then has only the number of their entries.
+
+// MostKept is the largest number of crawls whose findings a store keeps.
+const MostKept = 30
+
+// keptSize is the largest size of the entries of one crawl, in bytes, before compression. It is a variable
+// for tests.
+var keptSize = 8 << 20
+
+const (
+	keptVersion = 1
+	indexName   = "findings"
+)
+
+// partName returns the name of a value that is a part of a slot.
+func partName(slot, part int) string { return fmt.Sprintf("%s %d.%d", indexName, slot, part) }
+
+// A Crawl is a crawl whose findings a store keeps.
+type Crawl struct {
+	store.Crawl
+	Ended   time.Time      `json:"ended"`         // when the findings were kept, in whole seconds
+	Visited time.Time      `json:"visited"`       // latest visit of any URL
+	End     store.Cursor   `json:"end"`           // position after the last change that the audit read
+	Missing int64          `json:"missing"`       // number of URLs of the site that were not fetched
+	Counts  map[string]int `json:"counts"`        // number of entries of each finding that was checked, by full name
+	Cut     []string       `json:"cut,omitempty"` // findings whose entries are not kept, because there are too many
+	Slot    int            `json:"slot"`
+	Parts   int            `json:"parts"` // number of the values of the slot
+	Sum     string         `json:"sum"`   // checksum of the slot
+}
+
+// A History lists the crawls of a store whose findings are kept.
+type History struct {
+	Now  store.Crawl // the last crawl of the store, which may still be running
+	Kept []Crawl     // in the order of their numbers
+
+	index []byte
+}
+
+// ReadHistory reads the list of crawls whose findings a store keeps.
+func ReadHistory(ctx context.Context, s interface {
+	Meta(ctx context.Context, name string) ([]byte, error)
+}) (h *History, err error) {
+	h = &History{}
+	if h.Now, err = store.LastCrawl(ctx, s); err != nil {
+		return nil, err
+	}
+	if h.index, err = s.Meta(ctx, indexName); err != nil || len(h.index) == 0 {
+		return h, err
+	}
+	text, err := store.Unpack(h.index)
+	if err == nil {
+		err = json.Unmarshal(text, &h.Kept)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the list of kept findings: %w: %v", store.ErrCorrupt, err)
+	}
+	return h, nil
+}
+
+// Of returns the kept crawl with a number, or nil if there is none.
+func (h *History) Of(number int) *Crawl {
+	for i := range h.Kept {
+		if h.Kept[i].Number == number {
+			return &h.Kept[i]
+		}
+	}
+	return nil
+}
+
+// Before returns the crawl before the last one, or nil if its findings are not kept.
+func (h *History) Before() *Crawl { return h.Of(h.Now.Number - 1) }
+
+// Last returns the last kept crawl before the last crawl of the store, or nil if there is none.
+func (h *History) Last() (last *Crawl) {
+	for i := range h.Kept {
+		if h.Kept[i].Number < h.Now.Number {
+			last = &h.Kept[i]
+		}
+	}
+	return last
+}
+
+// At returns the last crawl that had ended at a time, or nil if no crawl with kept findings had ended.
+func (h *History) At(t time.Time) (last *Crawl) {
+	for i := range h.Kept {
+		if !h.Kept[i].Ended.After(t) {
+			last = &h.Kept[i]
+		}
+	}
+	return last
+}
+
+// Keep stores the findings of an audit as those of the store's last crawl. If the findings of that crawl
+// are kept already, Keep replaces them.
+func Keep(ctx context.Context, s store.Meta, a *Audit, at time.Time) (*Crawl, error) {
+	c := Crawl{Ended: at.UTC().Truncate(time.Second), Visited: a.Last, End: a.end, Missing: a.Coverage.Missing(), Counts: map[string]int{}}
+	value, cut := a.encode()
+	for _, f := range a.compared() {
+		if !f.unchecked {
+			c.Counts[f.FullName()] = f.Count()
+		}
+	}
+	c.Cut, c.Sum = cut, sumOf(value)
+	var parts [][]byte
+	for part := range slices.Chunk(value, store.MostMeta) {
+		parts = append(parts, part)
+	}
+	c.Parts = len(parts)
+	for {
+		h, err := ReadHistory(ctx, s)
+		if err != nil {
+			return nil, err
+		}
+		c.Crawl = h.Now
+		c.Slot = h.freeSlot()
+		for i, part := range parts {
+			if err := s.SetMeta(ctx, partName(c.Slot, i), part); err != nil {
+				return nil, fmt.Errorf("keep findings: %w", err)
+			}
+		}
+		h.add(c)
+		text, err := json.Marshal(h.Kept)
+		if err != nil {
+			return nil, err
+		}
+		err = s.SwapMeta(ctx, indexName, h.index, store.Pack(text))
+		if errors.Is(err, store.ErrChanged) { // another worker has kept the findings of this crawl meanwhile
+			continue
+		}
+		if err != nil {
+			return nil, fmt.Errorf("keep findings: %w", err)
+		}
+		return &c, nil
+	}
+}
+
+// freeSlot returns the first slot that no crawl uses.
+func (h *History) freeSlot() (slot int) {
+	for slices.ContainsFunc(h.Kept, func(c Crawl) bool { return c.Slot == slot }) {
+		slot++
+	}
+	return slot
+}
+
+// add adds a crawl, and removes the crawls that are no longer kept.
+func (h *History) add(c Crawl) {
+	h.Kept = slices.DeleteFunc(h.Kept, func(old Crawl) bool { return old.Number == c.Number })
+	h.Kept = append(h.Kept, c)
+	slices.SortFunc(h.Kept, func(a, b Crawl) int { return cmp.Compare(a.Number, b.Number) })
+	h.Kept = h.Kept[max(0, len(h.Kept)-MostKept):]
+}
+
+func sumOf(value []byte) string {
+	sum := sha256.Sum256(value)
+	return hex.EncodeToString(sum[:16])
+}
+
+// compared returns the findings that audits of several crawls are compared by: all except the lists of
+// pages without a problem.
+func (a *Audit) compared() (all []*Finding) {
+	for _, l := range a.Lists {
+		for _, f := range l.Findings {
+			if f.Weight < OK {
+				all = append(all, f)
+			}
+		}
+	}
+	return all
+}
+
+// shortID returns the first eight bytes of an id, which identify a page within one store.
+func shortID(id dedup.Hash) uint64 { return binary.BigEndian.Uint64(id[:8]) }
+
+// keyOf returns the number that identifies a finding's entry in the findings of several crawls.
+func (f *Finding) keyOf(e entry) uint64 {
+	pages := f.list.audit.site.pages
+	switch {
+	case f.key != nil:
+		return f.key(e)
+	case !f.pairs:
+		return shortID(pages[e.page].id)
+	}
+	both := slices.Clone(pages[e.page].id[:])
+	if e.other != nobody {
+		both = append(both, pages[e.other].id[:]...)
+	}
+	return shortID(dedup.HashOf(both))
+}
+
+// keyed reports whether an entry of the finding is not identified by its page.
+func (f *Finding) keyed() bool { return f.key != nil || f.pairs }
+
+// A pastFinding has the entries of a finding in an earlier crawl, without repetitions.
+type pastFinding struct {
+	pages []uint32 // the page of each entry, as an index in the ids of the crawl; in ascending order if there are no keys
+	keys  []uint64 // the key of each entry, in ascending order; nil if the page identifies the entry
+}
+
+// pastOf returns the entries of a finding that are counted. ids are the sorted short ids of the pages of
+// all findings.
+func (f *Finding) pastOf(ids []uint64) (p pastFinding) {
+	type keyAndPage struct {
+		key  uint64
+		page uint32
+	}
+	all := make([]keyAndPage, 0, f.Count())
+	for _, e := range f.entries[:f.Count()] {
+		at, _ := slices.BinarySearch(ids, shortID(f.list.audit.site.pages[e.page].id))
+		all = append(all, keyAndPage{f.keyOf(e), uint32(at)})
+	}
+	slices.SortFunc(all, func(a, b keyAndPage) int { return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.page, b.page)) })
+	all = slices.CompactFunc(all, func(a, b keyAndPage) bool { return a.key == b.key })
+	for _, e := range all {
+		p.pages = append(p.pages, e.page)
+		if f.keyed() {
+			p.keys = append(p.keys, e.key)
+		}
+	}
+	return p
+}
+
+// encode returns the entries of the audit's findings as a slot contains them. cut are the names of the
+// findings that were left out.
+func (a *Audit) encode() (value []byte, cut []string) {
+	findings := slices.DeleteFunc(a.compared(), func(f *Finding) bool { return f.unchecked || f.Count() == 0 })
+	slices.SortStableFunc(findings, func(f, g *Finding) int { return cmp.Compare(f.Count(), g.Count()) })
+	for {
+		if b := a.encodeOnly(findings); len(b) <= keptSize {
+			return store.Pack(b), cut
+		}
+		last := len(findings) - 1
+		cut, findings = append(cut, findings[last].FullName()), findings[:last]
+	}
+}
+
+func (a *Audit) encodeOnly(findings []*Finding) []byte {
+	var ids []uint64
+	for _, f := range findings {
+		for _, e := range f.entries[:f.Count()] {
+			ids = append(ids, shortID(a.site.pages[e.page].id))
+		}
+		slices.Sort(ids) // after each finding, so that ids stays as small as the number of pages
+		ids = slices.Compact(ids)
+	}
+	b := binary.AppendUvarint(nil, keptVersion)
+	b = appendRising(b, ids)
+	b = binary.AppendUvarint(b, uint64(len(findings)))
+	for _, f := range findings {
+		p := f.pastOf(ids)
+		name := f.FullName()
+		b = append(binary.AppendUvarint(b, uint64(len(name))), name...)
+		if p.keys == nil {
+			b = appendRising(append(b, 0), p.pages)
+			continue
+		}
+		b = binary.AppendUvarint(append(b, 1), uint64(len(p.pages)))
+		for _, page := range p.pages {
+			b = binary.AppendUvarint(b, uint64(page))
+		}
+		for _, key := range p.keys {
+			b = binary.BigEndian.AppendUint64(b, key)
+		}
+	}
+	return b
+}
+
+// appendRising appends the number of some numbers and their differences. The numbers must ascend.
+func appendRising[N uint32 | uint64](b []byte, all []N) []byte {
+	b = binary.AppendUvarint(b, uint64(len(all)))
+	last := N(0)
+	for _, n := range all {
+		b = binary.AppendUvarint(b, uint64(n-last))
+		last = n
+	}
+	return b
+}
+
+// A Past is the findings of an earlier crawl, with their entries.
+type Past struct {
+	Crawl
+	ids      []uint64 // the short ids of the pages of all entries, in ascending order
+	findings map[string]pastFinding
+}
+
+// ReadPast reads the findings of a crawl in the history of a store.
+func ReadPast(ctx context.Context, s interface {
+	Meta(ctx context.Context, name string) ([]byte, error)
+}, c *Crawl) (*Past, error) {
+	var value []byte
+	for i := range c.Parts {
+		part, err := s.Meta(ctx, partName(c.Slot, i))
+		if err != nil {
+			return nil, fmt.Errorf("read the findings of crawl %d: %w", c.Number, err)
+		}
+		value = append(value, part...)
+	}
+	p := &Past{Crawl: *c}
+	if sumOf(value) != c.Sum || p.decode(value) != nil {
+		return nil, fmt.Errorf("the findings of crawl %d are damaged; choose another crawl: %w", c.Number, store.ErrCorrupt)
+	}
+	return p, nil
+}
+
+var errKept = errors.New("not in the form of kept findings")
+
+func (p *Past) decode(value []byte) error {
+	b, err := store.Unpack(value)
+	if err != nil {
+		return err
+	}
+	d := &decoder{b: b}
+	if d.number() != keptVersion {
+		return errKept
+	}
+	p.ids = rising[uint64](d)
+	p.findings = map[string]pastFinding{}
+	for range d.number() {
+		if d.failed {
+			return errKept
+		}
+		name := string(d.bytes(d.number()))
+		var f pastFinding
+		switch d.number() {
+		case 0:
+			f.pages = rising[uint32](d)
+		default:
+			n := d.count(9)
+			for range n {
+				f.pages = append(f.pages, uint32(d.number()))
+			}
+			for range n {
+				f.keys = append(f.keys, binary.BigEndian.Uint64(d.bytes(8)))
+			}
+		}
+		for _, page := range f.pages {
+			if int(page) >= len(p.ids) {
+				return errKept
+			}
+		}
+		p.findings[name] = f
+	}
+	if d.failed || len(d.b) > 0 {
+		return errKept
+	}
+	return nil
+}
+
+// A decoder reads the numbers of a slot. After an error, it returns zeros.
+type decoder struct {
+	b      []byte
+	failed bool
+}
+
+func (d *decoder) number() uint64 {
+	n, size := binary.Uvarint(d.b)
+	if size <= 0 {
+		d.failed, d.b = true, nil
+		return 0
+	}
+	d.b = d.b[size:]
+	return n
+}
+
+// count reads the number of values that follow, each of which takes at least the given bytes.
+func (d *decoder) count(least uint64) uint64 {
+	n := d.number()
+	if n > uint64(len(d.b))/least {
+		d.failed, d.b = true, nil
+		return 0
+	}
+	return n
+}
+
+func (d *decoder) bytes(n uint64) []byte {
+	if n > uint64(len(d.b)) {
+		d.failed, d.b = true, nil
+		return make([]byte, 8)
+	}
+	b := d.b[:n]
+	d.b = d.b[n:]
+	return b
+}
+
+// rising reads numbers that appendRising wrote.
+func rising[N uint32 | uint64](d *decoder) (all []N) {
+	n := d.count(1)
+	all = make([]N, 0, n)
+	last := N(0)
+	for range n {
+		last += N(d.number())
+		all = append(all, last)
+	}
+	return all
+}

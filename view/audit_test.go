@@ -1,0 +1,120 @@
+package view
+
+import (
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"skink/report"
+	"skink/report/audit"
+	"skink/store"
+)
+
+// twiceCrawled returns a store of two crawls. The first crawl kept its findings. Since then, one title became
+// too short, and one is no longer too short.
+func twiceCrawled(t *testing.T) store.Store {
+	t.Helper()
+	s := store.NewMemory()
+	titles := func(revisit bool, at time.Time, of map[string]string) {
+		i := 0
+		for _, path := range []string{"a.example/blog/new", "a.example/blog/fixed", "a.example/shop/same", "b.example/"} {
+			e := entryOf(t, testPage{url: "https://" + path, title: of[path], text: words(300*i, 300*i+300)}, 1)
+			e.Record.FetchedAt, e.Revisit = at.Add(time.Duration(i)*time.Second), revisit
+			e.Record.ContentType = "text/html"
+			commit(t, s, e)
+			i++
+		}
+	}
+	first := time.Date(2026, 11, 1, 9, 0, 0, 0, time.UTC)
+	long := "A title that is long enough"
+	titles(false, first, map[string]string{"a.example/blog/new": long, "a.example/blog/fixed": "short", "a.example/shop/same": "brief", "b.example/": "home"})
+	a, err := audit.Read(t.Context(), s, audit.Options{About: report.About{Settings: store.Settings{Similarity: 0.8}}})
+	if err == nil {
+		_, err = audit.Keep(t.Context(), s, a, first.Add(time.Hour))
+	}
+	if err == nil {
+		err = store.BeginCrawl(t.Context(), s, first.AddDate(0, 0, 7))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	titles(true, first.AddDate(0, 0, 7), map[string]string{"a.example/blog/new": "newer", "a.example/blog/fixed": long + " now", "a.example/shop/same": "brief", "b.example/": "home"})
+	return s
+}
+
+// audited returns the page of the audit when an audit has ended that began after the given one.
+func audited(t *testing.T, v *View, server *httptest.Server, after *audit.Audit, query string) string {
+	t.Helper()
+	get(t, server, "/audit")
+	for known := v.auditing.now(); known.what == after; known = v.auditing.now() {
+		if known.failed != nil {
+			t.Fatal(known.failed)
+		}
+		time.Sleep(time.Millisecond)
+	}
+	return get(t, server, "/audit"+query)
+}
+
+// TestAuditSince checks that the view shows which findings are new, fixed and remaining, and that the other
+// crawl can be chosen.
+func TestAuditSince(t *testing.T) {
+	v, server := newView(t, twiceCrawled(t), nil)
+	body := audited(t, v, server, nil, "")
+	row := `<td class="number few">3</td><td class="number"><b>1</b></td><td class="number">1</td><td class="number">2</td><td class="number"></td><td><svg class="trend" width="16" height="16" role="img" aria-label="3 in crawl 1, 3 in crawl 2">`
+	for _, want := range []string{"Compared with crawl 1.", row, `<option value="1" selected>crawl 1, 2026-11-01 10:00:00</option><option value="none">no crawl</option>`, `<span class="badge badge-note"><span aria-hidden="true">●</span> note</span>`} {
+		if !strings.Contains(body, want) {
+			t.Errorf("the audit does not have %q\n%s", want, body)
+		}
+	}
+	page := get(t, server, "/audit/titles.short")
+	for _, want := range []string{"1 new, 1 fixed, 2 remaining, 0 not checked.", `<bdi>fixed</bdi>`, `<bdi>new</bdi>`, "1 to 4 of 4"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the finding does not have %q\n%s", want, page)
+		}
+	}
+	before := v.auditing.now().what
+	if got := post(t, server, "/audit", url.Values{"token": {v.form}, "since": {"none"}}, ""); got != 303 {
+		t.Fatalf("the form with a choice: %d", got)
+	}
+	body = audited(t, v, server, before, "")
+	if strings.Contains(body, "Compared with crawl") || strings.Contains(body, "<th scope=\"col\" class=\"number\">New</th>") || !strings.Contains(body, `<option value="none" selected>`) {
+		t.Errorf("the audit is compared although that was not asked for\n%s", body)
+	}
+}
+
+// TestAuditFilter checks that findings can be filtered by host, section and change.
+func TestAuditFilter(t *testing.T) {
+	v, server := newView(t, twiceCrawled(t), nil)
+	audited(t, v, server, nil, "")
+	for query, want := range map[string]string{
+		"?host=a.example":                  "1 to 3 of 3",
+		"?host=b.example":                  "1 to 1 of 1",
+		"?section=%2Fblog%2F":              "1 to 2 of 2",
+		"?host=a.example&section=%2F":      "0",
+		"?section=%2Fblog%2F&change=fixed": "1 to 1 of 1",
+		"?change=remaining":                "1 to 2 of 2",
+		"?change=unchecked":                "0",
+	} {
+		page := get(t, server, "/audit/titles.short"+query)
+		overview := get(t, server, "/audit"+query)
+		if want == "0" {
+			if strings.Contains(page, "<tbody>\n<tr>") || strings.Contains(overview, `<td class="soft">titles.short</td>`) {
+				t.Errorf("%s: rows are shown\n%s", query, page)
+			}
+			continue
+		}
+		if !strings.Contains(page, want) {
+			t.Errorf("%s: the finding does not have %q\n%s", query, want, page)
+		}
+		link := `href="/audit/titles.short` + strings.ReplaceAll(query, "&", "&amp;")
+		if !strings.Contains(overview, `<td class="soft">titles.short</td>`) || !strings.Contains(strings.ReplaceAll(overview, "change=fixed&amp;section=%2Fblog%2F", "section=%2Fblog%2F&amp;change=fixed"), link) {
+			t.Errorf("%s: the audit does not have the finding with a link that keeps the filter\n%s", query, overview)
+		}
+	}
+	body := get(t, server, "/audit?host=b.example")
+	if !strings.Contains(body, `<option value="b.example" selected>`) || strings.Contains(body, `<option value="/blog/">`) {
+		t.Errorf("the form does not offer the sections of the chosen host\n%s", body)
+	}
+}
