@@ -12,7 +12,7 @@ type VerdictKind string
 const (
 	Unique VerdictKind = "unique" // duplicates no earlier page, so later pages are compared with it
 	Exact  VerdictKind = "exact"  // has the same canonical text as its leader
-	Near   VerdictKind = "near"   // its resemblance to its leader is at least Rule.Similarity
+	Near   VerdictKind = "near"   // its resemblance to its leader is at least Rule.Similarity; with Rule.Contained, its leader contains enough of it
 	Thin   VerdictKind = "thin"   // has fewer words than Rule.MinWords; a copy of an earlier page is Exact even if it is short
 )
 
@@ -24,6 +24,7 @@ const (
 	ByBands Method = "bands" // their sketches have an equal band of minima
 	BySuper Method = "super" // at least two of their six super-shingles are equal
 	ByMega  Method = "mega"  // at least one of their fifteen mega-shingles is equal
+	ByRuns  Method = "runs"  // the leader has enough of the page's sampled runs of six words
 	ByPairs Method = "pairs" // the search for all similar pairs after the crawl found them
 )
 
@@ -34,10 +35,16 @@ func (r Rule) Explain(k VerdictKind) string {
 	same := fmt.Sprintf("at least %s the same", Percent(r.Similarity))
 	switch k {
 	case Unique:
+		if r.Contained > 0 {
+			return fmt.Sprintf("no earlier page contains %s of it", Percent(r.Contained))
+		}
 		return "no earlier page is " + same
 	case Exact:
 		return "the same words as another page"
 	case Near:
+		if r.Contained > 0 {
+			return fmt.Sprintf("another page contains at least %s of it", Percent(r.Contained))
+		}
 		return same + " as another page"
 	case Thin:
 		if r.MinWords <= 1 {
