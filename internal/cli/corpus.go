@@ -245,7 +245,7 @@ func (o *corpusOut) take(r *corpus.Record, page *store.Record) error {
 func noteOf(page *store.Record) corpus.Note {
 	note := corpus.Note{Verdict: string(page.Verdict)}
 	if page.Verdict == dedup.Exact || page.Verdict == dedup.Near {
-		note.DuplicateOf, note.Resemblance = page.DuplicateOf, page.Resemblance
+		note.DuplicateOf, note.Resemblance, note.Containment = page.DuplicateOf, page.Resemblance, page.Containment
 	}
 	return note
 }
