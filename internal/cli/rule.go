@@ -64,8 +64,8 @@ func addRuleFlags(flags *pflag.FlagSet) *ruleFlags {
 	r.shingle.units = set.Shingle
 	flags.Var(similarity(&set.Similarity), "similarity",
 		fmt.Sprintf("smallest resemblance of a near-duplicate, from %.2f to 1", dedup.LeastSimilarity()))
-	flags.Var(oneOf(&r.rule, byResemblance, byContainment), "rule", "a duplicate resembles an earlier text by --similarity (resemblance), or an earlier text contains nearly all of it, as with an excerpt (containment)")
-	flags.Var(ratio(&r.containment, math.SmallestNonzeroFloat64, trying[float64]("a share above 0, up to 1")), "containment", "with --rule containment: share of the text's three-word runs that the other text must contain, up to 1")
+	flags.Var(oneOf(&r.rule, byResemblance, byContainment), "rule", "a page is a duplicate if an earlier page resembles it (resemblance), or contains nearly all of it (containment)")
+	flags.Var(ratio(&r.containment, math.SmallestNonzeroFloat64, trying[float64]("a share above 0, up to 1")), "containment", "with --rule containment: share of the page's runs of three words that the earlier page must contain, up to 1")
 	flags.Var(&r.shingle, "shingle", "length of a shingle in the unit of --unit")
 	flags.Var(oneOf(&set.Unit, string(dedup.Words), string(dedup.Chars)), "unit", "make shingles of words or of characters")
 	flags.StringVar(&set.Form, "form", set.Form, "`FORM` compare the words in this form: plain (unchanged), or some of nofunction, noadjectives, singular and stem, joined by commas")
