@@ -89,14 +89,14 @@ func (d *dedupRun) settingsOf(ctx context.Context, s store.Reader) (store.Settin
 	if err := wanted.Fits(set, d.keep.against); err != nil {
 		return set, err
 	}
-	set.Documents = wanted.Documents                      // the flag says which kinds of input files are read, whatever s contains
+	set.Documents = wanted.Documents                      // the flag selects the kinds of input files that are read, whatever s contains
 	set.Markdown, set.SkipTexts = store.NoMarkdown, false // the texts of the inputs are not stored as Markdown
 	return set, nil
 }
 
 // agree returns the rule and settings by which the inputs are judged into the store s, and writes
-// the settings to s. known holds the settings of the store of --against; if it is nil, the settings
-// come from the flags and from s, see [session.Agree].
+// the settings to s. The argument known holds the settings of the store of --against; if it is nil,
+// the settings come from the flags and from s, see [session.Agree].
 func (d *dedupRun) agree(ctx context.Context, s store.Store, name string, known *store.Settings) (dedup.Rule, store.Settings, error) {
 	if known == nil {
 		return session.Agree(ctx, s, name, d.rule.wanted())

@@ -73,7 +73,7 @@ func TestAlikeIsAJudgement(t *testing.T) {
 	})
 }
 
-// everyPair returns the clusters that result if each of the texts is compared with each other.
+// everyPair returns the clusters that result if each text is compared with every other text.
 func everyPair(t *rapid.T, rule dedup.Rule, pages []page, a *Alike, similarities []float64) *dedup.Taken {
 	sets := make([]dedup.Set, len(a.texts))
 	for i, like := range a.texts {

@@ -12,7 +12,7 @@ type progress struct {
 const (
 	allSteps       = 7
 	containedSteps = 8   // number of steps if the rule is containment
-	tellEvery      = 256 // parts of a step that are done between two reports
+	tellEvery      = 256 // number of parts of a step that are done between two reports
 )
 
 // next begins the next step, which has n parts. The caller passes the number of parts that are done
