@@ -56,8 +56,17 @@ func (r Rule) Shingles(t *Text) []uint64 { return r.Shingling.Append(nil, t) }
 func (r Rule) Set(t *Text) Set { return r.Shingling.Set(t) }
 
 // Short reports whether a text with the given number of tokens is too short to be compared. A text
-// without tokens is always too short, because any two empty texts have resemblance 1.
-func (r Rule) Short(tokens int) bool { return tokens == 0 || tokens < r.MinWords }
+// without tokens is always too short, because any two empty texts have resemblance 1. With
+// [Rule.Contained], so is a text of fewer than six words, because such a text is in many others.
+func (r Rule) Short(tokens int) bool { return tokens < r.leastWords() }
+
+// leastWords returns the number of words of the shortest text that is compared.
+func (r Rule) leastWords() int {
+	if r.Contained > 0 {
+		return max(r.MinWords, sampledRun)
+	}
+	return max(r.MinWords, 1)
+}
 
 // containedRun is the number of words in the runs that measure containment. Short runs tolerate a
 // changed word, because it breaks three runs instead of ten.

@@ -47,10 +47,10 @@ func (r Rule) Explain(k VerdictKind) string {
 		}
 		return same + " as another page"
 	case Thin:
-		if r.MinWords <= 1 {
+		if r.leastWords() == 1 {
 			return "no words to compare"
 		}
-		return fmt.Sprintf("fewer than %d words, too few to compare", r.MinWords)
+		return fmt.Sprintf("fewer than %d words, too few to compare", r.leastWords())
 	}
 	return ""
 }

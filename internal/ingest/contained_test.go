@@ -1,10 +1,12 @@
 package ingest
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
 
+	"skink/dedup"
 	"skink/internal/precedence"
 	"skink/store"
 )
@@ -84,6 +86,50 @@ func TestSourceChanges(t *testing.T) {
 	handle(t, p, article("http://a.test/1", long+part), article("http://a.test/2", part), article("http://a.test/3", part))
 	handle(t, p, again(article("http://a.test/1", long+words(4, 100)), 1))
 	want(t, s, "http://a.test/1 unique", "http://a.test/2 unique", "http://a.test/3 exact of http://a.test/2 1.000 by text")
+}
+
+// A page is compared with a limited number of leaders that have most of its samples, and with a
+// limited number of their words.
+func TestContainedIsBounded(t *testing.T) {
+	for _, c := range []struct{ leaders, words, texts int }{
+		{dedup.MaxVerify + 10, 200, dedup.MaxVerify},
+		{15, 100_000, dedup.MaxVerifyWords/100_000 + 1},
+	} {
+		s := &textCounter{Store: store.NewMemory()}
+		p := start(t, s, containing(t, .95))
+		part, rest := words(1, 160), words(2, 40)
+		for i := range c.leaders {
+			leader := judgedFile(t, p, fmt.Sprint(i), part+words(uint64(1000+i), c.words), false)
+			if err := p.commitInOrder(t.Context(), []*file{leader}); err != nil {
+				t.Fatal(err)
+			}
+			if got := leader.judgement.record.Verdict; got != dedup.Unique {
+				t.Fatalf("leader %d is %s", i, got)
+			}
+		}
+		s.texts = 0
+		p.judge.leaders = newLeaderCache(s, p.opt.Rule, 1<<20)
+		f := judgedFile(t, p, "page", part+rest, false)
+		if f.judgement.record.Verdict != dedup.Unique || s.texts != c.texts {
+			t.Errorf("the page is %s, and was compared with %d texts of %d words, want unique and %d", f.judgement.record.Verdict, s.texts, c.words, c.texts)
+		}
+		if err := p.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// A textCounter counts the texts that are read.
+type textCounter struct {
+	store.Store
+	texts int
+}
+
+func (s *textCounter) Pages(ctx context.Context, ids []dedup.Hash, want store.Want) ([]*store.Content, error) {
+	if want&store.WantText != 0 {
+		s.texts += len(ids)
+	}
+	return s.Store.Pages(ctx, ids, want)
 }
 
 // BenchmarkContained judges pages that share nothing, by both rules, and reports the number of keys
