@@ -36,7 +36,7 @@ const (
 func addKeepFlags(flags *pflag.FlagSet) *keepFlags {
 	f := &keepFlags{keep: keepFirstText}
 	flags.Var(oneOf(&f.keep, keepFirstText, keepLongestText), "keep", "keep the first or the longest text of each cluster; longest compares all texts with all others")
-	flags.StringVar(&f.against, "against", "", "`DIR` drop texts that duplicate a text in this store, too; the store is not changed")
+	flags.StringVar(&f.against, "against", "", "`DIR` also drop texts that duplicate a text in this store, which is not changed")
 	return f
 }
 
@@ -47,11 +47,11 @@ func (f *keepFlags) longest() bool { return f.keep == keepLongestText }
 func (f *keepFlags) check(d *dedupFlags) error {
 	switch {
 	case f.longest() && d.store != "":
-		return usagef("--keep longest and --store exclude each other, because a store keeps verdicts in the order of reading")
+		return usagef("--keep longest and --store cannot be used together, because a store keeps verdicts in the order of reading")
 	case f.longest() && d.pairs:
 		return usagef("--pairs keeps and drops nothing: omit --keep")
 	case f.against != "" && d.store != "":
-		return usagef("--against and --store exclude each other: --against does not change a store, --store adds to one")
+		return usagef("--against and --store cannot be used together: --against does not change a store, --store adds to one")
 	case f.against != "" && (d.pairs || f.longest()):
 		return usagef("--against compares texts in the order of the input: omit --pairs and --keep longest")
 	}

@@ -97,8 +97,8 @@ func onOff(on bool) string {
 
 // Values of the flag --on-duplicate: which data of a duplicate page the store keeps.
 const (
-	Tag  = "tag"  // the text and the record
-	Skip = "skip" // only the record
+	Tag  = "tag"  // keep the text and the record of a duplicate
+	Skip = "skip" // keep only the record of a duplicate
 )
 
 // OnDuplicate returns the value of --on-duplicate for a store that does or does not skip the texts
@@ -139,7 +139,7 @@ func RuleOf(set store.Settings) (dedup.Rule, error) {
 		return dedup.Rule{}, usagef("--form: %w", err)
 	}
 	if set.MinWords < 0 {
-		return dedup.Rule{}, usagef("--min-words %d: try 0 to compare all pages with words", set.MinWords)
+		return dedup.Rule{}, usagef("--min-words %d: must be 0 or more; 0 compares all pages that have a word", set.MinWords)
 	}
 	rule, err := dedup.NewRule(set.Similarity, set.Scheme, set.MinWords)
 	if err != nil {

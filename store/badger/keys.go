@@ -11,7 +11,7 @@ import (
 	"skink/store"
 )
 
-// # The layout on disk, version 7
+// # The layout on disk, version 8
 //
 // The head of badger's MANIFEST has a number for the application. Its high byte identifies skink,
 // and its low byte is the version of the layout. So the first eight bytes of that file show which
@@ -33,7 +33,7 @@ import (
 //	l HOST 00 DUE8 SEQ8        → a pending URL that must not be fetched before DUE,
 //	                             nanoseconds since 1970: its priority as in q (a byte),
 //	                             its depth (a varint), then the same value as in q
-//	m NAME                     → a named value, as the caller passed it
+//	m NAME                     → a named value, as [store.Pack] makes it
 //	v NAME                     → a copy of m NAME, far from it, so that the loss of
 //	                             one block does not lose the settings
 //	q HOST 00 PRIO1 DEPTH4 SEQ8 → a pending URL, as [encodeItem] writes it. PRIO is its
@@ -52,8 +52,7 @@ import (
 //	                             adds to the index
 //	z BLOCK8 o NUM8 PART2      → the page's links as [store.PackLinks] made them, cut
 //	                             into pieces
-//	z BLOCK8 r NUM8            → HASH16, the text hash under which copies find the
-//	                             page, or zero; then JSON of [store.Record]
+//	z BLOCK8 r NUM8            → a [store.Record] as [encodeRecord] writes it
 //	z BLOCK8 s NUM8            → the page's id, the hash of its canonical text, its
 //	                             84 minima, 4 bytes each, little-endian
 //	z BLOCK8 t NUM8 PART2      → the text as [store.Pack] or [store.PackMarked] made
@@ -90,7 +89,7 @@ import (
 // The keys written before it (t, s, o, j, and the u and q of links) may exist without it after a
 // crash. Such texts, sketches and links are never read, and such postings are ignored.
 const (
-	layoutVersion = 7
+	layoutVersion = 8
 	skinkMagic    = 0x5C
 
 	keyCounters byte = 'c'
@@ -103,9 +102,9 @@ const (
 	keyQueue    byte = 'q'
 	keyURL      byte = 'u'
 	keyMetaCopy byte = 'v'
-	keyBlock    byte = 'z' // no other letter may come after it
+	keyBlock    byte = 'z' // the greatest of these letters, so all other keys come before these keys
 
-	// The letters of keys inside a block.
+	// These are the letters of keys inside a block.
 	keyJournal byte = 'j'
 	keyOut     byte = 'o'
 	keyRecord  byte = 'r'
@@ -113,8 +112,8 @@ const (
 	keyText    byte = 't'
 )
 
-// pagesInBlock makes a block as large as a few of badger's tables. A table that straddles two
-// letters of a block makes badger rewrite no more than that block.
+// pagesInBlock makes a block as large as a few of badger's tables. If a table contains keys with
+// two letters of one block, badger rewrites no more than that block.
 const pagesInBlock = 4096
 
 // partSize is the greatest size in bytes of one piece of a text or of links. Ten such pieces would
@@ -218,9 +217,9 @@ func lastNum(key []byte) uint64 { return binary.BigEndian.Uint64(key[len(key)-8:
 // known is the value of a u key. The zero value means that nothing is known of the URL.
 type known struct {
 	state frontier.State
-	num   uint64 // visit number of its record; 0: it has none
+	num   uint64 // visit number of the URL's record; 0: the URL has no record
 	place place  // position in the host's queue while the URL is pending; afterwards only the depth is valid
-	url   string // "" if a record is all that is known
+	url   string // "" if only the record of the URL is known
 }
 
 // The first byte of an encoded known is the state, with two more bits.
@@ -277,16 +276,16 @@ func decodeKnown(b []byte) (k known, err error) {
 	return k, whole(d)
 }
 
-// Bits of the first byte of an encoded item. Each bit means that the item has the field. The fields
-// follow in this order.
+// These are the bits of the first byte of an encoded item. Each bit means that the item has the
+// field. The fields follow in this order.
 const (
-	itemHops     = 1 << iota // a varint
-	itemTries                // a varint
-	itemVia                  // a length (varint) and as many bytes
-	itemKind                 // a byte
-	itemDue                  // nanoseconds since 1970, 8 bytes
-	itemETag                 // in the same form as itemVia
-	itemModified             // in the same form as itemVia
+	itemHops     = 1 << iota // Hops as a varint
+	itemTries                // Tries as a varint
+	itemVia                  // Via as its length (a varint) and its bytes
+	itemKind                 // Kind as a byte
+	itemDue                  // Due as nanoseconds since 1970, 8 bytes
+	itemETag                 // ETag in the same form as Via
+	itemModified             // Modified in the same form as Via
 )
 
 // encodeItem encodes an item without its priority and depth, which [encodeQueued] adds if the key

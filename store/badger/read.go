@@ -1,7 +1,6 @@
 package badger
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -18,9 +17,9 @@ import (
 // # Reading
 //
 // Badger keeps versions: a transaction that only reads sees the store as it was when the
-// transaction began, whatever is written meanwhile. A reader has such a transaction, so all of its
-// answers are consistent. The methods of Store make a reader for a single call. [Store.Snapshot]
-// makes one for many calls.
+// transaction began, whatever is written in the meantime. A reader has such a transaction, so all
+// of its answers are consistent. The methods of Store make a reader for a single call.
+// [Store.Snapshot] makes one for many calls.
 
 // A reader answers from one transaction.
 type reader struct {
@@ -83,13 +82,6 @@ func recordAt(txn *badgerdb.Txn, num uint64) (*store.Record, error) {
 		return err
 	})
 	return r, err
-}
-
-func decodeRecord(value []byte) (*store.Record, error) {
-	if len(value) < hashSize {
-		return nil, store.ErrCorrupt
-	}
-	return store.UnpackRecord(value[hashSize:])
 }
 
 // sketchAt returns the sketch of visit num, with the id and the text hash of its page.
@@ -177,8 +169,8 @@ func (r reader) Meta(_ context.Context, name string) (value []byte, err error) {
 
 func meta(txn *badgerdb.Txn, name string) (value []byte, err error) {
 	_, err = get(txn, key1(keyMeta, name), func(b []byte) error {
-		value = append([]byte{}, b...) // not nil, because nil would mean that the value was never set
-		return nil
+		value, err = unpackMeta(b)
+		return err
 	})
 	return value, err
 }
@@ -196,7 +188,18 @@ func (s *Store) SetMeta(ctx context.Context, name string, value []byte) error {
 // setMeta writes a named value under two keys that are far apart, so that one damaged block does
 // not destroy both, see mend.go.
 func (b *batch) setMeta(name string, value []byte) error {
-	return errors.Join(b.set(key1(keyMeta, name), bytes.Clone(value)), b.set(key1(keyMetaCopy, name), bytes.Clone(value)))
+	packed := store.Pack(value)
+	return errors.Join(b.set(key1(keyMeta, name), packed), b.set(key1(keyMetaCopy, name), packed))
+}
+
+// unpackMeta returns the named value in an m key. It never returns nil without an error, because nil
+// would mean that the value was never set.
+func unpackMeta(packed []byte) ([]byte, error) {
+	value, err := store.Unpack(packed)
+	if value == nil {
+		value = []byte{}
+	}
+	return value, err
 }
 
 // SwapMeta sets a named value if its current value equals old.
@@ -222,7 +225,7 @@ func (s *Store) SwapMeta(ctx context.Context, name string, old, value []byte) er
 }
 
 // A Snapshot is the state of the store between two writes. All of its answers are consistent,
-// whatever is written meanwhile. Data that is overwritten stays on disk until the snapshot is
+// whatever is written in the meantime. Data that is overwritten stays on disk until the snapshot is
 // closed. Only one goroutine at a time may use a snapshot.
 type Snapshot struct {
 	reader
