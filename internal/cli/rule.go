@@ -97,7 +97,7 @@ func (r *ruleFlags) keeps() store.Markdown {
 func (r *ruleFlags) check() error {
 	switch {
 	case r.flags.Changed("containment") && r.rule != byContainment:
-		return usagef("--containment needs --rule containment: give both")
+		return usagef("--containment requires --rule containment")
 	case r.rule == byContainment && r.flags.Changed("form"):
 		return usagef("--rule containment compares unchanged texts: omit --form")
 	}
