@@ -34,8 +34,8 @@ type Rule struct {
 	Scheme     Scheme    // defines how candidates are found
 
 	// Contained is the least share of a page's runs of three words that must be in the page it
-	// duplicates, 0 to 1. If it is not 0, it decides alone, and the fields Scheme and Similarity have
-	// no effect on which pages are duplicates, see [Rule.Contains].
+	// duplicates, 0 to 1. If it is not 0, containment decides alone, and the fields Scheme and Similarity have
+	// no effect on which pages are duplicates; see [Rule.Contains].
 	Contained float64
 }
 
@@ -168,7 +168,7 @@ type Verdict struct {
 	Leader      uint64  // number of the leader that the page duplicates; 0 if none
 	DuplicateOf string  // name of that leader; "" if none
 	Resemblance float64 // exact resemblance to the leader, 0 to 1
-	Method      Method  // how the leader was found
+	Method      Method  // way in which the leader was found
 	Containment float64 // with [Rule.Contained]: share of the page's runs of three words that are in the leader; 0 if the page is not near
 }
 

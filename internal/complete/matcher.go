@@ -20,7 +20,7 @@ const cacheBytes = 64 << 20
 type matcher struct {
 	w     *Whole
 	join  *dedup.Join // join of the texts without repeated blocks, or of the whole text if a text was not shortened
-	mixed *dedup.Join // join of whole texts, see joinMixed; nil if no pair needs it
+	mixed *dedup.Join // join of whole texts; see joinMixed; nil if no pair needs it
 	sets  *lru.Cache[part, dedup.Set]
 	canon dedup.Text
 }
@@ -156,7 +156,7 @@ func (c *matcher) isMixed(a, b int) bool {
 }
 
 // resembles returns the exact resemblance of the texts a and b without the blocks that hosts
-// repeat. If only one of them can be shortened, it compares the whole texts, see boilerplate.go.
+// repeat. If only one of them can be shortened, it compares the whole texts; see boilerplate.go.
 // The result ok is false if the resemblance is less than t.
 func (c *matcher) resembles(ctx context.Context, a, b int, t float64) (resemblance float64, ok bool, err error) {
 	c.w.compared++
