@@ -34,8 +34,8 @@ type Rule struct {
 	Scheme     Scheme    // defines how candidates are found
 
 	// Contained is the least share of a page's runs of three words that must be in the page it
-	// duplicates, 0 to 1. If it is not 0, containment decides alone, and the fields Scheme and Similarity have
-	// no effect on which pages are duplicates; see [Rule.Contains].
+	// duplicates, 0 to 1. If it is not 0, containment decides alone, and the fields Scheme and
+	// Similarity have no effect on which pages are duplicates; see [Rule.Contains].
 	Contained float64
 }
 
