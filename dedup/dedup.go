@@ -22,7 +22,8 @@
 // The set becomes a sketch of 84 minima ([Sketch]), and the sketch becomes a few keys
 // ([Scheme.Keys]). Pages that resemble each other are likely to share a key, so an index by key
 // finds candidates. Exact resemblance decides about each candidate ([Rule.Judge]). The sketch only
-// selects the pages to compare.
+// selects the pages to compare. A rule with [Rule.Contained] finds excerpts. Its keys are sampled
+// runs of words ([Rule.Keys]), and exact containment decides ([Rule.Contains]).
 //
 // The method is Broder's ("On the resemblance and containment of documents", 1997; Broder,
 // Glassman, Manasse and Zweig, "Syntactic clustering of the Web", 1997). Super- and mega-shingles
@@ -35,7 +36,7 @@
 //   - all measures of the literature ([Compare]);
 //   - the passages that two texts share ([Passages]);
 //   - the published systems by name ([Profiles]);
-//   - clusters over all pages ([Clusters]);
+//   - clusters over all pages ([Clusters]), with all similar pairs ([Join]) or all excerpts ([Excerpts]);
 //   - the search for the form, shingle and threshold that fit labelled pairs ([Tune]).
 //
 // The package does not judge meaning. A translation, a summary or a thorough rewrite shares no

@@ -1,6 +1,8 @@
 package dedup
 
 import (
+	"cmp"
+	"slices"
 	"sync"
 
 	"skink/internal/language"
@@ -11,11 +13,9 @@ import (
 // Several goroutines may use an Index. If equal texts are added at once, exactly one is unique.
 //
 // An Index keeps the hash of every text. For a text that duplicates no earlier one, it also keeps
-// the shingles, some 10 KB for a text of a thousand words. Nothing is ever removed. If a collection
-// outgrows the memory, use skink dedup, which has its index on disk.
-//
-// An Index ignores [Rule.Contained], which compares runs of three words of two texts. An Index
-// keeps neither the texts nor these runs.
+// the shingles, some 10 KB for a text of a thousand words, and as much again for [Rule.Contained].
+// Nothing is ever removed. If a collection outgrows the memory, use skink dedup, which has its index
+// on disk.
 type Index struct {
 	rule  Rule
 	canon sync.Pool // contains *Text values
@@ -43,6 +43,7 @@ type leader struct {
 	id     string
 	sketch Sketch
 	set    Set
+	runs   Set // see [Runs]; nil without [Rule.Contained]
 }
 
 // NewIndex returns an empty index. The rule must come from [NewRule].
@@ -77,6 +78,7 @@ type subject struct {
 	hash   Hash
 	sketch Sketch
 	set    Set
+	runs   Set // see [Runs]; nil without [Rule.Contained]
 	keys   []uint64
 }
 
@@ -95,7 +97,10 @@ func (x *Index) read(text string) (s subject) {
 	if !x.rule.Short(s.tokens) {
 		s.set = x.rule.Set(canon)
 		s.sketch = NewSketch(s.set)
-		s.keys = x.rule.Scheme.Keys(nil, &s.sketch)
+		s.keys = x.rule.Keys(nil, canon, &s.sketch)
+		if x.rule.Contained > 0 {
+			s.runs = Runs(canon, text)
+		}
 	}
 	return s
 }
@@ -111,22 +116,50 @@ func (x *Index) judge(s *subject) Verdict {
 	if x.rule.Short(s.tokens) {
 		return Verdict{Kind: Thin}
 	}
-	return x.rule.Judge(s.set, x.rule.Shortlist(x.candidates(s), s.tokens))
+	short := x.rule.Shortlist(x.candidates(s), s.tokens)
+	if x.rule.Contained > 0 {
+		return x.contained(s, short)
+	}
+	return x.rule.Judge(s.set, short)
+}
+
+// contained judges a subject by containment: its leader is the first candidate that contains enough
+// of it. The caller must hold x.mu.
+func (x *Index) contained(s *subject, short []Candidate) Verdict {
+	words := 0
+	for _, c := range short {
+		at, _ := slices.BinarySearchFunc(x.leaders, c.Num, func(l *leader, num uint64) int { return cmp.Compare(l.num, num) })
+		l := x.leaders[at]
+		if share, ok := x.rule.Contains(s.runs, l.runs); ok {
+			return Verdict{Kind: Near, Leader: l.num, DuplicateOf: l.id, Resemblance: Resemblance(s.set, l.set), Method: ByRuns, Containment: share}
+		}
+		if words += len(l.runs); words > MaxVerifyWords {
+			break
+		}
+	}
+	return Verdict{Kind: Unique}
 }
 
 // candidates returns the leaders that share enough keys with the subject. The caller must hold
 // x.mu.
 func (x *Index) candidates(s *subject) (all []Candidate) {
 	shared := map[uint64]int{} // maps the index of a leader to the number of keys that it shares with the subject
-	for _, key := range s.keys {
+	asked, meet := x.rule.Asked(s.keys)
+	for _, key := range asked {
 		list := x.postings[key]
 		for _, l := range list[:min(len(list), MaxPosting)] {
 			shared[l.place]++
 		}
 	}
-	for _, place := range Met(shared, x.rule.Scheme.Meet()) {
+	for _, place := range Met(shared, meet) {
 		l := x.leaders[place]
-		all = append(all, Candidate{Num: l.num, Name: l.id, Estimate: Estimate(&s.sketch, &l.sketch), Set: l.set})
+		c := Candidate{Num: l.num, Name: l.id, Set: l.set}
+		if x.rule.Contained > 0 {
+			c.Estimate = float64(shared[place])
+		} else {
+			c.Estimate = Estimate(&s.sketch, &l.sketch)
+		}
+		all = append(all, c)
 	}
 	return all
 }
@@ -141,7 +174,7 @@ func (x *Index) keep(id string, s *subject, v Verdict) {
 	if v.Kind != Unique {
 		return
 	}
-	l := &leader{x.added, uint64(len(x.leaders)), id, s.sketch, s.set}
+	l := &leader{x.added, uint64(len(x.leaders)), id, s.sketch, s.set, s.runs}
 	x.leaders = append(x.leaders, l)
 	for _, key := range s.keys {
 		x.postings[key] = append(x.postings[key], l)

@@ -34,7 +34,8 @@ type Rule struct {
 	Scheme     Scheme    // defines how candidates are found
 
 	// Contained is the least share of a page's runs of three words that must be in the page it
-	// duplicates, 0 to 1; see [Rule.Loses]. If it is 0, resemblance alone decides.
+	// duplicates, 0 to 1. If it is not 0, containment decides alone, and the fields Scheme and
+	// Similarity have no effect on which pages are duplicates; see [Rule.Contains].
 	Contained float64
 }
 
@@ -55,25 +56,34 @@ func (r Rule) Shingles(t *Text) []uint64 { return r.Shingling.Append(nil, t) }
 func (r Rule) Set(t *Text) Set { return r.Shingling.Set(t) }
 
 // Short reports whether a text with the given number of tokens is too short to be compared. A text
-// without tokens is always too short, because any two empty texts have resemblance 1.
-func (r Rule) Short(tokens int) bool { return tokens == 0 || tokens < r.MinWords }
+// without tokens is always too short, because any two empty texts have resemblance 1. With
+// [Rule.Contained], so is a text of fewer than six words, because such a text is in many others.
+func (r Rule) Short(tokens int) bool { return tokens < r.leastWords() }
+
+// leastWords returns the number of words of the shortest text that is compared.
+func (r Rule) leastWords() int {
+	if r.Contained > 0 {
+		return max(r.MinWords, sampledRun)
+	}
+	return max(r.MinWords, 1)
+}
 
 // containedRun is the number of words in the runs that measure containment. Short runs tolerate a
 // changed word, because it breaks three runs instead of ten.
 const containedRun = 3
 
-// Loses reports whether text would be lost if a page were dropped in favour of another. page and
-// kept are the [Runs] of the two pages. Text is lost if the share of page that is in kept is less
-// than [Rule.Contained]. Two pages may resemble each other enough although each has a paragraph of
-// its own. A corpus without one of these pages loses that paragraph. The measure is exact and
-// one-sided: a page may be dropped in favour of a longer page that contains it, but not the other
-// way round.
-func (r Rule) Loses(page, kept Set) bool {
-	return r.Contained > 0 && Containment(page, kept) < r.Contained
+// Contains returns the share of a page's runs of three words that are in a source, and whether this
+// share is at least [Rule.Contained]. page and source are the [Runs] of the two pages. Two pages may
+// resemble each other although each has a paragraph of its own. A corpus without one of these pages
+// loses that paragraph. Containment is exact and one-sided: a page may be dropped in favour of a
+// longer page that contains it, but not the other way round.
+func (r Rule) Contains(page, source Set) (share float64, ok bool) {
+	share = Containment(page, source)
+	return share, share >= r.Contained
 }
 
-// Runs returns the set of the runs of three words in a text, for [Rule.Loses]. The words are those
-// of plain canonical text. Runs uses the memory of t.
+// Runs returns the set of the runs of three words in a text, for [Rule.Contains]. The words are
+// those of plain canonical text. Runs uses the memory of t.
 func Runs(t *Text, text string) Set {
 	t.Read(t.copied(text))
 	return t.Set(containedRun)
@@ -117,7 +127,7 @@ func Met(shared map[uint64]int, meet int) []uint64 {
 type Candidate struct {
 	Num      uint64  // number of the leader; earlier leaders have lower numbers
 	Name     string  // URL or other name of the leader, which becomes Verdict.DuplicateOf
-	Estimate float64 // estimated resemblance of page and leader from their sketches, 0 to 1
+	Estimate float64 // estimated resemblance of page and leader from their sketches, 0 to 1; with [Rule.Contained], the number of the keys looked up that the leader has
 	Set      Set     // shingles of the leader, which only Judge needs
 }
 
@@ -127,10 +137,14 @@ type Candidate struct {
 // equally long, so the length of the page tells how many candidates have [MaxVerifyWords] words.
 // The result has at most that many candidates, but at least one and at most [MaxVerify]. It may
 // lack the page's best leader, if the estimate for that leader is too low or many others have
-// better estimates.
+// better estimates. With [Rule.Contained], no estimate is too low, and the length of the page tells
+// nothing about the candidates. So the caller must stop after [MaxVerifyWords] words.
 func (r Rule) Shortlist(all []Candidate, words int) []Candidate {
 	least := r.Similarity - 3*StandardError(r.Similarity)
 	most := min(max(MaxVerifyWords/max(words, 1), 1), MaxVerify)
+	if r.Contained > 0 {
+		least, most = 0, MaxVerify
+	}
 	before := func(a, b Candidate) int {
 		return cmp.Or(cmp.Compare(b.Estimate, a.Estimate), cmp.Compare(a.Num, b.Num))
 	}
@@ -155,6 +169,7 @@ type Verdict struct {
 	DuplicateOf string  // name of that leader; "" if none
 	Resemblance float64 // exact resemblance to the leader, 0 to 1
 	Method      Method  // way in which the leader was found
+	Containment float64 // with [Rule.Contained]: share of the page's runs of three words that are in the leader; 0 if the page is not near
 }
 
 // Judge compares a page exactly with its candidates. If the page is near, the verdict names the
@@ -164,7 +179,7 @@ func (r Rule) Judge(page Set, candidates []Candidate) Verdict {
 	best := Verdict{Kind: Unique}
 	for _, c := range candidates {
 		if got, ok := Resembles(page, c.Set, max(r.Similarity, best.Resemblance)); ok {
-			best = Better(best, Verdict{Near, c.Num, c.Name, got, r.Scheme.Method()})
+			best = Better(best, Verdict{Kind: Near, Leader: c.Num, DuplicateOf: c.Name, Resemblance: got, Method: r.Scheme.Method()})
 		}
 	}
 	return best

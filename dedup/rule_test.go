@@ -22,10 +22,10 @@ func TestJudge(t *testing.T) {
 	}{
 		{"nobody", nil, Verdict{Kind: Unique}},
 		{"not similar enough", []Candidate{{Num: 1, Name: "1", Set: Set{1, 7, 8}}}, Verdict{Kind: Unique}},
-		{"just similar enough", []Candidate{{Num: 1, Name: "1", Set: Set{1, 2}}}, Verdict{Near, 1, "1", .5, ByBands}},
-		{"the most similar", []Candidate{{Num: 1, Name: "1", Set: Set{1, 2}}, {Num: 2, Name: "2", Set: Set{1, 2, 3}}}, Verdict{Near, 2, "2", .75, ByBands}},
-		{"the earliest of equals", []Candidate{{Num: 5, Name: "5", Set: Set{1, 2, 3}}, {Num: 4, Name: "4", Set: Set{2, 3, 4}}}, Verdict{Near, 4, "4", .75, ByBands}},
-		{"the same shingles in another text", []Candidate{{Num: 3, Name: "3", Set: page}}, Verdict{Near, 3, "3", 1, ByBands}},
+		{"just similar enough", []Candidate{{Num: 1, Name: "1", Set: Set{1, 2}}}, Verdict{Near, 1, "1", .5, ByBands, 0}},
+		{"the most similar", []Candidate{{Num: 1, Name: "1", Set: Set{1, 2}}, {Num: 2, Name: "2", Set: Set{1, 2, 3}}}, Verdict{Near, 2, "2", .75, ByBands, 0}},
+		{"the earliest of equals", []Candidate{{Num: 5, Name: "5", Set: Set{1, 2, 3}}, {Num: 4, Name: "4", Set: Set{2, 3, 4}}}, Verdict{Near, 4, "4", .75, ByBands, 0}},
+		{"the same shingles in another text", []Candidate{{Num: 3, Name: "3", Set: page}}, Verdict{Near, 3, "3", 1, ByBands, 0}},
 	} {
 		if got := rule.Judge(page, c.with); got != c.want {
 			t.Errorf("%s: %+v, want %+v", c.why, got, c.want)
@@ -45,14 +45,14 @@ func TestShort(t *testing.T) {
 }
 
 func TestCopy(t *testing.T) {
-	near := Verdict{Near, 3, "3", .9, ByBands}
+	near := Verdict{Near, 3, "3", .9, ByBands, 0}
 	for _, c := range []struct {
 		first, want Verdict
 	}{
-		{Verdict{Kind: Unique}, Verdict{Exact, 7, "7", 1, ByText}},
-		{Verdict{Kind: Thin}, Verdict{Exact, 7, "7", 1, ByText}},
+		{Verdict{Kind: Unique}, Verdict{Exact, 7, "7", 1, ByText, 0}},
+		{Verdict{Kind: Thin}, Verdict{Exact, 7, "7", 1, ByText, 0}},
 		{near, near},
-		{Verdict{Exact, 2, "2", 1, ByText}, Verdict{Exact, 2, "2", 1, ByText}},
+		{Verdict{Exact, 2, "2", 1, ByText, 0}, Verdict{Exact, 2, "2", 1, ByText, 0}},
 	} {
 		if got := Copy(7, "7", c.first); got != c.want {
 			t.Errorf("copy of a %s page: %+v, want %+v", c.first.Kind, got, c.want)

@@ -12,7 +12,7 @@ type VerdictKind string
 const (
 	Unique VerdictKind = "unique" // the page duplicates no earlier page, so later pages are compared with it
 	Exact  VerdictKind = "exact"  // the page has the same canonical text as its leader
-	Near   VerdictKind = "near"   // the page's resemblance to its leader is at least Rule.Similarity
+	Near   VerdictKind = "near"   // the page's resemblance to its leader is at least Rule.Similarity; with Rule.Contained, the leader contains enough of the page
 	Thin   VerdictKind = "thin"   // the page has fewer words than Rule.MinWords; a copy of an earlier page is Exact even if it is short
 )
 
@@ -24,6 +24,7 @@ const (
 	ByBands Method = "bands" // the sketches of the page and its leader have an equal band of minima
 	BySuper Method = "super" // at least two of the six super-shingles of the page and its leader are equal
 	ByMega  Method = "mega"  // at least one of the fifteen mega-shingles of the page and its leader is equal
+	ByRuns  Method = "runs"  // the leader has enough of the page's sampled runs of six words
 	ByPairs Method = "pairs" // the page and its leader were found by the search for all similar pairs after the crawl
 )
 
@@ -33,16 +34,22 @@ const (
 func (r Rule) Explain(k VerdictKind) string {
 	switch k {
 	case Unique:
+		if r.Contained > 0 {
+			return fmt.Sprintf("no earlier page contains %s of it", Percent(r.Contained))
+		}
 		return fmt.Sprintf("no earlier page is at least %s the same", Percent(r.Similarity))
 	case Exact:
 		return "the same words as another page"
 	case Near:
+		if r.Contained > 0 {
+			return fmt.Sprintf("another page contains at least %s of it", Percent(r.Contained))
+		}
 		return fmt.Sprintf("at least %s the same as another page", Percent(r.Similarity))
 	case Thin:
-		if r.MinWords <= 1 {
+		if r.leastWords() == 1 {
 			return "no words to compare"
 		}
-		return fmt.Sprintf("fewer than %d words, too few to compare", r.MinWords)
+		return fmt.Sprintf("fewer than %d words, too few to compare", r.leastWords())
 	}
 	return ""
 }

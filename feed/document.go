@@ -38,6 +38,7 @@ type Document struct {
 	DuplicateOf    string            `json:"duplicate_of,omitempty"`
 	DuplicateOfID  dedup.Hash        `json:"duplicate_of_id,omitzero"`
 	Resemblance    float64           `json:"resemblance,omitzero"`
+	Containment    float64           `json:"containment,omitzero"`
 	NoIndex        bool              `json:"noindex,omitempty"`
 
 	Change   store.ChangeKind `json:"change,omitempty"`
@@ -71,6 +72,7 @@ func documentOf(r *store.Record) Document {
 	}
 	if r.Verdict == dedup.Exact || r.Verdict == dedup.Near {
 		d.DuplicateOf, d.DuplicateOfID, d.Resemblance = r.DuplicateOf, r.Leader, r.Resemblance
+		d.Containment = r.Containment
 	}
 	return d
 }

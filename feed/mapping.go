@@ -31,6 +31,7 @@ var mapped = map[string]map[string]any{
 	"duplicate_of":    keyword,
 	"duplicate_of_id": {"type": "keyword"},
 	"resemblance":     {"type": "double"},
+	"containment":     {"type": "double"},
 	"noindex":         {"type": "boolean"},
 	"rendered":        {"type": "boolean"},
 	"change":          {"type": "keyword"},

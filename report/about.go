@@ -50,6 +50,9 @@ func (a *About) Lines() (lines []string) {
 func (a *About) settings() string {
 	s := a.Settings
 	line := fmt.Sprintf("similarity %v, min-words %d, shingle %d, scheme %s", s.Similarity, s.MinWords, s.Shingle, s.Scheme)
+	if s.Contained > 0 {
+		line = fmt.Sprintf("rule containment, containment %v, ", s.Contained) + line
+	}
 	if s.Form != "" {
 		line += ", form " + s.Form
 	}

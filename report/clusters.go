@@ -20,7 +20,7 @@ func (src stored) Clusters(ctx context.Context) iter.Seq2[Cluster, error] {
 			yield(Cluster{}, err)
 			return
 		}
-		minWords, err := minWordsOf(ctx, src.s)
+		set, err := settingsOf(ctx, src.s)
 		if err != nil {
 			yield(Cluster{}, err)
 			return
@@ -30,20 +30,20 @@ func (src stored) Clusters(ctx context.Context) iter.Seq2[Cluster, error] {
 				yield(Cluster{}, err)
 				return
 			}
-			if !src.yieldBatch(ctx, order, minWords, some, yield) {
+			if !src.yieldBatch(ctx, order, set, some, yield) {
 				return
 			}
 		}
 	}
 }
 
-// minWordsOf returns the setting --min-words of a store.
-func minWordsOf(ctx context.Context, s store.Reader) (int, error) {
+// settingsOf returns the settings of a store, or the defaults that a report needs.
+func settingsOf(ctx context.Context, s store.Reader) (*store.Settings, error) {
 	set, err := store.ReadSettings(ctx, s)
 	if err != nil || set == nil {
-		return dedup.DefaultMinWords, err
+		return &store.Settings{MinWords: dedup.DefaultMinWords, Similarity: dedup.DefaultSimilarity}, err
 	}
-	return set.MinWords, nil
+	return set, nil
 }
 
 // These are the limits of a batch of clusters: the number of clusters, and the total number of
@@ -81,8 +81,8 @@ func inBatches(clusters iter.Seq2[store.Cluster, error]) iter.Seq2[[]store.Clust
 }
 
 // yieldBatch yields the clusters of a batch. It returns false if yield did.
-func (src stored) yieldBatch(ctx context.Context, order *precedence.Order, minWords int, some []store.Cluster, yield func(Cluster, error) bool) bool {
-	b := &batch{src: src, order: order, minWords: minWords, leaders: make([]dedup.Hash, len(some)), records: map[dedup.Hash]*store.Record{}, large: len(some) == 1 && some[0].Members > batchMembers}
+func (src stored) yieldBatch(ctx context.Context, order *precedence.Order, set *store.Settings, some []store.Cluster, yield func(Cluster, error) bool) bool {
+	b := &batch{src: src, order: order, set: set, leaders: make([]dedup.Hash, len(some)), records: map[dedup.Hash]*store.Record{}, large: len(some) == 1 && some[0].Members > batchMembers}
 	for i, c := range some {
 		b.leaders[i] = c.Leader
 	}
@@ -112,14 +112,14 @@ func (src stored) yieldBatch(ctx context.Context, order *precedence.Order, minWo
 
 // A batch is a group of clusters that are read from the store together.
 type batch struct {
-	src      stored
-	order    *precedence.Order
-	minWords int
-	leaders  []dedup.Hash
-	records  map[dedup.Hash]*store.Record // the records of the leaders, by id
-	large    bool                         // the batch is a single cluster with too many members to keep in memory
-	members  map[dedup.Hash][]Member      // the members of each cluster, by the id of its leader; nil before they are read
-	first    map[dedup.Hash]*next         // the member of each cluster that comes first in the order of package precedence, by the id of the cluster's leader
+	src     stored
+	order   *precedence.Order
+	set     *store.Settings
+	leaders []dedup.Hash
+	records map[dedup.Hash]*store.Record // the records of the leaders, by id
+	large   bool                         // the batch is a single cluster with too many members to keep in memory
+	members map[dedup.Hash][]Member      // the members of each cluster, by the id of its leader; nil before they are read
+	first   map[dedup.Hash]*next         // the member of each cluster that comes first in the order of package precedence, by the id of the cluster's leader, see nextOf
 }
 
 // membersOf yields the members of a leader's cluster. Its first call reads the members of all clusters
@@ -146,7 +146,8 @@ func (b *batch) membersOf(ctx context.Context, leader dedup.Hash) iter.Seq2[Memb
 func (b *batch) memberOf(r *store.Record) Member {
 	return Member{
 		URL: r.URL, Verdict: string(r.Verdict), Resemblance: r.Resemblance, Title: r.Title,
-		Translation: translation(r), Doubtful: r.Doubtful(b.records[r.Leader], b.minWords),
+		Containment: r.Containment, Excerpt: r.Containment > 0 && r.Resemblance < b.set.Similarity,
+		Translation: translation(r), Doubtful: r.Doubtful(b.records[r.Leader], b.set.MinWords),
 	}
 }
 
@@ -175,7 +176,7 @@ func (b *batch) read(ctx context.Context) error {
 		}
 		members[r.Leader] = append(members[r.Leader], b.memberOf(r))
 		if first[r.Leader] == nil {
-			first[r.Leader] = &next{order: b.order}
+			first[r.Leader] = b.nextOf(r.Leader)
 		}
 		first[r.Leader].add(r)
 	}

@@ -3,6 +3,7 @@ package report
 import (
 	"bufio"
 	"encoding/csv"
+	"slices"
 )
 
 // A Sheet writes a CSV table that common spreadsheet programs open correctly. It begins with a byte
@@ -48,37 +49,58 @@ func (s *Sheet) End() error {
 
 // csvPrinter writes the pages of the clusters, one on each line:
 //
-//	cluster,role,verdict,resemblance,url,title,translation[,store,first_visit,last_visit,settings]
+//	cluster,role,verdict,resemblance[,containment],url,title,translation[,store,first_visit,last_visit,settings]
 //
 // Clusters are numbered from 1. The role is leader or member, and a leader has no resemblance. A
-// member's resemblance has two decimals, and one below 1 is never rounded up to 1.00. The
+// member's resemblance has two decimals, and one below 1 is never rounded up to 1.00. The column
+// containment exists if the rule is containment. Only near members have a value in it. The
 // translation is the language of a member that names its leader as the same page in another
 // language (hreflang). All rows of a table have the same columns, so the totals, hosts and other
 // parts of a report are only in its other formats. A URL or title that begins with = + - @, a tab
 // or a carriage return gets a leading apostrophe, because a spreadsheet would interpret it as a
 // formula. Control characters become spaces, so that each page is on one line.
 type csvPrinter struct {
-	w        *bufio.Writer
-	sheet    *Sheet
-	clusters int
+	w         *bufio.Writer
+	contained bool // the rule is containment
+	sheet     *Sheet
+	clusters  int
 }
 
 func (p *csvPrinter) begin(h head) (err error) {
-	p.sheet, err = NewSheet(p.w, h.About, "cluster", "role", "verdict", "resemblance", "url", "title", "translation")
+	columns := []string{"cluster", "role", "verdict", "resemblance", "url", "title", "translation"}
+	if p.contained {
+		columns = slices.Insert(columns, containmentColumn, "containment")
+	}
+	p.sheet, err = NewSheet(p.w, h.About, columns...)
 	return err
+}
+
+// containmentColumn is the index of the column containment.
+const containmentColumn = 4
+
+// row writes the row of a page. containment is the cell for that column.
+func (p *csvPrinter) row(containment any, cells ...any) error {
+	if p.contained {
+		cells = slices.Insert(cells, containmentColumn, containment)
+	}
+	return p.sheet.Row(cells...)
 }
 
 func (p *csvPrinter) cluster(c Cluster) error {
 	p.clusters++
 	n := int64(p.clusters)
-	if err := p.sheet.Row(n, "leader", c.Leader.Verdict, nil, c.Leader.URL, c.Leader.Title, nil); err != nil {
+	if err := p.row(nil, n, "leader", c.Leader.Verdict, nil, c.Leader.URL, c.Leader.Title, nil); err != nil {
 		return err
 	}
 	for m, err := range c.Members {
 		if err != nil {
 			return err
 		}
-		if err := p.sheet.Row(n, "member", m.Verdict, Ratio(m.Resemblance), m.URL, m.Title, m.Translation); err != nil {
+		var containment any
+		if m.Containment > 0 {
+			containment = Ratio(m.Containment)
+		}
+		if err := p.row(containment, n, "member", m.Verdict, Ratio(m.Resemblance), m.URL, m.Title, m.Translation); err != nil {
 			return err
 		}
 	}

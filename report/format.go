@@ -49,7 +49,7 @@ func newPrinter(w *bufio.Writer, opt Options) (printer, error) {
 	case JSON:
 		return &jsonPrinter{w: w}, nil
 	case CSV:
-		return &csvPrinter{w: w}, nil
+		return &csvPrinter{w: w, contained: opt.Rule.Contained > 0}, nil
 	case HTML:
 		return newHTMLPrinter(w, opt.Top, opt.Rule), nil
 	}

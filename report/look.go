@@ -23,16 +23,17 @@ var Style string
 var lookSource string
 
 var look = template.Must(template.New("look.html").Funcs(template.FuncMap{
-	"look":     func() template.CSS { return template.CSS(Style) },
-	"group":    Grouped,
-	"count":    Counted,
-	"percent":  Share,
-	"bar":      bar,
-	"similar":  resemblance,
-	"plain":    plain,
-	"hostname": hostName,
-	"quote":    func(s string) string { return plain(Clip(s, cellWidth)) },
-	"sentence": func(s string) string { return strings.ToUpper(s[:1]) + s[1:] + "." },
+	"look":      func() template.CSS { return template.CSS(Style) },
+	"group":     Grouped,
+	"count":     Counted,
+	"percent":   Share,
+	"bar":       bar,
+	"similar":   resemblance,
+	"contained": contained,
+	"plain":     plain,
+	"hostname":  hostName,
+	"quote":     func(s string) string { return plain(Clip(s, cellWidth)) },
+	"sentence":  func(s string) string { return strings.ToUpper(s[:1]) + s[1:] + "." },
 }).Parse(lookSource + sidesSource))
 
 // Templates returns a copy of the templates that all HTML pages share, for a caller to add its own.

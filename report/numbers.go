@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"skink/dedup"
 )
 
 // Grouped writes a whole number with a comma between thousands.
@@ -38,6 +40,10 @@ func percent(n, of int64) float64 {
 	}
 	return 100 * float64(n) / float64(of)
 }
+
+// contained formats the share of a page that its leader contains, such as "97.5 %". It is never
+// rounded up to 100 %.
+func contained(share float64) string { return dedup.Percent(math.Floor(share*1e3) / 1e3) }
 
 // resemblance formats a resemblance, 0 to 1, with three decimals.
 func resemblance(x float64) string { return Decimals(x, 3) }

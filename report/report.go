@@ -119,6 +119,8 @@ type Member struct {
 	URL         string  `json:"url"`
 	Verdict     string  `json:"verdict"`
 	Resemblance float64 `json:"resemblance"`           // exact resemblance of the compared texts of member and leader, 0 to 1
+	Containment float64 `json:"containment,omitempty"` // see [store.Record.Containment]
+	Excerpt     bool    `json:"excerpt,omitempty"`     // the leader contains enough of the member, but resembles it less than --similarity
 	Translation string  `json:"translation,omitempty"` // the member's language, if the member declares that the leader is its version in another language (hreflang); otherwise ""
 	Doubtful    bool    `json:"doubtful,omitempty"`    // see [store.Record.Doubtful]
 

@@ -186,8 +186,11 @@ func (p *textPrinter) cluster(c Cluster) error {
 			break
 		}
 		note := ""
+		if m.Excerpt {
+			note = "  (excerpt: the leader contains " + contained(m.Containment) + " of it)"
+		}
 		if m.Translation != "" {
-			note = "  (translation, hreflang " + harmless.Line(m.Translation) + ")"
+			note += "  (translation, hreflang " + harmless.Line(m.Translation) + ")"
 		}
 		if m.Doubtful {
 			note += "  (doubtful: the pages differ in text that was not extracted)"

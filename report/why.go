@@ -12,10 +12,14 @@ import (
 // precedence.
 type next struct {
 	order *precedence.Order
+	text  dedup.Hash           // only pages with this text are added; zero: all pages
 	page  *precedence.Standing // the first of the pages that were added; nil before the first call of add
 }
 
 func (n *next) add(r *store.Record) {
+	if !n.text.IsZero() && r.Hash != n.text {
+		return
+	}
 	s := precedence.Of(r, n.order)
 	if n.page != nil {
 		if d, _ := precedence.Compare(&s, n.page); d > 0 {
@@ -32,6 +36,9 @@ func (b *batch) whyLeads(ctx context.Context, leader *store.Record) (string, err
 		return b.src.why(leader), nil
 	}
 	first, err := b.firstOf(ctx, leader.ID)
+	if err == nil && first.page == nil && b.set.Contained > 0 {
+		return "contains the other pages", nil
+	}
 	if err != nil || first.page == nil {
 		return "", err
 	}
@@ -46,6 +53,16 @@ func (b *batch) whyLeads(ctx context.Context, leader *store.Record) (string, err
 	return why, nil
 }
 
+// nextOf returns an empty next for the members of a leader's cluster. If the rule is containment, it
+// takes only members with the text of the leader, because other members never lead.
+func (b *batch) nextOf(leader dedup.Hash) *next {
+	n := &next{order: b.order}
+	if r := b.records[leader]; r != nil && b.set.Contained > 0 {
+		n.text = r.Hash
+	}
+	return n
+}
+
 // firstOf finds the member of a leader's cluster that comes first in the order of package precedence. For
 // a large cluster, whose members are not in memory, it reads all members from the store.
 func (b *batch) firstOf(ctx context.Context, leader dedup.Hash) (*next, error) {
@@ -54,11 +71,11 @@ func (b *batch) firstOf(ctx context.Context, leader dedup.Hash) (*next, error) {
 			return nil, err
 		}
 		if b.first[leader] == nil {
-			return &next{order: b.order}, nil
+			return b.nextOf(leader), nil
 		}
 		return b.first[leader], nil
 	}
-	first := &next{order: b.order}
+	first := b.nextOf(leader)
 	for r, err := range b.src.s.Members(ctx, b.leaders) {
 		if err != nil {
 			return nil, err

@@ -24,7 +24,7 @@ func Verdicts() []Term {
 	return []Term{
 		{string(dedup.Unique), "no earlier page has nearly the same text"},
 		{string(dedup.Exact), "the page has the same words as its leader"},
-		{string(dedup.Near), "the page resembles its leader by at least --similarity"},
+		{string(dedup.Near), "the page resembles its leader by at least --similarity; with --rule containment, the leader contains enough of it"},
 		{string(dedup.Thin), "the page has fewer words than --min-words and is not compared"},
 	}
 }

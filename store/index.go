@@ -80,6 +80,7 @@ type Leader struct {
 	ID     dedup.Hash // id of the page
 	Hash   dedup.Hash // hash of the page's canonical text; ID and Hash together identify one visit
 	Sketch dedup.Sketch
+	Shared int // number of Ask.Keys that the page has
 }
 
 // A Mark records which commits a look-up saw. Its bytes are opaque: only the store that made the

@@ -105,7 +105,7 @@ func (m *Memory) lookup(ask Ask) Found {
 	for _, place := range dedup.Met(met, ask.Meet) {
 		v := m.visits[place]
 		if v.sketch != nil && v.record.ID != ask.ID {
-			f.Leaders = append(f.Leaders, Leader{v.record.ID, v.record.Hash, *v.sketch})
+			f.Leaders = append(f.Leaders, Leader{v.record.ID, v.record.Hash, *v.sketch, met[place]})
 		}
 	}
 	return f

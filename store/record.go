@@ -88,6 +88,7 @@ type Record struct {
 	Leader      dedup.Hash        `json:"leader,omitzero"`        // id of the leader
 	DuplicateOf string            `json:"duplicate_of,omitempty"` // URL of the leader
 	Resemblance float64           `json:"resemblance,omitempty"`  // exact resemblance to the leader, 0 to 1
+	Containment float64           `json:"containment,omitempty"`  // exact share of the page's runs of three words that the leader has, if the rule is containment and the page is near
 	Found       dedup.Method      `json:"found,omitempty"`        // method by which the leader was found
 	Capped      bool              `json:"capped,omitempty"`       // some similar leaders were not compared with the page, because there were too many
 	NoText      bool              `json:"no_text,omitempty"`      // the page is a duplicate, and the store does not keep its text

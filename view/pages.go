@@ -40,7 +40,7 @@ func foundText(by dedup.Method) string {
 		return "both have the same words"
 	case dedup.ByPairs:
 		return "measured when all pages were compared"
-	case dedup.ByBands, dedup.BySuper, dedup.ByMega:
+	case dedup.ByBands, dedup.BySuper, dedup.ByMega, dedup.ByRuns:
 		return "measured when the page was crawled"
 	}
 	return ""

@@ -101,6 +101,9 @@ func (f *compareFlags) run(ctx context.Context, con Console, args []string) erro
 			return err
 		}
 	}
+	if err := f.rule.check(); err != nil {
+		return err
+	}
 	if _, err := session.RuleOf(f.rule.settings()); err != nil {
 		return err
 	}
@@ -371,21 +374,20 @@ func (c *sideBySide) verdict(rule dedup.Rule) dedup.VerdictKind {
 		return dedup.Exact
 	case rule.Short(c.A.Words) || rule.Short(c.B.Words):
 		return dedup.Thin
-	case c.Resemblance >= rule.Similarity && !c.losesText(rule):
+	case rule.Contained > 0 && c.contains(rule), rule.Contained == 0 && c.Resemblance >= rule.Similarity:
 		return dedup.Near
 	}
 	return dedup.Unique
 }
 
-// losesText reports whether both pages are kept although they are similar, because each of them has
-// text that the other lacks. It is false for a rule that does not check this.
-func (c *sideBySide) losesText(rule dedup.Rule) bool {
-	if rule.Contained == 0 {
-		return false
-	}
+// contains reports whether one of the pages contains enough of the other by a rule with
+// containment.
+func (c *sideBySide) contains(rule dedup.Rule) bool {
 	var t dedup.Text
 	a, b := dedup.Runs(&t, c.A.text), dedup.Runs(&t, c.B.text)
-	return rule.Loses(a, b) && rule.Loses(b, a)
+	_, aInB := rule.Contains(a, b)
+	_, bInA := rule.Contains(b, a)
+	return aInB || bInA
 }
 
 // remark returns a sentence with an observation that the verdict does not express, such as that one
@@ -403,7 +405,7 @@ func (c *sideBySide) remark() string {
 		return "--min-words 0 compares them"
 	case c.Doubtful:
 		return "doubtful, because " + c.leftSays
-	case c.Verdict != dedup.Unique:
+	case c.Verdict == dedup.Exact || c.Verdict == dedup.Near && c.Resemblance >= c.Similarity:
 		return ""
 	case c.AInB >= whole && c.AInB > c.BInA:
 		return "A is an excerpt of B"

@@ -70,6 +70,14 @@ func (c *sideBySide) rows() []row {
 
 // meaning returns a few words that explain the verdict on the two pages.
 func (c *sideBySide) meaning() string {
+	if share := dedup.Percent(c.rule.Contained); c.rule.Contained > 0 {
+		switch c.Verdict {
+		case dedup.Unique:
+			return "neither contains " + share + " of the other"
+		case dedup.Near:
+			return "one contains at least " + share + " of the other"
+		}
+	}
 	switch same := dedup.Percent(c.Similarity) + " the same"; c.Verdict {
 	case dedup.Unique:
 		return "less than " + same

@@ -249,7 +249,7 @@ const noText = "no text"
 func noteOf(page *store.Record) corpus.Note {
 	note := corpus.Note{Verdict: cmp.Or(string(page.Verdict), noText)}
 	if page.Verdict == dedup.Exact || page.Verdict == dedup.Near {
-		note.DuplicateOf, note.Resemblance = page.DuplicateOf, page.Resemblance
+		note.DuplicateOf, note.Resemblance, note.Containment = page.DuplicateOf, page.Resemblance, page.Containment
 	}
 	return note
 }

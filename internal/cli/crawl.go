@@ -313,6 +313,9 @@ func (f *crawlFlags) settle(args []string) (opt session.Options, seeds []string,
 	case f.rule.pictures && !f.rule.markdown:
 		return opt, args, usagef("--pictures requires --markdown")
 	}
+	if err := f.rule.check(); err != nil {
+		return opt, args, err
+	}
 	if dir := opt.Archive.Dir; dir != "" {
 		if err := mayWrite("--warc", filepath.Join(dir, "a.warc.gz"), nil); err != nil {
 			return opt, args, err

@@ -100,7 +100,9 @@ func (f *dedupFlags) run(ctx context.Context, con Console, args []string) error 
 	if err := f.keep.check(f); err != nil {
 		return err
 	}
-	f.rule.set.Contained = f.keep.contained()
+	if err := f.rule.check(); err != nil {
+		return err
+	}
 	d := &dedupRun{dedupFlags: f, con: con, report: f.form.options()}
 	return d.run(ctx, args)
 }

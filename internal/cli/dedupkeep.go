@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"math"
 	"os"
 	"slices"
 
@@ -25,26 +24,18 @@ import (
 // keepFlags are the flags that decide which of several similar texts is kept, and which ones may be
 // dropped.
 type keepFlags struct {
-	flags       *pflag.FlagSet
-	keep, rule  string
-	containment float64
-	against     string
+	keep    string
+	against string
 }
 
 const (
 	keepFirstText   = "first"
 	keepLongestText = "longest"
-	byResemblance   = "resemblance"
-	byContainment   = "containment"
-
-	defaultContainment = 0.95
 )
 
 func addKeepFlags(flags *pflag.FlagSet) *keepFlags {
-	f := &keepFlags{flags: flags, keep: keepFirstText, rule: byResemblance, containment: defaultContainment}
+	f := &keepFlags{keep: keepFirstText}
 	flags.Var(oneOf(&f.keep, keepFirstText, keepLongestText), "keep", "keep the first or the longest text of each cluster; longest compares all texts with all others")
-	flags.Var(oneOf(&f.rule, byResemblance, byContainment), "rule", "drop texts that resemble the kept text (resemblance), or only texts that the kept text nearly contains (containment)")
-	flags.Var(ratio(&f.containment, math.SmallestNonzeroFloat64, wanting[float64]("a share above 0, up to 1")), "containment", "with --rule containment: share of the text's three-word runs that the kept text must contain, up to 1")
 	flags.StringVar(&f.against, "against", "", "`DIR` also drop texts that duplicate a text in this store, which is not changed")
 	return f
 }
@@ -55,10 +46,6 @@ func (f *keepFlags) longest() bool { return f.keep == keepLongestText }
 
 func (f *keepFlags) check(d *dedupFlags) error {
 	switch {
-	case f.flags.Changed("containment") && f.rule != byContainment:
-		return usagef("--containment requires --rule containment")
-	case f.rule == byContainment && f.flags.Changed("form"):
-		return usagef("--rule containment compares unchanged texts: omit --form")
 	case f.longest() && d.store != "":
 		return usagef("--keep longest and --store cannot be used together, because a store keeps verdicts in the order of reading")
 	case f.longest() && d.pairs:
@@ -69,15 +56,6 @@ func (f *keepFlags) check(d *dedupFlags) error {
 		return usagef("--against compares texts in the order of the input: omit --pairs and --keep longest")
 	}
 	return nil
-}
-
-// contained returns the share, from 0 to 1, of a text's words that must be in the kept text before
-// the text may be dropped. If the result is 0, this is not checked.
-func (f *keepFlags) contained() float64 {
-	if f.rule == byContainment {
-		return f.containment
-	}
-	return 0
 }
 
 // openKnown opens the store of --against, which has the texts with which the inputs are compared.
@@ -113,9 +91,6 @@ func (d *dedupRun) settingsOf(ctx context.Context, s store.Reader) (store.Settin
 	}
 	set.Documents = wanted.Documents                      // the flag selects the kinds of input files that are read, whatever s contains
 	set.Markdown, set.SkipTexts = store.NoMarkdown, false // the texts of the inputs are not stored as Markdown
-	if d.keep.contained() > 0 {
-		set.Contained = d.keep.contained()
-	}
 	return set, nil
 }
 

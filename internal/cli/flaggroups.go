@@ -35,7 +35,7 @@ var flagGroups = map[string][]flagGroup{
 			heading: "Duplicates",
 			example: "skink crawl --similarity 0.9 --on-duplicate skip https://example.org/ https://example.com/",
 			common:  strings.Fields("similarity on-duplicate"),
-			rare:    strings.Fields("prefer min-words shingle unit form scheme"),
+			rare:    strings.Fields("prefer rule containment min-words shingle unit form scheme"),
 		},
 		{
 			heading: "Output",
@@ -92,7 +92,7 @@ var flagGroups = map[string][]flagGroup{
 			heading: "Duplicates",
 			example: "skink compare --similarity 0.9 testdata/site/nature/fog.html testdata/site/print/fog.html",
 			common:  strings.Fields("similarity min-words"),
-			rare:    strings.Fields("shingle unit form scheme profile config"),
+			rare:    strings.Fields("rule containment shingle unit form scheme profile config"),
 		},
 		{
 			heading: "Output",

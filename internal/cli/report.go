@@ -95,7 +95,7 @@ func (f *reportFlags) run(ctx context.Context, con Console, args []string) error
 		if w != nil {
 			source = ofWhole(w)
 		}
-		opt.Rule.Similarity, opt.Rule.MinWords = settings.Similarity, settings.MinWords
+		opt.Rule.Similarity, opt.Rule.MinWords, opt.Rule.Contained = settings.Similarity, settings.MinWords, settings.Contained
 		err := f.out.write(ctx, con, func(out io.Writer) error {
 			if f.about != "" {
 				return audit.Write(ctx, out, found, f.auditOutput(opt))
@@ -327,6 +327,9 @@ func withStore(ctx context.Context, con Console, dir string, args []string, how 
 	rule, err := session.StoredRule(settings, dir)
 	if err != nil {
 		return err
+	}
+	if typed(how.flags, "similarity") && rule.Contained > 0 {
+		return usagef("--similarity has no effect, because %s was created with --rule containment: omit it", harmless.Line(dir))
 	}
 	settings = how.over(settings)
 	paceCollector(memory.Default)

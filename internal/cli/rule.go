@@ -19,12 +19,22 @@ type ruleFlags struct {
 	flags       *pflag.FlagSet
 	set         store.Settings
 	shingle     shingleSize
-	markdown    bool   // only skink crawl has this flag
-	pictures    bool   // only skink crawl has this flag
-	links       onOff  // only skink crawl has this flag
-	onDuplicate string // only skink crawl has this flag
-	documents   onOff  // only skink crawl and skink dedup have this flag
+	rule        string  // byResemblance or byContainment
+	containment float64 // only used if rule is byContainment
+	markdown    bool    // only skink crawl has this flag
+	pictures    bool    // only skink crawl has this flag
+	links       onOff   // only skink crawl has this flag
+	onDuplicate string  // only skink crawl has this flag
+	documents   onOff   // only skink crawl and skink dedup have this flag
 }
+
+// These are the values of --rule, and the default of --containment.
+const (
+	byResemblance = "resemblance"
+	byContainment = "containment"
+
+	defaultContainment = 0.95
+)
 
 // addOnDuplicateFlag adds --on-duplicate, whose value the store keeps for later runs.
 func (r *ruleFlags) addOnDuplicateFlag(flags *pflag.FlagSet) {
@@ -47,14 +57,16 @@ func (r *ruleFlags) addDocumentsFlag(flags *pflag.FlagSet, on bool) {
 
 // ruleFlagNames are the names of all flags in ruleFlags. A store keeps their values, so that the
 // command that continues a crawl need not repeat them.
-var ruleFlagNames = []string{"similarity", "shingle", "unit", "form", "scheme", "min-words", "markdown", "pictures", "links", "documents", "on-duplicate"}
+var ruleFlagNames = []string{"rule", "containment", "similarity", "shingle", "unit", "form", "scheme", "min-words", "markdown", "pictures", "links", "documents", "on-duplicate"}
 
 func addRuleFlags(flags *pflag.FlagSet) *ruleFlags {
-	r := &ruleFlags{flags: flags, links: true, set: session.DefaultSettings()}
+	r := &ruleFlags{flags: flags, links: true, set: session.DefaultSettings(), rule: byResemblance, containment: defaultContainment}
 	set := &r.set
 	r.shingle.units = set.Shingle
 	flags.Var(similarity(&set.Similarity), "similarity",
 		fmt.Sprintf("treat two pages as near-duplicates if their resemblance is at least this number, from %.2f to 1", dedup.LeastSimilarity()))
+	flags.Var(oneOf(&r.rule, byResemblance, byContainment), "rule", "treat a page as a duplicate if an earlier page resembles it (resemblance) or contains nearly all of it (containment)")
+	flags.Var(ratio(&r.containment, math.SmallestNonzeroFloat64, wanting[float64]("a share above 0, up to 1")), "containment", "with --rule containment: share of the page's runs of three words that the earlier page must contain, up to 1")
 	flags.Var(&r.shingle, "shingle", "compare pages by runs of this many words or characters (shingles)")
 	flags.Var(oneOf(&set.Unit, string(dedup.Words), string(dedup.Chars)), "unit", "compare pages by runs of words (word) or runs of characters (char)")
 	flags.StringVar(&set.Form, "form", set.Form, "`FORM` change words before they are compared: plain (no change), or a list of nofunction, noadjectives, singular and stem")
@@ -81,10 +93,24 @@ func (r *ruleFlags) keeps() store.Markdown {
 	return store.NoMarkdown
 }
 
+// check returns an error if flags contradict each other.
+func (r *ruleFlags) check() error {
+	switch {
+	case r.flags.Changed("containment") && r.rule != byContainment:
+		return usagef("--containment requires --rule containment")
+	case r.rule == byContainment && r.flags.Changed("form"):
+		return usagef("--rule containment compares unchanged texts: omit --form")
+	}
+	return nil
+}
+
 // settings returns the settings that a new store gets from the flags and their defaults.
 func (r *ruleFlags) settings() store.Settings {
 	set := r.set
 	set.Shingle, set.Markdown, set.NoLinks, set.SkipTexts = r.shingle.units, r.keeps(), !bool(r.links), r.onDuplicate == session.Skip
+	if r.rule == byContainment {
+		set.Contained = r.containment
+	}
 	if r.documents {
 		set.Documents = document.Version
 	}
@@ -129,6 +155,7 @@ func (r *ruleFlags) wanted() session.Wanted {
 func (r *ruleFlags) over(has store.Settings) store.Settings {
 	given := r.settings()
 	for flag, take := range map[string]func(){
+		"rule":       func() { has.Contained = given.Contained },
 		"similarity": func() { has.Similarity = given.Similarity },
 		"shingle":    func() { has.Shingle = given.Shingle },
 		"unit":       func() { has.Unit = given.Unit },

@@ -279,7 +279,11 @@ func settingsLine(set *store.Settings) string {
 	}
 	links, documents := onOff(!set.NoLinks), onOff(set.Documents != 0)
 	markdown := map[store.Markdown]string{store.WordsOnly: " --markdown", store.WithPictures: " --markdown --pictures"}[set.Markdown]
-	return fmt.Sprintf("--similarity %v --scheme %s --shingle %d --unit %s --form %s --min-words %d --links %s --documents %s --on-duplicate %s%s",
+	rule := ""
+	if set.Contained > 0 {
+		rule = fmt.Sprintf("--rule containment --containment %v ", set.Contained)
+	}
+	return rule + fmt.Sprintf("--similarity %v --scheme %s --shingle %d --unit %s --form %s --min-words %d --links %s --documents %s --on-duplicate %s%s",
 		set.Similarity, set.Scheme, set.Shingle, set.Unit, set.Form, set.MinWords, &links, &documents, session.OnDuplicate(set.SkipTexts), markdown)
 }
 

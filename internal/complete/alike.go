@@ -69,11 +69,12 @@ type likeText struct {
 }
 
 // FindAlike finds the clusters of the pages of s at some similarities, in ascending order. It
-// ignores opt.Similarity.
+// ignores opt.Similarity, and compares pages by resemblance even if the rule is containment.
 func FindAlike(ctx context.Context, s store.Reader, opt Options, similarities ...float64) (*Alike, error) {
 	if len(similarities) == 0 {
 		return nil, fmt.Errorf("find similar pages: no similarity given")
 	}
+	opt.Rule.Contained = 0
 	w, found, err := compareTexts(ctx, s, opt, similarities...)
 	if err != nil {
 		return nil, err

@@ -184,21 +184,28 @@ func (c *matcher) shorten(ctx context.Context, least float64) error {
 	return c.joinMixed(ctx, least)
 }
 
-// shortenText returns the shingles of a text without the blocks that are repeated on many pages of
-// a host. It sets t.shorter. If too few words would remain to compare, shortenText returns the
-// shingles of the whole text, and sets t.bare.
+// shortenText returns the shingles of a text as [Whole.shortened] returns it.
 func (w *Whole) shortenText(canon *dedup.Text, t *text, words string) dedup.Set {
+	return w.shinglesOf(canon, t, w.shortened(canon, t, words), false)
+}
+
+// shortened returns a text without the blocks that are repeated on many pages of a host. It sets
+// t.shorter. If too few words would remain to compare, shortened returns the whole text, and sets
+// t.bare.
+func (w *Whole) shortened(canon *dedup.Text, t *text, words string) string {
 	page := &t.pages[0]
 	t.shorter, t.bare = false, false
-	if left, shorter := w.without(canon, words, page.lang); shorter {
-		w.rule.Read(canon, left, page.lang)
-		t.bare = w.rule.Short(canon.Len())
-		t.shorter = !t.bare
+	left, shorter := w.without(canon, words, page.lang)
+	if !shorter {
+		return words
 	}
-	if t.shorter {
-		return w.rule.Set(canon)
+	w.rule.Read(canon, left, page.lang)
+	t.bare = w.rule.Short(canon.Len())
+	t.shorter = !t.bare
+	if t.bare {
+		return words
 	}
-	return w.shinglesOf(canon, t, words, false)
+	return left
 }
 
 // joinMixed makes the join for pairs in which one text was shortened and the other has too few

@@ -42,17 +42,22 @@ type keptMatches struct {
 	State        string         `json:"state"`
 	Similarities []float64      `json:"similarities"`
 	Hosts        []*boilerplate `json:"hosts"`
-	Leaders      []int32        `json:"leaders"` // for each pair of a leader and a text in its cluster, the leader's index in Whole.texts
-	Texts        []int32        `json:"texts"`   // for each pair in Leaders, the other text's index in Whole.texts
-	Resemblances []float64      `json:"resemblances"`
+	Leaders      []int32        `json:"leaders"`         // for each pair of a leader and a text in its cluster, the leader's index in Whole.texts
+	Texts        []int32        `json:"texts"`           // for each pair in Leaders, the other text's index in Whole.texts
+	Resemblances []float64      `json:"resemblances"`    // the containments of the texts if the rule is containment
+	Alike        []float64      `json:"alike,omitempty"` // the resemblance of each pair if the rule is containment
 }
 
 // keptName returns the name under which a comparison with these options is cached.
 func (w *Whole) keptName() string {
-	if w.wholeText {
-		return "alike-whole"
+	name := "alike"
+	if w.rule.Contained > 0 {
+		name = "contained"
 	}
-	return "alike"
+	if w.wholeText {
+		name += "-whole"
+	}
+	return name
 }
 
 // A stateHash computes the hash that identifies the input of a comparison; see the essay above.
@@ -77,8 +82,12 @@ func (h stateHash) add(page *store.Change, order *precedence.Order) {
 func (h stateHash) String() string { return hex.EncodeToString(h.Sum(nil)) }
 
 // keptWith returns the similarities at which clusters are found for the cache: the requested ones,
-// those of EachTwentieth, and that of the rule. They are sorted, without repetitions.
+// those of EachTwentieth, and that of the rule. They are sorted, without repetitions. If the rule is
+// containment, there are only the requested ones.
 func keptWith(rule dedup.Rule, asked []float64) []float64 {
+	if rule.Contained > 0 {
+		return asked
+	}
 	all := append(EachTwentieth(asked[0]), rule.Similarity)
 	all = append(all, asked...)
 	slices.Sort(all)
@@ -90,6 +99,9 @@ func (w *Whole) remember(ctx context.Context, found *dedup.Taken) error {
 	k := keptMatches{State: w.state, Similarities: found.Similarities(), Hosts: w.hosts}
 	for _, p := range found.Pairs() {
 		k.Leaders, k.Texts, k.Resemblances = append(k.Leaders, p.Leader), append(k.Texts, p.Text), append(k.Resemblances, p.Resemblance)
+		if w.alike != nil {
+			k.Alike = append(k.Alike, w.alike[p.Text])
+		}
 	}
 	b, err := json.Marshal(k)
 	if err != nil {
@@ -125,6 +137,15 @@ func (w *Whole) recall(ctx context.Context, similarities []float64) *dedup.Taken
 	found, err := dedup.NewTaken(len(w.texts), k.Similarities, pairs)
 	if err != nil {
 		return nil
+	}
+	if w.rule.Contained > 0 {
+		if len(k.Alike) != len(k.Texts) {
+			return nil
+		}
+		w.alike = make([]float64, len(w.texts))
+		for i, text := range k.Texts {
+			w.alike[text] = k.Alike[i]
+		}
 	}
 	w.repeat(k.Hosts)
 	return found

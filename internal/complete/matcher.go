@@ -23,9 +23,6 @@ type matcher struct {
 	mixed *dedup.Join // join of whole texts; see joinMixed; nil if no pair needs it
 	sets  *lru.Cache[part, dedup.Set]
 	canon dedup.Text
-
-	kept     int       // index of the text whose word runs are in keptRuns; see loses
-	keptRuns dedup.Set // nil if no runs are cached
 }
 
 // A part is the key of cached shingles: a text, either whole or without the blocks that hosts
@@ -174,23 +171,6 @@ func (c *matcher) resembles(ctx context.Context, a, b int, t float64) (resemblan
 	}
 	resemblance, ok = dedup.Resembles(x, y, t)
 	return resemblance, ok, nil
-}
-
-// loses reports whether many words of a text are missing in the text kept, so that content would be
-// lost if only the latter were kept. It returns false if the rule does not ask for this check.
-func (c *matcher) loses(ctx context.Context, text, kept int) (bool, error) {
-	if c.w.rule.Contained == 0 {
-		return false, nil
-	}
-	if c.keptRuns == nil || c.kept != kept {
-		b, err := c.w.textOf(ctx, &c.w.texts[kept].pages[0])
-		if err != nil {
-			return false, err
-		}
-		c.kept, c.keptRuns = kept, dedup.Runs(&c.canon, b)
-	}
-	a, err := c.w.textOf(ctx, &c.w.texts[text].pages[0])
-	return c.w.rule.Loses(dedup.Runs(&c.canon, a), c.keptRuns), err
 }
 
 // set returns the shingles of a text. If left is true and the text was shortened, they are those of

@@ -5,12 +5,14 @@ package complete
 // of hosts is found, and the texts without it are counted, joined and clustered again.
 type progress struct {
 	tell  func(share float64) // receives the share that is done, from 0 to 1; nil if nobody asked for reports
+	all   int                 // number of steps
 	steps int                 // number of steps that have begun
 }
 
 const (
-	allSteps  = 7
-	tellEvery = 256 // number of parts of a step that are done between two reports
+	allSteps       = 7
+	containedSteps = 8   // number of steps if the rule is containment
+	tellEvery      = 256 // number of parts of a step that are done between two reports
 )
 
 // next begins the next step, which has n parts. The caller passes the number of parts that are done
@@ -22,7 +24,7 @@ func (p *progress) next(n int) func(done int) {
 	return func(done int) {
 		if p.tell != nil && done >= due {
 			due = done + tellEvery
-			p.tell((float64(step-1) + float64(done)/float64(max(n, 1))) / allSteps)
+			p.tell((float64(step-1) + float64(done)/float64(max(n, 1))) / float64(p.all))
 		}
 	}
 }

@@ -58,6 +58,8 @@ type Whole struct {
 	hosts     []*boilerplate       // the blocks that each host repeats, sorted by host name
 	repeated  map[uint64]bool      // hashes of the blocks that any host repeats
 	places    []dedup.Place        // the cluster of each text, parallel to texts
+	contained []float64            // the share of each text that its leader contains, parallel to texts; nil unless the rule is containment
+	alike     []float64            // the resemblance of each text to its leader, parallel to texts; nil unless the rule is containment
 	compared  int                  // number of pairs of texts that were compared exactly
 	led       [][]int              // the members of the cluster that each text leads, parallel to texts; see ledBy
 	progress  progress
@@ -76,7 +78,7 @@ type text struct {
 type Options struct {
 	Rule      dedup.Rule
 	WholeText bool // compare whole texts; otherwise blocks that a host repeats on many pages are ignored
-	Longest   bool // the longest text leads a cluster, and of several longest ones the page that was stored first; otherwise package precedence decides
+	Longest   bool // the longest text leads a cluster, and of several longest ones the page that was stored first; otherwise package precedence decides; always set if the rule is containment
 
 	// Keep enables the cache: a cached result is used, and a new one is cached beside the store.
 	Keep bool
@@ -85,7 +87,7 @@ type Options struct {
 	Sparing bool
 	// Similarity is the resemblance, above 0 and up to 1, from which pages are near-duplicates. 0
 	// means the similarity of Rule. The repeated blocks of hosts are always found with the similarity
-	// of Rule, so they do not depend on this field.
+	// of Rule, so they do not depend on this field. It has no effect if the rule is containment.
 	Similarity float64
 	// Progress is called from time to time with the share of the work that is done, from 0 to 1. It
 	// must return at once. If it is nil, the progress is not reported.
@@ -95,11 +97,22 @@ type Options struct {
 // Judge compares all pages of s with each other and returns them with the resulting verdicts.
 func Judge(ctx context.Context, s store.Reader, opt Options) (*Whole, error) {
 	similarity := cmp.Or(opt.Similarity, opt.Rule.Similarity)
+	if opt.Rule.Contained > 0 {
+		similarity = opt.Rule.Contained
+	}
 	w, found, err := compareTexts(ctx, s, opt, similarity)
 	if err != nil {
 		return nil, err
 	}
 	w.places = found.At(similarity)
+	if w.alike != nil { // then found holds containments
+		w.contained = make([]float64, len(w.texts))
+		for i := range w.places {
+			if p := &w.places[i]; p.Leader != i {
+				w.contained[i], p.Resemblance = p.Resemblance, w.alike[i]
+			}
+		}
+	}
 	w.led = ledBy(w.places)
 	return w, nil
 }
@@ -137,6 +150,13 @@ func compareTexts(ctx context.Context, s store.Reader, opt Options, similarities
 // pages of a host, and then
 // compares the texts without them, unless Options.WholeText is set.
 func (w *Whole) find(ctx context.Context, similarities []float64) (*dedup.Taken, error) {
+	if w.rule.Contained > 0 {
+		found, err := w.findContained(ctx)
+		if err == nil {
+			err = w.measureAlike(ctx, found.Pairs())
+		}
+		return found, err
+	}
 	least := similarities[0]
 	if w.wholeText {
 		c, err := newMatcher(ctx, w, least)
@@ -175,8 +195,9 @@ func (w *Whole) find(ctx context.Context, similarities []float64) (*dedup.Taken,
 // readWhole reads the records of a store and returns the texts of its pages, in order of
 // precedence, without comparing them.
 func readWhole(ctx context.Context, s store.Reader, opt Options) (*Whole, error) {
+	opt.Longest = opt.Longest || opt.Rule.Contained > 0
 	w := &Whole{Reader: s, rule: opt.Rule, by: ranking{opt.Longest}, wholeText: opt.WholeText, sparing: opt.Sparing, of: map[dedup.Hash]int32{}}
-	w.progress.tell = opt.Progress
+	w.progress.tell, w.progress.all = opt.Progress, allSteps
 	order, err := precedence.Read(ctx, s)
 	if err != nil {
 		return nil, err
@@ -233,15 +254,9 @@ func (w *Whole) group(pages []ranked) {
 // for which the join of c was made.
 func (w *Whole) cluster(ctx context.Context, c *matcher, similarities []float64) (*dedup.Taken, error) {
 	step := w.progress.next(len(w.texts))
-	return dedup.Clusters(len(w.texts), similarities, func(leader int, from []float64, take func(int, float64)) (err error) {
+	return dedup.Clusters(len(w.texts), similarities, func(leader int, from []float64, take func(int, float64)) error {
 		step(leader)
-		alike := c.alike(ctx, leader, from, func(other int, resemblance float64) {
-			loses, failed := c.loses(ctx, other, leader)
-			if err = cmp.Or(err, failed); err == nil && !loses {
-				take(other, resemblance)
-			}
-		})
-		return cmp.Or(err, alike)
+		return c.alike(ctx, leader, from, take)
 	})
 }
 
@@ -252,12 +267,15 @@ func (w *Whole) apply(r *store.Record) {
 	if !ok {
 		return
 	}
-	r.Verdict, r.Leader, r.DuplicateOf, r.Resemblance, r.Found, r.Capped = dedup.Unique, dedup.Hash{}, "", 0, "", false
+	r.Verdict, r.Leader, r.DuplicateOf, r.Resemblance, r.Containment, r.Found, r.Capped = dedup.Unique, dedup.Hash{}, "", 0, 0, "", false
 	first := &w.texts[i].pages[0]
 	switch place := w.places[i]; {
 	case place.Leader != int(i):
 		leader := &w.texts[place.Leader].pages[0]
 		r.Verdict, r.Leader, r.DuplicateOf, r.Resemblance, r.Found = dedup.Near, leader.id, leader.URL, place.Resemblance, dedup.ByPairs
+		if w.contained != nil {
+			r.Containment = w.contained[i]
+		}
 	case first.id != r.ID:
 		r.Verdict, r.Leader, r.DuplicateOf, r.Resemblance, r.Found = dedup.Exact, first.id, first.URL, 1, dedup.ByText
 	case w.texts[i].short:

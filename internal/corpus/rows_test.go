@@ -95,7 +95,7 @@ func written(t *testing.T, from, to string, annotate bool) error {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := w.Write(r, Note{"near", "doc0", .875}); err != nil {
+		if err := w.Write(r, Note{"near", "doc0", .875, 0}); err != nil {
 			return err
 		}
 	}

@@ -34,6 +34,7 @@ type Note struct {
 	Verdict     string  `json:"skink_verdict,omitempty"`
 	DuplicateOf string  `json:"skink_duplicate_of,omitempty"`
 	Resemblance float64 `json:"skink_resemblance,omitzero"` // exact resemblance to the record that is duplicated, 0 to 1
+	Containment float64 `json:"skink_containment,omitzero"` // share of the record's runs of three words that the duplicated record has, with --rule containment; not written to tables
 }
 
 // A Writer writes records of a corpus to a file. Close the Writer to complete the file.

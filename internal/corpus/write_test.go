@@ -14,7 +14,7 @@ import (
 
 // A note is added at the end of a JSON object, and nothing else is changed.
 func TestAnnotated(t *testing.T) {
-	note := Note{"near", "a/<b>", 0.875}
+	note := Note{"near", "a/<b>", 0.875, 0}
 	const members = `"skink_verdict":"near","skink_duplicate_of":"a/\u003cb\u003e","skink_resemblance":0.875}`
 	for line, want := range map[string]string{
 		`{"text":"t"}`:              `{"text":"t",` + members,

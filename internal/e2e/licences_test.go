@@ -136,7 +136,7 @@ func TestLicencesKept(t *testing.T) {
 			for id, leader := range droppedFor(t, dropped) {
 				n++
 				key := [2]string{min(id, leader), max(id, leader)}
-				if r := truth[key]; r < .8-near && !sameWords(texts[id], texts[leader]) {
+				if r := truth[key]; !slices.Contains(flags, "containment") && r < .8-near && !sameWords(texts[id], texts[leader]) {
 					t.Errorf("%s is dropped for %s, which it resembles by %.3f", id, leader, r)
 				}
 				if !isKept[leader] {

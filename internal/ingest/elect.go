@@ -168,7 +168,7 @@ func (e *elections) judgeAgain(ctx context.Context, id dedup.Hash) error {
 // sameVerdict reports whether a judgement has the verdict that is stored in the page's record.
 func (j *judgement) sameVerdict() bool {
 	a, b := &j.record, j.before
-	return a.Verdict == b.Verdict && a.Leader == b.Leader && a.DuplicateOf == b.DuplicateOf && a.Resemblance == b.Resemblance
+	return a.Verdict == b.Verdict && a.Leader == b.Leader && a.DuplicateOf == b.DuplicateOf && a.Resemblance == b.Resemblance && a.Containment == b.Containment
 }
 
 // again returns the judgement of a stored page that was judged again. If the verdict has changed,

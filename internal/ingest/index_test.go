@@ -22,6 +22,7 @@ func TestIndexAgrees(t *testing.T) {
 			t.Fatal(err)
 		}
 		opt.Rule.Shingling.K = 2
+		opt.Rule.Contained = rapid.SampledFrom([]float64{0, 0, .5, .9}).Draw(rt, "contained")
 		texts := append(similarTexts(rt), "too short", "", "Too short!", "...")
 		texts = append(texts, rapid.SliceOfN(rapid.SampledFrom(texts), 0, 10).Draw(rt, "copies")...)
 
@@ -29,7 +30,7 @@ func TestIndexAgrees(t *testing.T) {
 		var got []string
 		for i, text := range texts {
 			v := index.Add(fmt.Sprint(i), text)
-			r := store.Record{URL: fmt.Sprint(i), Verdict: v.Kind, DuplicateOf: v.DuplicateOf, Resemblance: v.Resemblance, Found: v.Method}
+			r := store.Record{URL: fmt.Sprint(i), Verdict: v.Kind, DuplicateOf: v.DuplicateOf, Resemblance: v.Resemblance, Containment: v.Containment, Found: v.Method}
 			if v.Leader != 0 {
 				r.Leader = dedup.HashOf([]byte(v.DuplicateOf))
 			}

@@ -129,6 +129,9 @@ func verdict(r *store.Record) string {
 	if r.Follows() {
 		line += fmt.Sprintf(" of %s %.3f by %s", r.DuplicateOf, r.Resemblance, r.Found)
 	}
+	if r.Containment > 0 {
+		line += fmt.Sprintf(" contained %.3f", r.Containment)
+	}
 	if r.Capped {
 		line += " capped"
 	}
@@ -316,6 +319,7 @@ func orderAloneDecides(t *testing.T, open func() store.Store) {
 			t.Fatal(err)
 		}
 		opt.Rule.Shingling.K = 2
+		opt.Rule.Contained = rapid.SampledFrom([]float64{0, 0, .5, .9}).Draw(rt, "contained")
 		posting := rapid.SampledFrom([]int{1, 3, dedup.MaxPosting}).Draw(rt, "posting")
 		hidden := rapid.SliceOfN(rapid.IntRange(0, 5), len(texts), len(texts)).Draw(rt, "hidden")
 		at := func(i int) *crawler.Page {
@@ -392,11 +396,17 @@ func sound(t *rapid.T, s store.Store, opt Options) {
 		case leader.Record.NoIndex && !r.NoIndex:
 			t.Fatalf("%s may be fed and is led by %s, which may not", r.URL, leader.Record.URL)
 		}
-		if got := dedup.Resemblance(set(&page.Content), set(leader)); got != r.Resemblance || got < opt.Rule.Similarity {
+		got := dedup.Resemblance(set(&page.Content), set(leader))
+		if got != r.Resemblance || opt.Rule.Contained == 0 && got < opt.Rule.Similarity {
 			t.Fatalf("%s resembles its leader by %v, and says %v", r.URL, got, r.Resemblance)
+		}
+		if share, ok := opt.Rule.Contains(wordRuns(page.Text), wordRuns(leader.Text)); opt.Rule.Contained > 0 && r.Verdict == dedup.Near && (!ok || share != r.Containment) {
+			t.Fatalf("the leader of %s contains %v of it, and the record has %v", r.URL, share, r.Containment)
 		}
 	}
 }
+
+func wordRuns(text string) dedup.Set { return dedup.Runs(new(dedup.Text), text) }
 
 // If there are more candidates than can be compared, the same ones are chosen whether they were in
 // the store at the first look-up or arrived while the page was judged.

@@ -3,6 +3,7 @@ package ingest
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"sync/atomic"
 
@@ -70,7 +71,7 @@ func (j *judgement) endsLater() bool { return j.leavesMembers() || j.changesLead
 func (v *visit) thin() *judgement {
 	j := &judgement{visit: v, record: v.draft}
 	r := &j.record
-	r.Verdict, r.Leader, r.DuplicateOf, r.Resemblance, r.Found = dedup.Thin, dedup.Hash{}, "", 0, ""
+	r.Verdict, r.Leader, r.DuplicateOf, r.Resemblance, r.Containment, r.Found = dedup.Thin, dedup.Hash{}, "", 0, 0, ""
 	r.Capped, r.NoText = false, false
 	return j
 }
@@ -193,7 +194,11 @@ func (d *judge) decide(ctx context.Context, v *visit, ask store.Ask, found *stor
 		}
 	case !d.opt.Rule.Short(v.tokens):
 		j.record.Capped = found.Capped() || len(found.Leaders) >= dedup.MaxMet
-		j, err = d.compare(ctx, j, found.Leaders, how)
+		if d.opt.Rule.Contained > 0 {
+			j, err = d.compareRuns(ctx, j, found.Leaders, how)
+		} else {
+			j, err = d.compare(ctx, j, found.Leaders, how)
+		}
 	}
 	if err != nil {
 		return nil, err
@@ -224,7 +229,14 @@ func (d *judge) trusts(ctx context.Context, v *visit, c, leader *store.Record) (
 	if err != nil || held[0] == nil {
 		return false, err
 	}
-	return dedup.Resemblance(v.shingles.asSet(), held[0].set) == c.Resemblance, nil
+	if dedup.Resemblance(v.shingles.asSet(), held[0].set) != c.Resemblance {
+		return false, nil
+	}
+	if d.opt.Rule.Contained == 0 {
+		return true, nil
+	}
+	runs, err := v.runs()
+	return dedup.Containment(runs, held[0].runs) == c.Containment, err
 }
 
 // ahead returns the page that has replaced the leader of a copy, while the members of the old
@@ -254,9 +266,9 @@ func (d *judge) askAgain(ctx context.Context, ask store.Ask, found *store.Found)
 // ask returns the look-up for a visit. If the page is too short to be compared, the look-up is only
 // for pages with the same text.
 func (d *judge) ask(v *visit) store.Ask {
-	ask := store.Ask{ID: v.draft.ID, Hashes: v.hashes(), Meet: d.opt.Rule.Scheme.Meet(), Limit: d.posting}
+	ask := store.Ask{ID: v.draft.ID, Hashes: v.hashes(), Limit: d.posting}
 	if !d.opt.Rule.Short(v.tokens) {
-		ask.Keys = v.keys
+		ask.Keys, ask.Meet = v.askedKeys(&d.opt.Rule)
 	}
 	return ask
 }
@@ -265,7 +277,7 @@ func (d *judge) ask(v *visit) store.Ask {
 func (j *judgement) copyOf(first *store.Record) {
 	const itself, itsLeader = 1, 2
 	v := dedup.Copy(itself, first.URL, dedup.Verdict{
-		Kind: first.Verdict, Leader: itsLeader, DuplicateOf: first.DuplicateOf, Resemblance: first.Resemblance, Method: first.Found,
+		Kind: first.Verdict, Leader: itsLeader, DuplicateOf: first.DuplicateOf, Resemblance: first.Resemblance, Method: first.Found, Containment: first.Containment,
 	})
 	if v.Leader == itself {
 		j.follow(v, first.ID)
@@ -277,7 +289,7 @@ func (j *judgement) copyOf(first *store.Record) {
 // follow writes a verdict, and the id of the leader that it names, to the record.
 func (j *judgement) follow(v dedup.Verdict, leader dedup.Hash) {
 	r := &j.record
-	r.Verdict, r.Found, r.Resemblance, r.Leader, r.DuplicateOf = v.Kind, v.Method, v.Resemblance, leader, v.DuplicateOf
+	r.Verdict, r.Found, r.Resemblance, r.Containment, r.Leader, r.DuplicateOf = v.Kind, v.Method, v.Resemblance, v.Containment, leader, v.DuplicateOf
 }
 
 // compare compares a page with the leaders in met, which a look-up found, and sets the verdict of
@@ -292,38 +304,67 @@ func (d *judge) compare(ctx context.Context, j *judgement, met []store.Leader, h
 	if err != nil {
 		return nil, err
 	}
-	var set, runs dedup.Set
+	var set dedup.Set
 	if len(short) > 0 {
 		set = j.shingles.asSet()
 	}
-	for {
-		v := d.prefer(j, set, short, d.opt.Rule.Judge(set, short))
-		if v.Leader == 0 {
-			j.record.Verdict = v.Kind
-			return j, nil
+	v := d.prefer(j, set, short, d.opt.Rule.Judge(set, short))
+	if v.Leader == 0 {
+		j.record.Verdict = v.Kind
+		return j, nil
+	}
+	return d.join(ctx, j, v, &met[v.Leader-1], how)
+}
+
+// join makes the page of j a duplicate of a leader, by the verdict v.
+func (d *judge) join(ctx context.Context, j *judgement, v dedup.Verdict, leader *store.Leader, how judging) (*judgement, error) {
+	if leader.Hash == j.record.Hash { // the look-up asked only for keys, so a page with the same text is found here
+		v.Kind, v.Method, v.Containment = dedup.Exact, dedup.ByText, 0
+	}
+	j.follow(v, leader.ID)
+	return d.contest(ctx, j, nil, leader.Hash, how)
+}
+
+// compareRuns is like compare, for the rule containment. The page becomes a duplicate of the first
+// leader that contains enough of it. The leaders that share the most of the asked keys come first,
+// ties by the order of their commits. A leader at the canonical URL of the page precedes them all.
+// The texts of leaders may be long, so they are read one by one, up to [dedup.MaxVerifyWords].
+func (d *judge) compareRuns(ctx context.Context, j *judgement, met []store.Leader, how judging) (*judgement, error) {
+	j.record.Verdict = dedup.Unique
+	if len(met) == 0 {
+		return j, nil
+	}
+	named := dedup.HashOf([]byte(j.record.CanonicalURL))
+	candidates := make([]dedup.Candidate, len(met))
+	for i := range met {
+		candidates[i] = dedup.Candidate{Num: uint64(i + 1), Estimate: float64(met[i].Shared)}
+		if d.elects() && met[i].ID == named {
+			candidates[i].Estimate = math.Inf(1)
 		}
-		leader := &met[v.Leader-1]
-		if runs == nil && d.opt.Rule.Contained > 0 {
-			text, err := j.plainText()
-			if err != nil {
-				return nil, err
-			}
-			runs = runsIn(text)
-		}
-		loses, err := d.loses(ctx, runs, leader.ID)
+	}
+	runs, err := j.runs()
+	if err != nil {
+		return nil, err
+	}
+	words := 0
+	for _, c := range d.opt.Rule.Shortlist(candidates, j.tokens) {
+		leaders, err := d.leaders.get(ctx, met[c.Num-1:c.Num])
 		if err != nil {
 			return nil, err
 		}
-		if loses {
-			short = slices.DeleteFunc(short, func(c dedup.Candidate) bool { return c.Num == v.Leader })
+		l := leaders[0]
+		if l == nil { // see withSets
 			continue
 		}
-		if leader.Hash == j.record.Hash { // the look-up asked only for sketches, so a page with the same text is found here
-			v.Kind, v.Method = dedup.Exact, dedup.ByText
+		if share, ok := d.opt.Rule.Contains(runs, l.runs); ok {
+			v := dedup.Verdict{Kind: dedup.Near, DuplicateOf: l.url, Resemblance: dedup.Resemblance(j.shingles.asSet(), l.set), Method: dedup.ByRuns, Containment: share}
+			return d.join(ctx, j, v, &met[c.Num-1], how)
 		}
-		j.follow(v, leader.ID)
-		return d.contest(ctx, j, nil, leader.Hash, how)
+		if words += len(l.runs); words > dedup.MaxVerifyWords {
+			break
+		}
 	}
+	return j, nil
 }
 
 // prefer returns a verdict that makes the page a duplicate of the leader at its canonical URL, if
@@ -342,29 +383,6 @@ func (d *judge) prefer(j *judgement, set dedup.Set, short []dedup.Candidate, v d
 		}
 	}
 	return v
-}
-
-// loses reports whether too much of a page's text is missing in a leader, so that content would be
-// lost if only the leader were kept. The argument runs contains the page's runs of words. The
-// result is false if the rule does not ask for this check.
-func (d *judge) loses(ctx context.Context, runs dedup.Set, leader dedup.Hash) (bool, error) {
-	if d.opt.Rule.Contained == 0 {
-		return false, nil
-	}
-	page, err := d.store.page(ctx, leader, store.WantText)
-	if err != nil {
-		return false, err
-	}
-	if page == nil || !page.Kept {
-		return true, nil
-	}
-	return d.opt.Rule.Loses(runs, runsIn(page.Text)), nil
-}
-
-func runsIn(text string) dedup.Set {
-	canon := texts.Get().(*dedup.Text)
-	defer giveBack(&texts, canon)
-	return dedup.Runs(canon, text)
 }
 
 // withSets adds URLs and shingles to candidates. It skips candidates without a record: after a
@@ -427,8 +445,17 @@ func (d *judge) contest(ctx context.Context, j *judgement, l *store.Record, text
 	return j, nil
 }
 
+// canLead reports whether a page of a cluster could replace its leader. If the rule is containment,
+// only a page with the same text can, because the leader contains text that the other pages lack.
+func (d *judge) canLead(r, leader *store.Record) bool {
+	return d.opt.Rule.Contained == 0 || r.Hash == leader.Hash
+}
+
 // mayChange reports whether a page that joins a cluster may change its leader.
 func (d *judge) mayChange(r, leader *store.Record) bool {
+	if !d.canLead(r, leader) {
+		return false
+	}
 	mine, its := d.standing(r), d.standing(leader)
 	if precedence.Yields(&mine, &its) {
 		return false
@@ -448,7 +475,7 @@ func (d *judge) bestOf(ctx context.Context, leader, came *store.Record) (string,
 		if err != nil {
 			return "", err
 		}
-		if came == nil || m.ID != came.ID {
+		if d.canLead(m, leader) && (came == nil || m.ID != came.ID) {
 			pages = append(pages, d.standing(m))
 		}
 	}

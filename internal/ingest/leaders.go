@@ -11,8 +11,9 @@ import (
 
 // A leader is a leading page, reduced to the data that an exact comparison needs.
 type leader struct {
-	url string
-	set dedup.Set
+	url  string
+	set  dedup.Set
+	runs dedup.Set // see [dedup.Runs]; nil if the rule is not containment
 }
 
 // A visitID identifies a page with the text it had at one visit. A page whose text has changed
@@ -20,7 +21,7 @@ type leader struct {
 type visitID struct{ page, text dedup.Hash }
 
 // weighs returns the number of bytes that a leader takes in the cache, including overhead.
-func (l *leader) weighs() int { return 8*cap(l.set) + len(l.url) + leaderOverhead }
+func (l *leader) weighs() int { return 8*(cap(l.set)+cap(l.runs)) + len(l.url) + leaderOverhead }
 
 // leaderOverhead is the size in bytes of a leader without its URL and shingles: the struct, its
 // key, and its entries in a map and a list. For short texts, most of a leader's size is overhead.
@@ -54,13 +55,14 @@ func newLeaderCache(s PipelineStore, rule dedup.Rule, bytes int64) *leaderCache 
 	return c
 }
 
-// led caches a committed page if it leads a cluster. The cache takes over the page's shingles.
+// led caches a committed page if it leads a cluster. The cache takes over the page's shingles. If the
+// rule is containment, the page is not cached, because its runs of three words are not known.
 func (c *leaderCache) led(j *judgement) {
 	r := &j.record
-	if r.Verdict != dedup.Unique || j.text == nil {
+	if r.Verdict != dedup.Unique || j.text == nil || c.rule.Contained > 0 {
 		return
 	}
-	id, l := visitID{r.ID, r.Hash}, &leader{r.URL, j.shingles.set}
+	id, l := visitID{r.ID, r.Hash}, &leader{url: r.URL, set: j.shingles.set}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if l.set != nil {
@@ -120,7 +122,10 @@ func (c *leaderCache) hold(m store.Leader, page *store.Content) *leader {
 	canon := c.texts.Get().(*dedup.Text)
 	defer giveBack(&c.texts, canon)
 	c.rule.Read(canon, page.Text, page.Record.Lang)
-	l := &leader{page.Record.URL, c.rule.Set(canon)}
+	l := &leader{url: page.Record.URL, set: c.rule.Set(canon)}
+	if c.rule.Contained > 0 {
+		l.runs = dedup.Runs(canon, page.Text)
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.last.Put(visitID{m.ID, m.Hash}, l)

@@ -34,7 +34,7 @@ type reading struct {
 	text     []byte        // main text with its headings and, if it is kept, Markdown, compressed; nil if there is no text
 	sketch   *dedup.Sketch // nil if there is no text
 	hash     dedup.Hash    // hash of the text, under which later copies find the page in the store
-	keys     []uint64      // keys of the sketch, under which the page looks for leaders, and is found if it leads
+	keys     []uint64      // keys of the text, see [dedup.Rule.Keys]; without those for the index of pages with noindex
 	tokens   int           // number of words in the canonical text
 	shingles shingles      // shingles of the canonical text
 	said     learn.Text    // hashes of the text for the book of evidence
@@ -325,10 +325,9 @@ func (got *reading) measure(text string, opt *Options) {
 		sketch := dedup.NewSketch(got.shingles.list)
 		got.sketch = &sketch
 		got.hash = r.Hash
-		got.keys = opt.Rule.Scheme.Keys(nil, &sketch)
+		got.keys = opt.Rule.Keys(nil, canon, &sketch)
 		if r.NoIndex {
 			got.hash = asideHash(r.Hash)
-			got.keys = append(got.keys, asideKeys(got.keys)...)
 		}
 	}
 }
@@ -413,9 +412,30 @@ func asideHash(h dedup.Hash) dedup.Hash {
 // ownKeys returns the keys under which the page is stored in the index if it leads.
 func (got *reading) ownKeys() []uint64 {
 	if got.seen.NoIndex {
-		return got.keys[len(got.keys)/2:]
+		return asideKeys(got.keys)
 	}
 	return got.keys
+}
+
+// askedKeys returns the keys under which the page looks for leaders, and how many of them a leader
+// must have.
+func (got *reading) askedKeys(rule *dedup.Rule) (keys []uint64, meet int) {
+	keys, meet = rule.Asked(got.keys)
+	if got.seen.NoIndex {
+		keys = slices.Concat(keys, asideKeys(keys))
+	}
+	return keys, meet
+}
+
+// runs returns the runs of three words in the page's main text.
+func (got *reading) runs() (dedup.Set, error) {
+	text, err := got.plainText()
+	if err != nil {
+		return nil, err
+	}
+	canon := texts.Get().(*dedup.Text)
+	defer giveBack(&texts, canon)
+	return dedup.Runs(canon, text), nil
 }
 
 // hashes returns the text hashes under which the page looks for copies.

@@ -274,7 +274,8 @@ func (v *visit) carry(was *store.Content) error {
 	}
 	r.Succeeds(b, nil, 1)
 	r.Visit, v.kind, v.renamed = store.Same, carried, r.CanonicalURL != b.CanonicalURL
-	r.Verdict, r.Leader, r.DuplicateOf, r.Resemblance, r.Found, r.Capped = b.Verdict, b.Leader, b.DuplicateOf, b.Resemblance, b.Found, b.Capped
+	r.Verdict, r.Leader, r.DuplicateOf, r.Found, r.Capped = b.Verdict, b.Leader, b.DuplicateOf, b.Found, b.Capped
+	r.Resemblance, r.Containment = b.Resemblance, b.Containment
 	return nil
 }
 
@@ -294,7 +295,7 @@ func apparent(r store.Record) store.Record {
 	r.Archive, r.Answered, r.Restless = store.Archived{}, store.Archived{}, nil
 	r.LeftWords, r.LeftHash = 0, dedup.Hash{}
 	r.ETag, r.Modified, r.Visit, r.Added, r.Removed, r.Earlier = "", "", "", "", "", nil
-	r.Verdict, r.Leader, r.DuplicateOf, r.Resemblance, r.Found, r.Capped = "", dedup.Hash{}, "", 0, "", false
+	r.Verdict, r.Leader, r.DuplicateOf, r.Resemblance, r.Containment, r.Found, r.Capped = "", dedup.Hash{}, "", 0, 0, "", false
 	r.Listed, r.Since = false, time.Time{}
 	r.Faults, r.Faulty, r.Anchors, r.Hidden = 0, nil, nil, false
 	return r

@@ -471,8 +471,11 @@ func checkVisits(t *testing.T, open func(*rapid.T) (workers []store.Store, reade
 	one, other, thin := words(1, 100), words(2, 100), words(3, 20)
 	many := []string{one, other, thin, but(one, "x"), but(one, "y"), but(other, "x"), ""}
 	few := []string{one, but(one, "x"), but(one, "x"), but(one, "y"), other, thin, thin}
+	excerpts := []string{words(4, 60), words(4, 60) + one, other + words(4, 60), but(words(4, 60), "x"), one, ""}
 	rapid.Check(t, func(r *rapid.T) {
-		texts := rapid.SampledFrom([][]string{many, few}).Draw(r, "texts")
+		texts := rapid.SampledFrom([][]string{many, few, excerpts}).Draw(r, "texts")
+		opt := opt
+		opt.Rule.Contained = rapid.SampledFrom([]float64{0, .9}).Draw(r, "contained")
 		stores, reader := open(r)
 		defer reader.Close()
 		var workers []*Pipeline
@@ -549,6 +552,9 @@ func checkSettled(r *rapid.T, p *Pipeline, s store.Store) {
 		got := dedup.Resemblance(one.shingles.asSet(), other.shingles.asSet())
 		if got != m.Resemblance || (m.Verdict == dedup.Exact) != (m.Hash == l.Hash) {
 			r.Errorf("%s: resemblance is %.3f", verdict(m), got)
+		}
+		if share, ok := p.opt.Rule.Contains(wordRuns(page.Text), wordRuns(pages[0].Text)); p.opt.Rule.Contained > 0 && m.Verdict == dedup.Near && (!ok || share != m.Containment) {
+			r.Errorf("%s: the leader contains %.3f of it", verdict(m), share)
 		}
 	}
 }

@@ -39,9 +39,6 @@ func Agree(ctx context.Context, s store.Store, name string, wanted Wanted) (dedu
 		}
 		return rule, want, err
 	}
-	if slices.Contains(wanted.Insist, "rule") && want.Contained != has.Contained {
-		return rule, want, usagef("--rule and --containment set a share of %v, but %s was created with a share of %v (0 means --rule resemblance): omit the flags, or choose another --store", want.Contained, name, has.Contained)
-	}
 	if err := wanted.Fits(*has, name); err != nil {
 		return rule, want, err
 	}
@@ -56,6 +53,8 @@ func (w Wanted) Fits(has store.Settings, name string) error {
 		flag      string
 		given, is any
 	}{
+		{"rule", ruleName(w.Contained), ruleName(has.Contained)},
+		{"containment", w.Contained, has.Contained},
 		{"similarity", w.Similarity, has.Similarity},
 		{"shingle", w.Shingle, has.Shingle},
 		{"unit", w.Unit, has.Unit},
@@ -79,6 +78,14 @@ func (w Wanted) Fits(has store.Settings, name string) error {
 		return otherVersion(name, "document reader", has.Documents, document.Version)
 	}
 	return nil
+}
+
+// ruleName returns the value of --rule for the setting Contained.
+func ruleName(contained float64) string {
+	if contained > 0 {
+		return "containment"
+	}
+	return "resemblance"
 }
 
 func onOff(on bool) string {

@@ -56,15 +56,16 @@ func (s *Store) lookup(ctx context.Context, ask *store.Ask) (f store.Found, err 
 		return f, nil
 	}
 	err = s.view(ctx, func(txn *badgerdb.Txn) error {
-		f.Leaders, err = s.leadersAt(txn, places, ask.ID)
+		f.Leaders, err = s.leadersAt(txn, places, met, ask.ID)
 		return err
 	})
 	return f, err
 }
 
-// leadersAt reads the leaders with the visit numbers in places, except the page with the id not. If
-// a page was visited again, its earlier visits have no sketch any more.
-func (s *Store) leadersAt(txn *badgerdb.Txn, places []uint64, not dedup.Hash) ([]store.Leader, error) {
+// leadersAt reads the leaders with the visit numbers in places, except the page with the id not.
+// shared maps a visit number to [store.Leader.Shared]. If a page was visited again, its earlier
+// visits have no sketch any more.
+func (s *Store) leadersAt(txn *badgerdb.Txn, places []uint64, shared map[uint64]int, not dedup.Hash) ([]store.Leader, error) {
 	leaders := make([]store.Leader, 0, len(places))
 	for _, num := range places {
 		l := s.sketches.get(num)
@@ -81,6 +82,7 @@ func (s *Store) leadersAt(txn *badgerdb.Txn, places []uint64, not dedup.Hash) ([
 		}
 		if l.ID != not {
 			leaders = append(leaders, *l)
+			leaders[len(leaders)-1].Shared = shared[num]
 		}
 	}
 	return leaders, nil

@@ -29,12 +29,12 @@ const (
 	leadersSQL = `WITH met AS MATERIALIZED (
  SELECT a.i, a.k, p.place, p.nth > a.most AS more FROM unnest($1::int[], $2::int[], $3::bigint[], $4::int[]) a(i, k, key, most)
  CROSS JOIN LATERAL (SELECT place, row_number() OVER (ORDER BY place) AS nth FROM (SELECT place FROM posting WHERE posting.key = a.key ORDER BY place LIMIT a.most + 1) q) p)
- SELECT m.i, -1, m.place, p.id, v.text_hash, v.sketch FROM (SELECT i, place, count(*) n, row_number() OVER (PARTITION BY i ORDER BY count(*) DESC, place) nth
+ SELECT m.i, -1, m.place, p.id, v.text_hash, v.sketch, m.n FROM (SELECT i, place, count(*) n, row_number() OVER (PARTITION BY i ORDER BY count(*) DESC, place) nth
   FROM met WHERE NOT more GROUP BY i, place) m
  CROSS JOIN LATERAL (SELECT id, visit FROM page WHERE place = m.place) p
  JOIN visit v ON v.id = p.visit
  WHERE m.nth <= $7 AND m.n >= ($5::int[])[m.i + 1] AND v.sketch IS NOT NULL AND p.id <> ($6::uuid[])[m.i + 1]
- UNION ALL SELECT i, k, null, null, null, null FROM met WHERE more ORDER BY 1, 3`
+ UNION ALL SELECT i, k, null, null, null, null, null FROM met WHERE more ORDER BY 1, 3`
 )
 
 // Lookup answers asks, together with those of other goroutines that call it at the same time, in
@@ -142,12 +142,13 @@ func readLeaders(rows pgx.Rows, all []store.Found) error {
 	var place *int64
 	var page, hash *id
 	var sketch []byte
-	_, err := pgx.ForEachRow(rows, []any{&i, &k, &place, &page, &hash, &sketch}, func() error {
+	var shared *int
+	_, err := pgx.ForEachRow(rows, []any{&i, &k, &place, &page, &hash, &sketch, &shared}, func() error {
 		if k >= 0 {
 			all[i].Full[k] = true
 			return nil
 		}
-		l := store.Leader{ID: *page}
+		l := store.Leader{ID: *page, Shared: *shared}
 		if hash != nil {
 			l.Hash = *hash
 		}

@@ -93,12 +93,14 @@ var lookupPromises = []promise{
 	}},
 	{"leaders_come_with_sketch_and_text_hash", func(t *testing.T, s store.Store) {
 		commit(t, s, full(urlOf(1), "one"))
-		equal(t, "leaders", lookup(t, s, askKeys(keyOf("one"))).Leaders, []store.Leader{{ID: hashOf(urlOf(1)), Hash: hashOf("one"), Sketch: *sketchOf("one")}})
+		equal(t, "leaders", lookup(t, s, askKeys(keyOf("one"))).Leaders, []store.Leader{{ID: hashOf(urlOf(1)), Hash: hashOf("one"), Sketch: *sketchOf("one"), Shared: 1}})
 	}},
 	{"leaders_under_several_keys_come_once", func(t *testing.T, s store.Store) {
 		commit(t, s, full(urlOf(1), "one"), full(urlOf(2), "two"))
 		all := askKeys(keyOf("two"), keyOf("one"), keyOf("one")+1, 77)
-		equal(t, "leaders", idsOf(lookup(t, s, all).Leaders), hashesOf(urlOf(1), urlOf(2)))
+		found := lookup(t, s, all).Leaders
+		equal(t, "leaders", idsOf(found), hashesOf(urlOf(1), urlOf(2)))
+		equal(t, "shared keys", []int{found[0].Shared, found[1].Shared}, []int{2, 1})
 		all.Meet = 2
 		equal(t, "met twice", idsOf(lookup(t, s, all).Leaders), hashesOf(urlOf(1)))
 		all.Meet = 3

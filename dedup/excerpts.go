@@ -1,0 +1,139 @@
+package dedup
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// # All excerpts
+//
+// An [Excerpts] finds, among n texts, all excerpts of a source without comparing the source with
+// each text. It is an exact set-containment join by prefixes: it misses no excerpt, but may also
+// return texts of which the source contains less. Suppose that a source must have the share c of the
+// runs of a text A. Then it may lack at most
+//
+//	slack = |A| - c·|A|
+//
+// runs. So of any slack+n runs of A, a source has at least n. The index has slack+[excerptProof]
+// runs of each text, and a search counts how many of them occur in the source. Any choice of runs
+// gives the same excerpts. The rarest runs give the fewest candidates. A run that occurs in no other
+// text is never in a source, so a text with more than slack such runs is not indexed at all. Most
+// texts of most sites have more. Thus only the excerpts, and texts that look like one, take memory.
+//
+// The runs of a source are all searched for, because each of them may be the rarest of an excerpt.
+//
+// Known weakness: if many texts share even their rarest runs, each search reads all of them, as in
+// a [Join].
+type Excerpts struct {
+	least float64
+	order *Occurrences
+	texts []indexed
+
+	posts  []post   // the indexed runs of all texts, in ascending order of their runs once sorted is set
+	starts []uint32 // posts[starts[i]] is the first post whose run has i in its upper bits
+	shift  int      // number of lower bits of a run's upper half that starts ignores
+	met    []int32  // texts that the current search has met
+}
+
+// An indexed is the data about one text that an Excerpts keeps.
+type indexed struct {
+	need  int32 // number of the text's indexed runs that a source must have; 0: the text is not indexed
+	found int32 // number of them that the current search has found
+}
+
+// A post means that a text has a run.
+type post struct {
+	run  uint32 // upper half of the run
+	text int32
+}
+
+// excerptProof is how many of a text's rarest runs a source must have to become a candidate. Two
+// unrelated texts often share one rare run, but seldom several. Each costs eight bytes for each
+// indexed text.
+const excerptProof = 4
+
+// NewExcerpts returns an index for n texts. least is the share of a text's runs that its source must
+// have, above 0 and at most 1. o must have counted the runs of all texts and all sources.
+func NewExcerpts(least float64, n int, o *Occurrences) *Excerpts {
+	return &Excerpts{least: least, order: o, texts: make([]indexed, n)}
+}
+
+// Add stores the runs of the text under the index at, from 0. It may be called once for each index,
+// in any order, and not after [Excerpts.Of]. An empty text is not an excerpt.
+func (x *Excerpts) Add(at int, runs Set) {
+	size := len(runs)
+	if size == 0 {
+		return
+	}
+	slack := size - max(1, int(math.Ceil(x.least*float64(size)-leeway)))
+	type counted struct {
+		count uint16
+		run   uint32
+	}
+	others := make([]counted, 0, size) // the runs that other texts have, too
+	for _, run := range runs {
+		if x.order.returns(run) {
+			others = append(others, counted{x.order.counts[run>>x.order.shift], uint32(run >> 32)})
+		}
+	}
+	slack -= size - len(others)
+	if slack < 0 {
+		return
+	}
+	slices.SortFunc(others, func(a, b counted) int { return cmp.Or(cmp.Compare(a.count, b.count), cmp.Compare(a.run, b.run)) })
+	need := min(excerptProof, len(others)-slack)
+	for _, c := range others[:slack+need] {
+		x.posts = append(x.posts, post{c.run, int32(at)})
+	}
+	x.texts[at].need = int32(need)
+}
+
+// index sorts the posts, and makes the table of their beginnings.
+func (x *Excerpts) index() {
+	x.order = nil // frees memory, because no text can be added any more
+	slices.SortFunc(x.posts, func(a, b post) int { return cmp.Or(cmp.Compare(a.run, b.run), cmp.Compare(a.text, b.text)) })
+	width := 1
+	for 1<<width < len(x.posts) && width < 28 {
+		width++
+	}
+	x.shift = 32 - width
+	x.starts = make([]uint32, 1<<width+1)
+	for _, p := range x.posts {
+		x.starts[p.run>>x.shift+1]++
+	}
+	for i := 1; i < len(x.starts); i++ {
+		x.starts[i] += x.starts[i-1]
+	}
+}
+
+// Of yields the indexes of all texts that may be excerpts of a source: all that are, and some that
+// are not. runs are those of the source. Each text is yielded once, in no particular order. If the
+// source is one of the texts, it may be yielded, too.
+func (x *Excerpts) Of(runs Set, yield func(text int) bool) {
+	if x.starts == nil {
+		x.index()
+	}
+	x.met = x.met[:0]
+	for _, run := range runs {
+		half := uint32(run >> 32)
+		for _, p := range x.posts[x.starts[half>>x.shift]:x.starts[half>>x.shift+1]] {
+			if p.run != half {
+				continue
+			}
+			t := &x.texts[p.text]
+			if t.found == 0 {
+				x.met = append(x.met, p.text)
+			}
+			t.found++
+		}
+	}
+	open := true
+	for _, text := range x.met {
+		t := &x.texts[text]
+		if open && t.found >= t.need {
+			open = yield(int(text))
+		}
+		t.found = 0
+	}
+}

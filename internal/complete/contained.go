@@ -1,0 +1,177 @@
+package complete
+
+import (
+	"context"
+	"fmt"
+
+	"skink/dedup"
+	"skink/internal/lru"
+)
+
+// # Excerpts
+//
+// If the rule is containment, a text is in the cluster of a leader that contains enough of it,
+// whatever the resemblance of the two. The longest text is ranked first, because a source is longer
+// than its excerpts. So a source leads its excerpts, and two sources that share an excerpt stay
+// apart. The excerpt belongs to the longer one.
+//
+// No excerpt is missed: the candidates come from an exact join, [dedup.Excerpts], and each is
+// verified by its text. Blocks that a host repeats are left out of the excerpt, but not of its
+// source. So an excerpt on a host with another template is found, and a page does not become an
+// excerpt of another page because most of its words are the template's. A page that would have too
+// few words left is compared whole.
+//
+// Texts are read in the order of the store four times, or six times if blocks are left out. Only
+// texts that may be the source of an excerpt are then read by their ids.
+//
+// Known weakness: a text that repeats itself may have more words than its source, and then it is
+// not found.
+
+// excerpts finds the texts of a store that other texts contain. Only one goroutine may use it.
+type excerpts struct {
+	w       *Whole
+	order   *dedup.Occurrences
+	index   *dedup.Excerpts
+	sources []bool // texts that may contain another text
+	runs    *lru.Cache[part, dedup.Set]
+	canon   dedup.Text
+}
+
+// findContained is like find, for the rule containment.
+func (w *Whole) findContained(ctx context.Context) (*dedup.Taken, error) {
+	w.progress.all = containedSteps
+	x := &excerpts{w: w, runs: lru.New[part](cacheBytes, func(s dedup.Set) int { return 8 * len(s) })}
+	words := 0
+	for i := range w.texts {
+		words += w.texts[i].pages[0].words
+	}
+	x.order = dedup.NewOccurrences(words)
+	if err := x.read(ctx, x.whole, func(_ int, runs dedup.Set) { x.order.Count(runs) }); err != nil {
+		return nil, err
+	}
+	found, err := x.find(ctx, x.whole)
+	if err != nil || w.wholeText {
+		return found, err
+	}
+	w.places = found.At(w.rule.Contained)
+	if err := w.learn(ctx); err != nil || len(w.repeated) == 0 {
+		return found, err
+	}
+	if found, err = x.find(ctx, x.shortened); err == nil {
+		w.countShortened()
+	}
+	return found, err
+}
+
+// read calls take with the index and the runs of each text that is long enough to be compared. runs
+// returns the runs of one text. The order of the texts is arbitrary.
+func (x *excerpts) read(ctx context.Context, runs func(*dedup.Text, *text, string) dedup.Set, take func(int, dedup.Set)) error {
+	short := make([]bool, len(x.w.texts))
+	for i := range short {
+		short[i] = x.w.texts[i].short
+	}
+	return x.w.readAll(ctx, short, runs, x.w.counted(take))
+}
+
+// whole returns the runs of a whole text.
+func (x *excerpts) whole(canon *dedup.Text, _ *text, words string) dedup.Set {
+	return dedup.Runs(canon, words)
+}
+
+// shortened returns the runs of a text without the blocks that are repeated on many pages of a host.
+func (x *excerpts) shortened(canon *dedup.Text, t *text, words string) dedup.Set {
+	return dedup.Runs(canon, x.w.shortened(canon, t, words))
+}
+
+// find returns the clusters. own returns the runs of a text that its source must have.
+func (x *excerpts) find(ctx context.Context, own func(*dedup.Text, *text, string) dedup.Set) (*dedup.Taken, error) {
+	x.index = dedup.NewExcerpts(x.w.rule.Contained, len(x.w.texts), x.order)
+	if err := x.read(ctx, own, x.index.Add); err != nil {
+		return nil, err
+	}
+	x.sources = make([]bool, len(x.w.texts))
+	err := x.read(ctx, x.whole, func(i int, runs dedup.Set) {
+		x.index.Of(runs, func(other int) bool {
+			x.sources[i] = other > i
+			return !x.sources[i]
+		})
+	})
+	if err != nil {
+		return nil, err
+	}
+	step := x.w.progress.next(len(x.w.texts))
+	return dedup.Clusters(len(x.w.texts), []float64{x.w.rule.Contained}, func(leader int, from []float64, take func(int, float64)) error {
+		step(leader)
+		if !x.sources[leader] {
+			return ctx.Err()
+		}
+		return x.of(ctx, leader, from, take)
+	})
+}
+
+// of calls take for each text after leader that leader contains, and that is in no cluster yet.
+func (x *excerpts) of(ctx context.Context, leader int, from []float64, take func(int, float64)) error {
+	source, err := x.set(ctx, x.w.texts[leader].all())
+	if err != nil {
+		return err
+	}
+	x.index.Of(source, func(other int) bool {
+		if other <= leader || from[other] == dedup.Nowhere {
+			return true
+		}
+		x.w.compared++
+		var runs dedup.Set
+		if runs, err = x.set(ctx, x.w.texts[other].likely()); err != nil {
+			return false
+		}
+		if share, ok := x.w.rule.Contains(runs, source); ok {
+			take(other, share)
+		}
+		return true
+	})
+	return err
+}
+
+// set returns the runs of a text or of the text without repeated blocks.
+func (x *excerpts) set(ctx context.Context, p part) (dedup.Set, error) {
+	if runs, ok := x.runs.Get(p); ok {
+		return runs, nil
+	}
+	page := &x.w.texts[x.w.of[p.page]].pages[0]
+	words, err := x.w.textOf(ctx, page)
+	if err != nil {
+		return nil, err
+	}
+	if p.left {
+		words, _ = x.w.without(&x.canon, words, page.lang)
+	}
+	runs := dedup.Runs(&x.canon, words)
+	x.runs.Put(p, runs)
+	return runs, nil
+}
+
+// measureAlike sets w.alike to the exact resemblances of the whole texts of all pairs.
+func (w *Whole) measureAlike(ctx context.Context, pairs []dedup.Take) error {
+	var canon dedup.Text
+	shingles := func(i int32) (dedup.Set, error) {
+		t := &w.texts[i]
+		words, err := w.textOf(ctx, &t.pages[0])
+		return w.shinglesOf(&canon, t, words, false), err
+	}
+	w.alike = make([]float64, len(w.texts))
+	var source dedup.Set
+	for i, p := range pairs {
+		var err error
+		if i == 0 || pairs[i-1].Leader != p.Leader {
+			if source, err = shingles(p.Leader); err != nil {
+				return err
+			}
+		}
+		own, err := shingles(p.Text)
+		if err != nil {
+			return fmt.Errorf("measure the resemblance of an excerpt: %w", err)
+		}
+		w.alike[p.Text] = dedup.Resemblance(own, source)
+	}
+	return nil
+}
