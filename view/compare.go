@@ -2,6 +2,7 @@ package view
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 
 	"skink/dedup"
@@ -35,14 +36,15 @@ func (v *View) comparePage(ctx context.Context, r *http.Request) (*screen, error
 		return nil, err
 	}
 	c.A, c.B = &texts[0].Record, &texts[1].Record
-	s := &screen{name: "compare", title: "Why are these two duplicates?", Content: c}
-	for _, t := range texts {
+	s := &screen{name: "compare", title: "Two pages compared", Content: c}
+	for i, t := range texts {
+		name := string(rune('A' + i))
 		switch {
 		case t.Record.Kind != store.Page:
-			c.Missing = "There is no page " + t.Record.URL + "."
+			c.Missing = fmt.Sprintf("%s has no text, because its kind is %s.", name, t.Record.Kind)
 			return s, nil
 		case !t.Kept:
-			c.Missing = "The store has no text of " + t.Record.URL + ". A crawl with --on-duplicate tag stores the texts of duplicates."
+			c.Missing = "The store has no text of " + name + ". A crawl with --on-duplicate tag stores the texts of duplicates."
 			return s, nil
 		}
 	}

@@ -190,7 +190,7 @@ func TestOnePage(t *testing.T) {
 	if strings.Contains(fog, "Fog, copied") {
 		t.Error("a member of its cluster stands among the nearest pages outside of it")
 	}
-	if gone := get(t, server, "/page/"+url.PathEscape("https://a.example/gone")); !strings.Contains(gone, "error: status 404") {
+	if gone := get(t, server, "/page/"+url.PathEscape("https://a.example/gone")); !strings.Contains(gone, "error: <bdi>status 404</bdi>") {
 		t.Errorf("the page of what failed does not say why:\n%s", gone)
 	}
 	cluster := get(t, server, "/cluster/"+idOf("https://a.example/fog").String())
@@ -212,7 +212,7 @@ func TestCompare(t *testing.T) {
 			t.Errorf("it does not have %q\n%s", want, body)
 		}
 	}
-	if body := get(t, server, "/compare?a="+url.QueryEscape("https://a.example/one")+"&b="+idOf("https://a.example/gone").String()); !strings.Contains(body, "There is no page https://a.example/gone.") {
+	if body := get(t, server, "/compare?a="+url.QueryEscape("https://a.example/one")+"&b="+idOf("https://a.example/gone").String()); !strings.Contains(body, "B has no text, because its kind is error.") {
 		t.Errorf("a page that failed is compared:\n%s", body)
 	}
 }
@@ -313,7 +313,7 @@ func TestSimilarity(t *testing.T) {
 	for !strings.Contains(body, "clusters with") {
 		body = get(t, server, "/similarity?at=0.65")
 	}
-	for _, want := range []string{"From 0.60 on: 7 clusters with 20 pages.", `min="0.30"`, `value="0.65"`, "https://a.example/&lt;b&gt;", "0.650"} {
+	for _, want := range []string{"At a similarity of 0.60 there are 7 clusters with 20 pages.", `min="0.30"`, `value="0.65"`, "https://a.example/&lt;b&gt;", "0.650"} {
 		if !strings.Contains(body, want) {
 			t.Errorf("it does not have %q\n%s", want, body)
 		}

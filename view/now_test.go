@@ -124,7 +124,7 @@ func TestNow(t *testing.T) {
 	if now := get(t, still, "/now"); strings.Contains(now, "<button") || !strings.Contains(now, "In the store: 5 pages") {
 		t.Errorf("of a store without a crawl:\n%s", now)
 	}
-	if now := get(t, still, "/now"); !strings.Contains(now, `<a href="/pages?kind=error&amp;status=404">status 404</a>`) {
+	if now := get(t, still, "/now"); !strings.Contains(now, `<a href="/pages?kind=error&amp;status=404"><bdi>status 404</bdi></a>`) {
 		t.Errorf("what failed is not listed by how:\n%s", now)
 	}
 	if got := post(t, still, "/now/stop", url.Values{"token": {"x"}}, ""); got != 404 {
@@ -193,7 +193,7 @@ func TestPulse(t *testing.T) {
 		t.Errorf("%d samples", n)
 	}
 	l := p.line()
-	if l.Last != "20" || l.Middle != "20" || l.Most != "20" || strings.Contains(l.Points, "NaN") {
+	if l.Last != "20" || l.Middle != "20" || l.Most != "20" || strings.Contains(l.Curves[0].Points, "NaN") {
 		t.Errorf("the line of a steady crawl is %+v", l)
 	}
 	if first := p.samples[0]; first.at != start {
