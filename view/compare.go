@@ -16,6 +16,7 @@ type compareView struct {
 	Measures dedup.Comparison
 	Same     bool // whether the two texts have the same words
 	Beside   report.Sides
+	Form     string // form in which the crawl compared words; "": unchanged
 	Missing  string // why the two texts cannot be compared; "" if they can be compared
 }
 
@@ -52,6 +53,9 @@ func (v *View) comparePage(ctx context.Context, r *http.Request) (*screen, error
 	v.read(&a, texts[0])
 	v.read(&b, texts[1])
 	c.Measures = dedup.Compare(&a, &b, v.opt.Rule.Shingling, v.opt.Rule.Scheme)
+	if form := v.opt.Rule.Form; form != dedup.Plain {
+		c.Form = form.String()
+	}
 	c.Same = a.Hash() == b.Hash()
 	c.Beside = report.Beside(texts[0].Text, texts[1].Text)
 	return s, nil
