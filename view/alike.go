@@ -9,6 +9,7 @@ import (
 
 	"skink/dedup"
 	"skink/report"
+	"skink/report/audit"
 )
 
 // # Other similarities
@@ -25,6 +26,8 @@ type Alike interface {
 	// Near returns pairs of pages whose resemblance is close to similarity: at most n pairs at or
 	// just above it, and at most n just below it.
 	Near(similarity float64, n int) (above, below []Pair)
+	// Nearly returns the pages that are almost duplicates at the similarity of the crawl.
+	Nearly() *audit.Nearly
 }
 
 // A Step holds the number of clusters at one similarity, 0 to 1.

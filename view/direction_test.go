@@ -9,6 +9,7 @@ import (
 	"golang.org/x/net/html"
 
 	"skink/dedup"
+	"skink/report/audit"
 	"skink/store"
 )
 
@@ -71,6 +72,8 @@ func isolated(n *html.Node) bool {
 type hebrewAlike struct{ url string }
 
 func (hebrewAlike) Steps() []Step { return []Step{{0.3, 1, 2}} }
+
+func (hebrewAlike) Nearly() *audit.Nearly { return &audit.Nearly{} }
 
 func (h hebrewAlike) Near(similarity float64, n int) (above, below []Pair) {
 	return []Pair{{dedup.Hash{}, dedup.Hash{}, [2]string{h.url, h.url}, similarity}}, nil

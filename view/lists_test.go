@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"skink/dedup"
+	"skink/report/audit"
 	"skink/store"
 )
 
@@ -285,6 +286,10 @@ func (fakeAlike) Near(similarity float64, n int) (above, below []Pair) {
 	return []Pair{{idOf("a"), idOf("b"), [2]string{"https://a.example/<b>", "https://b.example/"}, similarity}}, nil
 }
 
+func (fakeAlike) Nearly() *audit.Nearly {
+	return &audit.Nearly{From: 0.3, Groups: []audit.NearlyGroup{{Leader: idOf("https://a.example/fog"), Members: []audit.NearlyPage{{ID: idOf("https://b.example/Eel"), Resemblance: 0.4}}}}}
+}
+
 // What another similarity would give is compared when a form asks for it, and shown for the one
 // chosen.
 func TestSimilarity(t *testing.T) {
@@ -359,5 +364,53 @@ func TestListSaysThatTheStoreWasBeingRead(t *testing.T) {
 	page.ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "/", nil))
 	if body := answer.Body.String(); !strings.Contains(body, "The store is being read") {
 		t.Errorf("it does not say so: %s", body)
+	}
+}
+
+// TestNearly checks that the page of pages that are almost duplicates starts the comparison of all
+// pages, shows its progress, and then lists the pages.
+func TestNearly(t *testing.T) {
+	goOn := make(chan bool)
+	alike := func(_ context.Context, _ store.Reader, tell func(float64)) (Alike, error) {
+		tell(0.425)
+		<-goOn
+		return fakeAlike{}, nil
+	}
+	const path = "/audit/nearly"
+	_, server := newView(t, small(t), func(o *Options) { o.Alike = alike })
+	body := get(t, server, path)
+	for !strings.Contains(body, "being compared: 42 % is done") { // at first it is 0
+		body = get(t, server, path)
+	}
+	if resp := ask(t, server.Client(), "GET", server.URL+path, nil); resp.Header.Get("Refresh") != "1" {
+		t.Errorf("the page with the progress is refreshed after %q seconds", resp.Header.Get("Refresh"))
+	}
+	close(goOn)
+	for strings.Contains(body, "being compared") || strings.Contains(body, "The audit is running") {
+		body = get(t, server, path)
+	}
+	for _, want := range []string{"30 % to 80 %", "https://b.example/Eel", "0.400"} {
+		if !strings.Contains(body, want) {
+			t.Errorf("the list does not have %q\n%s", want, body)
+		}
+	}
+	if body := get(t, server, "/audit"); !strings.Contains(body, `href="/audit/nearly"`) {
+		t.Errorf("the audit does not have the list:\n%s", body)
+	}
+
+	// While a crawl runs in this process, only the form starts the comparison.
+	f := &fakeCrawl{}
+	v, crawled := newView(t, small(t), func(o *Options) { o.Alike, o.Crawl = alike, f })
+	if body := get(t, crawled, path); !strings.Contains(body, ">Compare all pages<") || v.likening.now().making {
+		t.Errorf("a crawl is slowed down:\n%s", body)
+	}
+	if got := post(t, crawled, path, url.Values{"token": {"guessed"}}, ""); got != 403 {
+		t.Errorf("a form without its token: %d", got)
+	}
+	if got := post(t, crawled, path, url.Values{"token": {v.form}}, ""); got != 303 {
+		t.Errorf("a form with its token: %d", got)
+	}
+	for body = ""; !strings.Contains(body, "https://b.example/Eel"); time.Sleep(time.Millisecond) {
+		body = get(t, crawled, path)
 	}
 }

@@ -156,6 +156,10 @@ func (v *View) routes() http.Handler {
 	mux.Handle("GET /audit", v.shown(v.auditPage))
 	mux.HandleFunc("POST /audit", v.remakeAudit)
 	mux.Handle("GET /audit/{name}", v.shown(v.findingPage))
+	if v.opt.Alike != nil {
+		mux.Handle("GET /audit/"+nearlyName, v.shown(v.nearlyPage))
+		mux.HandleFunc("POST /audit/"+nearlyName, v.findNearlyAgain)
+	}
 	mux.HandleFunc("GET /audit.csv/{name}", v.findingCSV)
 	mux.Handle("GET /similarity", v.shown(v.alikePage))
 	mux.HandleFunc("POST /similarity", v.likenAgain)
