@@ -17,13 +17,13 @@ import "net/netip"
 type address struct {
 	key     netip.Addr
 	hosts   int     // number of hosts known to have this address
-	open    int     // number of requests to the address that have begun and not ended
+	open    int     // number of requests to the address that are in flight
 	waiting []*host // hosts that are due but must wait until a request to the address ends, in order of arrival
 	crowded bool    // many hosts share the address, so connections to it are closed after each answer
 }
 
-// full reports whether most requests to the address are in flight, which is the limit; 0 means no
-// limit. The limit applies only if several hosts share the address.
+// full reports whether as many requests to the address are in flight as most allows. If most is 0,
+// or if only one host has the address, there is no limit, and full returns false.
 func (a *address) full(most int) bool {
 	return a != nil && most > 0 && a.hosts > 1 && a.open >= most
 }

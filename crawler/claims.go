@@ -64,7 +64,7 @@ const (
 	claimTime   = 30 * time.Second      // time for which a claim is valid unless it is renewed
 	keepResting = 5 * time.Second       // longer than the delay of nearly all hosts
 	pollOthers  = time.Second           // shorter than frontier.Present
-	shareSlack  = 8                     // a worker may exceed its share by a part of 1/shareSlack
+	shareSlack  = 8                     // a worker may exceed its share by this fraction of it: 1/shareSlack
 	mostHeld    = 1 << 13               // number of hosts claimed at the same time; at one page per second each, more than a machine can process
 	mostClaimed = 1 << 10               // number of hosts claimed in one call
 	claimEvery  = 20 * time.Millisecond // shortest interval between two calls while turns can begin
@@ -78,8 +78,8 @@ const returnedAtOnce = 64
 // requests in this crawl.
 const never = 100 * 365 * 24 * time.Hour
 
-// claims has the hosts that this schedule has claimed in the frontier, and the frontier's report on
-// all other hosts.
+// claims records the hosts that this schedule has claimed in the frontier, and the frontier's
+// report on all other hosts.
 type claims struct {
 	worker  string         // name of this worker, under which it claims hosts
 	held    map[*host]bool // the claimed hosts
@@ -107,7 +107,7 @@ func (c *claims) vacant() int {
 	return max(most-len(c.held), 0)
 }
 
-// wanted returns whether to ask the frontier for hosts now, and for how many. If busy is true,
+// wanted reports whether to ask the frontier for hosts now, and for how many. If busy is true,
 // turns can begin on hosts that are claimed already, and the frontier is asked less often.
 func (c *claims) wanted(busy bool, now time.Time) (n int, ask bool) {
 	if !c.next.IsZero() && !c.next.After(now) {
@@ -218,7 +218,7 @@ func (s *schedule) granted(grant frontier.Grant) {
 // hold adds a claimed host to the schedule.
 func (s *schedule) hold(held frontier.Held) {
 	h := s.host(held.Claim.Host)
-	h.claim, h.urls = held.Claim, nil // URLs that were taken under a lost claim are taken again
+	h.claim, h.urls = held.Claim, nil // URLs taken from the frontier under a lost claim must be taken again
 	h.supply, h.depth, h.leaving = sure, held.Host.Depth, false
 	h.inherit(held.Host.Rest)
 	s.claims.held[h] = true

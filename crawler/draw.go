@@ -115,7 +115,7 @@ func (c *Crawl) draw(ctx context.Context, a *arrival, start func(func() error)) 
 // errRefused means that the browser requested a URL that a page must not load.
 var errRefused = errors.New("a page must not request this URL")
 
-// part answers a request of the browser while it renders a page.
+// part answers a request that the browser makes while it renders a page.
 func (c *Crawl) part(ctx context.Context, page *Page, r render.Request) (render.Answer, error) {
 	base, err := frontier.NewBase(page.Item.URL, "")
 	if err != nil {
@@ -253,8 +253,8 @@ func (s *schedule) borrow(ctx context.Context, name, origin string, delay time.D
 	return s.watchAside(ctx, h, number), giveBack, nil
 }
 
-// watchAside returns a context for a request for a file of a rendered page. With this context, the
-// schedule learns when the request was sent, because the delay of the host counts from then.
+// watchAside returns a context for a request for a file of a rendered page. The context tells the
+// schedule when the request was sent, because the delay of the host begins then.
 func (s *schedule) watchAside(ctx context.Context, h *host, number int) context.Context {
 	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
 		WroteRequest: func(httptrace.WroteRequestInfo) {

@@ -14,7 +14,7 @@ type host struct {
 
 	name    string
 	claim   frontier.Claim  // the claim on the host; zero: this worker has not claimed it, and it gets no requests
-	urls    []frontier.Item // URLs that were taken from the frontier, and are not being fetched yet
+	urls    []frontier.Item // URLs taken from the frontier that are not being fetched yet
 	supply  supply          // whether the frontier has more URLs of the host
 	taking  bool            // URLs are being taken from the frontier
 	depth   int             // depth of the next URL; an estimate while urls is empty
@@ -25,13 +25,13 @@ type host struct {
 
 	turns    int // number of turns (URLs being fetched or processed) that have begun and not ended
 	open     int // number of turns whose request has not ended
-	unsent   int // number of turns whose request was not sent yet
+	unsent   int // number of turns (URLs being fetched or processed) whose request has not been sent yet
 	requests int // number of requests started so far
-	robots   int // number of requests for robots.txt that have started, plus number of those that have ended
+	robots   int // number of requests for robots.txt that have started, plus the number of those that have ended
 
 	drawing    int // number of turns whose page a browser is rendering
-	asides     int // number of requests of rendered pages that wait or are under way
-	asidesOpen int // number of requests of rendered pages that are under way
+	asides     int // number of requests made for rendered pages that are waiting or under way
+	asidesOpen int // number of requests made for rendered pages that are under way
 
 	located bool     // the host's name was looked up in the DNS
 	at      *address // state of the host's IP address; nil if the address is unknown or not needed

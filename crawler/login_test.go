@@ -15,7 +15,7 @@ import (
 
 // A memberSite is a site with a login form. Its sessions end after some pages.
 type memberSite struct {
-	lasts int // number of pages that a session shows; 0: any number
+	lasts int // number of pages that a session shows before it ends; 0: no limit
 
 	mu      sync.Mutex
 	session int // guarded by mu: number of the last login; 0: none
@@ -205,8 +205,8 @@ func TestLoginElsewhere(t *testing.T) {
 	}
 }
 
-// A logout link is not requested in other ways either: not as a file of a page that is checked, not
-// as a page of another host that is checked, and not as the target of a redirect.
+// A logout link is not requested in any other way either: as a checked file of a page, as a checked
+// page of another host, or as the target of a redirect.
 func TestLogoutUnasked(t *testing.T) {
 	var mu sync.Mutex
 	var asked []string

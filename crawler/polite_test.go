@@ -299,8 +299,8 @@ func TestScheduleMaxBytes(t *testing.T) {
 	})
 }
 
-// Hosts without URLs are removed from memory, and this causes no requests before the delay has
-// passed.
+// Hosts without URLs are removed from memory. If such a host gets a URL again, its request still
+// waits for the delay.
 func TestScheduleForgetsHosts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const hosts = 3 * firstSweep

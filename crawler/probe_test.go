@@ -9,7 +9,7 @@ import (
 	"skink/crawler/learn"
 )
 
-// A doubter is a handler that asks for one URL that cannot exist, once, and keeps the result.
+// A doubter is a handler that asks once for a URL that cannot exist, and keeps the result.
 type doubter struct {
 	*world
 	doubted bool

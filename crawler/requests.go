@@ -8,8 +8,8 @@ import (
 	"skink/crawler/wire"
 )
 
-// watch returns a context for the requests of a turn (the fetch of one URL). With this context, the
-// schedule learns when a request was sent and when its answer began.
+// watch returns a context for the requests of a turn (the fetch of one URL). The context tells the
+// schedule when a request was sent and when its answer began.
 //
 // A DNS look-up, connecting and the TLS handshake can take longer than the delay of the host. If
 // the delay counted from the beginning of the turn, the next request would follow at once on the

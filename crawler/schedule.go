@@ -160,14 +160,16 @@ func (s *schedule) offer(h *host) {
 	}
 }
 
-// changed wakes the goroutine that waits in next, because a turn may be able to begin now.
+// changed wakes the goroutine that waits in next, because it may now be possible to begin a turn
+// (the fetch of one URL).
 func (s *schedule) changed() {
 	close(s.wake)
 	s.wake = make(chan struct{})
 }
 
-// next waits for a URL that may be fetched now, and begins its turn. It returns errFinished or
-// errLimit when the crawl is over, and fails if ctx ends. Only one goroutine may call it.
+// next waits for a URL that may be fetched now, and begins its turn (the fetch of the URL). It
+// returns errFinished or errLimit when the crawl is over, and fails if ctx ends. Only one goroutine
+// may call it.
 func (s *schedule) next(ctx context.Context) (*turn, error) {
 	for {
 		if err := ctx.Err(); err != nil {
@@ -187,8 +189,8 @@ func (s *schedule) next(ctx context.Context) (*turn, error) {
 // claims hosts, returns hosts, takes URLs from the frontier, or waits.
 type action func(context.Context) error
 
-// step begins a turn if a host is due. Otherwise it returns the action that next must do first, or
-// errFinished or errLimit.
+// step begins a turn (the fetch of one URL) if a host is due. Otherwise it returns the action that
+// next must do first, or errFinished or errLimit.
 func (s *schedule) step() (*turn, action, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -281,15 +283,15 @@ func (s *schedule) firstReady(room int) *host {
 	return first
 }
 
-// wait returns an action that waits until the schedule changes, but at most for the time most,
-// unless most is 0.
+// wait returns an action that waits until the schedule changes, or until the duration most has
+// passed. If most is 0, there is no time limit.
 func (s *schedule) wait(most time.Duration) action {
 	wake := s.wake
 	return func(ctx context.Context) error { return sleep(ctx, wake, most) }
 }
 
-// sleep waits until wake is closed, but at most for the time most, unless most is 0. It fails if
-// ctx ends.
+// sleep waits until wake is closed, or until the duration most has passed. If most is 0, there is
+// no time limit. It fails if ctx ends.
 func sleep(ctx context.Context, wake <-chan struct{}, most time.Duration) error {
 	var timer <-chan time.Time
 	if most > 0 {
@@ -349,7 +351,7 @@ func (s *schedule) addTaken(t taking, urls []frontier.Item, lost bool) {
 	case len(urls) > 0:
 		h.supply = max(h.supply, maybe)
 		if urls[len(urls)-1].Kind == frontier.Requisite {
-			h.supply = urgent // there may be more of them
+			h.supply = urgent // the frontier may have more requisites
 		}
 	}
 	h.urls = append(h.urls, urls...)

@@ -38,7 +38,7 @@ const (
 type Listed struct {
 	Pages    int   // number of pages that belong to the crawl
 	Sitemaps int   // number of sitemaps that belong to the crawl
-	New      int   // how many of these pages and sitemaps were not in the frontier
+	New      int   // number of these pages and sitemaps that were not in the frontier
 	Outside  int   // number of entries that are outside the scope, or are not URLs
 	Cut      error // why the sitemap was not read to the end; nil if it was
 

@@ -43,7 +43,7 @@ type standing struct {
 	teller     string        // origin of the robots.txt that set crawlDelay; "": unknown
 	took       time.Duration // time that an answer with a page takes, smoothed over several answers
 	robotsTook time.Duration // duration of the first request for robots.txt that was answered
-	asked      time.Time     // when the last request arrived at the host, or began if it was not sent yet
+	asked      time.Time     // when the last request arrived at the host, or began if it has not been sent yet
 	awaited    int           // number of the last request while asked is only an estimate, because its answer has not begun; 0 otherwise
 	until      time.Time     // no requests before this time
 	blocked    time.Time     // no requests before this time, because the host itself asked for it
@@ -70,7 +70,7 @@ func newStanding(opt *Options, host string) standing {
 	return s
 }
 
-// inherit takes over the state of the host that the worker before has recorded.
+// inherit takes over the state of the host that the previous worker recorded.
 func (s *standing) inherit(r frontier.Rest) {
 	s.blocked = r.Blocked
 	s.until = latest(s.until, r.Due())

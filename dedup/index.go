@@ -18,7 +18,7 @@ import (
 // keeps neither the texts nor these runs.
 type Index struct {
 	rule  Rule
-	canon sync.Pool // of *Text
+	canon sync.Pool // contains *Text values
 
 	mu       sync.RWMutex
 	added    uint64               // guarded by mu: the number of texts that were added, which is also the number of the last one

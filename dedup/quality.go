@@ -7,7 +7,7 @@ import (
 
 // A Scored is a labelled pair with the score that one measure gives it.
 type Scored struct {
-	Score     float64 // 0 to 1
+	Score     float64 // score of the pair, 0 to 1
 	Duplicate bool    // the label of the pair
 }
 

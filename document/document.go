@@ -155,8 +155,8 @@ func (r *Reader) Close() error {
 	return r.engine.Close()
 }
 
-// Reads reports whether Parse would read a body as a document. contentType has the same meaning as
-// for Parse.
+// Reads reports whether Parse would read a body as a document. The argument contentType has the
+// same meaning as for Parse.
 func (r *Reader) Reads(body []byte, contentType string) bool {
 	if r == nil || Type(body) == "" {
 		return false
@@ -191,9 +191,9 @@ func (r *Reader) instances() (n, memory int64) {
 	return n, max(leastInstance, min(r.opt.Memory/n, mostInstance))
 }
 
-// Parse extracts the text of a page or a document. contentType is the Content-Type header as the
-// server sent it. A page is parsed by [extract.Options.Parse]. If a document cannot be read, the
-// error is an *[Error], or the error of ctx.
+// Parse extracts the text of a page or a document. The argument contentType is the Content-Type
+// header as the server sent it. A page is parsed by [extract.Options.Parse]. If a document cannot
+// be read, the error is an *[Error], or the error of ctx.
 func (r *Reader) Parse(ctx context.Context, ask extract.Options, body []byte, contentType string) (*extract.Document, error) {
 	doc, err := ask.Parse(body, contentType)
 	if r == nil || doc != nil || !errors.Is(err, extract.ErrNotText) {

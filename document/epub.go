@@ -143,8 +143,8 @@ func (b *epubBook) err() error {
 	return nil
 }
 
-// chapters returns the file names of the chapters in reading order, each once. dir is the folder of
-// the description.
+// chapters returns the file names of the chapters in reading order, each once. The argument dir is
+// the folder of the description.
 func (b *epubBook) chapters(dir string) (names []string) {
 	seen := map[string]bool{}
 	for _, id := range b.spine {

@@ -241,7 +241,8 @@ func lower(to, text []byte) []byte {
 	return to
 }
 
-// isAppendix reports whether a line is a heading from appendices. text is the line in lower case.
+// isAppendix reports whether a line is a heading from appendices. The argument text is the line in
+// lower case.
 func isAppendix(text []byte) bool {
 	if len(text) == 0 {
 		return false
@@ -256,8 +257,8 @@ func isAppendix(text []byte) bool {
 }
 
 // isRemarks reports whether a line is the heading of readers' comments, such as "comments (12)". It
-// has one word of remarks, and otherwise only digits and punctuation. text is the line in lower
-// case.
+// has one word of remarks, and otherwise only digits and punctuation. The argument text is the line
+// in lower case.
 func isRemarks(text []byte) bool {
 	found := false
 	for w := range bytes.FieldsFuncSeq(text, func(r rune) bool { return !unicode.IsLetter(r) }) {

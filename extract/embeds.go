@@ -105,8 +105,8 @@ func (s *survey) embedLink(n *html.Node) {
 	}
 }
 
-// addPicture adds a picture in each of its sizes (src and srcset). alt is the name of the attribute
-// with the alternative text, or "".
+// addPicture adds a picture in each of its sizes (src and srcset). The argument alt is the name of
+// the attribute with the alternative text, or "".
 func (s *survey) addPicture(n *html.Node, alt string) {
 	text := node.Attr(n, alt)
 	s.addEmbed(node.Attr(n, "src"), ByImage, text)

@@ -69,7 +69,7 @@ type Document struct {
 	Text  string  // the main text, one line for each block
 	Words int     // number of words in Text; in scripts without spaces, such as Chinese, each character counts as one
 	Left  string  // running text that is not in Text, one line for each block; lines that are also in Text are omitted
-	Root  string  // how the main text was found, one of the Root constants
+	Root  string  // rule by which the main text was found, one of the Root constants
 	Sure  float64 // share of the candidate text that was chosen as main text, 0 to 1; links and labels are not candidates
 
 	Bound string // why the HTML was not parsed into a tree, one of the Bound constants; "" if it was
@@ -225,8 +225,9 @@ type Options struct {
 	Tree int64 // largest size of the parsed tree in bytes; 0 means [MaxTree]
 }
 
-// Parse extracts the text, the metadata and the links of a page. contentType is the Content-Type
-// header of the response, "" if there was none. The error is [ErrNotText] if the body is not text.
+// Parse extracts the text, the metadata and the links of a page. The argument contentType is the
+// Content-Type header of the response, "" if there was none. The error is [ErrNotText] if the body
+// is not text.
 //
 // For an RSS or Atom feed, Parse returns [ErrNotText] together with a Document that has only the
 // links to the entries. It does not extract the texts of the entries, because they are on the

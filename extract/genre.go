@@ -135,7 +135,7 @@ func containsAny(s string, parts []string) bool {
 	return false
 }
 
-// These are the conditions of the guards in prune.go.
+// These methods are the conditions of the guards in prune.go.
 
 func (g *genre) anything() bool   { return true }
 func (g *genre) isThread() bool   { return g.thread }

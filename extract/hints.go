@@ -45,7 +45,7 @@ const (
 )
 
 // hints returns the marks and root hints that an element gets from its name, role, class and id.
-// byID is the subset of m that comes only from the id.
+// The result byID is the subset of m that comes only from the id.
 func (g *genre) hints(n *html.Node) (m, byID mark, roots rootHint) {
 	switch n.DataAtom {
 	case atom.Html, atom.Head, atom.Body:

@@ -61,8 +61,8 @@ func (s *survey) isLabel(b *block) bool {
 }
 
 // A shape identifies blocks with the same markup: the boxKind of the block's box and that of the
-// parent box. If the parent has no class, in identifies the parent itself. It is the index of the
-// parent in elems, plus one.
+// parent box. If the parent has no class, the field in identifies the parent itself, by its index
+// in elems plus one.
 type shape struct {
 	box, around boxKind
 	in          int32

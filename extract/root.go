@@ -446,8 +446,8 @@ func (s *survey) headOf(i int32) int32 {
 	return -1
 }
 
-// boxOf returns the innermost box around a block that is not a paragraph, a list or a table.
-// paragraph reports whether no list item, table cell or code is between the two.
+// boxOf returns the innermost box around a block that is not a paragraph, a list or a table. The
+// result paragraph reports whether no list item, table cell or code is between the two.
 func (s *survey) boxOf(b *block) (e int32, paragraph bool) {
 	paragraph = true
 	for e = b.elem; e >= 0 && s.elems[e].kind != group; e = s.elems[e].parent {

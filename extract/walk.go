@@ -37,7 +37,7 @@ type survey struct {
 	embeds map[string]bool // the hrefs in doc.Embeds
 	schema schema          // metadata from JSON-LD
 	images []image         // pictures with alt texts; only with Options.Images
-	placed []placed        // where each text node is in the text; only with Options.Page
+	placed []placed        // position of each text node in the text; only with Options.Page
 
 	published string // datetime of the first <time> marked as the date of publication
 	besides   string // datetime of the first <time> within nearHeadline lines below the <h1>
@@ -72,8 +72,8 @@ func walk(root *html.Node, d *Document, o Options) *survey {
 	return s
 }
 
-// surveys is a pool of surveys for reuse, because most pages need about as much memory as the page
-// before.
+// surveys is a pool of surveys for reuse, because most pages need about as much memory as the
+// previous page.
 var surveys = sync.Pool{New: func() any {
 	s := &survey{links: map[linkKey]int{}, embeds: map[string]bool{}}
 	s.text = make([]byte, 0, 16<<10)

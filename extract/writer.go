@@ -122,8 +122,8 @@ func (w *writer) space() {
 	}
 }
 
-// put appends text that has no white space. alone is true if the text is a character of a script
-// without spaces, see [language.StandsAlone].
+// put appends text that has no white space. The argument alone is true if the text is a character
+// of a script without spaces, see [language.StandsAlone].
 func (w *writer) put(s string, alone bool) {
 	if !w.open {
 		w.blocks = append(w.blocks, block{start: len(w.text), kind: w.kind, elem: w.elem})
@@ -186,8 +186,8 @@ func (w *writer) lineBreak() {
 	w.space()
 }
 
-// cell begins a table cell in a row that is one block: a tab separates its text from the cell
-// before.
+// cell begins a table cell in a row that is one block: a tab separates its text from the previous
+// cell.
 func (w *writer) cell() {
 	w.inWord = false
 	if w.open {

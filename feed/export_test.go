@@ -5,7 +5,7 @@ import "context"
 // Take writes lines without a checkpoint.
 func (f *File) Take(ctx context.Context) error { return f.take(ctx) }
 
-// Spill writes the buffer to the file, as happens by itself when the buffer is full.
+// Spill writes the buffer to the file, as also happens when the buffer is full.
 func (f *File) Spill() error { return f.out.Flush() }
 
 // Abandon leaves the file as a killed process would.

@@ -47,7 +47,7 @@ func ParseInclude(name string) (Include, error) {
 
 // A choice selects the pages of a feed.
 type choice struct {
-	Include  Include // default Unique
+	Include  Include // selects pages by their verdicts; default: Unique
 	MinWords int     // pages with fewer words are left out
 	NoThin   bool    // pages with the verdict thin are left out
 
@@ -86,13 +86,13 @@ const (
 
 // Options configures [Write]. The zero value writes all unique and thin pages as JSON Lines.
 type Options struct {
-	Include  Include       // default Unique
+	Include  Include       // selects pages by their verdicts; default: Unique
 	MinWords int           // pages with fewer words are left out
 	NoThin   bool          // pages with the verdict thin are left out
-	Format   Format        // default JSONLines
+	Format   Format        // format of the output; default: JSONLines
 	Packed   bool          // for WET only: each record is compressed as a separate gzip member; false: no compression
 	Markdown bool          // the field markdown is written, if the store keeps it
-	Links    extract.Links // what remains of the links in the field markdown; "": all of it
+	Links    extract.Links // parts of each link that are kept in the field markdown; "": all
 	Fields   []Field       // fields that are written on request only
 
 	NoSignals []string // pages are left out if the robots.txt of their host states one of these content signals, such as "ai-train=no"
@@ -105,7 +105,7 @@ type Options struct {
 
 	After store.Cursor // cursor after which to begin; "": at the first page
 
-	inlinks map[dedup.Hash]int // if Fields has Inlinks: how many other pages link to a page, by its ID
+	inlinks map[dedup.Hash]int // number of other pages that link to each page, by ID; nil unless Fields contains Inlinks
 
 	Changes bool      // each line has the kind of the change, and pages that are gone have lines too
 	Since   time.Time // only changes after this time are written; zero: all changes
@@ -128,8 +128,8 @@ func (opt *Options) check() error {
 	return fmt.Errorf("no format is called %q: try jsonl, parquet or wet", opt.Format)
 }
 
-// Write writes the pages of s to w, in the order in which they were judged. It returns how many it
-// wrote. After an error, w may end in the middle of a line.
+// Write writes the pages of s to w, in the order in which they were judged. It returns their
+// number. After an error, w may end in the middle of a line.
 func Write(ctx context.Context, w io.Writer, s store.Reader, opt Options) (pages int, err error) {
 	if err := opt.check(); err != nil {
 		return 0, err

@@ -36,7 +36,7 @@ type File struct {
 	s    FileStore
 	f    *os.File
 	out  *bufio.Writer
-	// buffer for the line being written
+	// This is the buffer for the line that is being written.
 	line []byte
 
 	cursor store.Cursor // position after the last page that was written or skipped

@@ -23,7 +23,7 @@ type mark struct {
 
 const (
 	markName = "feed"
-	tailSize = 4 << 10 // bytes; long enough to differ between texts, and cheap to read at each start
+	tailSize = 4 << 10 // number of bytes; long enough to differ between texts, and cheap to read at each start
 )
 
 // readMark returns the mark in s, or nil if s has none.

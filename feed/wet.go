@@ -18,7 +18,7 @@ import (
 // A textArchive writes documents as WET.
 type textArchive struct {
 	to *warc.Writer
-	// whether the record at the beginning of the archive is written
+	// This tells whether the record at the beginning of the archive was written.
 	begun bool
 }
 
@@ -66,8 +66,8 @@ func notInLang(r rune) bool {
 	return r != '-' && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
 }
 
-// begin writes the warcinfo record that describes the archive, unless it is written already. A feed
-// without pages has none.
+// begin writes the warcinfo record that describes the archive, unless it is written already. The
+// archive of a feed without pages has no such record.
 func (a *textArchive) begin() error {
 	if a.begun {
 		return nil

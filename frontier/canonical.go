@@ -175,7 +175,8 @@ func decodeUnreserved(s string) string {
 	return string(out)
 }
 
-// unescape decodes the escape %XX at the start of s. ok is false if s does not start with one.
+// unescape decodes the escape %XX at the start of s. The result ok is false if s does not start
+// with one.
 func unescape(s string) (c byte, ok bool) {
 	if len(s) < 3 || !isHex(s[1]) || !isHex(s[2]) {
 		return 0, false
@@ -221,7 +222,7 @@ func trimBlanks(s string) string {
 }
 
 // scheme returns the scheme of a URL or relative reference in lower case, such as "http", or "" if
-// it has none. s must not begin with blanks. See URL Standard 4.4, scheme states.
+// it has none. The argument s must not begin with blanks. See URL Standard 4.4, scheme states.
 func scheme(s string) string {
 	for i := range len(s) {
 		c := s[i]
@@ -261,8 +262,8 @@ func authorityLen(ref string) int {
 }
 
 // checkBounds returns an error for a URL or relative reference that would take long to parse,
-// because its authority is too long or it has too many slashes. ref is rawURL without blanks;
-// rawURL is for the error message.
+// because its authority is too long or it has too many slashes. The argument ref is rawURL without
+// blanks; rawURL is for the error message.
 func checkBounds(rawURL, ref string) error {
 	path := ref
 	if end := strings.IndexAny(ref, "?#"); end >= 0 {

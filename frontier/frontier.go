@@ -52,7 +52,7 @@ type Item struct {
 	Kind     ItemKind
 	Priority int       // usually 0, from -128 to 127; URLs with lower numbers come sooner in their host's queue
 	Due      time.Time // the URL must not be fetched before this time; zero: it may be fetched at once. For a revisit, the time at which the revisit was requested
-	ETag     string    // validators of the visit before, as the server sent them; "": none
+	ETag     string    // validators of the previous visit, as the server sent them; "": none
 	Modified string
 }
 
@@ -187,10 +187,10 @@ type Grant struct {
 	Share int
 }
 
-// Present is how long a worker counts as active after it asked for hosts. It is longer than a
-// worker waits before it asks again, and much shorter than a claim. So when a worker dies, the
-// other workers soon get its share of the free hosts, although the hosts that it had claimed stay
-// locked until their claims expire.
+// Present is the time for which a worker counts as active after it asked for hosts. It is longer
+// than a worker waits before it asks again, and much shorter than a claim. So when a worker dies,
+// the other workers soon get its share of the free hosts, although the hosts that it had claimed
+// stay locked until their claims expire.
 const Present = 5 * time.Second
 
 // ShareOf returns the number of hosts that each worker should claim, see [Grant]: hosts divided by
@@ -202,7 +202,7 @@ func ShareOf(hosts, workers int) int {
 	return max((hosts+workers-1)/workers, 1)
 }
 
-// Counts has the number of URLs in each state.
+// Counts contains the number of URLs in each state.
 type Counts struct {
 	Pending, Fetched, Redirected, Blocked, Failed, GivenUp, Outside int64
 }
@@ -222,22 +222,22 @@ func (n *PerState) Counts() Counts {
 type Frontier interface {
 	Reader
 
-	// Discover queues the URLs that are unknown or outside the crawl, and returns how many those
-	// were. Known URLs are dropped. If two calls discover one URL at once, exactly one counts it.
-	// The URLs of a host are ordered by priority, then depth, then arrival. An item that is due
-	// later counts as arriving when it is due.
+	// Discover queues the URLs that are unknown or outside the crawl, and returns their number.
+	// Known URLs are dropped. If two calls discover one URL at once, exactly one counts it. The
+	// URLs of a host are ordered by priority, then depth, then arrival. An item that is due later
+	// counts as arriving when it is due.
 	Discover(ctx context.Context, items []Item) (int, error)
 
 	// Requeue queues the items whose URLs are finished, unknown or outside the crawl, and returns
-	// how many those were. Pending URLs stay as they are. The records of the URLs stay until a
-	// commit with Revisit replaces them.
+	// their number. Pending URLs stay as they are. The records of the URLs stay until a commit with
+	// Revisit replaces them.
 	Requeue(ctx context.Context, items []Item) (int, error)
 
 	// Claim gives the worker up to n hosts for ttl. These hosts have free URLs, may be requested
 	// now, and are not claimed. They are chosen by the priority and then the depth of their first
-	// URL. Among equal hosts, those that could be requested the longest come first. A host whose
-	// URLs are all due later cannot be claimed before the first of them is due. With n = 0, Claim
-	// only reports the state of the frontier, and counts the worker as present.
+	// URL. Among equal hosts, those that have been due the longest come first. A host whose URLs
+	// are all due later cannot be claimed before the first of them is due. With n = 0, Claim only
+	// reports the state of the frontier, and counts the worker as present.
 	Claim(ctx context.Context, worker string, n int, ttl time.Duration) (Grant, error)
 
 	// Renew extends claims to ttl from now, and returns those that were lost.

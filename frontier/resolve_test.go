@@ -25,7 +25,7 @@ func TestResolve(t *testing.T) {
 		{"a query alone keeps the path", "?r=2", "https://example.com/a/b/c.html?r=2", true},
 		{"an empty query", "?", "https://example.com/a/b/c.html?", true},
 
-		// The normal examples of RFC 3986, section 5.4.1, that are not above.
+		// These are the normal examples of RFC 3986, section 5.4.1, that are not above.
 		{"R 5.4.1 g", "g", "https://example.com/a/b/g", true},
 		{"R 5.4.1 ./g", "./g", "https://example.com/a/b/g", true},
 		{"R 5.4.1 g/", "g/", "https://example.com/a/b/g/", true},
@@ -42,7 +42,7 @@ func TestResolve(t *testing.T) {
 		{"R 5.4.1 ../g", "../g", "https://example.com/a/g", true},
 		{"R 5.4.1 ../..", "../..", "https://example.com/", false},
 		{"R 5.4.1 ../../g", "../../g", "https://example.com/g", true},
-		// The abnormal examples of RFC 3986, section 5.4.2.
+		// These are the abnormal examples of RFC 3986, section 5.4.2.
 		{"R 5.4.2 ../../../g", "../../../g", "https://example.com/g", true},
 		{"R 5.4.2 /./g", "/./g", "https://example.com/g", false},
 		{"R 5.4.2 /../g", "/../g", "https://example.com/g", false},

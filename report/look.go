@@ -81,9 +81,9 @@ func plain(s string) string { return strings.TrimSpace(harmless.Plain(s)) }
 // bar.
 type Segment struct{ Class, At, Width string }
 
-// bar returns the segments of a bar. of is the number for the whole bar. pairs alternates between
-// the CSS class of a segment and the number for the segment. A segment for a number above 0 is
-// always wide enough to be visible.
+// bar returns the segments of a bar. The argument of is the number for the whole bar. pairs
+// alternates between the CSS class of a segment and the number for the segment. A segment for a
+// number above 0 is always wide enough to be visible.
 func bar(of int64, pairs ...any) (segments []Segment) {
 	const seen = 0.3
 	number := func(x float64) string { return strconv.FormatFloat(x, 'f', 2, 64) }

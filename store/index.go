@@ -86,8 +86,8 @@ type Leader struct {
 // mark can read it. A store never returns an empty mark.
 type Mark string
 
-// MarkAt returns a mark for a store that numbers its commits. place is the number of the last
-// commit that a look-up saw.
+// MarkAt returns a mark for a store that numbers its commits. The argument place is the number of
+// the last commit that a look-up saw.
 func MarkAt(place uint64) Mark {
 	return Mark(binary.LittleEndian.AppendUint64(make([]byte, 0, 8), place))
 }

@@ -262,7 +262,8 @@ func sum(numbers []int) (n uint64) {
 // A linkDecoder reads the fields of unpacked links, as the section Packed links describes them.
 type linkDecoder struct{ field.Reader }
 
-// number reads a varint. A value above maxText makes the decoder fail, because no link is so long.
+// number reads a varint. A value above maxText makes the decoder fail, because no link is that
+// long.
 func (d *linkDecoder) number() int {
 	v := d.Varint()
 	if v > maxText {

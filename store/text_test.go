@@ -10,7 +10,7 @@ import (
 	"skink/store"
 )
 
-// A text with its Markdown and headings comes back whole, and as a text where only that is asked for.
+// A text that was packed with its Markdown and headings can be unpacked with them, or alone.
 func TestPackMarked(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		text, markdown := rapid.String().Draw(r, "text"), rapid.String().Draw(r, "markdown")
@@ -31,13 +31,13 @@ func TestPackMarked(t *testing.T) {
 	})
 }
 
-// Damage is an error, wherever it is, and no panic.
+// Damage at any position causes an error, and never a panic.
 func TestUnpackDamaged(t *testing.T) {
 	whole := func() []byte {
 		return store.PackMarked([]byte("one two"), []byte("# one two"), []store.Heading{{Level: 1, ID: "one"}})
 	}
 	packed := whole()
-	packed[8] = 200 // the text is longer than what there is
+	packed[8] = 200 // the stated length of the text exceeds the data
 	if _, _, _, err := store.UnpackMarked(packed); !errors.Is(err, store.ErrCorrupt) {
 		t.Errorf("too long a text: %v", err)
 	}

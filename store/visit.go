@@ -69,7 +69,7 @@ func (v *Visit) Fed() bool {
 	return !v.NoIndex && (v.Verdict == dedup.Unique || v.Verdict == dedup.Thin)
 }
 
-// MostVisits is the most earlier visits that a record keeps.
+// MostVisits is the largest number of earlier visits that a record keeps.
 const MostVisits = 16
 
 // Visited returns when the page was last visited.
@@ -128,9 +128,9 @@ func (r *Record) Answers(it *frontier.Item) bool {
 }
 
 // Succeeds completes r, the record of a new visit, with the history in before, the page's previous
-// record. The state of before becomes the first of r.Earlier. resemblance is the resemblance of the
-// two texts. sketch is the sketch of the text of before, or nil. If both records have the same
-// text, the sketch is not kept.
+// record. The state of before becomes the first of r.Earlier. The argument resemblance is the
+// resemblance of the two texts. The argument sketch is the sketch of the text of before, or nil. If
+// both records have the same text, the sketch is not kept.
 func (r *Record) Succeeds(before *Record, sketch *dedup.Sketch, resemblance float64) {
 	v := Visit{
 		At: before.Began(), Words: before.Words, Hash: before.Hash, Resemblance: resemblance,

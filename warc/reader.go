@@ -41,7 +41,7 @@ func NewReader(r io.Reader) *Reader { return &Reader{src: newSource(r)} }
 
 // Next returns the next record. The record's block can be read until Next is called again. At the
 // end of the file the error is io.EOF. A [*Damage] is returned for bytes that could not be read,
-// and the next call continues behind them. Each damage is returned once, by Next or by the record's
+// and the next call continues after them. Each damage is returned once, by Next or by the record's
 // block. Any other error comes from reading the file, and all later calls return it.
 func (r *Reader) Next() (*Record, error) {
 	if r.err != nil {
@@ -269,8 +269,8 @@ func (r *Reader) atRecord() bool {
 	return string(start) == version
 }
 
-// Begins reports whether a file is a WARC archive, compressed or not. start has the first bytes of
-// the file; some kilobytes are enough.
+// Begins reports whether a file is a WARC archive, compressed or not. The argument start contains
+// the first bytes of the file; some kilobytes are enough.
 func Begins(start []byte) bool {
 	r := NewReader(bytes.NewReader(start))
 	r.begin()
@@ -280,8 +280,8 @@ func Begins(start []byte) bool {
 	return r.atRecord()
 }
 
-// IsARC reports whether a file is in ARC, the format that preceded WARC. start has the first bytes
-// of the file, decompressed.
+// IsARC reports whether a file is in ARC, the format that preceded WARC. The argument start
+// contains the first bytes of the file, decompressed.
 func IsARC(start []byte) bool { return bytes.HasPrefix(start, []byte("filedesc://")) }
 
 // ErrARC means that a file is in ARC, the format that preceded WARC, which this package cannot

@@ -23,8 +23,8 @@ import (
 //
 // A response should be passed without chunked transfer coding, with the Content-Length of its body,
 // and with its content coding such as gzip. The reason is that readers disagree about the payload.
-// By RFC 9110 it is the body without chunked coding, but for some readers it is all bytes behind
-// the head. In a response without chunked coding these are the same bytes.
+// By RFC 9110 it is the body without chunked coding, but for some readers it is all bytes after the
+// head. In a response without chunked coding these are the same bytes.
 
 // Options configures how records are written. The zero value writes compressed records with SHA-256
 // digests.
@@ -144,7 +144,7 @@ func randomID() string {
 // would spend most of its time on building a code, and save only a third.
 const (
 	defaultLevel = 1
-	tooShort     = 1 << 10 // in bytes
+	tooShort     = 1 << 10 // length in bytes
 )
 
 // packers has a pool of gzip writers for each compression level.

@@ -159,7 +159,7 @@ func TestServe(t *testing.T) {
 		}
 	}
 	if err := exec.Command("mkfifo", filepath.Join(dir, "pipe.html")).Run(); err != nil {
-		t.Logf("without a named pipe: %v", err) // its row still passes, because the file does not exist
+		t.Logf("without a named pipe: %v", err) // the row of the pipe still passes, because the file does not exist
 	}
 	tests := []struct {
 		path     string

@@ -106,7 +106,7 @@ func (v *Verdict) Copy() bool { return v.Leader != "" || v.Soft }
 // A Host is the evidence about one host. It is not safe for concurrent use.
 type Host struct {
 	Pages    int64               `json:"pages"`              // number of pages that were judged
-	Extra    int64               `json:"extra,omitempty"`    // how many of these are views, or have URLs with the form of a trap
+	Extra    int64               `json:"extra,omitempty"`    // number of these pages that are views, or have URLs with the form of a trap
 	New      int64               `json:"new,omitempty"`      // number of pages with new texts, without views and traps
 	Last     int64               `json:"last,omitempty"`     // number of URLs that were queued as last samples, see sweep.go
 	Patterns map[string]*Pattern `json:"patterns,omitempty"` // by name, see [Host.patterns]
@@ -126,7 +126,8 @@ type Host struct {
 	name, key []byte // buffers of patterns and valuesOf
 }
 
-// Proofs counts how often a claim of a host proved right and wrong. Older cases count less.
+// Proofs counts the claims of a host that proved right, and those that proved wrong. Older claims
+// count less.
 type Proofs struct {
 	Right int64 `json:"right"`
 	Wrong int64 `json:"wrong"`
@@ -144,7 +145,7 @@ func (h *Host) Brief() *Host {
 	return &brief
 }
 
-// Look returns whether to fetch a URL now. It does not change the evidence.
+// Look returns the advice about fetching a URL now. It does not change the evidence.
 func (h *Host) Look(url string, now time.Time) Advice {
 	a, rate := h.decide(url, now)
 	if a.Rule == "" || sampled(url, rate) {

@@ -26,10 +26,10 @@ import (
 const (
 	firstFilter   = 512       // bytes
 	largestFilter = 64 << 10  // bytes
-	growth        = 4         // size of a filter, relative to the one before
+	growth        = 4         // size of a filter, relative to the previous one
 	mostFilters   = 7         // four that grow and three of the largest size, for some 100,000 lines
 	bitsALine     = 16        // bits of a filter per hash
-	bitsSet       = 5         // how many bits a hash sets at most
+	bitsSet       = 5         // largest number of bits that a hash sets
 	mostLines     = 1000      // lines or links of one page that are hashed
 	seedOfURL     = 0x9e3779b // distinguishes URLs from lines
 	seedOfLink    = 0x5851f42 // distinguishes links from both
@@ -39,8 +39,8 @@ const (
 // words that does not depend on their order.
 type Text []uint32
 
-// TextOf returns the Text of a page's main text. The argument words has a hash for each of its
-// words.
+// TextOf returns the Text of a page's main text. The argument words contains a hash of each word of
+// the text.
 func TextOf(text string, words []uint64) (t Text) {
 	if len(words) == 0 {
 		return nil

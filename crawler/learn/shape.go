@@ -232,7 +232,7 @@ func (h *Host) meetValue(path, name, value string) {
 	switch {
 	case len(known) > fewValues, slices.Contains(known, value), !ok && len(h.Values) >= mostPatterns:
 	case len(known) == fewValues:
-		h.Values[string(of)] = make([]string, fewValues+1) // marks that there are too many
+		h.Values[string(of)] = make([]string, fewValues+1) // a list of this length means that there are too many values
 	default:
 		if h.Values == nil {
 			h.Values = map[string][]string{}

@@ -17,7 +17,7 @@ import "time"
 const (
 	leastChunk  = 16
 	chunkATexts = 4
-	mostDoubled = 10 // how many times the size of the chunks is doubled
+	mostDoubled = 10 // largest number of times that the size of the chunks is doubled
 	lastShare   = 5  // number of new texts of the host for which it gets one last sample
 	viewShare   = 2  // number of new texts of the host for which one view or trap is fetched
 )
@@ -25,10 +25,10 @@ const (
 // A Sweep decides which postponed URLs of a host are fetched next.
 type Sweep struct {
 	site   *Host
-	room   int64          // how many more views and traps may be fetched
-	last   int64          // how many last samples may be fetched in all
+	room   int64          // number of views and traps that may still be fetched
+	last   int64          // number of last samples that may be fetched in all
 	lasts  int64          // number of patterns that share the last samples
-	chunks map[Advice]int // how many URLs with each advice may be fetched
+	chunks map[Advice]int // number of URLs with each advice that may be fetched
 }
 
 // Sweep returns a new Sweep of the host. The caller must pass all postponed URLs of the host to

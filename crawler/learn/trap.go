@@ -17,7 +17,7 @@ import (
 const (
 	trapRow     = 4
 	trapFree    = 100
-	mostRepeats = 3    // how often a path may have the same segments in a row; Heritrix drops URLs with three (PathologicalPathDecideRule)
+	mostRepeats = 3    // number of times in a row that a path may have the same segments; Heritrix drops URLs with three (PathologicalPathDecideRule)
 	mostLength  = 2000 // length of a URL in bytes; few servers and browsers accept much more
 	yearsAhead  = 2    // number of years for which a calendar may have entries in advance
 	firstYear   = 1400 // year of the first entries; few archives begin earlier

@@ -109,7 +109,7 @@ var (
 // A Browser renders pages. Several goroutines may use it.
 type Browser struct {
 	opt  Options
-	tabs chan struct{} // has one element for each page that is being rendered
+	tabs chan struct{} // contains one element for each page that is being rendered
 
 	mu     sync.Mutex
 	now    *instance // guarded by mu: the process that gets the next page; nil if none is running
@@ -175,8 +175,8 @@ type instance struct {
 	drawn   int // guarded by Browser.mu: number of pages that were rendered
 }
 
-// mostDrawn is how many pages one browser process renders before it is replaced, because browsers
-// use more and more memory.
+// mostDrawn is the number of pages that one browser process renders before it is replaced, because
+// browsers use more and more memory.
 const mostDrawn = 500
 
 // enter returns a running browser for one more page, and starts one if needed.

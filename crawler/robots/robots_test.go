@@ -14,7 +14,7 @@ import (
 
 // statement is one statement about a file: an agent may or may not fetch some paths on example.com.
 type statement struct {
-	name  string // section of RFC 9309 and what the case shows
+	name  string // section of RFC 9309, and a description of the case
 	file  string
 	agent string
 	allow []string
@@ -233,8 +233,8 @@ func TestMistyped(t *testing.T) {
 		{line: "disallow for a: /"},     // more words before the colon than the name
 		{line: "deny: /"},               // an unknown name
 		{line: "\u00a0disallow /"},      // a no-break space is not a blank
-		{line: "disallow\u00a0/"},       // the same after the name
-		{line: "user agent skink\n#"},   // three words without a colon
+		{line: "disallow\u00a0/"},       // a no-break space after the name is not a blank either
+		{line: "user agent skink\n#"},   // three words without a colon are not a record
 		{line: "disallow"},              // an empty rule forbids nothing
 		{line: "disallow\ndisallow /y"}, // the second rule is for another path
 	}

@@ -13,9 +13,9 @@ import (
 // A grammar names the elements of one kind of XML list that contain its entries, URLs and dates.
 type grammar struct {
 	entry   []string // names of the elements that are entries, at any depth
-	url     string   // name of the element inside an entry that has its URL
+	url     string   // name of the element inside an entry that contains the entry's URL
 	href    bool     // the URL is in the href attribute of that element
-	lastMod []string // names of elements inside an entry that have a date, the best first
+	lastMod []string // names of elements inside an entry that contain a date, the best first
 	index   bool     // the entries are other lists, not pages
 	many    bool     // an entry with several URLs counts as several entries
 	other   string   // name of the element inside an entry whose URL is used if the entry has no other; "" if there is none

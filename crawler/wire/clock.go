@@ -12,7 +12,7 @@ import (
 type Clock struct {
 	limit time.Duration
 	timer *time.Timer
-	ran   time.Duration // how long the clock had run when it was last started
+	ran   time.Duration // time for which the clock had run when it was last started
 	since time.Time     // when the clock was last started; zero while it is stopped
 }
 

@@ -30,16 +30,16 @@ import (
 // both, below TLS, and its Read fails when far more bytes were received than delivered.
 
 const (
-	// streamBuffer is how many bytes of an HTTP/2 answer may wait to be read.
+	// streamBuffer is the number of bytes of an HTTP/2 answer that may wait to be read.
 	streamBuffer = 1 << 20
 
-	// wireAllowance is how many bytes may arrive for an exchange before any of its body is
-	// delivered. It covers the head, as much again for the frames around it, and streamBuffer.
+	// wireAllowance is the number of bytes that may arrive for an exchange before any of its body
+	// is delivered. It covers the head, as much again for the frames around it, and streamBuffer.
 	wireAllowance = 2*maxHeaderBytes + streamBuffer
 
-	// wirePerByte is how many bytes may arrive for each byte of a body. Honest servers send little
-	// more than one. A server that flushes every ten bytes sends four, because each HTTP/2 frame
-	// has 9 bytes of its own, and each TLS record has 22.
+	// wirePerByte is the number of bytes that may arrive for each byte of a body. Honest servers
+	// send little more than one. A server that flushes every ten bytes sends four, because each
+	// HTTP/2 frame has 9 bytes of its own, and each TLS record has 22.
 	wirePerByte = 4
 )
 
@@ -126,8 +126,8 @@ func (w *wire) deliver(n int) {
 	w.left += wirePerByte * int64(n)
 }
 
-// end records that an exchange has ended, and removes what is left of its allowance. The allowance
-// of one exchange always stays, for bytes that are still on their way.
+// end records that an exchange has ended, and removes the rest of its allowance. The allowance of
+// one exchange always stays, for bytes that are still on their way.
 func (w *wire) end() {
 	w.mu.Lock()
 	defer w.mu.Unlock()

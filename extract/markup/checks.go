@@ -4,7 +4,7 @@ package markup
 type Check struct {
 	Fault Fault
 	Name  string // name of the finding in an audit, such as "images.alt"; a stored number keeps its name
-	Finds string // what a page with the fault has, and which cases are left out
+	Finds string // description of a page with the fault, and of the cases that are left out
 }
 
 // Checks are all faults that [Read] finds, and those that a reader of the answer's header adds. The

@@ -229,8 +229,8 @@ func (m *matching) between(i, iEnd, j, jEnd int) {
 
 // slide moves a run that only one text contains to the beginning of a line, if the alignment stays
 // correct. Otherwise a new paragraph before another one with the same first word would seem to
-// begin at its second word. of holds the places of the text with the run, and other those of the
-// text without it.
+// begin at its second word. The argument of holds the places of the text with the run, and other
+// those of the text without it.
 func slide(of, other []place, tokens []uint64, starts []bool) {
 	for s := 0; s < len(of); s++ {
 		if of[s].kind == Same {

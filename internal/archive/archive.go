@@ -235,7 +235,7 @@ func (a *Archive) append(p packed) error {
 	return nil
 }
 
-// wrote adds an answer that was just written to the index, and moves a.at behind it.
+// wrote adds an answer that was just written to the index, and moves a.at after it.
 func (a *Archive) wrote(p packed) {
 	if p.index.URL != "" {
 		p.index.Offset, p.index.File = a.at, a.mark.name()

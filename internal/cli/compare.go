@@ -43,7 +43,7 @@ them. It works even while a crawl runs, or when the pages no longer exist.`,
 // compareFlags are the flags of skink compare.
 type compareFlags struct {
 	flags   *pflag.FlagSet
-	store   string // store that has the pages; "": the arguments are files or URLs
+	store   string // store that contains the pages; "": the arguments are files or URLs
 	rule    *ruleFlags
 	json    bool
 	check   bool
@@ -138,7 +138,7 @@ func (f *compareFlags) run(ctx context.Context, con Console, args []string) erro
 type pair struct {
 	names    [2]string
 	docs     [2]*extract.Document
-	settings store.Settings // how the pages are compared: those of the flags, or of the store that has the pages
+	settings store.Settings // settings of the comparison, from the flags or from the store that contains the pages
 
 	records [2]*store.Record // the pages' records if a store has the pages, else nil; a record has only the hash and the number of words of the text that extraction left out
 }
@@ -229,7 +229,7 @@ type sideBySide struct {
 	AInB          float64           `json:"containment_a_in_b"`
 	BInA          float64           `json:"containment_b_in_a"`
 	ShareA        float64           `json:"share_of_a"` // share of A's shingles that B also has, 0 to 1; a shingle that occurs twice counts twice
-	ShareB        float64           `json:"share_of_b"` // share of B's shingles that A also has, likewise
+	ShareB        float64           `json:"share_of_b"` // share of B's shingles that A also has, counted in the same way
 	Dice          float64           `json:"dice"`
 	SuperShingles int               `json:"super_shingles"`
 	MegaShingles  int               `json:"mega_shingles"`
@@ -237,7 +237,7 @@ type sideBySide struct {
 	Similarity    float64           `json:"similarity"`
 	Verdict       dedup.VerdictKind `json:"verdict"`
 	Remark        string            `json:"remark,omitempty"`   // one more observation in words, such as that one page is an excerpt of the other; "": none
-	LeftDiffers   int               `json:"left_out_differs"`   // number of words that extraction left out of only one of the pages; for pages of a store, an upper bound of it
+	LeftDiffers   int               `json:"left_out_differs"`   // number of words that extraction left out of only one of the pages; for pages of a store, an upper bound
 	Doubtful      bool              `json:"doubtful,omitempty"` // the verdict is exact or near, but LeftDiffers is more than --min-words
 	Passages      []passage         `json:"passages"`           // runs of words that both pages have, longest first
 
@@ -339,8 +339,8 @@ func (s *side) read(name string, doc *extract.Document, rule dedup.Rule) {
 	s.Characters, s.Words, s.Hash = utf8.RuneCount(s.canon.Bytes()), s.canon.Len(), s.canon.Hash()
 }
 
-// span returns the bytes of the side's text that hold a run of words. first is the index of the
-// first word, and words is the number of words.
+// span returns the bytes of the side's text that hold a run of words. The argument first is the
+// index of the first word, and words is the number of words.
 func (s *side) span(first, words int) dedup.Span {
 	return dedup.Span{Start: s.canon.Span(first).Start, End: s.canon.Span(first + words - 1).End}
 }

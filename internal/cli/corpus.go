@@ -34,8 +34,8 @@ func addCorpusFlags(flags *pflag.FlagSet) *corpusFlags {
 	return f
 }
 
-// inputs returns the files at paths, and below them, that the flags select. stdin is read for the
-// path "-".
+// inputs returns the files at paths, and below them, that the flags select. The argument stdin is
+// read for the path "-".
 func (f *corpusFlags) inputs(paths []string, stdin io.Reader) *corpus.Inputs {
 	return &corpus.Inputs{Paths: paths, Stdin: stdin, Fields: f.fields, Include: f.include.compiled, Exclude: f.exclude.compiled}
 }
@@ -50,8 +50,8 @@ type reading struct {
 	passed report.Passed // files that were skipped, and skipped records of web archives, by reason
 }
 
-// namedBad is how many bad records are printed, each with its error. More would not help the user,
-// because one wrong flag makes all records bad in the same way.
+// namedBad is the number of bad records that are printed, each with its error. More would not help
+// the user, because one wrong flag makes all records bad in the same way.
 const namedBad = 3
 
 // missed counts a file or folder that cannot be read, and prints the error.
@@ -106,8 +106,8 @@ func (r *reading) rest() string {
 	return b.String()
 }
 
-// nothing returns the error of a run that read no text although files or records were there.
-// withoutText is the number of records that were read but have no text.
+// nothing returns the error of a run that read no text although files or records were there. The
+// argument withoutText is the number of records that were read but have no text.
 func (r *reading) nothing(withoutText int64) error {
 	switch passed := r.passed.String(); {
 	case withoutText > 0:
@@ -128,7 +128,7 @@ type corpusOutFlags struct {
 	dir                string // folder for one file of kept records for each input; "": none
 	annotate           bool
 
-	files map[string]string // with dir: by name of an input, the path of its output below dir
+	files map[string]string // path of each input's output below dir, by the name of the input; set only with dir
 }
 
 func addCorpusOutFlags(flags *pflag.FlagSet) *corpusOutFlags {

@@ -59,7 +59,7 @@ type dedupFlags struct {
 	records  *corpusOutFlags
 	keep     *keepFlags
 	pairs    bool
-	sample   int // clusters to print for inspection; 0: print the report
+	sample   int // number of clusters to print for inspection; 0: print the report
 	memory   *int64
 	form     *formFlags
 	out      *outFlags
@@ -219,8 +219,9 @@ func (d *dedupRun) inputs(args []string) (*corpus.Inputs, error) {
 // twenty times its size, and half of the memory is for judging records.
 const recordShare = 32
 
-// judge judges the inputs and writes the result to the store s. known holds the settings of the
-// store of --against, which then also apply to the inputs; it is nil without --against.
+// judge judges the inputs and writes the result to the store s. The argument known holds the
+// settings of the store of --against, which then also apply to the inputs; it is nil without
+// --against.
 func (d *dedupRun) judge(ctx context.Context, s store.Store, name string, shared bool, in *corpus.Inputs, known *store.Settings) error {
 	rule, set, err := d.agree(ctx, s, name, known)
 	if err != nil {
@@ -272,7 +273,7 @@ func (d *dedupRun) judge(ctx context.Context, s store.Store, name string, shared
 }
 
 // take judges the inputs in order. If records must be written, it calls judged with each record and
-// its page. names counts the names that occurred more than once.
+// its page. The result names counts the names that occurred more than once.
 func (d *dedupRun) take(ctx context.Context, pipeline *ingest.Pipeline, in *corpus.Inputs, judged func(*corpus.Record, *store.Record) error) (names ingest.Names, err error) {
 	opt := ingest.FileOptions{Bad: d.reading.isBad, Passed: d.reading.passed.Add}
 	if d.records.given() {

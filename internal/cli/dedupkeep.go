@@ -72,7 +72,7 @@ func (f *keepFlags) check(d *dedupFlags) error {
 }
 
 // contained returns the share, from 0 to 1, of a text's words that must be in the kept text before
-// the text may be dropped. 0 means that this is not checked.
+// the text may be dropped. If the result is 0, this is not checked.
 func (f *keepFlags) contained() float64 {
 	if f.rule == byContainment {
 		return f.containment
@@ -111,7 +111,7 @@ func (d *dedupRun) settingsOf(ctx context.Context, s store.Reader) (store.Settin
 	if err := wanted.Fits(set, d.keep.against); err != nil {
 		return set, err
 	}
-	set.Documents = wanted.Documents                      // the flag says which kinds of input files are read, whatever s contains
+	set.Documents = wanted.Documents                      // the flag selects the kinds of input files that are read, whatever s contains
 	set.Markdown, set.SkipTexts = store.NoMarkdown, false // the texts of the inputs are not stored as Markdown
 	if d.keep.contained() > 0 {
 		set.Contained = d.keep.contained()
@@ -120,8 +120,8 @@ func (d *dedupRun) settingsOf(ctx context.Context, s store.Reader) (store.Settin
 }
 
 // agree returns the rule and settings by which the inputs are judged into the store s, and writes
-// the settings to s. known holds the settings of the store of --against; if it is nil, the settings
-// come from the flags and from s, see [session.Agree].
+// the settings to s. The argument known holds the settings of the store of --against; if it is nil,
+// the settings come from the flags and from s, see [session.Agree].
 func (d *dedupRun) agree(ctx context.Context, s store.Store, name string, known *store.Settings) (dedup.Rule, store.Settings, error) {
 	if known == nil {
 		return session.Agree(ctx, s, name, d.rule.wanted())

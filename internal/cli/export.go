@@ -84,10 +84,10 @@ type exportFlags struct {
 	mapping  bool
 	markdown bool
 	strip    bool          // remove from each text the blocks that its host repeats
-	links    extract.Links // what remains of the links in Markdown
+	links    extract.Links // form of the links in Markdown
 	fields   []string      // fields that are written on request only
 	chunks   bool          // write passages instead of pages
-	most     int           // words of a passage
+	most     int           // largest number of words of a passage
 	flags    *pflag.FlagSet
 	archive  string // folder of the web archive to export; "": the folder that the store records
 }
@@ -169,7 +169,8 @@ func (f *exportFlags) run(ctx context.Context, con Console, args []string) error
 	})
 }
 
-// options checks the flags and returns which pages to export, and in which format.
+// options checks the flags and returns the options of the export, such as the choice of pages and
+// the format.
 func (f *exportFlags) options() (feed.Options, error) {
 	opt := feed.Options{Include: f.include, MinWords: f.minWords, Markdown: f.markdown, Links: f.links, Private: f.private}
 	if f.format != formatWACZ && f.format != formatLinks {

@@ -54,7 +54,7 @@ type extracted struct {
 	Text  string `json:"text"`
 	Words int    `json:"words"` // number of words of the canonical text
 
-	Root        string              `json:"root"` // which rule found the element of the page that contains the main text
+	Root        string              `json:"root"` // the rule that found the element of the page with the main text
 	Sure        float64             `json:"sure"` // the main text's share, 0 to 1, of all text in the page that could be main text
 	SiteName    string              `json:"site_name,omitempty"`
 	Description string              `json:"description,omitempty"`
@@ -75,7 +75,7 @@ type extracted struct {
 type extractFlags struct {
 	json, html, markdown, pictures, alt bool
 
-	links   extract.Links // what remains of links in Markdown; "": words, and addresses as the page wrote them
+	links   extract.Links // form of the links in Markdown; "": the words of each link, and its address as the page wrote it
 	private *privateHosts
 }
 
@@ -190,8 +190,8 @@ func (f *extractFlags) print(w io.Writer, name string, doc *extract.Document) er
 	})
 }
 
-// archiveStart is how many bytes at the beginning of a file are examined to find out whether the
-// file is a web archive.
+// archiveStart is the number of bytes at the beginning of a file that are examined to find out
+// whether the file is a web archive.
 const archiveStart = 64 << 10
 
 // archiveOf opens the file called name if it is a web archive, and returns nil if it is not. If
@@ -210,7 +210,7 @@ func archiveOf(con *Console, name string) (io.ReadCloser, error) {
 		return nil, nil
 	}
 	if info, err := os.Stat(name); err != nil || !info.Mode().IsRegular() {
-		return nil, nil // not a regular file, or none: the caller then reads it as a page, and gets the error
+		return nil, nil // not a regular file, or missing: the caller then reads it as a page, and gets the error
 	}
 	f, err := os.Open(name)
 	if err != nil {
@@ -226,7 +226,7 @@ func archiveOf(con *Console, name string) (io.ReadCloser, error) {
 }
 
 // archived prints the main text of each page in the web archive in, and the errors of records that
-// cannot be read. failed is the number of these errors.
+// cannot be read. The result failed is the number of these errors.
 func (f *extractFlags) archived(ctx context.Context, con Console, documents *document.Reader, out io.Writer, in io.ReadCloser, name string) (failed int, err error) {
 	defer in.Close()
 	if f.html {

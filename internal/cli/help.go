@@ -38,7 +38,7 @@ func (c command) newFlags() (*pflag.FlagSet, runFunc) {
 	flags.SortFlags = false
 	flags.Usage = func() {}
 	body := c.setup(flags)
-	if flags.HasFlags() && c.name != "store" { // a file of settings must not answer --yes
+	if flags.HasFlags() && c.name != "store" { // a configuration file must not set --yes
 		addConfigFlag(flags)
 	}
 	flags.BoolP("help", "h", false, "print this help")

@@ -18,9 +18,9 @@ func didYouMean(word string, names []string, dashes, otherwise string) string {
 	return otherwise
 }
 
-// nearest returns the name of which word is probably a misspelling. If there is none, it returns
-// the shortest name that has a part, between dashes, that begins with word: max-pages for the word
-// pages. Otherwise it returns "".
+// nearest returns the name that word probably misspells. If there is none, it returns the shortest
+// name in which a part between dashes begins with word, such as max-pages for the word pages.
+// Otherwise it returns "".
 func nearest(word string, names []string) string {
 	word = strings.ToLower(word)
 	best, fewest := "", max(1, len(word)/3)+1
@@ -69,8 +69,8 @@ func slips(a, b string) int {
 	return rows[len(a)][len(b)]
 }
 
-// flagError returns an error that says which values a flag accepts. err is the error of pflag,
-// which names only the function that failed to parse the value.
+// flagError returns an error that says which values a flag accepts. The argument err is the error
+// of pflag, which names only the function that failed to parse the value.
 func flagError(err error, command string, flags *pflag.FlagSet) error {
 	more := "try skink " + command + " --help"
 	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok {

@@ -100,7 +100,7 @@ func (s *writeStore) loss() badger.Loss {
 }
 
 // answer starts a server through which other processes can read the store while this process writes
-// to it. A store on a database server needs none. say is called with errors.
+// to it. A store on a database server needs none. The function say is called with each error.
 func (s *writeStore) answer(command string, say func(error)) (stop func() error) {
 	if s.folder == nil {
 		return func() error { return nil }
@@ -182,8 +182,8 @@ func (n newStore) discard() error {
 	return err
 }
 
-// openError returns err, the error of opening the store in dir, with a suggestion for the user.
-// toRead says whether the store was opened for reading.
+// openError returns err, the error of opening the store in dir, with a suggestion for the user. The
+// argument toRead tells whether the store was opened for reading.
 func openError(dir string, err error, toRead bool) error {
 	switch {
 	case errors.Is(err, store.ErrNotExist):
@@ -220,9 +220,9 @@ type readStore struct {
 	close func() error
 }
 
-// waitForAnswer is how long openToRead tries to open a store that another process has locked but
-// does not serve, because that process is just starting or ending. openToRead does not wait for a
-// process that takes longer to open a large store.
+// waitForAnswer is the time for which openToRead tries to open a store that another process has
+// locked but does not serve, because that process is just starting or ending. openToRead does not
+// wait for a process that takes longer to open a large store.
 const waitForAnswer = time.Second
 
 // openToRead opens a store for reading, and does not change it. If another process is writing to

@@ -38,7 +38,8 @@ func (r *ruleFlags) addLinksFlag(flags *pflag.FlagSet) {
 	flags.Var(&r.links, "links", "store the links of pages, so that reports can list the pages that link to a URL")
 }
 
-// addDocumentsFlag adds --documents, whose value the store keeps for later runs. on is the default.
+// addDocumentsFlag adds --documents, whose value the store keeps for later runs. The argument on is
+// the default.
 func (r *ruleFlags) addDocumentsFlag(flags *pflag.FlagSet, on bool) {
 	r.documents = onOff(on)
 	flags.Var(&r.documents, "documents", "read the text of PDF, DOCX, ODT and EPUB files")
@@ -68,8 +69,8 @@ func (r *ruleFlags) addMarkdownFlags() {
 	r.flags.BoolVar(&r.pictures, "pictures", false, "with --markdown: keep the pictures of the text")
 }
 
-// keeps returns whether the store keeps the Markdown of each page in addition to its text, and with
-// or without pictures.
+// keeps returns the kind of Markdown that the store keeps of each page in addition to the text:
+// none, or Markdown with or without pictures.
 func (r *ruleFlags) keeps() store.Markdown {
 	switch {
 	case r.markdown && r.pictures:

@@ -312,8 +312,8 @@ func writeLine(out io.Writer, v any) error {
 	return enc.Encode(v)
 }
 
-// printWorkers prints, as text, the workers that share a store. now is the time from which the ages
-// of their last messages are computed.
+// printWorkers prints, as text, the workers that share a store. The argument now is the time from
+// which the ages of their last messages are computed.
 func printWorkers(out io.Writer, list []session.WorkerStatus, now time.Time) error {
 	if len(list) == 0 {
 		return nil

@@ -185,7 +185,7 @@ func (f *storeFlags) list(ctx context.Context, con Console, where string) error 
 	return w.Flush()
 }
 
-// line returns the store as columns of text. err is the error of reading it.
+// line returns the store as columns of text. The argument err is the error of reading it.
 func (in storeInfo) line(err error) string {
 	columns := []string{harmless.Line(in.Store), sizeText(in.Bytes), report.Counted(in.Pages, "page"), report.Grouped(in.URLs["pending"]) + " pending", harmless.Line(in.Seeds)}
 	if err != nil {
@@ -283,7 +283,7 @@ func settingsLine(set *store.Settings) string {
 		set.Similarity, set.Scheme, set.Shingle, set.Unit, set.Form, set.MinWords, &links, &documents, session.OnDuplicate(set.SkipTexts), markdown)
 }
 
-// sizeText returns a number of bytes for people, or "unknown size" for 0.
+// sizeText returns a number of bytes in a readable form, or "unknown size" for 0.
 func sizeText(bytes int64) string {
 	if bytes == 0 {
 		return "unknown size"

@@ -28,7 +28,7 @@ import (
 // A number is the value of a flag that accepts a number between least and most.
 type number[T int | int64 | float64 | time.Duration] struct {
 	to          *T
-	kind        string // name of the type, which help uses
+	kind        string // name of the type in help texts
 	parse       func(string) (T, error)
 	format      func(T) string
 	meant       func(string) string // returns a valid spelling of a text that parse refuses, such as "2h" for "2hours", or ""
@@ -52,29 +52,29 @@ func (n *number[T]) Set(text string) error {
 	return nil
 }
 
-// whole returns the value of a flag that accepts an integer of at least least. The error for a
+// whole returns the value of a flag that accepts an integer not less than least. The error for a
 // smaller one tells the user to try the text in try.
 func whole[T int | int64](to *T, least T, try string) *number[T] {
 	return &number[T]{to, "int", parseWhole[T], func(n T) string { return fmt.Sprint(n) }, meantWhole, "a whole number", least, math.MaxInt, trying[T](try)}
 }
 
-// lasting returns the value of a flag that accepts a duration of at least least. The error for a
+// lasting returns the value of a flag that accepts a duration not less than least. The error for a
 // shorter one tells the user to try the text in try.
 func lasting(to *time.Duration, least time.Duration, try string) *number[time.Duration] {
 	return &number[time.Duration]{to, "duration", time.ParseDuration, time.Duration.String, meantDuration, "a duration, such as 500ms or 2s", least, math.MaxInt64, trying[time.Duration](try)}
 }
 
 // size returns the value of a flag that accepts a number of bytes, such as 500, 64KB, 10MB or 1GB,
-// of at least least. 1KB is 1024 bytes. The error for a smaller number tells the user to try the
-// text in try.
+// which must not be less than least. One KB is 1024 bytes. The error for a smaller number tells the
+// user to try the text in try.
 func size(to *int64, least int64, try string) *number[int64] {
 	return &number[int64]{to, "size", parseSize, report.Size, meantSize, trySize, least, math.MaxInt64, trying[int64](try)}
 }
 
 const trySize = "a size, such as 500KB or 10MB"
 
-// ratio returns the value of a flag that accepts a number from least to 1. outside returns the
-// error message for other numbers.
+// ratio returns the value of a flag that accepts a number from least to 1. The function outside
+// returns the error message for other numbers.
 func ratio(to *float64, least float64, outside func(float64) string) *number[float64] {
 	format := func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 	parse := func(text string) (float64, error) { return strconv.ParseFloat(text, 64) }

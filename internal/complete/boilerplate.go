@@ -110,8 +110,8 @@ func (w *Whole) learnHost(ctx context.Context, host string, pages []*ranked) (*b
 	return b, w.showTop(ctx, b, pages)
 }
 
-// mostHeld is how many block hashes learnHost keeps in memory. A hash has 8 bytes, so the limit is
-// 16 MiB.
+// mostHeld is the number of block hashes that learnHost keeps in memory. A hash has 8 bytes, so the
+// limit is 16 MiB.
 const mostHeld = 2 << 20
 
 // blocksOf returns the blocks of a page as a map from their hashes to their texts.

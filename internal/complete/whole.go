@@ -76,7 +76,7 @@ type text struct {
 type Options struct {
 	Rule      dedup.Rule
 	WholeText bool // compare whole texts; otherwise blocks that a host repeats on many pages are ignored
-	Longest   bool // the longest text leads a cluster, ties by the order in which pages were stored; otherwise package precedence decides
+	Longest   bool // the longest text leads a cluster, and of several longest ones the page that was stored first; otherwise package precedence decides
 
 	// Keep enables the cache: a cached result is used, and a new one is cached beside the store.
 	Keep bool

@@ -116,7 +116,7 @@ proxy = "direct"
 		t.Errorf("settings: %s", printed)
 	}
 
-	// A copy elsewhere names the same files.
+	// A copy in another folder must name the same files.
 	elsewhere := filepath.Join(t.TempDir(), "skink.toml")
 	for range 2 {
 		if f, err = Parse(elsewhere, f.Copy(), options()); err != nil {
@@ -201,7 +201,8 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// TestChecked checks hosts for a command that does not need them: no variable is read.
+// TestChecked checks the sections of hosts for a command that does not need them. No variable may
+// be read.
 func TestChecked(t *testing.T) {
 	opt := options()
 	opt.Host = nil
@@ -247,7 +248,8 @@ func TestCookies(t *testing.T) {
 	}
 }
 
-// FuzzParse looks for a panic, and for the value of a variable in an error or among what is printed.
+// FuzzParse checks that Parse never panics, and that the value of a variable is neither in an error
+// nor in the settings for printing.
 func FuzzParse(f *testing.F) {
 	f.Add("delay = \"1s\"\n[host.a]\nheaders = { a = \"${TOKEN}\" }")
 	f.Add("[host.a.login]\npage = \"${TOKEN}\"\nfields = { a = \"${TOKEN}\" }")

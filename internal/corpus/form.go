@@ -73,8 +73,8 @@ func (in *Inputs) formOf(name string, b *bufio.Reader, inside bool) (f form, hea
 	return form{wholeFile, kind}, head, nil
 }
 
-// manyInOne returns the form of a file that contains many texts as a table or a JSON array. ok is
-// false if the file contains one text.
+// manyInOne returns the form of a file that contains many texts as a table or a JSON array. The
+// result ok is false if the file contains one text.
 func manyInOne(name string, start []byte) (f form, ok bool) {
 	ext := strings.ToLower(filepath.Ext(name))
 	switch ext {

@@ -30,7 +30,7 @@ import (
 // Inputs are files and folders that the user named.
 type Inputs struct {
 	Paths []string  // "-" is standard input
-	Stdin io.Reader // is read for the path "-"
+	Stdin io.Reader // input for the path "-"
 
 	Include, Exclude []*regexp.Regexp // a path must match one of Include, if there are any, and none of Exclude
 	Fields           Fields           // selects the fields of JSON lines and tables

@@ -99,7 +99,8 @@ var builtSkink = sync.OnceValues(func() (string, error) {
 })
 
 // crawlOnce runs the crawl. If answers is not 0, it kills the process after that many responses of
-// the sites and a short random time. killed reports whether the process was killed before it ended.
+// the sites and a short random time. The result killed reports whether the process was killed
+// before it ended.
 func crawlOnce(t *testing.T, skink, store string, sites *sites, answers int, more ...string) (killed bool) {
 	t.Helper()
 	cmd := exec.Command(skink, sites.crawl(store, more)...)

@@ -141,7 +141,7 @@ func (r *revisits) asked() (a sent) {
 }
 
 // crawl crawls into a store. If answers is more than 0, the crawl is killed after that many
-// responses. ended reports whether the crawl ended before that.
+// responses. The result ended reports whether the crawl ended before that.
 func (r *revisits) crawl(dir string, answers int64, more ...string) (ended bool) {
 	r.t.Helper()
 	args := append([]string{"crawl", "--store", dir, "--delay", "0", "--retries", "1", "--scope", "any", "--allow-private", "127.0.0.0/8", "--parallel", "1", "--connections", "1"}, more...)

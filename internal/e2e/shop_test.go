@@ -213,7 +213,7 @@ func TestShopKilled(t *testing.T) {
 }
 
 // crawlUntil runs a crawl in a separate process, and kills it after the given number of requests
-// for pages. killed reports whether it was killed before it ended.
+// for pages. The result killed reports whether it was killed before it ended.
 func (s *shop) crawlUntil(t *testing.T, skink, dir string, pages int) (killed bool) {
 	t.Helper()
 	cmd := exec.Command(skink, s.args(dir, "--quiet")...)

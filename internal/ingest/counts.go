@@ -114,8 +114,8 @@ const (
 	nearLimit  = 1000
 )
 
-// nears reports whether a crawl has nearly reached its limit of pages. limit 0 means that there is
-// no limit.
+// nears reports whether a crawl has nearly reached its limit of pages. If limit is 0, there is no
+// limit.
 func (c *counts) nears(limit int64) bool { return limit > 0 && c.pages.Load() >= limit-nearLimit }
 
 // recount reads the counts from a store that other workers write to.

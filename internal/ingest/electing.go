@@ -28,14 +28,14 @@ type candidate struct {
 	clusters []dedup.Hash // clusters that the page needs; nil means all
 	standing precedence.Standing
 	turn     chan struct{} // closed when the candidate holds its locks
-	passed   int           // how many candidates that arrived later got one of these locks first
+	passed   int           // number of later candidates that got one of these locks first
 }
 
 // mostPassed is the number of later pages that may get the lock of a cluster before a page that
 // arrived earlier.
 const mostPassed = 256
 
-// lock waits for the locks of clusters, for a page whose rank as a leader is standing.
+// lock waits for the locks of clusters. The argument standing describes the page that needs them.
 func (e *electing) lock(standing precedence.Standing, clusters []dedup.Hash) {
 	e.wait(&candidate{clusters: clusters, standing: standing, turn: make(chan struct{})})
 }

@@ -107,19 +107,20 @@ func (h *hours) of(host string) *hour {
 	return o
 }
 
-// emptySign and softSign are the signs of pages that have no text now, and of soft 404s.
+// emptySign and softSign stand for the hash of a text: emptySign for pages that have no text now,
+// and softSign for soft 404s.
 var emptySign, softSign = dedup.HashOf([]byte("\x00empty")), dedup.HashOf([]byte("\x00soft 404"))
 
-// hasTurned reports whether pages with this sign count as error pages that have replaced other
-// pages. That is so for the signs of empty pages and of soft 404s, and for the sign of a text that
-// has replaced at least manyAlike different texts.
+// hasTurned reports whether pages with this sign (a hash of their text) count as error pages that
+// have replaced other pages. That is so for the signs of empty pages and of soft 404s, and for the
+// sign of a text that has replaced at least manyAlike different texts.
 func (o *hour) hasTurned(sign dedup.Hash) bool {
 	return sign == emptySign || sign == softSign || len(o.alike[sign]) >= manyAlike
 }
 
-// visited records the sign of the page at a visit, and sets o.why if the host must get no more
-// requests. The result well is true if there were enough visits to decide, and most of them found
-// no error page in place of a page.
+// visited records the sign (a hash of the text) of the page at a visit, and sets o.why if the host
+// must get no more requests. The result well is true if there were enough visits to decide, and
+// most of them found no error page in place of a page.
 func (o *hour) visited(sign dedup.Hash) (well bool) {
 	if o.last = append(o.last, sign); len(o.last) > lastVisits {
 		o.last = o.last[1:]
@@ -250,7 +251,7 @@ func (h *hours) leftAlone(ctx context.Context, host string, a store.Alone) error
 // page was replaced.
 type turn struct {
 	sign    dedup.Hash
-	was     dedup.Hash // sign of the replaced text; the page's id if that text is unknown
+	was     dedup.Hash // hash of the replaced text; the page's id if that text is unknown
 	problem crawler.Problem
 	suspect bool // the new text is that of an error page only if other pages have it too
 	never   bool // the URL never had a page

@@ -55,9 +55,9 @@ import (
 // Options configures how a Pipeline judges pages, and which data of a page it stores.
 type Options struct {
 	Rule           dedup.Rule
-	Markdown       store.Markdown      // which Markdown is kept with each text
+	Markdown       store.Markdown      // kind of Markdown that is kept with each text
 	GoneAfter      int                 // number of failed visits in a row after which a page counts as gone; 0: [DefaultGoneAfter]
-	Order          *precedence.Order   // which host's page becomes the leader of a cluster; nil: the page that arrived first leads
+	Order          *precedence.Order   // order of hosts that decides which page leads a cluster; nil: the page that arrived first leads
 	SkipDuplicates bool                // keep no text of a duplicate, and do not follow its links
 	Learn          *learn.Book         // learns from each verdict which URL patterns lead to duplicates; may be nil
 	Agent          func(string) string // returns the user agent for a host; its product token is the name in directives for single crawlers; nil: the default agent

@@ -225,8 +225,8 @@ func judgeVisit(t testing.TB, p *Pipeline, f *file, v *visit) {
 	}
 }
 
-// textFile returns a file that is one text, and textLine a line of a file that has a name and a
-// text.
+// textFile returns the record of a file that is one text. textLine returns the record of a line
+// that has a name and a text.
 func textFile(name, text string) *corpus.Record {
 	return &corpus.Record{Input: name, Raw: []byte(text), Type: "text/plain"}
 }

@@ -26,7 +26,7 @@ import (
 //
 // Known weaknesses: A line that moved in its file counts as a copy of itself if another line had
 // its name first. Shards that each number their lines from 0 must be read in one run. If each is
-// read in its own run, every shard counts as a new visit to the files of the shard before.
+// read in its own run, every shard counts as a new visit to the files of the previous shard.
 //
 // The run looks its names up in the store, because a list of all names in memory would grow with
 // the corpus. Only names whose files are not stored yet are kept in memory.
@@ -73,7 +73,7 @@ func (n *naming) isUnderway(id dedup.Hash) bool {
 	return n.underway[id]
 }
 
-// A holder describes the file that has a name. The zero value means that no file has the name.
+// A holder describes the file to which a name belongs. The zero value means that the name is free.
 type holder struct {
 	taken bool          // a file of this run has the name
 	known *store.Record // the record that had the name before this run

@@ -128,8 +128,8 @@ func Leader(pages []Standing) int {
 	return best
 }
 
-// Why returns the criterion that makes a page the leader. next is the first of the other pages by
-// [Compare].
+// Why returns the criterion that makes a page the leader. The argument next is the first of the
+// other pages by [Compare].
 func Why(leader, next *Standing) Reason {
 	d, reason := Compare(leader, next)
 	switch {

@@ -39,8 +39,8 @@ type consumer struct {
 	server string        // URL of the server to which the consumer sends; "": it writes on this machine
 }
 
-// waitingSaid is how long the crawl waits for its consumers at the end before it prints the names
-// of the servers that have not accepted all pages.
+// waitingSaid is the time for which the crawl waits for its consumers at the end before it prints
+// the names of the servers that have not accepted all pages.
 const waitingSaid = time.Second
 
 // lateContext returns a context that ends when ctx has ended and then the grace period has passed,
@@ -307,7 +307,7 @@ func (l *urlLog) add(r *store.Record) {
 	if r.Visit != store.FirstVisit {
 		attrs = append(attrs, "visit", r.Visit.String())
 	}
-	if took, ok := l.took.LoadAndDelete(r.URL); ok { // there is none if nothing was fetched, for example because robots.txt forbids the URL
+	if took, ok := l.took.LoadAndDelete(r.URL); ok { // there is no duration if nothing was fetched, for example because robots.txt forbids the URL
 		attrs = append(attrs, "ms", math.Round(float64(took.(time.Duration))/1e5)/10)
 	}
 	if r.Problem != "" {

@@ -149,7 +149,7 @@ func (p progress) sayPace(erase string) {
 	}
 }
 
-// paceAfter is how long a crawl must run before its rate is meaningful.
+// paceAfter is the time that a crawl must run before its rate is meaningful.
 const paceAfter = 5 * time.Second
 
 // paceText returns a text for a crawl that is slow because it waits between requests to a host. The

@@ -104,8 +104,8 @@ func OnDuplicate(skipTexts bool) string {
 }
 
 // DocumentsOf returns a reader of PDF and other documents for a crawl into a store with these
-// settings. It returns nil if the settings exclude documents. budget is the memory of the whole
-// process, in bytes.
+// settings. It returns nil if the settings exclude documents. The argument budget is the memory of
+// the whole process, in bytes.
 func DocumentsOf(set store.Settings, budget int64) *document.Reader {
 	if set.Documents == 0 {
 		return nil

@@ -22,13 +22,13 @@ type Summary struct {
 	Added, All store.Tally   // records that this run added, and records in the store
 	Visits     ingest.Visits // results of this run's visits to URLs that were visited before
 	URLs       frontier.Counts
-	Later      int64 // number of blocked URLs in URLs that are postponed
+	Later      int64 // number of postponed URLs, which are counted as blocked in URLs
 	Rule       dedup.Rule
 	Renders    bool // a browser renders the pages
 	Took       time.Duration
 	Store      string
 	Bytes      int64  // size of the store; 0: not known
-	Feed       string // where the feed was written; "": there is no feed, or the feed lacks pages
+	Feed       string // target to which the feed was written; "": there is no feed, or the feed lacks pages
 	Archive    string
 	Demanding  []crawler.Demand
 	Alone      []crawler.LeftHost
@@ -38,7 +38,7 @@ type Summary struct {
 	Again      string // command that continues the crawl; "": there is nothing to continue
 }
 
-// An Ending says why a crawl ended although URLs are pending. The zero value means that all of
+// An Ending records why a crawl ended although URLs are pending. The zero value means that all of
 // these URLs are on hosts that do not answer.
 type Ending struct {
 	Interrupted bool
@@ -135,8 +135,8 @@ func (s Summary) ends(b *strings.Builder) {
 	}
 }
 
-// patternsShown is how many URL patterns are listed in a summary and a status if URLs were
-// postponed.
+// patternsShown is the number of URL patterns that are listed in a summary and a status if URLs
+// were postponed.
 const patternsShown = 5
 
 // patterns writes which URLs were postponed, why, and the command that fetches them.

@@ -15,7 +15,8 @@ import (
 	"skink/view"
 )
 
-// openView serves a view of the crawl if the options ask for it. stop stops the crawl like Ctrl-C.
+// openView serves a view of the crawl if the options ask for it. The function stop stops the crawl
+// like Ctrl-C.
 func (r *run) openView(ctx context.Context, v *running, stop func()) (end func() error, err error) {
 	if r.opt.View == nil {
 		return func() error { return nil }, nil
@@ -31,8 +32,8 @@ func (r *run) openView(ctx context.Context, v *running, stop func()) (end func()
 	return server.Close, nil
 }
 
-// An ours is a store that this process itself has open. The type tells a view that the store is not
-// read from another process.
+// ours is the type of a store that this process itself has open. It shows a view that the store is
+// not read from another process.
 type ours struct{ store.Reader }
 
 func (o ours) Read(_ context.Context, do func(store.Reader) error) error { return do(o.Reader) }
@@ -89,8 +90,8 @@ func (s *shownCrawl) Now() view.Moment {
 	return m
 }
 
-// sizedEvery is how often a view measures the files of the store and lists the hosts, because both
-// are slow.
+// sizedEvery is the interval at which a view measures the files of the store and lists the hosts,
+// because both are slow.
 const sizedEvery = 10 * time.Second
 
 // timeLeft estimates the time for fetching all pending URLs. It is the longer of two times: for all

@@ -48,7 +48,7 @@ func whyOnlyOne(ctx context.Context, s store.Reader, t store.Tally, n frontier.C
 	return "", nil
 }
 
-// mostRedirects is how many redirects redirectCircle reads at most.
+// mostRedirects is the largest number of redirects that redirectCircle reads.
 const mostRedirects = 10_000
 
 // redirectCircle returns a text that lists redirects which lead back to their start, or "" if there

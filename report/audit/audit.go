@@ -62,7 +62,7 @@ type About struct {
 	Pages int64 `json:"pages"`           // number of URLs whose record has a verdict
 	Links bool  `json:"links_are_known"` // whether the store keeps the links of its pages
 
-	Coverage Coverage `json:"coverage"` // how much of the site was fetched
+	Coverage Coverage `json:"coverage"` // shares of the site that were fetched or not
 }
 
 // Read reads all records and links of a store and returns everything that an audit can find in them.

@@ -13,11 +13,11 @@ import (
 	"skink/store"
 )
 
-// Coverage says how much of the site the crawl has seen. An audit finds problems only in pages that
-// were fetched, and some of its findings would disappear if the other pages were fetched, too.
+// Coverage describes how much of the site the crawl has seen. An audit finds problems only in pages
+// that were fetched, and some of its findings would disappear if the other pages were fetched, too.
 type Coverage struct {
 	Fetched int64 `json:"fetched"` // URLs of the site that were answered, also by a redirect or with status 404
-	Known   int64 `json:"known"`   // Fetched, and all URLs of the site that were not fetched
+	Known   int64 `json:"known"`   // number of all known URLs of the site, fetched or not
 	Gaps    []Gap `json:"not_fetched"`
 }
 
@@ -27,7 +27,7 @@ type Gap struct {
 	URLs     int64              `json:"urls"`
 	Means    string             `json:"means"`
 	Examples []string           `json:"examples,omitempty"`
-	Patterns []report.Postponed `json:"patterns,omitempty"` // of postponed URLs, the pattern with most URLs first
+	Patterns []report.Postponed `json:"patterns,omitempty"` // patterns of the postponed URLs, the one with most URLs first
 }
 
 // gaps are all possible gaps in the order in which reports show them. The last two are not URLs of
@@ -101,8 +101,8 @@ func (c *coverage) add(gap, url string) {
 	}
 }
 
-// read counts the URLs that have no record, and returns the result. known has the ids of the URLs
-// with a record.
+// read counts the URLs that have no record, and returns the result. The argument known contains the
+// ids of the URLs with a record.
 func (c *coverage) read(ctx context.Context, s store.Reader, known map[dedup.Hash]int32) (Coverage, error) {
 	for _, state := range []frontier.State{frontier.Pending, frontier.Outside} {
 		for url, err := range s.URLs(ctx, state) {

@@ -28,7 +28,7 @@ func checkList(name string) *List {
 // addChecks adds a finding for each of the checks that have the list's name, and columns for them.
 func (l *List) addChecks(all []markup.Check) {
 	checks := map[string]markup.Fault{} // by name of the finding
-	header := false                     // some are faults of the header
+	header := false                     // some of the checks are about the header
 	for _, c := range all {
 		list, name, _ := strings.Cut(c.Name, ".")
 		if list == l.Name {
@@ -103,7 +103,7 @@ func (l *List) addChecks(all []markup.Check) {
 
 // byHost counts the pages with a fault of the header by host.
 type byHost struct {
-	pages  map[string]int64 // all HTML pages
+	pages  map[string]int64 // number of all HTML pages of each host
 	faults map[hostFault]*faultCount
 }
 

@@ -13,7 +13,7 @@ import (
 	"skink/store"
 )
 
-// A Weight says how much a finding matters to visitors and search engines.
+// A Weight is the importance of a finding for visitors and search engines.
 type Weight int
 
 const (
@@ -266,8 +266,8 @@ type subject struct {
 	other   *store.Content // the entry's other page; nil if the entry has none
 	sets    *resemblances
 
-	// If the page is a redirect, way has the URLs through which it leads, end the last of them, and
-	// endsWith the result of fetching that one.
+	// If the page is a redirect, way contains the URLs through which it leads, end is the last of
+	// these URLs, and endsWith describes the result of fetching that last URL.
 	way           []string
 	end, endsWith string
 	differs       any // if the page is almost a duplicate, the cell with the words in which it differs

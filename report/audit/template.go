@@ -64,8 +64,9 @@ func TemplateOf(texts []string) Template {
 	return assemble(words, matches, common)
 }
 
-// assemble makes the parts of a template. words are the words of each text. common[i] is true if
-// all texts have word i of the first text. Then matches[k][i] is the index of that word in text k.
+// assemble makes the parts of a template. The argument words contains the words of each text.
+// common[i] is true if all texts have word i of the first text. Then matches[k][i] is the index of
+// that word in text k.
 func assemble(words [][]string, matches [][]int, common []bool) (t Template) {
 	ends := make([]int, len(words)) // for each text, the index after its last word that is already in a part
 	slot := func(until func(text int) int) {

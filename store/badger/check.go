@@ -282,8 +282,8 @@ func checkHead(dir string) error {
 }
 
 // readManifest reads the list of tables. A power cut may tear the last entry. Badger drops a torn
-// entry. That loses nothing if the change that the entry describes was not made yet. [checkNames]
-// finds out whether it was made.
+// entry. That loses nothing if the change that the entry describes had not been made yet.
+// [checkNames] finds out whether it was made.
 func readManifest(dir string) (m badgerdb.Manifest, torn bool, err error) {
 	defer func() {
 		if r := recover(); r != nil {

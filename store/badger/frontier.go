@@ -72,8 +72,8 @@ func (b *batch) requeue(it frontier.Item) (bool, error) {
 	return true, b.queueKnown(id, u, it)
 }
 
-// queueKnown makes the URL of an item pending and counts it as pending. u is the URL's stored state
-// before.
+// queueKnown makes the URL of an item pending and counts it as pending. The argument u is the
+// previously stored state of the URL.
 func (b *batch) queueKnown(id dedup.Hash, u known, it frontier.Item) error {
 	if err := b.enqueue(id, u, it, time.Now()); err != nil {
 		return err
@@ -112,8 +112,8 @@ func (b *batch) exclude(urls []string) error {
 
 // enqueue puts the URL of an item into its host's queue and stores its state as pending. The URL
 // goes to the end of its level (its priority and depth), or to the URLs due later if the item is
-// due after now. u is the URL's stored state before. If the URL was already queued, its old entry
-// is removed.
+// due after now. The argument u is the previously stored state of the URL. If the URL was already
+// queued, its old entry is removed.
 func (b *batch) enqueue(id dedup.Hash, u known, it frontier.Item, now time.Time) error {
 	host := frontier.HostOf(it.URL)
 	// Room for three keys: the queue's new key, the deleted old one, and the URL's state.
@@ -161,8 +161,8 @@ func (b *batch) ripen(h *waitingHost, now time.Time) error {
 }
 
 // ripe returns up to mostRipe URLs of host h whose due time has come, with their positions. If a
-// URL remains that is not due yet, ripe records in h when the first one will be. now is in
-// nanoseconds since 1970.
+// URL remains that is not due yet, ripe records in h when the first one will be. The argument now
+// is in nanoseconds since 1970.
 func (b *batch) ripe(h *waitingHost, now int64) (items []frontier.Item, places []place, err error) {
 	it := b.txn.NewIterator(badgerdb.IteratorOptions{Prefix: hostPrefix(keyLater, h.name)})
 	defer it.Close()
@@ -357,8 +357,8 @@ func (s *Store) ripenOf(h *waitingHost) error {
 	return s.ripen([]*waitingHost{h}, now)
 }
 
-// takeFrom reads up to n free URLs of lane l of host h from the disk, appends them to items, and
-// marks them as handed out.
+// takeFrom reads up to n free URLs of lane l (one priority and depth) of host h from the disk,
+// appends them to items, and marks them as handed out.
 func takeFrom(txn *badgerdb.Txn, h *waitingHost, l *lane, n int, items *[]frontier.Item) error {
 	it := txn.NewIterator(badgerdb.IteratorOptions{Prefix: lanePrefix(h.name, l.level)})
 	defer it.Close()
@@ -507,7 +507,7 @@ func pendingURL(key, value []byte) (string, error) {
 // when the host may be requested again.
 type keptRest struct {
 	Blocked time.Time      `json:"until,omitzero"`
-	Delay   time.Duration  `json:"delay,omitempty"` // nanoseconds
+	Delay   time.Duration  `json:"delay,omitempty"` // in nanoseconds
 	Spent   frontier.Spent `json:"spent,omitzero"`
 }
 

@@ -53,8 +53,8 @@ func TestIndex(t *testing.T) {
 }
 
 const (
-	indexGroup  = 64   // pages in one commit
-	indexAhead  = 8    // groups looked up before the first of them is committed
+	indexGroup  = 64   // number of pages in one commit
+	indexAhead  = 8    // number of groups looked up before the first of them is committed
 	indexFresh  = 1024 // number of pages before a planted page that cannot be its original, because they may not be committed yet
 	plantedEach = 50
 )
@@ -369,7 +369,7 @@ func TestUndiscovered(t *testing.T) {
 	checkUndiscovered(t, s, 2) // the two URLs that were linked
 	checkUndiscovered(t, killed(t, s), 2)
 
-	// Page 2 is discovered too, fetched, and its record kept.
+	// Page 2 is discovered and fetched too, and its record is kept.
 	item := frontier.Item{URL: entry(2).Record.URL}
 	if n, err := s.Discover(ctx, []frontier.Item{item, item}); err != nil || n != 1 {
 		t.Errorf("Discover = %d, %v; want 1", n, err)

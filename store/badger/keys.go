@@ -146,8 +146,8 @@ func pageKey(letter byte, num uint64) []byte {
 	return binary.BigEndian.AppendUint64(letterKey(num/pagesInBlock, letter), num)
 }
 
-// journalKey returns the key of journal entry seq. last is the latest visit number when the entry
-// is written.
+// journalKey returns the key of journal entry seq. The argument last is the latest visit number
+// when the entry is written.
 func journalKey(last, seq uint64) []byte {
 	return binary.BigEndian.AppendUint64(letterKey(last/pagesInBlock, keyJournal), seq)
 }
@@ -170,7 +170,8 @@ func hostPrefix(letter byte, host string) []byte {
 	return append(k, 0)
 }
 
-// Number of bytes that follow the host and the zero byte in a q key, and in an l key.
+// These are the numbers of bytes that follow the host and the zero byte in a q key, and in an l
+// key.
 const (
 	queueTail = 1 + 4 + 8
 	laterTail = 8 + 8
@@ -284,8 +285,8 @@ const (
 	itemVia                  // a length (varint) and as many bytes
 	itemKind                 // a byte
 	itemDue                  // nanoseconds since 1970, 8 bytes
-	itemETag                 // as via
-	itemModified             // as via
+	itemETag                 // in the same form as itemVia
+	itemModified             // in the same form as itemVia
 )
 
 // encodeItem encodes an item without its priority and depth, which [encodeQueued] adds if the key
@@ -357,8 +358,8 @@ func encodeQueued(it frontier.Item, p place) []byte {
 	return append(b, encodeItem(it)...)
 }
 
-// decodeQueued is the inverse of encodeQueued. p is the position from the key. decodeQueued returns
-// it completed from the value.
+// decodeQueued is the inverse of encodeQueued. The argument p is the position from the key.
+// decodeQueued returns it completed from the value.
 func decodeQueued(b []byte, p place) (frontier.Item, place, error) {
 	if p.due != 0 {
 		d := field.Reader{Rest: b}

@@ -34,9 +34,9 @@ type mending struct {
 	s   *Store
 	out *badgerdb.WriteBatch
 
-	records map[uint64]*mended    // by visit number, the records that stay in the store
-	ids     map[dedup.Hash]uint64 // by page id, the keys of records
-	gone    map[uint64]*mended    // by visit number, records that can be read but are deleted, because other data of their pages is lost
+	records map[uint64]*mended    // records that stay in the store, by visit number
+	ids     map[dedup.Hash]uint64 // keys of records, by page id
+	gone    map[uint64]*mended    // records that can be read but are deleted, because other data of their pages is lost, by visit number
 	posted  map[uint64]bool       // numbers of the visits that the journal has under sketch keys
 	hashes  map[hashPosting]bool  // text hashes and page ids in the journal, with the visits indexed under them
 	queue   map[dedup.Hash]place  // position of each pending URL in its host's queue, by page id

@@ -61,8 +61,8 @@ type Store struct {
 	db    *badgerdb.DB
 	space *disk.Space
 
-	// urls filters the u keys, see keys.go. index has the postings under sketch keys, text hashes
-	// and ids. Both have their own locks.
+	// urls filters the u keys, see keys.go. The field index contains the postings under sketch
+	// keys, text hashes and ids. Both have their own locks.
 	urls     postings.Filter
 	index    *postings.Index
 	sketches sketchCache

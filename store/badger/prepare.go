@@ -68,8 +68,8 @@ func holdsNothing(name string, size int64) bool {
 	return name == discardFile || name == badgerdb.KeyRegistryFileName || name == badgerdb.KeyRegistryRewriteFileName
 }
 
-// mendLogs removes the logs after a gap that a power cut left. tables is the number of the last
-// transaction that is in a table.
+// mendLogs removes the logs after a gap that a power cut left. The argument tables is the number of
+// the last transaction that is in a table.
 func mendLogs(dir string, tables uint64) (Loss, error) {
 	logs, err := readLogs(dir)
 	if err != nil {

@@ -26,7 +26,7 @@ import (
 //
 // Claims are only in memory. A single process has the store open, so claims end with the process.
 type queue struct {
-	hosts map[string]*waitingHost // by name, the hosts that have pending URLs, are claimed, or must not be requested yet
+	hosts map[string]*waitingHost // hosts that have pending URLs, are claimed, or must not be requested yet, by name
 	seq   uint64                  // number of the last URL that was queued; numbers ascend in the order of arrival
 
 	claims  frontier.Claims
@@ -72,7 +72,7 @@ type waitingHost struct {
 	pending int // number of URLs: those that can be handed out, those due later, and those handed out to a worker
 	lanes   []lane
 	later   int   // number of URLs that are due later
-	first   int64 // time before which none of these is due, in nanoseconds since 1970
+	first   int64 // time before which none of the later URLs is due, in nanoseconds since 1970
 	taken   map[place]bool
 	rest    frontier.Rest
 	held    bool // whether a worker has claimed the host
@@ -100,8 +100,8 @@ func newQueue() queue {
 	}
 }
 
-// open adds a host without URLs. rest is its politeness state, such as when it may be requested
-// again.
+// open adds a host without URLs. The argument rest is its politeness state, such as when it may be
+// requested again.
 func (q *queue) open(name string, rest frontier.Rest) *waitingHost {
 	h := &waitingHost{name: name, rest: rest, taken: map[place]bool{}}
 	q.hosts[name] = h

@@ -49,7 +49,7 @@ func lookup(t *testing.T, s *Store, ask store.Ask) store.Found {
 func TestCapped(t *testing.T) {
 	for _, c := range []struct {
 		name       string
-		known, own int // leaders under key 7
+		known, own int // numbers of leaders under key 7 in the two stores
 		capped     bool
 		basis      []uint64
 	}{

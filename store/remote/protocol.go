@@ -53,7 +53,7 @@ const (
 	addressName     = "READERS"
 	halfAddressName = "READERS.new"
 	socketName      = "readers.sock"
-	secretSize      = 64 // hexadecimal digits
+	secretSize      = 64 // number of hexadecimal digits
 )
 
 // An address is the content of the file READERS: how to reach the server.
@@ -179,8 +179,8 @@ type part struct {
 	Dump     []*store.Part
 }
 
-// A fault is an error as it is sent to a client. Is is 1 plus the index in sentinels of the error
-// that the fault wraps, or 0 if it wraps none of them.
+// A fault is an error as it is sent to a client. The field Is is 1 plus the index in sentinels of
+// the error that the fault wraps, or 0 if it wraps none of them.
 type fault struct {
 	Text string
 	Is   int

@@ -139,8 +139,8 @@ type list struct {
 	stop func()
 }
 
-// newList returns a list of the values of seq. put adds a value to a part, and returns how many
-// bytes it adds beyond a fixed size.
+// newList returns a list of the values of seq. The function put adds a value to a part, and returns
+// how many bytes it adds beyond a fixed size.
 func newList[T any](seq iter.Seq2[T, error], put func(*part, T) int) *list {
 	next, stop := iter.Pull2(seq)
 	return &list{

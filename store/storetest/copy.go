@@ -84,7 +84,7 @@ var copyPromises = []promise{
 		}()
 		for last := int64(-1); last < 20; {
 			to := store.NewMemory()
-			copyTo(t, to, s) // which compares the numbers
+			copyTo(t, to, s) // copyTo also compares the numbers of pages and URLs
 			counts := must(to.Counts(ctx))(t)
 			tally := must(to.Tally(ctx))(t)
 			last = tally.Records()
@@ -146,7 +146,7 @@ func fillStore(t *testing.T, s store.Store) {
 	third.Record.Kind, third.Record.Problem, third.Record.Verdict = store.Error, "timeout", ""
 	third.Text = nil
 	commit(t, s, third)
-	unqueued := page("file:a") // of skink dedup: its name was never in the frontier
+	unqueued := page("file:a") // as skink dedup writes it: the name was never in the frontier
 	unqueued.State = frontier.Unknown
 	unqueued.Text = store.Pack(nil)
 	commit(t, s, unqueued)

@@ -74,8 +74,8 @@ func RunDurable(t *testing.T, open func(t *testing.T, dir string) store.Store) {
 	t.Run("as_memory", func(t *testing.T) { testAsMemory(t, open) })
 }
 
-// reopener returns a function that opens a store. Each further call closes the store of the call
-// before and opens it again.
+// reopener returns a function that opens a store. Each further call closes the store of the
+// previous call and opens it again.
 func reopener(t *testing.T, open func(t *testing.T, dir string) store.Store) func() store.Store {
 	dir := t.TempDir()
 	var s store.Store

@@ -33,9 +33,9 @@ func (x *Index) Start(m Manifest) error {
 	return nil
 }
 
-// Settle waits until full tables are written as segments and no level has enough segments for another
-// merge. The index must not be read-only. Settle sends three wake-ups, because the goroutine receives
-// one only after it has finished the work of the one before.
+// Settle waits until full tables are written as segments and no level has enough segments for
+// another merge. The index must not be read-only. Settle sends three wake-ups, because the
+// goroutine receives one only after it has finished the work of the previous one.
 func (x *Index) Settle() {
 	for range 3 {
 		x.wake <- struct{}{}
@@ -157,7 +157,7 @@ func (x *Index) ripe() []*segment {
 		}
 		var size int64
 		for _, s := range list {
-			size += int64(s.fences[s.blocks()].start) + int64(8*len(s.filter.words))
+			size += int64(s.end)
 		}
 		if x.store.RoomFor(size) {
 			return list
