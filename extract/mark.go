@@ -79,7 +79,7 @@ body:has(#only:checked) main :not(.taken, :has(.taken), br) { display: none }
 `
 
 const markedAbout = `<p>The main text was extracted from %s. It has %d words, which are %.0f %% of the running text of the page.
-The main text has a green background. A box with a red bar looks like something else to a rule; its tooltip names the rule.</p>
+The main text has a green background. A red bar marks a box that a rule took for something else, such as a menu; its tooltip names the rule.</p>
 <p><a href="#text">Go to the main text</a> <input type=checkbox id=only> <label for=only>Show the main text alone</label></p>
 `
 

@@ -3,6 +3,7 @@ package view
 import (
 	"context"
 	"fmt"
+	"math"
 	"net/http"
 	"strconv"
 	"time"
@@ -132,10 +133,10 @@ func (s *alikeView) show(a Alike) {
 	s.Above, s.Below = a.Near(s.Similarity, pairsShown)
 }
 
-// countText formats a number of pages or clusters at an axis. Only the middle of an axis that ends
-// at 1 is not a whole number.
+// countText formats a number of pages or clusters at an axis. The number in the middle of an axis
+// need not be whole.
 func countText(n float64) string {
-	if n < 1 {
+	if n != math.Trunc(n) {
 		return number(n)
 	}
 	return report.Grouped(int64(n))

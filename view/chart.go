@@ -37,15 +37,15 @@ func newCurve(name, class string, at, values []float64, top float64) curve {
 	return curve{name, class, points.String()}
 }
 
-// roundUp returns a round number that is at least most, for the top of a chart. Half of it is a
-// round number, too. The result is at least 1.
+// roundUp returns a round number for the top of a chart, so that half of it is a round number, too.
+// The result is at least 1. It may be less than most by a hundredth, because rates are not exact.
 func roundUp(most float64) float64 {
 	if most <= 1 {
 		return 1
 	}
 	ten := math.Pow(10, math.Floor(math.Log10(most)))
-	for _, n := range []float64{1, 2, 4, 6, 8} {
-		if n*ten >= most {
+	for _, n := range []float64{1, 2, 3, 4, 6, 8} {
+		if 1.01*n*ten >= most {
 			return n * ten
 		}
 	}

@@ -318,7 +318,7 @@ func TestSimilarity(t *testing.T) {
 	for !strings.Contains(body, "clusters with") {
 		body = get(t, server, "/similarity?at=0.65")
 	}
-	for _, want := range []string{"At a similarity of 0.60 there are 7 clusters with 20 pages.", `min="0.30"`, `value="0.65"`, "https://a.example/&lt;b&gt;", "0.650"} {
+	for _, want := range []string{"At a similarity of 0.60 there are 7 clusters with 20 pages.", `min="0.30"`, `value="0.65"`, "</svg>pages in clusters</li>", "<span>40</span><span>20</span><span>0</span>", "<span>0.30</span><span>0.65</span><span>1.00</span>", `class="axis unit" aria-hidden="true">similarity<`, "https://a.example/&lt;b&gt;", "0.650"} {
 		if !strings.Contains(body, want) {
 			t.Errorf("it does not have %q\n%s", want, body)
 		}
@@ -364,6 +364,18 @@ func TestListSaysThatTheStoreWasBeingRead(t *testing.T) {
 	page.ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "/", nil))
 	if body := answer.Body.String(); !strings.Contains(body, "The store is being read") {
 		t.Errorf("it does not say so: %s", body)
+	}
+}
+
+// TestEmpty opens every page of a store without records.
+func TestEmpty(t *testing.T) {
+	_, server := newView(t, store.NewMemory(), func(o *Options) { o.Moment = momentOfTally })
+	for path, want := range map[string]string{
+		"/now": "In the store: 0 pages", "/pages": "No page matches.", "/clusters": "There are no duplicates here.", "/map": "No host has duplicates", "/similarity": "Compare all pages", "/audit": "The audit is running",
+	} {
+		if body := get(t, server, path); !strings.Contains(body, want) || strings.Contains(body, "NaN") {
+			t.Errorf("%s does not have %q:\n%s", path, want, body)
+		}
 	}
 }
 

@@ -118,6 +118,11 @@ func TestNow(t *testing.T) {
 	if now := get(t, server, "/now"); !strings.Contains(now, "Paused, no requests") || !strings.Contains(now, ">Resume<") {
 		t.Errorf("it does not say that the crawl is paused\n%s", now)
 	}
+	for _, want := range []string{"<figcaption class=\"axis\"><span>0 %</span><span>50 %</span><span>100 % of 7 pages</span>", `<i class="swatch waits" aria-hidden="true"></i>waiting`} {
+		if !strings.Contains(now, want) {
+			t.Errorf("it does not have %q\n%s", want, now)
+		}
+	}
 	_, still := newView(t, small(t), func(o *Options) {
 		o.Moment = momentOfTally
 	})
@@ -195,6 +200,9 @@ func TestPulse(t *testing.T) {
 	l := p.line()
 	if l.Last != "20" || l.Middle != "20" || l.Most != "20" || strings.Contains(l.Curves[0].Points, "NaN") {
 		t.Errorf("the line of a steady crawl is %+v", l)
+	}
+	if want := [3]string{"20", "10", "0"}; l.Y != want || l.X[2] != "now" || !strings.HasSuffix(l.X[0], " ago") {
+		t.Errorf("the axes are labelled %q and %q", l.Y, l.X)
 	}
 	if first := p.samples[0]; first.at != start {
 		t.Errorf("it begins at %v, want %v", first.at, start)

@@ -46,6 +46,14 @@ func TestPagesInBrowser(t *testing.T) {
 	b.look("pages-mixed")
 	b.open("/now")
 	b.look("now-mixed")
+	const columns = `new Set([...document.querySelectorAll(".columns > div")].map(e => e.getBoundingClientRect().left)).size`
+	if got := b.eval(columns); got != "2" {
+		t.Errorf("the page Now has %s columns at 1400 pixels, want 2", got)
+	}
+	b.do(chromedp.EmulateViewport(400, 800))
+	if got := b.eval(columns); got != "1" {
+		t.Errorf("the page Now has %s columns at 400 pixels, want 1", got)
+	}
 	b.open("/clusters")
 	b.look("clusters-mixed")
 	b.click(`table.list tbody th a`)
@@ -107,6 +115,9 @@ func TestPagesInBrowser(t *testing.T) {
 	// On paper there are no menus and forms, and all texts.
 	b.open("/compare?a=" + url.QueryEscape(page("long-a.html")) + "&b=" + url.QueryEscape(page("long-b.html")))
 	b.do(called(emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: "print"}))
+	if !b.is(folded) {
+		t.Error("equal blocks are not printed")
+	}
 	if !b.is(`getComputedStyle(document.querySelector("nav")).display == "none" && getComputedStyle(document.body).color == "rgb(0, 0, 0)"`) {
 		t.Error("the menu is printed, or the text is not black")
 	}
