@@ -7,7 +7,7 @@ import "net/netip"
 // A machine may serve a thousand host names, and the delay of each name does not protect the
 // machine. So Options.PerIP limits the requests in flight to one address as soon as two hosts are
 // known to share it. If a host is due while its address is busy, it waits, and uses no connection
-// meanwhile.
+// in the meantime.
 //
 // A name may have several addresses. [wire.Transport.Lookup] returns the one that represents all of
 // them. There is no limit for loopback, which is this machine or a test.
@@ -90,7 +90,7 @@ func (s *schedule) vacate(a *address) {
 		h := a.waiting[0]
 		a.waiting = a.waiting[1:]
 		if !h.parked {
-			continue // the host is no longer waiting
+			continue // the host no longer waits in this queue
 		}
 		s.offer(h)
 		if h.spot.Queue() == s.ready[h.pace()] && len(h.urls) > 0 {

@@ -122,8 +122,8 @@ func (c *Crawl) keepRaw(page *Page) {
 	}
 }
 
-// hand passes an arrival to the handler, and ends its turn. If a browser must render the page
-// first, hand uses start to run this in another goroutine, and returns at once.
+// hand passes an arrival to the handler, and ends the fetch of its URL. If a browser must render
+// the page first, hand uses start to run this in another goroutine, and returns at once.
 func (c *Crawl) hand(ctx context.Context, a *arrival, start func(func() error)) error {
 	when := c.drawn(a.page)
 	a.page.MayRender = when == RenderAuto

@@ -24,7 +24,7 @@ func (w *world) crowd(name string, n, urlsEach int) (theirs func(url string) boo
 	return func(url string) bool { return strings.HasPrefix(frontier.HostOf(url), name) }
 }
 
-// between counts the pages of a host that were requested from one time to another.
+// between returns the number of pages of a host that were requested between two times.
 func (w *world) between(host string, from, to time.Duration) (n int) {
 	for _, at := range w.at(host) {
 		if at >= from.Seconds() && at < to.Seconds() {

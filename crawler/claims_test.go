@@ -101,7 +101,7 @@ func TestClaimsOfTwoCrawls(t *testing.T) {
 	}
 }
 
-// Two crawls end although hopeless hosts have pending URLs.
+// Two crawls end although hosts that never answered have pending URLs.
 func TestClaimsOfHopelessHosts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld()

@@ -113,7 +113,7 @@ func TestCookieWalls(t *testing.T) {
 				if pages != want {
 					t.Errorf("cookies %v: %d pages, want %d", cookies, pages, want)
 				}
-				if asked > site.asked+1 { // one more for robots.txt
+				if asked > site.asked+1 { // one request more than before, for robots.txt
 					t.Errorf("cookies %v: %d requests, at most %d are needed", cookies, asked, site.asked)
 				}
 			}

@@ -53,7 +53,7 @@ func (s *fakeServer) requests() map[string]int {
 // serveFake starts a server that calls serve with each connection after the TLS handshake.
 func serveFake(t testing.TB, protocol string, serve func(*fakeServer, *tls.Conn)) *fakeServer {
 	t.Helper()
-	model := httptest.NewTLSServer(http.NotFoundHandler()) // only its certificate is used
+	model := httptest.NewTLSServer(http.NotFoundHandler()) // only the certificate of this server is used
 	defer model.Close()
 	s := &fakeServer{roots: x509.NewCertPool(), asked: map[string]int{}}
 	s.roots.AddCert(model.Certificate())

@@ -50,7 +50,7 @@ func newFetcher(opt Options) (*fetcher, error) {
 	}
 	if folders != nil {
 		exchange.Folders = folders
-		exchange.Idle = opt.Parallel // folders have no delay
+		exchange.Idle = opt.Parallel // folders on disk have no delay
 	}
 	cookies, err := newCookieStore(&opt)
 	if err != nil {

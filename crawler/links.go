@@ -29,7 +29,7 @@ type Leads struct {
 	Targets []Target
 
 	from frontier.Item
-	opt  *Options // if nil, links are ignored; if its Scope is nil, no link is followed
+	opt  *Options // links are ignored if this is nil; no link is followed if opt.Scope is nil
 }
 
 // A Target is the URL that a link leads to.
@@ -147,7 +147,7 @@ type use int
 
 const (
 	followed use = iota // add the URL to Items or to Beyond
-	told                // only record the URL in Targets
+	told                // only list the URL in Targets
 	asset               // record the URL of a picture, script or style sheet, and perhaps fetch it for the archive or check that it exists
 )
 

@@ -218,7 +218,7 @@ func checkLogin(l *access.Login, x *wire.Exchange, at string) error {
 	if ok {
 		return nil
 	}
-	return &LoginError{l.Page, fmt.Sprintf("want %s, got %s at %s: correct the fields or the check", want, statusText(x.Status), withoutQuery(at))}
+	return &LoginError{l.Page, fmt.Sprintf("the check expects %s, but the answer was %s at %s: correct the fields or the check", want, statusText(x.Status), withoutQuery(at))}
 }
 
 // loginExchange makes a request of a login, and follows redirects within the host with GET

@@ -72,7 +72,7 @@ func TestProbe(t *testing.T) {
 				at := w.at("a.test")
 				same(t, "requests", len(at), c.asked)
 				for i := range at {
-					if i > 0 && at[i]-at[i-1] < 0.999999 { // a second, less a rounding error
+					if i > 0 && at[i]-at[i-1] < 0.999999 { // one second, minus a rounding error
 						t.Errorf("asked at %v", at)
 					}
 				}

@@ -89,7 +89,8 @@ func newRobotsSite() (*robotsSite, *robotsCache) {
 	return s, newRobotsCache(s.fetch, s.now)
 }
 
-// TestRobotsCacheLifetime checks step by step how long the rules of a host are used.
+// TestRobotsCacheLifetime checks step by step when the rules of a host are used, fetched again or
+// dropped.
 func TestRobotsCacheLifetime(t *testing.T) {
 	const denyX, denyY = "user-agent: *\ndisallow: /x\n", "user-agent: *\ndisallow: /y\n"
 	type step struct {

@@ -67,18 +67,18 @@ type schedule struct {
 	opt   *Options
 	pages func() int64 // returns the number of pages in the store
 
-	mu        sync.Mutex                    // guards the fields below, all hosts, and all turns
+	mu        sync.Mutex                    // guards the fields below, all hosts, and all turns (fetches of URLs)
 	hosts     map[string]*host              // all hosts in memory, whether they are claimed or not
 	sweepAt   int                           // number of hosts at which sweep removes idle hosts
-	claims    claims                        // which hosts are claimed
+	claims    claims                        // knows the hosts that are claimed
 	addresses map[netip.Addr]*address       // the known IP addresses of hosts
 	resting   *priority.Queue[*host]        // hosts that must wait, by the time at which they are due
 	ready     [paces]*priority.Queue[*host] // hosts that may get a request now, by pace
-	capacity  capacity                      // limits the turns under way
+	capacity  capacity                      // limits the number of URLs that are being fetched or processed
 	bytes     int64                         // total size of the bodies fetched
 	demanding map[string]time.Duration      // the Crawl-delay of hosts that ask for more than MaxDelay
 	wake      chan struct{}                 // closed and replaced by a new channel when something has changed
-	paused    bool                          // no turn begins
+	paused    bool                          // while this is set, no fetch begins
 	limited   bool                          // MaxPages is reached: only requisites are fetched
 }
 
@@ -226,7 +226,7 @@ func (s *schedule) step() (*turn, action, error) {
 			h.supply, h.taking = dry, true // if URLs are found during the call, found sets supply again
 			takes = append(takes, taking{h, h.claim, min(max(takenMost/len(s.claims.held), 1), takeBatch)})
 			s.offer(h)
-		case len(takes) > 0: // take URLs before a turn begins
+		case len(takes) > 0: // take URLs from the frontier before a fetch begins
 			return nil, s.take(takes), nil
 		case len(h.urls) > 0:
 			return s.begin(h, now), nil, nil
@@ -254,7 +254,7 @@ func (s *schedule) step() (*turn, action, error) {
 	return nil, s.wait(most), nil
 }
 
-// goingBack removes hosts that must be returned to the frontier from the claimed hosts, and returns
+// goingBack removes from the claimed hosts those that must be returned to the frontier, and returns
 // them. It checks only the hosts that were marked by doubt.
 func (s *schedule) goingBack(now time.Time) (back []returning) {
 	for h := range s.claims.doubted {
@@ -334,8 +334,8 @@ func (s *schedule) take(all []taking) action {
 	}
 }
 
-// addTaken adds URLs from the frontier to their host, unless the claim on the host was lost
-// meanwhile.
+// addTaken adds URLs from the frontier to their host, unless the claim on the host was lost in the
+// meantime.
 func (s *schedule) addTaken(t taking, urls []frontier.Item, lost bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -530,8 +530,8 @@ func TestScheduleCountsOutagesOnce(t *testing.T) {
 		if err := w.run(t.Context(), func(o *Options) { o.PerHost, o.IgnoreRobots = 8, true }); err != nil {
 			t.Fatal(err)
 		}
-		// The first page is answered, the other seven fail. After the back-off, one is tried again,
-		// and when it is answered, the others follow.
+		// The first page is answered, and the other seven fail. After the back-off, one is tried
+		// again, and when it is answered, the others follow.
 		same(t, "requests began at", w.at("a.test"), []float64{0, .1, .1, .1, .1, .1, .1, .1, 1.2, 1.3, 1.3, 1.3, 1.3, 1.3, 1.3})
 		same(t, "pages", w.Pages(), 8)
 	})
@@ -732,7 +732,7 @@ func TestScheduleStops(t *testing.T) {
 		if err := w.run(ctx, func(o *Options) { o.IgnoreRobots = true }); !errors.Is(err, context.Canceled) {
 			t.Errorf("got %v, want that the context ended", err)
 		}
-		same(t, "took", time.Since(w.start), 22*time.Second) // Grace is 10 s
+		same(t, "took", time.Since(w.start), 22*time.Second) // the run is stopped after 12 s, and Grace is 10 s
 		same(t, "pages", w.Pages(), 3)                       // these pages arrive after 5, 10 and 15 s
 		same(t, "asked", len(w.asked), 4)
 		same(t, "pending", w.pending(t), 50)
@@ -784,7 +784,7 @@ func TestScheduleWaiting(t *testing.T) {
 	})
 }
 
-// Many workers find and end URLs of many hosts in random order and in real time. Each URL is
+// Many workers discover and finish URLs of many hosts in random order and in real time. Each URL is
 // fetched exactly once. If a wake-up was missed, this test would hang.
 func TestScheduleStress(t *testing.T) {
 	const hosts, each = 20, 60

@@ -14,15 +14,15 @@ import (
 type turn struct {
 	item    frontier.Item
 	host    *host
-	claim   frontier.Claim // the claim on the host when the turn began
-	located bool           // the IP address of the host was looked up before the turn began
-	pace    pace           // pace of the host when the turn began
+	claim   frontier.Claim // the claim on the host when the fetch began
+	located bool           // the IP address of the host was looked up before the fetch began
+	pace    pace           // pace of the host when the fetch began
 	began   time.Time
 
 	stage   stage
 	arrived bool      // the page waits for a worker, or is being processed
 	number  int       // number of this request among the requests to the host, counted from 1
-	robots  int       // value of host.robots when the turn began
+	robots  int       // value of host.robots when the fetch began
 	before  time.Time // time of the previous request to the host
 }
 

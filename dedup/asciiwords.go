@@ -110,8 +110,8 @@ func (t *Text) asciiBlock(b *[block + slack]byte, place int) (read int, more boo
 }
 
 // classify marks some of the eight bytes of a 64-bit word. The mark of a byte is the highest bit of
-// the same byte in the result. words marks ASCII letters and digits. others marks apostrophes and
-// bytes above 0x7F.
+// the same byte in the result. The result words marks ASCII letters and digits, and the result
+// others marks apostrophes and bytes above 0x7F.
 func classify(eight uint64) (words, others uint64) {
 	ascii := eight & lows
 	small := ascii | cases

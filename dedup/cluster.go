@@ -15,9 +15,10 @@ type Place struct {
 
 // # Clusters
 //
-// Texts are given in order of rank. In that order, each text that is in no cluster yet leads a new
-// one. The cluster gets all texts that are similar enough to the leader and in no cluster yet. Thus
-// every member resembles its leader, not only another member. The result depends only on the ranks.
+// Texts are given in their order of precedence. In that order, each text that is in no cluster yet
+// leads a new one. The cluster gets all texts that are similar enough to the leader and in no
+// cluster yet. Thus every member resembles its leader, not only another member. The result depends
+// only on this order.
 //
 // The clusters can be found at several similarities at once. A text is open at a similarity until
 // it is in another text's cluster at that similarity. A text that resembles an earlier leader by
@@ -33,7 +34,7 @@ type Taken struct {
 }
 
 // A Take means that Text is in the cluster that Leader leads, at one or more similarities up to
-// Resemblance. Both are indexes of texts in order of rank, so Leader is less than Text.
+// Resemblance. Both are indexes of texts in their order of precedence, so Leader is less than Text.
 type Take struct {
 	Leader, Text int32
 	Resemblance  float64

@@ -63,7 +63,7 @@ next:
 				continue next
 			}
 		}
-		return Plain, fmt.Errorf("no form is called %q: try plain, or nofunction, noadjectives, singular and stem joined by commas", name)
+		return Plain, fmt.Errorf("unknown form %q: must be plain, or some of nofunction, noadjectives, singular and stem, separated by commas", name)
 	}
 	return all, nil
 }

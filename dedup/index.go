@@ -39,7 +39,7 @@ type first struct {
 // with it.
 type leader struct {
 	num    uint64
-	place  uint64 // its index in Index.leaders
+	place  uint64 // index of the text in Index.leaders
 	id     string
 	sketch Sketch
 	set    Set

@@ -130,8 +130,9 @@ func newSketch(shingles []uint64, vector bool) (s Sketch) {
 	return s
 }
 
-// least returns the minimum of low and of one function's values for all elements of x. flip and
-// factor are the constants k_i and m_i of the function. leastAVX2 must return the same.
+// least returns the minimum of low and of one function's values for all elements of x. The
+// arguments flip and factor are the constants k_i and m_i of the function. leastAVX2 must return
+// the same.
 func least(x []uint32, flip, factor, low uint32) uint32 {
 	for _, v := range x {
 		y := (v ^ flip) * factor

@@ -57,16 +57,18 @@ var (
 	ErrDamaged   = pdf.ErrDamaged
 	ErrTooSlow   = pdf.ErrTooSlow
 	ErrTooLarge  = pdf.ErrTooLarge
-	ErrNoText    = errors.New("only pictures, or nothing")
+	ErrNoText    = errors.New("the file is empty or contains only pictures")
 )
 
 // An Error means that the text of a document cannot be read.
 type Error struct {
 	Type string // media type of the document
-	Err  error  // reason, one of the errors above
+	Err  error  // cause of the error, one of the errors above
 }
 
-func (e *Error) Error() string { return "no text in this " + names[e.Type] + ": " + e.Err.Error() }
+func (e *Error) Error() string {
+	return "no text can be read from this " + names[e.Type] + ": " + e.Err.Error()
+}
 func (e *Error) Unwrap() error { return e.Err }
 
 // Type returns the media type of a document, determined from its bytes. It returns "" if body is
@@ -147,7 +149,7 @@ func NewReader(opt Options) *Reader {
 	return &Reader{opt: opt}
 }
 
-// Close stops the PDF engine. No other method may run at the same time or later.
+// Close stops the PDF engine. No other method may be running, or be called later.
 func (r *Reader) Close() error {
 	if r == nil || r.engine == nil {
 		return nil

@@ -82,8 +82,8 @@ func (p *pack) epub(ask extract.Options) (*extract.Document, error) {
 	return d, nil
 }
 
-// An epubContainer parses the part epubMain. root is the name of the part with the description of
-// the book.
+// An epubContainer parses the part epubMain. The field root is the name of the part with the
+// description of the book.
 type epubContainer struct{ root string }
 
 func (c *epubContainer) begin(name string, attrs []xml.Attr) {

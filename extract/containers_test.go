@@ -117,7 +117,8 @@ func TestContainersDebian(t *testing.T) {
 	measurePages(t, pages, debianBounds)
 }
 
-// A page is a file by a generator. Its name is the path that is used in reasons.txt.
+// A page is an HTML file that a documentation generator has made. Its name is the path that is used
+// in reasons.txt.
 type page struct {
 	by   generator
 	path string

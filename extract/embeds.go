@@ -72,7 +72,7 @@ func (s *survey) embedRequisites(n *html.Node) {
 // embedStyle adds the files that a style sheet in the page, or a style attribute, names.
 func (s *survey) embedStyle(sheet string) {
 	if !strings.Contains(sheet, "(") && !strings.Contains(sheet, "@") {
-		return // it has no url(), image-set() or @import
+		return // the value has no url(), image-set() or @import
 	}
 	for href := range stylesheet.References([]byte(sheet)) {
 		s.addEmbed(href, ByStyle, "")

@@ -72,7 +72,7 @@ type Document struct {
 	Root  string  // rule by which the main text was found, one of the Root constants
 	Sure  float64 // share of the candidate text that was chosen as main text, 0 to 1; links and labels are not candidates
 
-	Bound string // why the HTML was not parsed into a tree, one of the Bound constants; "" if it was
+	Bound string // why the HTML was not parsed into a tree, one of the Bound constants; "" if it was parsed
 	Needs string // evidence that scripts produce the text, one of the Needs constants; "" if there is none
 
 	Markup markup.Facts // faults of the HTML; the zero value without Options.Markup, and for feeds and plain text
@@ -178,7 +178,7 @@ const (
 	RootMain        = "main"        // <main> or role=main
 	RootDescent     = "descent"     // the smallest element that holds most of the running text
 	RootBody        = "body"        // the whole page, because no smaller element holds most of the running text
-	RootFallback    = "fallback"    // all text outside menus and marked boxes, because the other rules left no text
+	RootFallback    = "fallback"    // all text outside menus and elements marked as boilerplate, because the other rules left no text
 	RootPlain       = "plain"       // the whole plain text
 	RootDocument    = "document"    // the whole text of a document that is not HTML, see [FromBlocks]
 	RootStripped    = "stripped"    // all text between tags, because the HTML could not be parsed into a tree
@@ -212,8 +212,8 @@ const (
 // ErrNotText means that a body has no text to extract. For example, it is an image.
 var ErrNotText = errors.New("not a text page")
 
-// Options select what Parse collects besides the text, and limit its memory. The zero value
-// collects nothing else.
+// Options select the data that Parse collects besides the text, and limit its memory. The zero
+// value collects nothing else.
 type Options struct {
 	Images     bool // fill Document.Images
 	Page       bool // keep the parsed page for [Document.WriteHTML] and [Document.Markdown]

@@ -12,7 +12,7 @@ import (
 // A Heading is a line of the main text that is a heading.
 type Heading struct {
 	Line  int    // index of the line in Document.Text, from 0
-	Level int    // 1 to 6
+	Level int    // level of the heading, 1 to 6
 	ID    string // fragment of a URL that leads to the heading, not escaped; "": the page has none
 }
 

@@ -108,8 +108,8 @@ func (g *growth) parse() (*html.Node, error) {
 	return html.ParseWithOptions(g, html.ParseOptionEnableScripting(false), option(html.ParseOption(nil), g.look))
 }
 
-// option turns see into a parser option. The type parameter P is the parser's type, which is not
-// exported.
+// option makes a parser option from the function see. The type parameter P is the parser's type,
+// which is not exported.
 func option[O ~func(P), P any](_ O, see func(any)) O { return func(p P) { see(p) } }
 
 // look stores pointers to the parser's unexported fields.
@@ -246,8 +246,8 @@ type tagsSeen struct {
 	scan       int   // number of bytes that may still be searched for attributes; limits the work if a tag does not end
 }
 
-// tags counts everything in a piece that may be a tag. Some of it may not be one, because it is in
-// a comment, a script or an attribute.
+// tags counts everything in a piece that may be a tag. Some of these are not tags, because they are
+// in a comment, a script or an attribute.
 func (g *growth) tags(pending, n int) *tagsSeen {
 	seen := &tagsSeen{half: g.at + n/2, end: g.at + n, quiet: g.noneActive(), scan: pending + 4*n + pieceBytes}
 	at := g.firstTag(pending, seen.end)
@@ -404,8 +404,9 @@ func formatting(name []byte) bool {
 	return false
 }
 
-// attributes returns the number of attributes of a tag, or slightly more, and how many bytes it
-// read. rest begins after the tag's name. It follows the rules of the tokenizer.
+// attributes returns the number of attributes of a tag, or slightly more, and the number of bytes
+// that it read. The argument rest begins after the tag's name. The function follows the rules of
+// the tokenizer.
 func attributes(rest []byte) (n, i int) {
 	for i < len(rest) {
 		switch c := rest[i]; {

@@ -16,14 +16,14 @@ type marked struct {
 	survey *survey
 }
 
-// placed records where the text of a node is. The words of a text node are text[from:to], in
+// placed records the position of the text of a node. The words of a text node are text[from:to], in
 // blocks[first:last]. For a picture, first is the index of the open block, or of the next block if
 // none was open.
 type placed struct {
 	node        *html.Node
 	first, last int
 	from, to    int
-	elem        int32 // index in elems of the box around the node
+	elem        int32 // index in elems of the element around the node
 }
 
 // WriteHTML writes the page with its main text highlighted, and with the reason why the rest is not
@@ -79,7 +79,7 @@ body:has(#only:checked) main :not(.taken, :has(.taken), br) { display: none }
 `
 
 const markedAbout = `<p>The main text was extracted from %s. It has %d words, which are %.0f %% of the running text of the page.
-The main text has a green background. A red bar marks a box that a rule took for something else, such as a menu; its tooltip names the rule.</p>
+The main text has a green background. A red bar marks an element that a rule suspects not to be main text; the tooltip names the rule.</p>
 <p><a href="#text">Go to the main text</a> <input type=checkbox id=only> <label for=only>Show the main text alone</label></p>
 `
 

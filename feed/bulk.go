@@ -127,7 +127,7 @@ func NewBulk(s store.Reader, opt BulkOptions) (*Bulk, error) {
 	return &Bulk{s: s, opt: opt, bulk: u.String(), cursor: opt.After}, nil
 }
 
-// Counts returns how many documents the index accepted, deleted, and refused permanently.
+// Counts returns the number of documents that the index accepted, deleted, and refused permanently.
 func (b *Bulk) Counts() (sent, deleted, refused int) { return b.sent, b.deleted, b.refused }
 
 // CatchUp sends the changes since the last call.
@@ -270,9 +270,9 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// post sends items with one request. The result busy contains the items to send again, after a
-// pause of at least after. If err is not nil, busy contains all items, or none if another attempt
-// would fail in the same way.
+// post sends items with one request. The result busy contains the items to send again, and the
+// result after is the shortest pause before this. If err is not nil, busy contains all items, or
+// none if another attempt would fail in the same way.
 func (b *Bulk) post(ctx context.Context, items []item) (busy []item, after time.Duration, err error) {
 	if len(items) == 0 {
 		return nil, 0, nil
@@ -388,8 +388,8 @@ func (b *Bulk) refuse(id, why string) {
 	}
 }
 
-// retryAfter returns how long a server asks clients to wait, at most a minute. It understands only
-// seconds, because Elasticsearch and OpenSearch send no dates here.
+// retryAfter returns the time that a server asks clients to wait, at most a minute. It understands
+// only seconds, because Elasticsearch and OpenSearch send no dates here.
 func retryAfter(h http.Header) time.Duration {
 	const most = time.Minute
 	seconds, err := strconv.Atoi(h.Get("Retry-After"))

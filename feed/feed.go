@@ -42,7 +42,7 @@ func ParseInclude(name string) (Include, error) {
 	case Unique, All:
 		return in, nil
 	}
-	return "", fmt.Errorf("unknown choice of pages %q: try unique or all", name)
+	return "", fmt.Errorf("unknown choice of pages %q: must be unique or all", name)
 }
 
 // A choice selects the pages of a feed.
@@ -99,8 +99,8 @@ type Options struct {
 
 	Private bool // pages that were requested with a password, cookies or headers of the user are written too
 
-	// Own returns the text of a page without the blocks that many pages of its host repeat, and how
-	// many blocks and words were removed. nil: the whole text is written.
+	// Own returns the text of a page without the blocks that many pages of its host repeat, and the
+	// number of blocks and words that it removed. If Own is nil, the whole text is written.
 	Own func(page *store.Content) (text string, blocks, words int)
 
 	After store.Cursor // cursor after which to begin; "": at the first page
@@ -125,7 +125,7 @@ func (opt *Options) check() error {
 	case "", JSONLines, Parquet, WET:
 		return nil
 	}
-	return fmt.Errorf("no format is called %q: try jsonl, parquet or wet", opt.Format)
+	return fmt.Errorf("unknown format %q: must be jsonl, parquet or wet", opt.Format)
 }
 
 // Write writes the pages of s to w, in the order in which they were judged. It returns their

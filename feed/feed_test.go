@@ -95,14 +95,14 @@ func names(t *testing.T, r *store.Record, text string) []string {
 	}
 	dec := json.NewDecoder(bytes.NewReader(line))
 	var list []string
-	dec.Token() // the opening brace
+	dec.Token() // skip the opening brace
 	for dec.More() {
 		name, err := dec.Token()
 		if err != nil {
 			t.Fatal(err)
 		}
 		list = append(list, name.(string))
-		dec.Token() // the value of a field
+		dec.Token() // skip the value of a field
 	}
 	return list
 }

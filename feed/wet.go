@@ -22,8 +22,8 @@ type textArchive struct {
 	begun bool
 }
 
-// newTextArchive returns a writer of WET. If packed, each record is a gzip member of its own;
-// otherwise nothing is compressed.
+// newTextArchive returns a writer of WET. If packed is true, each record is a gzip member of its
+// own; otherwise nothing is compressed.
 func newTextArchive(w io.Writer, packed bool) *textArchive {
 	return &textArchive{to: warc.NewWriter(w, warc.Options{Plain: !packed})}
 }

@@ -43,8 +43,8 @@ import (
 // data, or come from a site that makes ever longer links.
 const MaxURL = 8000
 
-// Two more limits on URLs. They exist because one page can have a thousand links of 8,000 bytes,
-// and parsing some of these would take long.
+// These are two more limits on URLs. They exist because one page can have a thousand links of 8,000
+// bytes, and parsing some of these would take long.
 const (
 	// maxAuthority is the greatest length in bytes of user info, host and port together. A DNS name
 	// has at most 253 octets, and 759 if each is written as %XX. The parser's time grows with the
@@ -315,7 +315,7 @@ func withoutUser(s string) string {
 		return s
 	}
 	start := strings.IndexAny(s, `:/\?#@`)
-	if s[start] != ':' { // it has no scheme
+	if s[start] != ':' { // the link has no scheme
 		start = 0
 	}
 	start += len(s[start:]) - len(strings.TrimLeft(s[start:], ":/\\\t\n\r"))

@@ -11,8 +11,8 @@ import (
 // the URLs that the worker took available again. The zero value has no claims. Only one goroutine
 // at a time may use it.
 type Claims struct {
-	token   uint64               // token of the last claim
-	held    map[string]*holder   // the valid claims, by host
+	token   uint64               // token of the claim that was made last
+	held    map[string]*holder   // valid claims by host
 	workers map[string]int       // number of hosts that each worker has claimed
 	asked   map[string]time.Time // when each worker asked for hosts last
 	expires time.Time            // no claim expires before this time

@@ -36,7 +36,7 @@ type memoryURL struct {
 type memoryHost struct {
 	name    string
 	pending int          // number of URLs in waiting, later and taken
-	waiting []*memoryURL // URLs that are free, by priority, then depth, then seq
+	waiting []*memoryURL // URLs that are due and not taken, by priority, then depth, then seq
 	later   []*memoryURL // URLs that are due later, by due time, then seq
 	taken   []*memoryURL
 	rest    Rest
@@ -309,7 +309,7 @@ func (f *Memory) Return(ctx context.Context, c Claim, rest Rest) error {
 	defer f.mu.Unlock()
 	h, err := f.holder(c)
 	if err != nil {
-		return fmt.Errorf("return host %w", err)
+		return fmt.Errorf("release host %w", err)
 	}
 	f.claims.End(c.Host)
 	h.free()

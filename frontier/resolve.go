@@ -10,7 +10,7 @@ import (
 
 // A Base resolves the links of one page to canonical URLs. Several goroutines may use it.
 type Base struct {
-	page   string // canonical URL of the page; the links "" and "#top" lead to it
+	page   string // canonical URL of the page; the links "" and "#top" lead to this URL
 	scheme string // scheme of page with its colon: "https:"
 	origin string // scheme, host and port of page: "https://example.com:8080"
 	path   string // path of page, without its query
@@ -237,7 +237,7 @@ func (b *Base) resolvePlain(href string) (u string, ok bool) {
 }
 
 // join appends path, a path or query, to front, the beginning of a canonical URL. The result ok is
-// false if path is not plain.
+// false if the full parser must be used.
 func join(front, path string) (u string, ok bool) {
 	if !plainPath(path) {
 		return "", false

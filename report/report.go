@@ -78,7 +78,7 @@ type Host struct {
 	Near   int64  `json:"near"`
 	Thin   int64  `json:"thin"`
 
-	Alone string `json:"left_alone,omitempty"` // reason why the last run stopped fetching from the host before all its URLs were fetched; "" if it did not
+	Alone string `json:"left_alone,omitempty"` // reason why the last run stopped fetching from the host before all its URLs were fetched; "" if there is no such reason
 
 	LedBy string `json:"led_by,omitempty"` // another host with the leaders of more than half of this host's pages; "" if there is none
 	Led   int64  `json:"led,omitempty"`    // number of the host's pages whose leader is on the host LedBy

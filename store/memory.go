@@ -207,8 +207,8 @@ func (m *Memory) stale(e *Entry) bool {
 	return m.ids[e.Record.Leader] > mark
 }
 
-// replaced reports whether the store no longer has the record that e.Replaces names, because another
-// visit of the page was committed meanwhile. If e.Replaces is zero, it returns false.
+// replaced reports whether the store no longer has the record that e.Replaces names, because
+// another visit of the page was committed in the meantime. If e.Replaces is zero, it returns false.
 func (m *Memory) replaced(e *Entry) bool {
 	if e.Replaces.IsZero() {
 		return false

@@ -130,8 +130,8 @@ type Alternate struct {
 	URL  string `json:"url"`  // absolute URL
 }
 
-// Limits of lists in a [Record] that a page fills. They keep records small, because records are read
-// often.
+// These constants limit the lists in a [Record] that a page fills. They keep records small, because
+// records are read often.
 const (
 	MostHeadings   = 8   // largest length of Record.H1
 	MostCanonicals = 8   // largest length of Record.Canonicals
@@ -146,13 +146,13 @@ type Archived struct {
 	Digest string `json:"digest,omitempty"` // WARC-Payload-Digest of the record
 }
 
-// Reasons why no link of a page was followed, see [Record.DeadEnd].
+// These are the reasons why no link of a page was followed, see [Record.DeadEnd].
 const (
 	DeadEndNoFollow = "nofollow" // the page has links, and asks crawlers to follow none
 	DeadEndScripts  = "scripts"  // the page has no link, but scripts, which may add links in a browser
 )
 
-// Bounds that a page can exceed, see [Record.Bounds].
+// These are the bounds that a page can exceed, see [Record.Bounds].
 const (
 	BoundTree  = "tree"  // the element tree would take too much memory; all text between tags counts as the main text
 	BoundDepth = "depth" // the elements are nested too deep; the main text is that of BoundTree
@@ -206,7 +206,7 @@ type Tally struct {
 	GivenUp  map[string]int64 `json:"given_up,omitempty"` // number of errors of each kind after which a URL was retried and finally given up
 }
 
-// Records returns how many records were counted.
+// Records returns the number of records that were counted.
 func (t *Tally) Records() int64 {
 	return t.Pages() + t.Other + t.Redirects + t.Errors + t.Blocked + t.Skipped + t.Sitemaps + t.Later
 }
@@ -229,7 +229,7 @@ func (t *Tally) Failed() map[string]int64 {
 	return failed
 }
 
-// Pages returns how many pages were judged.
+// Pages returns the number of pages that were judged.
 func (t *Tally) Pages() int64 { return t.Unique + t.Exact + t.Near + t.Thin }
 
 // Add adds one record to the counts.

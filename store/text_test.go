@@ -42,7 +42,7 @@ func TestUnpackDamaged(t *testing.T) {
 		t.Errorf("too long a text: %v", err)
 	}
 	packed = whole()
-	packed[12]++ // the headings begin too late
+	packed[12]++ // change the offset of the headings, so that they begin too late
 	if _, _, _, err := store.UnpackMarked(packed); !errors.Is(err, store.ErrCorrupt) {
 		t.Errorf("too long a Markdown: %v", err)
 	}

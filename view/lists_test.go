@@ -371,7 +371,7 @@ func TestListSaysThatTheStoreWasBeingRead(t *testing.T) {
 func TestEmpty(t *testing.T) {
 	_, server := newView(t, store.NewMemory(), func(o *Options) { o.Moment = momentOfTally })
 	for path, want := range map[string]string{
-		"/now": "In the store: 0 pages", "/pages": "No page matches.", "/clusters": "There are no duplicates here.", "/map": "No host has duplicates", "/similarity": "Compare all pages", "/audit": "The audit is running",
+		"/now": "In the store: 0 pages", "/pages": "No page matches.", "/clusters": "There are no duplicates here.", "/map": "No host has pages that duplicate", "/similarity": "Compare all pages", "/audit": "The audit is running",
 	} {
 		if body := get(t, server, path); !strings.Contains(body, want) || strings.Contains(body, "NaN") {
 			t.Errorf("%s does not have %q:\n%s", path, want, body)

@@ -108,9 +108,9 @@ func WriteIndex(w io.Writer, entries []Entry) error {
 	return nil
 }
 
-// IndexOf reads an archive from r, and returns an index entry for each record that has one. The
-// argument name is the name of the archive's file. IndexOf calls damaged for each damaged record,
-// and continues after it.
+// IndexOf reads an archive from r, and returns the index entries of its records. Records that
+// cannot be looked up, such as metadata, have none. The argument name is the name of the archive's
+// file. IndexOf calls damaged for each damaged record, and continues after it.
 func IndexOf(r io.Reader, name string, damaged func(*Damage)) ([]Entry, error) {
 	var entries []Entry
 	archive := NewReader(r)

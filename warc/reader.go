@@ -103,7 +103,7 @@ func isPacked(in *bufio.Reader) bool {
 	return right >= 2
 }
 
-// leave reads the block of the previous record to its end, and drops what it reads.
+// leave reads the block of the previous record to its end, and drops the data.
 func (r *Reader) leave() error {
 	b := r.block
 	if r.block = nil; b == nil || b.err != nil {
@@ -183,7 +183,7 @@ func (r *Reader) head(rec *Record) (length int64, err error) {
 	lines := headReader{r.in, maxHead}
 	start, err := lines.line()
 	if err == nil && !strings.HasPrefix(start, version) {
-		err = fmt.Errorf("begins with %q", brief(start))
+		err = fmt.Errorf("the record begins with %q", brief(start))
 	}
 	if err == nil {
 		rec.Header, err = lines.fields(false)

@@ -34,7 +34,7 @@ import (
 	"time"
 )
 
-// A Type is the type of a record, which tells what the record's block contains.
+// A Type is the type of a record, which determines the content of the record's block.
 type Type string
 
 const (
@@ -113,8 +113,8 @@ func (r *Record) URI() string {
 	return uri
 }
 
-// Date returns when the record's content was captured, or the zero time if the record does not have
-// a valid date.
+// Date returns the time at which the record's content was captured, or the zero time if the record
+// does not have a valid date.
 func (r *Record) Date() time.Time {
 	date, err := time.Parse(time.RFC3339Nano, r.Header.Get("WARC-Date"))
 	if err != nil {

@@ -165,7 +165,7 @@ func TestServe(t *testing.T) {
 		path     string
 		status   int
 		typ      string
-		body     string // part of the body
+		body     string // text that the body must contain
 		location string
 	}{
 		{path: "/", status: 200, typ: "text/html", body: "Home"},

@@ -47,7 +47,7 @@ import (
 
 // A hostile is a site with the expected results of its crawl.
 type hostile struct {
-	name  string // first label of its host name
+	name  string // first label of the site's host name
 	does  string // behavior of the site, for the table
 	skink string // reaction of the crawler, for the table
 
@@ -308,7 +308,7 @@ func TestHostileAtOnce(t *testing.T) {
 	}
 	got := crawlHostile(t, server, s, opt, nil, seeds...)
 	t.Logf("%d sites, %d records in %v", len(cases), len(got.records), got.took.Round(time.Millisecond))
-	if got.took > slowdown*5*time.Minute { // on an idle machine, it takes 40 seconds, twice the hostileTimeout
+	if got.took > slowdown*5*time.Minute { // on an idle machine, the crawl takes 40 seconds, twice the hostileTimeout
 		t.Errorf("took %v", got.took)
 	}
 	for _, c := range cases {

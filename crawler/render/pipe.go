@@ -24,7 +24,7 @@ import (
 // session, in order, in the goroutine that reads the pipe. So a handler must not wait.
 
 const (
-	mostMessage = 256 << 20        // bytes of the longest message; a longer one ends the browser
+	mostMessage = 256 << 20        // size of the longest message in bytes; the browser is stopped after a longer one
 	writeWithin = 20 * time.Second // longest time for writing one message
 )
 
@@ -106,7 +106,7 @@ func readMessage(r *bufio.Reader) ([]byte, error) {
 		b.Write(part)
 		switch {
 		case b.Len() > mostMessage:
-			return nil, errors.New("a message is too long")
+			return nil, errors.New("a message from the browser is too long")
 		case err == nil:
 			return b.Bytes()[:b.Len()-1], nil
 		case !errors.Is(err, bufio.ErrBufferFull):

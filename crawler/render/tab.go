@@ -53,7 +53,7 @@ func (in *instance) draw(ctx context.Context, opt Options, page Page, fetch Fetc
 		drawing, err = t.draw(ctx)
 	}
 	if closeErr := t.close(); closeErr != nil {
-		in.process.end() // the browser hangs
+		in.process.end() // the browser hangs, so it must be killed
 	}
 	return drawing, err
 }

@@ -202,7 +202,7 @@ func TestMistyped(t *testing.T) {
 	tests := []struct {
 		line   string
 		agent  bool // the line has the meaning of "User-agent: skink"
-		forbid bool // the line has the meaning of "Disallow: /"; if both are false, it is ignored
+		forbid bool // the line has the meaning of "Disallow: /"; if agent and forbid are false, the line is ignored
 	}{
 		{line: "user-agent skink", agent: true},
 		{line: "User-Agent\tskink", agent: true},
@@ -231,7 +231,7 @@ func TestMistyped(t *testing.T) {
 		{line: "disallowed /"},          // without a colon, the name must be exact
 		{line: "do not disallow: /"},    // the name must begin the line
 		{line: "disallow for a: /"},     // more words before the colon than the name
-		{line: "deny: /"},               // an unknown name
+		{line: "deny: /"},               // the rule has an unknown name
 		{line: "\u00a0disallow /"},      // a no-break space is not a blank
 		{line: "disallow\u00a0/"},       // a no-break space after the name is not a blank either
 		{line: "user agent skink\n#"},   // three words without a colon are not a record

@@ -38,7 +38,7 @@ type list struct {
 
 	entry Entry     // the entry that is being read
 	next  time.Time // date for the next URL of the entry
-	other string    // URL that is used if the entry has no other
+	other string    // URL that is used if the entry has no other URL
 	text  []byte    // text of the innermost element; inside a URL, with the text of nested elements
 	long  bool      // the text is too long, or must not be used
 }
@@ -207,7 +207,7 @@ func (l *list) closed(name string, emit func(Entry) error) error {
 		inURL, last := l.inURL(), l.open[len(l.open)-1]
 		var err error
 		switch {
-		case inURL && !l.inEntry(): // an element inside the URL
+		case inURL && !l.inEntry(): // an element inside the element with the URL
 			l.open = l.open[:len(l.open)-1]
 			continue
 		case l.isEntry(last):

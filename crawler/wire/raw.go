@@ -48,8 +48,8 @@ const (
 	CutDisconnected Cut = "disconnect" // the connection ended early
 )
 
-// cutBy returns why a body is incomplete after an error. A body that cannot be decoded may still be
-// complete.
+// cutBy returns the reason why a body is incomplete after an error. A body that cannot be decoded
+// may still be complete.
 func cutBy(err error) Cut {
 	_, undecoded := errors.AsType[*EncodingError](err)
 	switch {

@@ -52,7 +52,7 @@ var (
 	ErrUnanswered = errors.New("the server closed the connection without an answer")
 )
 
-// A wire is a network connection, below TLS, that limits how many bytes it receives.
+// A wire is a network connection, below TLS, that limits the number of bytes that it receives.
 type wire struct {
 	net.Conn
 
@@ -91,7 +91,7 @@ func (w *wire) count(n int) {
 	w.written += int64(n)
 }
 
-// sent returns how many bytes were written.
+// sent returns the number of bytes that were written.
 func (w *wire) sent() int64 {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -213,8 +213,8 @@ func (a *attempt) why(err error) error {
 	return err
 }
 
-// body returns a reader for the body of an answer that tells the connection how many bytes were
-// delivered.
+// body returns a reader for the body of an answer that tells the connection the number of bytes
+// that were delivered.
 func (a *attempt) body(r io.ReadCloser) io.ReadCloser {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -72,8 +72,8 @@ const (
 	deepest     = 6   // largest number of headings in Passage.Path
 )
 
-// Split divides a text into passages of at most most words, in order. A limit below [LeastMost] is
-// raised to LeastMost. Blocks without words are left out.
+// Split divides a text into passages in order, each with no more words than most. A limit below
+// [LeastMost] is raised to LeastMost. Blocks without words are left out.
 func Split(blocks []Block, most int) (all []Passage) {
 	most = max(most, LeastMost)
 	var path []Block

@@ -100,8 +100,8 @@ func (a *Archive) path(name string) string { return filepath.Join(a.dir, name) }
 
 const opening = corpus.Opening
 
-// begin creates the file that the mark names, and writes its first record. It writes the mark to
-// the store before it creates the file, so that a crash cannot leave a file that the store does not
+// begin creates the file that a.mark names, and writes its first record. It writes a.mark to the
+// store before it creates the file, so that a crash cannot leave a file that the store does not
 // list.
 func (a *Archive) begin(ctx context.Context) error {
 	if err := a.writeMark(ctx); err != nil {

@@ -127,7 +127,7 @@ func repeats(answer packed, page *crawler.Page, r *store.Record) string {
 }
 
 // commit puts a page into the queue. Then it commits all pages in the queue, unless another call
-// has committed this page meanwhile.
+// has committed this page in the meantime.
 func (a *Archive) commit(ctx context.Context, c *call) (store.Outcome, error) {
 	a.line.join(c)
 	a.mu.Lock()
@@ -152,8 +152,8 @@ func (a *Archive) serve(ctx context.Context, calls []*call) {
 }
 
 // together writes and commits pages of calls as one group, which ends when the file is full. It
-// stops at the first page with a stale verdict. It returns how many pages got an outcome, including
-// the stale one.
+// stops at the first page with a stale verdict. It returns the number of pages that got an outcome,
+// including the stale one.
 func (a *Archive) together(ctx context.Context, calls []*call) (served int, err error) {
 	if a.full() {
 		if err := a.next(ctx); err != nil {

@@ -146,8 +146,8 @@ func (a *Archive) resume(ctx context.Context, m mark) (lost int, err error) {
 	return 0, a.begin(ctx)
 }
 
-// cut truncates the open file after the answer of the last page in all. It returns how many of the
-// pages in all have no answer in the file.
+// cut truncates the open file after the answer of the last page in all. It returns the number of
+// pages in all that have no answer in the file.
 func (a *Archive) cut(ctx context.Context, all []answeredPage) (lost int, err error) {
 	t := &tail{a.store, a.file, a.mark.name()}
 	end, gone, err := t.end(ctx, all)
@@ -210,7 +210,7 @@ func fetchAgain(ctx context.Context, requeue requeue, gone []answeredPage) error
 	return nil
 }
 
-// has reports whether the folder has a closed file of the crawl that the mark m names.
+// has reports whether the folder has a closed file of the crawl for which m is the stored state.
 func (a *Archive) has(m mark) bool {
 	found, _ := filepath.Glob(a.path(m.Crawl + "-*.warc.gz")) // the only possible error is a malformed pattern, which matches no file
 	return len(found) > 0

@@ -145,9 +145,9 @@ func noCommand(word string) error {
 		return usagef("the command is missing before %s: write it before its flags, as in skink report --store docs", brief(word))
 	}
 	if nearest(word, names) == "" && frontier.HasScheme(word) {
-		return usagef("no command is called %s: did you mean skink crawl %s?", brief(word), brief(word))
+		return usagef("unknown command %s: did you mean skink crawl %s?", brief(word), brief(word))
 	}
-	return usagef("no command is called %s: %s", brief(word), didYouMean(word, names, "", "try skink help"))
+	return usagef("unknown command %s: %s", brief(word), didYouMean(word, names, "", "try skink help"))
 }
 
 func (c command) run(ctx context.Context, args []string, con Console) error {

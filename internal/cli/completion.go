@@ -28,8 +28,8 @@ func completionCommand() command {
 Prints a script that lets a shell complete commands, flags and values. SHELL is bash, zsh or
 fish.
 
-Examples: load completions into the running bash; install them for zsh; install them for
-fish
+These commands load the completions into the running bash, install them for zsh, and install
+them for fish:
 
   source <(skink completion bash)
   skink completion zsh > "${fpath[1]}/_skink"
@@ -41,7 +41,7 @@ fish
 				}
 				write, ok := map[string]func(io.Writer, []suggestions){"bash": writeBash, "zsh": writeZsh, "fish": writeFish}[args[0]]
 				if !ok {
-					return usagef("completion: no script for %s: try bash, zsh or fish", brief(args[0]))
+					return usagef("completion: unknown shell %s: must be bash, zsh or fish", brief(args[0]))
 				}
 				write(con.Out, allSuggestions())
 				return nil
@@ -133,9 +133,9 @@ func suggestionOf(value string) suggestion {
 		return suggestion{words: strings.Split(profileNames(), ", ")}
 	case "MEASURE":
 		return suggestion{words: measureNames()}
-	case "PART":
+	case "TOPIC":
 		return suggestion{words: append([]string{aboutAll, "pages"}, audit.Names()...)}
-	case "WHAT":
+	case "KIND":
 		return suggestion{words: []string{"thin", "ai-train=no", "ai-input=no", "search=no"}}
 	case "AGE":
 		return suggestion{words: []string{"due"}}

@@ -106,7 +106,7 @@ func TestZshAndFishCompletion(t *testing.T) {
 	})
 }
 
-// runShell returns what a shell prints. The test is skipped if the shell is not installed.
+// runShell returns the output of a shell. The test is skipped if the shell is not installed.
 func runShell(t *testing.T, shell string, args ...string) string {
 	t.Helper()
 	path, err := exec.LookPath(shell)

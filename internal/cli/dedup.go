@@ -41,11 +41,13 @@ object with a text. skink finds the fields of the text and of the name by their 
 --text-field and --id-field name other fields.
 
 In a folder, skink reads HTML, documents such as PDF, Markdown, JSON Lines, and text files
-such as *.txt and README. It skips hidden files, and counts other files by kind; --include
-reads them, too. Files and records that cannot be read are counted, and the files are named.
-If two lines have the same name, the second is called "NAME (FILE:LINE)". With --store, a
-text that the store already contains under its name counts as known; a different text with
-that name is a new visit.
+such as *.txt and README. It skips hidden files, and counts files of other kinds;
+--include reads them, too. skink counts files and records that cannot be read, and prints
+the names of the files. If two lines have the same name, the second line gets the name
+"NAME (FILE:LINE)". With --store, a text that the store already contains under its name
+counts as known; a different text with this name is a new visit to the page.
+
+This command prints the pairs of texts with a resemblance of at least 0.9:
 
   skink dedup --pairs --similarity 0.9 testdata/site`,
 	setup: setupDedup,
@@ -69,14 +71,14 @@ type dedupFlags struct {
 
 func setupDedup(flags *pflag.FlagSet) func(context.Context, Console, []string) error {
 	f := &dedupFlags{}
-	flags.StringVar(&f.store, "store", "", "`STORE` keep the result in this store, a folder or a postgres:// address (default: a temporary store)")
+	flags.StringVar(&f.store, "store", "", "`STORE` keep the texts and their verdicts in this store, a folder or a postgres:// address (default: a temporary store)")
 	f.rule = addRuleFlags(flags)
 	f.rule.addDocumentsFlag(flags, true)
 	f.corpus = addCorpusFlags(flags)
 	f.records = addCorpusOutFlags(flags)
 	f.keep = addKeepFlags(flags)
-	flags.BoolVar(&f.pairs, "pairs", false, "print the pairs of similar texts instead of the report, one JSON object per line: {\"a\",\"b\",\"resemblance\"}")
-	flags.Var(whole(&f.sample, 0, "0 or more"), "sample", "print this many clusters, chosen at random, with the differences of their texts, instead of the report")
+	flags.BoolVar(&f.pairs, "pairs", false, "instead of the report, print the pairs of similar texts, one JSON object per line: {\"a\",\"b\",\"resemblance\"}")
+	flags.Var(whole(&f.sample, 0, "0 or more"), "sample", "instead of the report, print this many clusters, chosen at random, with the differences between their texts")
 	f.memory = addMemoryFlag(flags)
 	f.form = addFormFlags(flags)
 	f.out = addOutFlags(flags)

@@ -44,8 +44,8 @@ func addKeepFlags(flags *pflag.FlagSet) *keepFlags {
 	f := &keepFlags{flags: flags, keep: keepFirstText, rule: byResemblance, containment: defaultContainment}
 	flags.Var(oneOf(&f.keep, keepFirstText, keepLongestText), "keep", "keep the first or the longest text of each cluster; longest compares all texts with all others")
 	flags.Var(oneOf(&f.rule, byResemblance, byContainment), "rule", "drop texts that resemble the kept text (resemblance), or only texts that the kept text nearly contains (containment)")
-	flags.Var(ratio(&f.containment, math.SmallestNonzeroFloat64, trying[float64]("a share above 0, up to 1")), "containment", "with --rule containment: share of the text's three-word runs that the kept text must contain, up to 1")
-	flags.StringVar(&f.against, "against", "", "`DIR` drop texts that duplicate a text in this store, too; the store is not changed")
+	flags.Var(ratio(&f.containment, math.SmallestNonzeroFloat64, wanting[float64]("a share above 0, up to 1")), "containment", "with --rule containment: share of the text's three-word runs that the kept text must contain, up to 1")
+	flags.StringVar(&f.against, "against", "", "`DIR` also drop texts that duplicate a text in this store, which is not changed")
 	return f
 }
 
@@ -60,11 +60,11 @@ func (f *keepFlags) check(d *dedupFlags) error {
 	case f.rule == byContainment && f.flags.Changed("form"):
 		return usagef("--rule containment compares unchanged texts: omit --form")
 	case f.longest() && d.store != "":
-		return usagef("--keep longest and --store exclude each other, because a store keeps verdicts in the order of reading")
+		return usagef("--keep longest and --store cannot be used together, because a store keeps verdicts in the order of reading")
 	case f.longest() && d.pairs:
 		return usagef("--pairs keeps and drops nothing: omit --keep")
 	case f.against != "" && d.store != "":
-		return usagef("--against and --store exclude each other: --against does not change a store, --store adds to one")
+		return usagef("--against and --store cannot be used together: --against does not change a store, --store adds to one")
 	case f.against != "" && (d.pairs || f.longest()):
 		return usagef("--against compares texts in the order of the input: omit --pairs and --keep longest")
 	}

@@ -16,7 +16,7 @@ import (
 	"skink/store"
 )
 
-// These constants limit how much of a cluster is printed for inspection.
+// These constants limit the part of a cluster that is printed for inspection.
 const (
 	sampleMembers     = 5   // number of members of a cluster
 	sampleDifferences = 3   // number of differences between a member and the leader

@@ -20,7 +20,7 @@ import (
 
 // shards writes the kept records of each input to a file of its own.
 type shards struct {
-	dir      string            // the hidden folder
+	dir      string            // hidden folder in which the files are written
 	annotate bool              // add the verdict to each record
 	files    map[string]string // path of each input's output below dir, by the name of the input
 
@@ -144,7 +144,7 @@ func (s *shards) outputOf(input string) string {
 	}
 }
 
-// end completes the open output.
+// end completes the output file that is open.
 func (s *shards) end() error {
 	if s.file == nil {
 		return nil

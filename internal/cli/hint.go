@@ -41,8 +41,9 @@ func nearest(word string, names []string) string {
 	return best
 }
 
-// slips returns how many bytes must be inserted, deleted, changed or swapped with their neighbour
-// to turn a into b. This is the Damerau–Levenshtein distance, with each pair swapped at most once.
+// slips returns the number of bytes that must be inserted, deleted, changed or swapped with their
+// neighbour to turn a into b. This is the Damerau–Levenshtein distance, with each pair swapped at
+// most once.
 func slips(a, b string) int {
 	rows := make([][]int, len(a)+1)
 	for i := range rows {
@@ -89,9 +90,9 @@ func flagError(err error, command string, flags *pflag.FlagSet) error {
 	name, value, why := invalid.GetFlag().Name, invalid.GetValue(), invalid.Unwrap()
 	switch invalid.GetFlag().Value.Type() {
 	case "bool":
-		why = errors.New("try true or false")
+		why = errors.New("must be true or false")
 	case "intSlice":
-		why = errors.New("try whole numbers, such as 3 or 3,5,8")
+		why = errors.New("must be whole numbers, such as 3 or 3,5,8")
 	}
 	return fmt.Errorf("--%s %q: %w", name, value, why)
 }

@@ -30,7 +30,7 @@ func TestManPages(t *testing.T) {
 			}
 		}
 		if mandoc, err := exec.LookPath("mandoc"); err == nil {
-			out, _ := exec.Command(mandoc, "-Tlint", "-Wwarning", page).CombinedOutput() // its exit code is not used, because it counts the missing date too
+			out, _ := exec.Command(mandoc, "-Tlint", "-Wwarning", page).CombinedOutput() // mandoc's exit code is not used, because the missing date changes it too
 			for line := range strings.Lines(string(out)) {
 				if !strings.Contains(line, "missing date") { // a build that is not a release has no date
 					t.Errorf("mandoc: %s", line)

@@ -23,7 +23,7 @@ import (
 )
 
 func addStoreFlag(flags *pflag.FlagSet) *string {
-	return flags.String("store", session.DefaultStore, "`STORE` folder of the store, or postgres://USER@HOST/DATABASE?schema=NAME")
+	return flags.String("store", session.DefaultStore, "`STORE` use the store in this folder, or in the PostgreSQL schema postgres://USER@HOST/DATABASE?schema=NAME")
 }
 
 // A writeStore is a store that is open for writing.
@@ -46,7 +46,7 @@ func openStore(ctx context.Context, name string, create bool, files int) (*write
 	return s, nil
 }
 
-// openAny is openStore for a store of which it is unknown whether it is an incomplete copy.
+// openAny opens a store as openStore does, even if the store is an incomplete copy.
 func openAny(ctx context.Context, name string, create bool, files int) (*writeStore, error) {
 	if postgres.IsAddress(name) {
 		s, at, err := openPostgres(ctx, name, postgres.Options{Create: create})
@@ -151,8 +151,8 @@ func outsideFolders(name string, folders []string) error {
 	return nil
 }
 
-// A newStore remembers what existed at a path before a command opened a store there, so that
-// discard can remove exactly what the command has created.
+// A newStore remembers whether a file or folder existed at a path before a command opened a store
+// there, so that discard can remove exactly what the command has created.
 type newStore struct {
 	dir      string
 	born     bool // there was no store in dir before
@@ -240,7 +240,7 @@ func openToRead(ctx context.Context, dir string, say io.Writer) (*readStore, err
 	return s, nil
 }
 
-// openAnyToRead is openToRead for a store of which it is unknown whether it is an incomplete copy.
+// openAnyToRead opens a store as openToRead does, even if the store is an incomplete copy.
 func openAnyToRead(ctx context.Context, dir string, say io.Writer) (*readStore, error) {
 	if isShared(dir) {
 		s, _, err := openPostgres(ctx, dir, postgres.Options{ReadOnly: true})

@@ -130,7 +130,7 @@ func (con Console) asked(stdinIsSeeds bool) (asked <-chan struct{}, release func
 	tell := func() {
 		select {
 		case ask <- struct{}{}:
-		default: // a request is already waiting
+		default: // a request already waits in the channel
 		}
 	}
 	signals := make(chan os.Signal, 1)

@@ -7,7 +7,7 @@ import (
 	"skink/store"
 )
 
-// The status line shows how much of the input was read and how fast, the results so far, and the
+// The status line shows the part of the input that was read, the speed, the results so far, and the
 // remaining time if it is known.
 func TestJudgingLine(t *testing.T) {
 	found := store.Tally{Unique: 70, Exact: 20, Near: 9, Thin: 1}

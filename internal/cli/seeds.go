@@ -159,7 +159,7 @@ func checkList(name string, head []byte) error {
 // brief returns s in quotes, without a password in a URL and with at most 80 characters.
 func brief(s string) string {
 	const most = 80
-	s = harmless.WithoutUser(s) // first, because a shortened URL may no longer show where its password ends
+	s = harmless.WithoutUser(s) // do this first, because a shortened URL may no longer show where its password ends
 	shown := []rune(s[:min(len(s), most*utf8.UTFMax)])
 	more := len(shown) > most || len(s) > most*utf8.UTFMax
 	shown = shown[:min(len(shown), most)]

@@ -36,7 +36,7 @@ store. skink crawl --view shows its own crawl, and can pause and stop it.
 By default, only this machine can open the view. If --listen names another address, other
 machines can open it, too; they need the printed address, which contains a secret token.
 
-Example: choose the store and the port
+This command shows the store docs at port 8466:
 
   skink view --store docs --listen 8466`,
 	setup: setupView,
@@ -51,7 +51,7 @@ type viewFlags struct {
 func setupView(flags *pflag.FlagSet) func(context.Context, Console, []string) error {
 	f := &viewFlags{store: addStoreFlag(flags)}
 	f.listen = address{viewAddress, viewAddress}
-	flags.Var(&f.listen, "listen", "`ADDR` listen on this address; a port alone means 127.0.0.1")
+	flags.Var(&f.listen, "listen", "`ADDR` listen on this address; a port without a host means 127.0.0.1")
 	return f.run
 }
 

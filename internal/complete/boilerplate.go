@@ -276,10 +276,10 @@ func (w *Whole) LeftOut() []LeftOut {
 }
 
 // Own returns a page's text without the leading and trailing blocks that recur on many pages of a
-// host. It also returns how many blocks and words it left out. A recurring block in the middle of a
-// page stays. It may be a common heading ("Parameters") of the text that follows, and a gap there
-// would do more harm than a superfluous line. A page that has too little text of its own to be
-// compared keeps all of its text, as in the comparison.
+// host. It also returns the number of blocks and words that it left out. A recurring block in the
+// middle of a page stays. It may be a common heading ("Parameters") of the text that follows, and a
+// gap there would do more harm than a superfluous line. A page that has too little text of its own
+// to be compared keeps all of its text, as in the comparison.
 func (w *Whole) Own(page *store.Content) (text string, blocks, words int) {
 	if len(w.repeated) == 0 || page.Text == "" {
 		return page.Text, 0, 0

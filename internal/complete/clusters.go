@@ -12,8 +12,8 @@ import (
 )
 
 // ledBy returns, for each text, the texts in its cluster if it is a leader: first the leader, then
-// the others by falling resemblance. Texts with the same resemblance are in the order of their
-// ranks. The list of any other text is empty.
+// the others by falling resemblance. Texts with the same resemblance are in order of precedence.
+// The list of any other text is empty.
 func ledBy(places []dedup.Place) [][]int {
 	led := make([][]int, len(places))
 	for i, p := range places { // a leader comes before the members of its cluster
@@ -37,7 +37,7 @@ func (w *Whole) members(text int) (n int) {
 }
 
 // leaders returns the texts that lead a cluster of at least two pages, the largest cluster first.
-// Clusters of the same size are in the order of their leaders' ranks.
+// Clusters of the same size are in the order of precedence of their leaders.
 func (w *Whole) leaders() (texts []int) {
 	for i := range w.led {
 		if w.members(i) > 0 {
@@ -62,7 +62,7 @@ func (w *Whole) followers(text int) iter.Seq[*ranked] {
 }
 
 // Clusters yields the clusters with at least two pages, the largest cluster first. Clusters of the
-// same size are in the order of their leaders' ranks.
+// same size are in the order of precedence of their leaders.
 func (w *Whole) Clusters(ctx context.Context) iter.Seq2[store.Cluster, error] {
 	return func(yield func(store.Cluster, error) bool) {
 		for _, i := range w.leaders() {
@@ -79,8 +79,8 @@ func (w *Whole) Clusters(ctx context.Context) iter.Seq2[store.Cluster, error] {
 
 // Members yields the members of several clusters, given by their leaders. It goes through the
 // leaders in order. For each it yields the other pages of its cluster, the one with the highest
-// resemblance to the leader first. Pages with the same resemblance are in the order of their ranks.
-// It reads many pages of the store at once, because that is faster.
+// resemblance to the leader first. Pages with the same resemblance are in order of precedence. It
+// reads many pages of the store at once, because that is faster.
 func (w *Whole) Members(ctx context.Context, leaders []dedup.Hash) iter.Seq2[*store.Record, error] {
 	return func(yield func(*store.Record, error) bool) {
 		ids := make([]dedup.Hash, 0, pagesAtOnce)

@@ -176,8 +176,8 @@ func (c *matcher) resembles(ctx context.Context, a, b int, t float64) (resemblan
 	return resemblance, ok, nil
 }
 
-// loses reports whether a text has so many words which the text kept lacks that content would be
-// lost if only kept was in the result. It returns false if the rule does not ask for this check.
+// loses reports whether content of a text would be lost if only the text kept was in the result,
+// because kept lacks many of its words. It returns false if the rule does not ask for this check.
 func (c *matcher) loses(ctx context.Context, text, kept int) (bool, error) {
 	if c.w.rule.Contained == 0 {
 		return false, nil

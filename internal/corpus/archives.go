@@ -82,7 +82,7 @@ func filesIn(path string) (files []Archive, err error) {
 	defer f.Close()
 	start := make([]byte, len(ZIPMagic))
 	if _, err := io.ReadFull(f, start); err != nil || string(start) != ZIPMagic {
-		return []Archive{onDisk(path)}, nil // reading it will return the error
+		return []Archive{onDisk(path)}, nil // a later read of the file returns the error
 	}
 	packed, err := zip.OpenReader(path)
 	if err != nil {

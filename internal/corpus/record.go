@@ -37,7 +37,7 @@ type Record struct {
 	fields   Fields     // selects the fields of a line or a row
 	bad      error      // the reason why the record cannot be read, or nil
 
-	documents *document.Reader // Inputs.Documents of the inputs
+	documents *document.Reader // the field Documents of the inputs
 }
 
 // A Text is the result of parsing a record with [Record.Text].

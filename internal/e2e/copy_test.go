@@ -111,7 +111,7 @@ func restored(t *testing.T, store string) string {
 	return other.URL("moved")
 }
 
-// contentsOf returns everything that commands print of a store, without its name.
+// contentsOf returns everything that commands print about a store, without its name.
 func contentsOf(t *testing.T, store string) string {
 	t.Helper()
 	var all strings.Builder
@@ -181,7 +181,7 @@ func TestKilledCopy(t *testing.T) {
 	}
 }
 
-// exitOf runs a command in this process and returns its exit code and what it prints.
+// exitOf runs a command in this process and returns its exit code and its output.
 func exitOf(args ...string) (code int, text string) {
 	var out strings.Builder
 	code = cli.Run(context.Background(), args, cli.Console{In: strings.NewReader(""), Out: &out, Err: &out})

@@ -19,7 +19,7 @@ import (
 // A twin is one of the two servers.
 type twin struct {
 	*httptest.Server
-	wait time.Duration // delay before it answers with its home page
+	wait time.Duration // delay before the server answers a request for its home page
 
 	mu    sync.Mutex
 	pages map[string]string // guarded by mu: HTML pages by path

@@ -56,8 +56,8 @@ func TestMetrics(t *testing.T) {
 }
 
 // servedMetrics crawls a site that answers slowly, and that has a page of each verdict and of each
-// kind of record. It returns the names of the metrics that the crawl serves meanwhile, and the
-// values of their labels as "label=value".
+// kind of record. It returns the names of the metrics that the crawl serves in the meantime, and
+// the values of their labels as "label=value".
 func servedMetrics(t *testing.T) (names, values map[string]bool) {
 	release := make(chan struct{})
 	text := func(n int) string {

@@ -22,7 +22,7 @@ import (
 	"skink/store/badger"
 )
 
-// TestRounds crawls a generated web repeatedly. It is known what changes between the rounds
+// TestRounds crawls a generated web repeatedly. The changes between the rounds are known
 // (internal/tools/webgen/rounds.go). Every change must be found and classified correctly, and the
 // transferred bytes must be a small part of those of a fresh crawl. The first feed with the changes
 // of all rounds applied must equal the feed of a fresh crawl, except for times. The same is true of

@@ -33,7 +33,7 @@ type bounds struct {
 }
 
 var (
-	// recall is for sites on which URLs look like traps or copies but have texts of their own.
+	// recall is for sites whose URLs look like endless URLs or copies but have texts of their own.
 	recall = bounds{found: .995, probes: 8}
 	// economy is for sites on which each page has many views.
 	economy = bounds{found: 1, fetches: 3, probes: 8}
@@ -100,7 +100,7 @@ func TestSites(t *testing.T) {
 // TestSitesInterrupted crawls the same sites, but interrupts each crawl three times, twice by a
 // kill. Then the crawls continue until they end.
 //
-// SKINK_LONG=short has sites of 120 pages, SKINK_LONG=full of 480.
+// SKINK_LONG=short has sites of 120 pages, and SKINK_LONG=full of 480.
 func TestSitesInterrupted(t *testing.T) {
 	const again = 20 // number of fetches and probes that interrupted runs may repeat
 	size := 120

@@ -53,7 +53,7 @@ func (c *counts) add(j *judgement) {
 		first = j.before.FirstFetched()
 	}
 	switch {
-	case j.before == nil || j.before.Kind == store.Later: // first visit
+	case j.before == nil || j.before.Kind == store.Later: // this is the first visit to the URL
 		c.news.Add(&j.record)
 	case j.claim == (frontier.Claim{}): // a page of an archive, whose times cannot be compared with the beginning of this run
 		if j.record.Kind == store.Page && j.before.Kind != store.Page && len(j.before.Earlier) == 0 {

@@ -20,7 +20,7 @@ type electing struct {
 	mu      sync.Mutex
 	held    map[dedup.Hash]bool // guarded by mu: clusters whose locks are held, by the id of the leader
 	all     bool                // guarded by mu: one candidate holds all locks
-	waiting []*candidate        // guarded by mu: in order of arrival
+	waiting []*candidate        // guarded by mu: the candidates that wait, in order of arrival
 }
 
 // A candidate is a page that waits for the locks of some clusters.
@@ -109,8 +109,8 @@ func (e *electing) give(c *candidate) {
 	close(c.turn)
 }
 
-// compare returns which of two candidates gets its locks first: a negative number for c, like
-// [cmp.Compare].
+// compare compares two candidates by the order in which they get their locks. Like [cmp.Compare],
+// it returns a negative number if c comes first.
 func (c *candidate) compare(other *candidate) int {
 	rank := func(c *candidate) int {
 		switch {

@@ -194,7 +194,7 @@ func (f *file) read(ctx context.Context, opt *Options) {
 			got.describe(text.Doc)
 			got.measure(text.Doc.Text, opt)
 			if got.tokens == 0 {
-				r.Kind = store.Skipped // there is no text to judge
+				r.Kind = store.Skipped // the file has no text to judge
 			}
 			base, _ := frontier.NewBase(text.URL, text.Doc.Base) // nil if the name of the file is not a URL; links are then kept as they are
 			got.pack(text.Doc.Text, opt.markdown(text.Doc, base), headingsOf(text.Doc))

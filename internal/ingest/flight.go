@@ -57,10 +57,10 @@ type flight struct {
 	store PipelineStore
 
 	mu      sync.Mutex
-	deaths  map[string]int       // guarded by mu: number of times that the process died while it read a page, for each page not read to the end yet; includes the marks of other workers
+	deaths  map[string]int       // number of times that the process died while it read a page, for each page that has not been read to the end; includes the entries of other workers
 	began   map[string]time.Time // guarded by mu: when the reading of each page began
-	marked  map[string]bool      // guarded by mu: pages that are being read and whose mark is in the store
-	ended   map[string]bool      // guarded by mu: pages that were read to the end, but whose mark is still in the store
+	marked  map[string]bool      // pages that are being read and have a mark in the store
+	ended   map[string]bool      // pages that were read to the end, but still have a mark in the store
 	written map[string]int       // guarded by mu: the marks that this worker wrote to the store
 	read    time.Time            // guarded by mu: when the marks of the other workers were last read
 }
@@ -88,7 +88,7 @@ func (f *flight) refresh(ctx context.Context, now time.Time) (text []byte, err e
 		delete(all, url)
 	}
 	for url, n := range f.written {
-		if all[url] == n { // this worker wrote the mark itself
+		if all[url] == n { // this worker wrote the entry itself
 			all[url] = n - 1
 		}
 	}
@@ -188,9 +188,9 @@ func (got *reading) deadly(deaths int) *reading {
 	return &given
 }
 
-// need returns how many bytes of memory to reserve for reading a page. If the process died before
-// while it read the page, need returns more memory than there is, so that no other page is read at
-// the same time.
+// need returns the number of bytes of memory to reserve for reading a page. If the process died
+// before while it read the page, need returns more memory than there is, so that no other page is
+// read at the same time.
 func (r *reader) need(page *crawler.Page, tree int64) int64 {
 	if r.flight.suspect(page.Item.URL) > 0 {
 		return 1 << 62

@@ -87,8 +87,8 @@ type hours struct {
 // An hour records the results of the latest visits to the known pages of one host. A sign is a hash
 // of a page's text, see signOf.
 type hour struct {
-	last   []dedup.Hash                       // one element for each of the latest visits, oldest first: the sign of a page that may be an error page, or zero
-	alike  map[dedup.Hash]map[dedup.Hash]bool // signs of the texts that each new text has replaced, by the sign of the new text
+	last   []dedup.Hash                       // one element for each of the latest visits, oldest first: the sign (text hash) of a page that may be an error page, or zero
+	alike  map[dedup.Hash]map[dedup.Hash]bool // for the sign (text hash) of each new text, the signs of the texts that it has replaced
 	looked map[dedup.Hash]bool                // ids of completely different pages that wait for a second fetch
 	real   bool                               // a page was an error page at GoneAfter visits in a row, so the host has no outage, but has changed for good
 	why    string                             // why the host gets no more requests; "" if it gets requests
@@ -137,7 +137,7 @@ func (o *hour) visited(sign dedup.Hash) (well bool) {
 	return len(o.last) >= leastTurned && 2*turned < len(o.last)
 }
 
-// leave returns why a host gets no more requests in this run, or "" if it gets requests.
+// leave returns the reason why a host gets no more requests in this run, or "" if it gets requests.
 func (h *hours) leave(host string) (why string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -228,8 +228,8 @@ func (o *hour) suspect(page dedup.Hash, t turn) (again bool) {
 	return true
 }
 
-// leftAlone writes to the store why a host got no more requests. The zero store.Alone removes this
-// entry, when the host answers normally again.
+// leftAlone writes to the store the reason why a host got no more requests. The zero store.Alone
+// removes this entry, when the host answers normally again.
 func (h *hours) leftAlone(ctx context.Context, host string, a store.Alone) error {
 	err := store.ChangeAlone(ctx, h.store, func(hosts map[string]store.Alone) {
 		if hosts[host] = a; a == (store.Alone{}) {

@@ -19,7 +19,7 @@
 //	    that it finds (leaders.go), and gives the verdict. It also decides whether the page should
 //	    replace its leader.
 //	  - Commit: the entry is written with the mark that its look-up returned. The store refuses it as
-//	    stale if a page that could have changed the verdict was committed meanwhile. The reading is
+//	    stale if a page that could have changed the verdict was committed in the meantime. The reading is
 //	    then compared and judged again. So exactly one of two copies that are fetched at once is
 //	    unique, without a global lock. If a leader has changed, the members of its cluster are judged
 //	    again (elect.go, members.go). The frontier records the URL as finished only after that.
@@ -156,7 +156,7 @@ func New(ctx context.Context, s PipelineStore, opt Options) (*Pipeline, error) {
 func (p *Pipeline) Close() error { return errors.Join(p.upkeep.stop(), p.opt.Documents.Close()) }
 
 // Handle judges the result of fetching a URL, and returns when it is stored. It implements
-// [crawler.Handler]. Calls at the same time must be for different URLs, which the frontier ensures.
+// [crawler.Handler]. Simultaneous calls must be for different URLs, which the frontier ensures.
 func (p *Pipeline) Handle(ctx context.Context, page *crawler.Page, leads *crawler.Leads) error {
 	if err := p.upkeep.failed(); err != nil {
 		return err
@@ -264,9 +264,9 @@ func (p *Pipeline) Visits() Visits {
 // Pages returns the number of pages in the store.
 func (p *Pipeline) Pages() int64 { return p.counts.pages.Load() }
 
-// Tally returns how many records of each kind and verdict are in the store.
+// Tally returns the number of records of each kind and verdict in the store.
 func (p *Pipeline) Tally() store.Tally { return p.counts.snapshot(&p.counts.all) }
 
-// Added returns how many records of each kind and verdict this pipeline has added for URLs that had
-// none before.
+// Added returns the number of records of each kind and verdict that this pipeline has added for
+// URLs that had none before.
 func (p *Pipeline) Added() store.Tally { return p.counts.snapshot(&p.counts.news) }

@@ -80,7 +80,7 @@ type holder struct {
 }
 
 // holders returns the holder of each name. It checks the names in memory first, and then the store.
-// So it also finds names that are stored meanwhile.
+// So it also finds names that are stored in the meantime.
 func (n *naming) holders(ctx context.Context, names []string) ([]holder, error) {
 	if len(names) == 0 {
 		return nil, nil
@@ -225,7 +225,7 @@ func (f *file) isKnown(h holder) bool {
 	switch r, got := h.known, &f.reading.seen; {
 	case r == nil || h.taken:
 		return false
-	case got.Kind != store.Page || r.Problem == string(crawler.ProblemInternal): // it could not be read then, and cannot be read now
+	case got.Kind != store.Page || r.Problem == string(crawler.ProblemInternal): // the file could not be read in the earlier run, and cannot be read now
 		return true
 	default:
 		return r.Kind == store.Page && r.Hash == got.Hash

@@ -94,7 +94,7 @@ func (o outgoing) kept(targets []crawler.Target) []store.Link {
 	return links
 }
 
-// Limits of the fragments that are kept.
+// These constants limit the fragments that are kept.
 const (
 	maxFragment  = 200     // largest number of bytes of one fragment; longer fragments are left out
 	maxFragments = 1 << 14 // largest number of bytes of the fragments of a page's links to one URL

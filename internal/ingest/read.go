@@ -95,7 +95,7 @@ func (r *reader) read(ctx context.Context, page *crawler.Page, leads *crawler.Le
 		return nil, share, ctx.Err()
 	case errors.Is(err, crawler.ErrRender):
 		return nil, share, err
-	case errors.Is(err, extract.ErrNotText): // a feed still has links
+	case errors.Is(err, extract.ErrNotText): // the file is a feed, which still has links
 		got = got.notText(page.Body)
 	case errors.As(err, &unreadable):
 		got = got.notText(page.Body)
@@ -145,7 +145,7 @@ func broken(r store.Record, claim frontier.Claim, err error) *reading {
 func (got *reading) notText(body []byte) *reading {
 	other := *got
 	other.seen.Kind, other.seen.Hash = store.Other, dedup.HashOf(body)
-	if sitemap.Begins(body) { // a page linked to it, or it is in an archive
+	if sitemap.Begins(body) { // a page linked to this sitemap, or the sitemap is in an archive
 		other.seen.Kind = store.Sitemap
 	}
 	return &other

@@ -98,7 +98,7 @@ func isShort(word string) bool {
 		inVowel = vowel
 	}
 	if strings.HasSuffix(word, "e") && !strings.HasSuffix(word, "le") && !strings.HasSuffix(word, "ee") {
-		syllables-- // a final e is silent
+		syllables-- // a final e is silent, so it is no syllable
 	}
 	return syllables <= 1 || syllables == 2 &&
 		(strings.HasSuffix(word, "y") || strings.HasSuffix(word, "le") || strings.HasSuffix(word, "ow"))

@@ -67,7 +67,7 @@ func Listen(address string, build Build, now func() Numbers) (*Server, error) {
 	}, []string{"status"})
 	s.calls = prometheus.NewHistogramVec(prometheus.HistogramOpts{
 		Name:    "skink_store_duration_seconds",
-		Help:    "Time of calls of the store, by operation.",
+		Help:    "Duration of calls to the store, by operation.",
 		Buckets: []float64{.0001, .001, .01, .1, 1, 10, 60},
 	}, []string{"operation"})
 	registry := prometheus.NewRegistry()

@@ -131,7 +131,7 @@ func TestPlaces(t *testing.T) {
 	if _, err := Move(ctx, s, "b.test", "www.b.test"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Add(ctx, s, nil, []string{"c.test"}); err != nil { // more seeds, and no expressions: the order keeps its own
+	if _, err := Add(ctx, s, nil, []string{"c.test"}); err != nil { // if only seeds are added, the order keeps its expressions
 		t.Fatal(err)
 	}
 	o, err := Read(ctx, s)

@@ -16,7 +16,7 @@ import (
 // A Queue is a priority queue of things of type T. Adding, moving or removing one of n things takes
 // O(log n) time. A Queue is not safe for concurrent use.
 type Queue[T any] struct {
-	things []T // a binary heap
+	things []T // elements in the order of a binary heap
 	before func(a, b T) bool
 	spot   func(T) *Spot[T]
 }

@@ -207,7 +207,7 @@ func (c *selection) ended(ctx context.Context, notDue func(time.Time)) iter.Seq2
 func (c *selection) wants(ctx context.Context, r *store.Record, notDue func(time.Time)) (bool, error) {
 	asked := c.round.Asked
 	switch {
-	case r.Kind == store.Later: // see putLast
+	case r.Kind == store.Later: // postponed URLs come last, see putLast
 		return false, nil
 	case r.Kind == store.Skipped || !frontier.HasScheme(r.URL) || !r.Visited().Before(asked):
 		return false, nil

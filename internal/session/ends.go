@@ -110,7 +110,7 @@ func EndRows(n frontier.Counts, postponed int64, t store.Tally) (rows []EndRow, 
 		switch {
 		case s.State == frontier.Fetched:
 			records = t.Pages() + t.Other + t.Sitemaps
-			row.Note = fmt.Sprintf("%s, %s other (not text)", report.Counted(t.Pages(), "page"), report.Grouped(t.Other))
+			row.Note = fmt.Sprintf("%s, %s without text", report.Counted(t.Pages(), "page"), report.Counted(t.Other, "file"))
 			if t.Sitemaps > 0 {
 				row.Note += ", " + report.Counted(t.Sitemaps, "sitemap")
 			}

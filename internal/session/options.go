@@ -64,7 +64,7 @@ type Options struct {
 	Build        monitor.Build
 
 	// View returns the options for showing a store with the given rule in a browser. Run adds the
-	// store and the crawl to these options. nil: the crawl is not shown.
+	// store and the crawl to these options. If View is nil, the crawl is not shown.
 	View func(dedup.Rule) view.Options
 
 	DelayChosen bool                // whether the user set the delay between requests; if not, a message may explain that the delay makes the crawl slow

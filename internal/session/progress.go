@@ -12,7 +12,8 @@ import (
 	"skink/report"
 )
 
-// The intervals at which progress is reported: statusEvery on a terminal, logEvery in a log.
+// These are the intervals at which progress is reported: statusEvery on a terminal, and logEvery in
+// a log.
 const (
 	statusEvery = 200 * time.Millisecond
 	logEvery    = 10 * time.Second

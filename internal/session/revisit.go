@@ -26,7 +26,7 @@ import (
 // Known weaknesses: the schedule ignores the time of day, such as a front page that changes at
 // seven in the morning. A counter or a date counts as a change although it is no news.
 
-// A Schedule defines how long to wait between two visits to a page.
+// A Schedule determines the time between two visits to a page.
 type Schedule struct {
 	First time.Duration // time from the first visit to the second
 	Least time.Duration // the shortest time, for a page that changes all the time
@@ -78,8 +78,8 @@ func (s Schedule) usual(r *store.Record) time.Duration {
 	return s.bounded(max(each/2, stood))
 }
 
-// changesOf returns how many changes of a page's text its record shows, and the time of the
-// earliest visit at which it had another text than at the next visit.
+// changesOf returns the number of changes of a page's text that its record shows, and the time of
+// the earliest visit at which it had another text than at the next visit.
 func changesOf(r *store.Record) (changes int, since time.Time) {
 	hash := r.Hash
 	for _, v := range r.Earlier {

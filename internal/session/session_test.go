@@ -83,7 +83,7 @@ func TestRun(t *testing.T) {
 	}
 
 	opt := quickly(site)
-	opt.Again.Recrawl = "0s" // an age of 0: all pages
+	opt.Again.Recrawl = "0s" // an age of 0 selects all pages
 	if sum, err = Run(t.Context(), s, opt, out); err != nil || sum.Visits[store.Same] != 3 || sum.Added.Pages() != 0 {
 		t.Errorf("the third run visited %v, %v; want three pages unchanged", sum.Visits, err)
 	}
@@ -120,7 +120,7 @@ func TestAffordable(t *testing.T) {
 		files int64
 		want  int
 	}{
-		{1024, 0, 1024}, // without a limit on open files
+		{1024, 0, 1024}, // the process may open any number of files
 		{1024, 1 << 20, 1024},
 		{1024, 1024, 448},
 		{16, 1024, 16},

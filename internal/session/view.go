@@ -41,7 +41,7 @@ func (o ours) Read(_ context.Context, do func(store.Reader) error) error { retur
 // A shownCrawl provides the data of a running crawl to a view.
 type shownCrawl struct {
 	*running
-	memory int64 // memory for pages in bytes
+	memory int64 // bytes of memory for pages
 	stop   func()
 
 	mu       sync.Mutex
@@ -124,7 +124,7 @@ func (s *shownCrawl) saved(tally store.Tally) (all []view.Saving) {
 			all = append(all, view.Saving{Why: why, Fetches: n})
 		}
 	}
-	add("postponed: URLs of these patterns kept returning duplicates", tally.Later)
+	add("postponed, because URLs of the same patterns kept returning duplicates", tally.Later)
 	add("not modified: the server did not send the page again", s.pipeline.Visits()[store.NotModified])
 	return all
 }
@@ -166,8 +166,8 @@ func MomentOf(ctx context.Context, s store.Reader) (m view.Moment, err error) {
 	return m, err
 }
 
-// processMemory returns how many bytes of memory the Go runtime has obtained from the system and
-// not returned.
+// processMemory returns the number of bytes of memory that the Go runtime has obtained from the
+// system and not returned.
 func processMemory() int64 {
 	samples := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
 	metrics.Read(samples)

@@ -13,8 +13,8 @@ import (
 	"skink/store"
 )
 
-// whyOnlyOne returns why a finished crawl found only one page, or "" if it found more or is not
-// finished.
+// whyOnlyOne returns the reason why a finished crawl found only one page, or "" if it found more or
+// is not finished.
 func whyOnlyOne(ctx context.Context, s store.Reader, t store.Tally, n frontier.Counts) (string, error) {
 	if t.Pages() != 1 || n.Pending > 0 {
 		return "", nil

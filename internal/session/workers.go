@@ -61,7 +61,7 @@ func readWorkers(ctx context.Context, s interface {
 }
 
 // changeWorkers reads the states of all workers from the store, calls change on them, and writes
-// the result. If another worker wrote meanwhile, it tries again.
+// the result. If another worker wrote in the meantime, it tries again.
 func changeWorkers(ctx context.Context, m store.Meta, change func(map[string]WorkerState) error) error {
 	for {
 		all, old, err := readWorkers(ctx, m)
@@ -88,7 +88,7 @@ type presence struct {
 	name   string
 	state  WorkerState
 	report func(*WorkerState)
-	stop   context.CancelFunc // stops tell
+	stop   context.CancelFunc // ends the goroutine that runs tell
 	ended  sync.WaitGroup
 }
 

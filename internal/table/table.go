@@ -28,7 +28,7 @@ const (
 	Integer
 	Float
 	Boolean
-	Time // UTC, in microseconds
+	Time // time in UTC, with microseconds
 	List // a list of strings
 )
 

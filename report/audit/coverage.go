@@ -34,13 +34,13 @@ type Gap struct {
 // the site that were not fetched: the pages in "unfollowed" were fetched, and the URLs in "outside"
 // are on other sites.
 var gaps = []Gap{
-	{Name: "pending", Means: "the crawl has not fetched these yet: the same command continues it"},
-	{Name: "postponed", Means: "URLs of the same pattern kept returning known texts: --budget off fetches these"},
-	{Name: "excluded", Means: "on a host of the crawl, but outside --scope, excluded by the flags, or deeper than --max-depth"},
-	{Name: "blocked", Means: "robots.txt forbids these: --ignore-robots fetches them"},
-	{Name: "failed", Means: "no page came, but there may be one: --retry fetches these again"},
-	{Name: unfollowed, Means: "pages whose links are unknown: they ask crawlers to follow none (--ignore-nofollow), or have scripts instead of links (--render auto)"},
-	{Name: outside, Means: "links to other sites, which the crawl does not follow"},
+	{Name: "pending", Means: "the crawl has not fetched these URLs yet: the same command continues the crawl"},
+	{Name: "postponed", Means: "URLs of the same pattern kept returning known texts: --budget off fetches these URLs"},
+	{Name: "excluded", Means: "these URLs are on a host of the crawl, but outside --scope, excluded by flags, or deeper than --max-depth"},
+	{Name: "blocked", Means: "robots.txt forbids these URLs: --ignore-robots fetches them"},
+	{Name: "failed", Means: "these URLs gave no page, perhaps because of a temporary error: --retry fetches them again"},
+	{Name: unfollowed, Means: "pages whose links are unknown, because the pages have nofollow (--ignore-nofollow) or add their links with scripts (--render auto)"},
+	{Name: outside, Means: "URLs on other sites: the crawl does not follow links to other sites"},
 }
 
 const (

@@ -27,7 +27,7 @@ func checkList(name string) *List {
 
 // addChecks adds a finding for each of the checks that have the list's name, and columns for them.
 func (l *List) addChecks(all []markup.Check) {
-	checks := map[string]markup.Fault{} // by name of the finding
+	checks := map[string]markup.Fault{} // faults by the names of their findings
 	header := false                     // some of the checks are about the header
 	for _, c := range all {
 		list, name, _ := strings.Cut(c.Name, ".")
@@ -126,7 +126,7 @@ func (h *byHost) add(host string, fault markup.Fault, at int32) {
 	n.pages++
 }
 
-// String returns how many pages of a host have a fault, such as "12 of 30".
+// String returns the number of pages of a host that have a fault, such as "12 of 30".
 func (h *byHost) String(host string, fault markup.Fault) any {
 	n := h.faults[hostFault{host, fault}]
 	if n == nil {

@@ -42,7 +42,7 @@ func nearly(a *Audit) *List {
 			column("resembles", "Resembles", func(s *subject, r *store.Record) any {
 				switch {
 				case s.leads():
-					return "leads " + report.Counted(len(groups[s.entry.page])-1, "page")
+					return report.Counted(len(groups[s.entry.page])-1, "other page")
 				case s.hasOther():
 					return otherURL(s, r)
 				}

@@ -31,8 +31,8 @@ type Part struct {
 
 // templateTexts and templateWords limit the number of texts, and of words in each text, that
 // [TemplateOf] compares. The longest common subsequence of two texts takes time and memory
-// proportional to the product of their lengths, with these limits a millisecond or two. A report
-// shows only the first differences anyway.
+// proportional to the product of their lengths. With these limits, it takes a millisecond or two. A
+// report shows only the first differences anyway.
 const (
 	templateTexts = 8
 	templateWords = 600
@@ -222,8 +222,8 @@ func head(text string) string {
 	return strings.Join(words[:shownWords], " ") + " …"
 }
 
-// around shortens the common text between two slots to the words next to the slots. before and
-// after are true if there is a slot before and after the text.
+// around shortens the common text between two slots to the words next to the slots. The arguments
+// before and after are true if there is a slot before and after the text.
 func around(text string, before, after bool) string {
 	words := strings.Fields(text)
 	switch {

@@ -185,8 +185,9 @@ func (f *inspection) reach(dir string) (last uint64, err error) {
 	return last, nil
 }
 
-// rewrite replaces damaged tables by their undamaged blocks, and a damaged MANIFEST by a new one. It
-// first writes damageFile, so that the repair is repeated if the process is killed meanwhile.
+// rewrite replaces damaged tables by their undamaged blocks, and a damaged MANIFEST by a new one.
+// It first writes damageFile, so that the repair is repeated if the process is killed in the
+// meantime.
 func (f *inspection) rewrite(dir string) error {
 	if len(f.loss.Damage) == 0 {
 		return nil

@@ -197,7 +197,7 @@ func measureIndex(t *testing.T, size int) {
 	reopenIndex(t, s, dir, size)
 }
 
-// reopenIndex measures how long a store takes to open after a regular close, and with a damaged
+// reopenIndex measures the time for opening a store after a regular close, and with a damaged
 // index.
 func reopenIndex(t *testing.T, s *Store, dir string, size int) {
 	start := time.Now()
@@ -218,7 +218,7 @@ func reopenIndex(t *testing.T, s *Store, dir string, size int) {
 	}
 	names, err := filepath.Glob(filepath.Join(dir, "*"+postings.SegmentExt))
 	if err != nil || len(names) == 0 {
-		return // too few pages for a segment
+		return // a segment needs more pages
 	}
 	if err := os.Remove(names[0]); err != nil {
 		t.Fatal(err)
@@ -324,7 +324,7 @@ func memory() string {
 		kb[0]/1000, kb[1]/1000, kb[2]/1000, float64(m.HeapAlloc)/1e6, float64(m.HeapSys-m.HeapReleased)/1e6)
 }
 
-// processorTime returns how many seconds of processor time this process has used.
+// processorTime returns the processor time that this process has used, in seconds.
 func processorTime() float64 {
 	b, err := os.ReadFile("/proc/self/stat")
 	if err != nil {

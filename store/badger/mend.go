@@ -81,8 +81,8 @@ func (s *Store) mend() (err error) {
 	return s.Sync()
 }
 
-// oldCounters returns how many records the store had before it was damaged, or 0 if that number is
-// lost. It also restores the highest visit number.
+// oldCounters returns the number of records that the store had before it was damaged, or 0 if that
+// number is lost. It also restores the highest visit number.
 func (m *mending) oldCounters() (records int64) {
 	_ = m.s.db.View(func(txn *badgerdb.Txn) error {
 		_, err := get(txn, []byte{keyCounters}, func(value []byte) error {

@@ -46,7 +46,7 @@ func TestStoreOfSmallSegments(t *testing.T) {
 	storetest.RunDurable(t, func(t *testing.T, dir string) store.Store { return openSmall(t, dir, nil) })
 }
 
-// A postingModel has the results that look-ups should have.
+// A postingModel holds the expected results of look-ups.
 type postingModel struct {
 	keys   map[uint64][]uint64
 	hashes map[dedup.Hash]uint64
@@ -237,7 +237,7 @@ func TestIndexDamaged(t *testing.T) {
 		copyDir(t, whole, dir)
 		names, _ := filepath.Glob(filepath.Join(dir, "*"+postings.SegmentExt))
 		for _, name := range names {
-			edit(t, name, func(b []byte) []byte { b[len(b)-41] ^= 1; return b }) // the last byte before the foot
+			edit(t, name, func(b []byte) []byte { b[len(b)-41] ^= 1; return b }) // change the last byte before the foot of the file
 		}
 		s, err := Open(dir, Options{Reserve: -1})
 		if err != nil {

@@ -76,7 +76,7 @@ func mendLogs(dir string, tables uint64) (Loss, error) {
 		return Loss{}, err
 	}
 	gone, loss := afterGap(logs, tables)
-	for _, l := range slices.Backward(gone) { // the newest first: if the process is killed here, the next one still sees the gap
+	for _, l := range slices.Backward(gone) { // remove the newest first: if the process is killed here, the next process still sees the gap
 		if err := os.Remove(l.name); err != nil {
 			return Loss{}, err
 		}

@@ -104,7 +104,7 @@ func passes(err error) bool {
 		return false
 	case code == "":
 		return unanswered(err)
-	case conflicts(err), strings.HasPrefix(code, "08"): // connection exception
+	case conflicts(err), strings.HasPrefix(code, "08"): // class 08: connection exceptions
 		return true
 	case code == "57P01", code == "57P02", code == "57P03", code == "57P05": // shutdown, crash, starting up, idle session
 		return true

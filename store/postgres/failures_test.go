@@ -74,7 +74,7 @@ func (l *line) relay(client net.Conn, addr string) {
 	}
 }
 
-// pages returns how often each page occurs in the changes.
+// pages returns the number of changes for each page.
 func pages(t *testing.T, s *Store) map[string]int {
 	t.Helper()
 	all := map[string]int{}

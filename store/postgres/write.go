@@ -16,7 +16,7 @@ type writes struct {
 	keys           map[uint64]bool     // keys that get a posting by these writes
 	hashes, placed map[dedup.Hash]bool // hashes of texts, and IDs of pages, that get a new number in the order of commits
 
-	of                      []int // index of each visit's entry
+	of                      []int // index of the entry of each visit
 	visit, page             []id
 	record                  []string
 	text                    []*string

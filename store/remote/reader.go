@@ -303,7 +303,7 @@ func (r *Reader) Dump(ctx context.Context) iter.Seq2[*store.Part, error] {
 	return inParts(ctx, r, request{Verb: askDump}, func(p *part) []*store.Part { return p.Dump })
 }
 
-// Counts returns how many URLs are in each state.
+// Counts returns the number of URLs in each state.
 func (r *Reader) Counts(ctx context.Context) (frontier.Counts, error) {
 	a, err := r.ask(ctx, request{Verb: askCounts})
 	if err != nil {

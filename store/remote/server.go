@@ -70,7 +70,7 @@ type Server struct {
 	at     address
 
 	listener net.Listener
-	ctx      context.Context // all sessions end when it is cancelled
+	ctx      context.Context // all sessions end when ctx is cancelled
 	cancel   context.CancelFunc
 	accepts  sync.WaitGroup // waits for the loop that accepts connections
 	serving  sync.WaitGroup // waits for the sessions

@@ -31,7 +31,7 @@ var copyPromises = []promise{
 		end := must(from.End(ctx))(t)
 		copyTo(t, s, from)
 		equal(t, "end", must(s.End(ctx))(t), end)
-		wantChanges(t, s, end) // cursors of the old store are valid
+		wantChanges(t, s, end) // cursors of the old store are valid in the copy
 
 		leader := urlOf(1)
 		commit(t, s, copyOf(leader, "https://example.com/later", 0.95))
@@ -152,7 +152,7 @@ func fillStore(t *testing.T, s store.Store) {
 	commit(t, s, unqueued)
 	first := *leader
 	first.Revisit, first.Links, first.Beyond, first.Keys = true, nil, nil, []uint64{5, 6}
-	commit(t, s, &first) // leaves a gap in the places
+	commit(t, s, &first) // leaves a gap in the order of commits
 	if n := must(s.Requeue(ctx, items(1, urlOf(2))))(t); n != 1 {
 		t.Errorf("%d URLs were queued again, want 1", n)
 	}

@@ -38,7 +38,7 @@ const forRounds = 100 // purposes for [web.luck]: forRounds+r selects the pages 
 // beginning.
 const mostRounds = 10
 
-// changeIn returns how round changes page n, which must exist in that round.
+// changeIn returns the change of page n in the given round. The page must exist in that round.
 func (w *web) changeIn(n, round int) change {
 	if round < 1 {
 		return unchanged

@@ -55,7 +55,8 @@ func (s *Site) Of(rawURL string) (text string, sorry bool) {
 // The names of the sites are unique.
 func All(size int) []*Site {
 	return []*Site{
-		// These sites have pages that look like traps or copies, but have texts of their own.
+		// These sites have URLs that look endless or like copies, but their pages have texts of
+		// their own.
 		forum(size),
 		numbers(size),
 		namedIDs(size),

@@ -109,7 +109,7 @@ type Index struct {
 	floor    uint64        // number of the last visit with postings that may be only in segments; the postings of all later visits are in fresh or full
 	err      error         // the error that ended the index's goroutine
 
-	manifest Manifest // as last stored in badger; after Start only the index's goroutine uses it
+	manifest Manifest // the manifest as last stored in badger; after Start only the index's goroutine uses it
 
 	goneMu sync.RWMutex
 	gone   map[uint64]bool // guarded by goneMu: numbers of visits that later visits replaced; Find skips them

@@ -113,9 +113,9 @@ func (x *Index) write(postings, level int, fill func(*segmentWriter) error) (*se
 	return s, nil
 }
 
-// replace replaces the segments in old by the segment by, which has their postings. It saves the
-// new manifest in badger first: from then on the replacement survives a crash. If by was written
-// from the table of, and not from segments, replace empties the table for reuse.
+// replace replaces the old segments by a segment with the same postings. It saves the new manifest
+// in badger first: from then on the replacement survives a crash. If the new segment was written
+// from a table and not from segments, replace empties the table for reuse.
 func (x *Index) replace(old []*segment, by *segment, of *postingTable) error {
 	list := slices.DeleteFunc(slices.Clone(x.segments), func(s *segment) bool { return slices.Contains(old, s) })
 	list = append(list, by)

@@ -49,7 +49,7 @@ type segment struct {
 	file     *os.File
 	id       uint64
 	level    int
-	readOnly bool // the file is not removed even if it is damaged
+	readOnly bool // keep the file even if it is damaged
 	postings int
 	blocks   int
 	end      uint64 // where the blocks end
@@ -289,7 +289,8 @@ func (s *segment) checkOf(start, size int) (uint32, error) {
 // firstKey returns the first key of block i.
 func (s *segment) firstKey(i int) uint64 { return binary.LittleEndian.Uint64(s.fences[i*fenceSize:]) }
 
-// start returns where block i starts. For the number of blocks, it returns where the last one ends.
+// start returns the offset of block i in the file. For the number of blocks, it returns the offset
+// of the end of the last block.
 func (s *segment) start(i int) uint64 {
 	if i == s.blocks {
 		return s.end

@@ -55,7 +55,7 @@ func TestSegment(t *testing.T) {
 	post(0, 1)
 	post(1, blockPostings-2)     // leaves room for one more posting in the first block
 	post(2, 2)                   // begins in the first block and ends in the second
-	post(3, blockPostings-1)     // ends with the second block
+	post(3, blockPostings-1)     // ends at the end of the second block
 	post(4, 3*blockPostings)     // fills three blocks
 	post(1<<40, blockPostings+1) // fills one block and begins the next
 	post(1<<63, 1)
