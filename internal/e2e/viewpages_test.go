@@ -118,7 +118,7 @@ func TestPagesInBrowser(t *testing.T) {
 	if !b.is(folded) {
 		t.Error("equal blocks are not printed")
 	}
-	if !b.is(`getComputedStyle(document.querySelector("nav")).display == "none" && getComputedStyle(document.body).color == "rgb(0, 0, 0)"`) {
+	if !b.is(`getComputedStyle(document.querySelector("nav")).display == "none" && getComputedStyle(document.body).color == "rgb(0, 0, 0)" && getComputedStyle(document.documentElement).colorScheme == "light"`) {
 		t.Error("the menu is printed, or the text is not black")
 	}
 	b.do(called(emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{}))
