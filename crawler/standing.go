@@ -50,7 +50,7 @@ type standing struct {
 
 	// These fields describe the host's failures, see backoff.go.
 	answered bool      // the host has answered a request in this crawl
-	served   bool      // the host has given an answer other than that it is busy
+	served   bool      // the host has given an answer, and not only the answer that it is busy
 	fails    int       // number of failures in a row; requests in flight together count as one
 	since    time.Time // when the first of these failures happened
 	last     time.Time // when the last of these failures happened

@@ -273,7 +273,7 @@ func checkBounds(rawURL, ref string) error {
 	case len(ref) > MaxURL:
 		return tooLong(rawURL)
 	case authorityLen(ref) > maxAuthority:
-		return fmt.Errorf("%s: %w: the host has more than %d bytes; check the host", quote(rawURL), ErrInvalid, maxAuthority)
+		return fmt.Errorf("%s: %w: the host is longer than %d bytes; check the host", quote(rawURL), ErrInvalid, maxAuthority)
 	case strings.Count(path, "/")+strings.Count(path, `\`) > maxSlashes:
 		return fmt.Errorf("%s: %w: more than %d slashes; try a page nearer to the site's root", quote(rawURL), ErrTooLong, maxSlashes)
 	}

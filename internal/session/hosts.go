@@ -54,7 +54,7 @@ func hostsText(all []crawler.HostState, now time.Time) string {
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(w, "slowest hosts, of %s:\n", report.Counted(len(all), "host"))
 	for _, h := range slowest(all) {
-		fmt.Fprintf(w, "  %s\t%s per answer\ta request every %s\t%s\n", h.Name, report.Duration(h.Took), report.Duration(h.Rest), report.Counted(h.Requests, "request"))
+		fmt.Fprintf(w, "  %s\tanswers take %s\tone request every %s\t%s\n", h.Name, report.Duration(h.Took), report.Duration(h.Rest), report.Counted(h.Requests, "request"))
 	}
 	alone, n := leftAlone(all, now)
 	fmt.Fprintf(w, "suspended: %s\n", report.Grouped(n))

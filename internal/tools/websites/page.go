@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// A page has the parts of a page that differ from page to page.
+// A page holds the texts and links of one page of a website. The method html adds the rest.
 type page struct {
 	lang  string // language of the page; "": English
 	title string
