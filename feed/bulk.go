@@ -316,7 +316,7 @@ func (b *Bulk) post(ctx context.Context, items []item) (busy []item, after time.
 		return items, after, fmt.Errorf("the server answers with status %d", resp.StatusCode)
 	}
 	if to := resp.Header.Get("Location"); to != "" && resp.StatusCode/100 == 3 {
-		return nil, 0, fmt.Errorf("the server redirects to %s (status %d), and redirects are not followed: name the index by its own address", excerpt([]byte(to)), resp.StatusCode)
+		return nil, 0, fmt.Errorf("the server redirects to %s (status %d), and redirects are not followed: give the URL of the index itself", excerpt([]byte(to)), resp.StatusCode)
 	}
 	err = fmt.Errorf("the server answers with status %d: %s", resp.StatusCode, excerpt(answer))
 	if resp.StatusCode == http.StatusUnauthorized || resp.StatusCode == http.StatusForbidden {

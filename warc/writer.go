@@ -123,7 +123,7 @@ func checkRevisit(r *Record) error {
 	case profile != ProfileIdentical && profile != ProfileNotModified:
 		return fmt.Errorf("the profile of the revisit is unknown: %q", profile)
 	case profile == ProfileIdentical && !h.Has("WARC-Payload-Digest"):
-		return errors.New("the revisit has no digest of the identical payload")
+		return errors.New("the revisit has no payload digest")
 	case !h.Has("WARC-Refers-To") && !(h.Has("WARC-Refers-To-Target-URI") && h.Has("WARC-Refers-To-Date")):
 		return errors.New("the revisit refers to no record")
 	}

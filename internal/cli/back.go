@@ -56,7 +56,7 @@ func (f *backFlags) heed(args []string) (b session.Again, rest []string, err err
 	b.Retry, b.Recrawl, b.Due = f.retry, f.recrawl, f.recrawl == "due"
 	for _, name := range []string{"recrawl-least", "recrawl-most"} {
 		if f.flags.Changed(name) && !b.Due {
-			return b, args, usagef("--%s needs --recrawl due: give both", name)
+			return b, args, usagef("--%s requires --recrawl due", name)
 		}
 	}
 	if b.Recrawl != "" && !b.Due {

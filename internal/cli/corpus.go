@@ -99,10 +99,10 @@ func (r *reading) rest() string {
 		fmt.Fprintf(&b, "; skipped: %s", passed)
 	}
 	if r.bad > 0 {
-		fmt.Fprintf(&b, "; bad records: %s", report.Grouped(r.bad))
+		fmt.Fprintf(&b, "; unreadable records: %s", report.Grouped(r.bad))
 	}
 	if r.unread > 0 {
-		fmt.Fprintf(&b, "; could not be read: %s", report.Grouped(r.unread))
+		fmt.Fprintf(&b, "; unreadable files and folders: %s", report.Grouped(r.unread))
 	}
 	return b.String()
 }

@@ -56,7 +56,7 @@ func (f *keepFlags) longest() bool { return f.keep == keepLongestText }
 func (f *keepFlags) check(d *dedupFlags) error {
 	switch {
 	case f.flags.Changed("containment") && f.rule != byContainment:
-		return usagef("--containment needs --rule containment: give both")
+		return usagef("--containment requires --rule containment")
 	case f.rule == byContainment && f.flags.Changed("form"):
 		return usagef("--rule containment compares unchanged texts: omit --form")
 	case f.longest() && d.store != "":

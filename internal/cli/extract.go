@@ -103,11 +103,11 @@ func (f *extractFlags) run(ctx context.Context, con Console, args []string) (err
 	case f.html && f.markdown:
 		return usagef("extract: --html and --markdown cannot be used together")
 	case f.pictures && !f.markdown:
-		return usagef("extract: --pictures needs --markdown: give both")
+		return usagef("extract: --pictures requires --markdown")
 	case f.links != "" && !f.markdown:
-		return usagef("extract: --links needs --markdown: give both")
+		return usagef("extract: --links requires --markdown")
 	case f.alt && !f.json:
-		return usagef("extract: --alt needs --json: give both")
+		return usagef("extract: --alt requires --json")
 	}
 	if err := checkURLs(args); err != nil {
 		return err
