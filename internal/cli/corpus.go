@@ -21,7 +21,7 @@ type corpusFlags struct {
 	include, exclude expressions
 	fields           corpus.Fields
 	strict           bool
-	maxBad           int // number of unreadable records that are skipped before the command fails; -1: no limit
+	maxBad           int // number of unreadable records that are skipped before the command fails; -1 means no limit
 }
 
 func addCorpusFlags(flags *pflag.FlagSet) *corpusFlags {
@@ -126,7 +126,7 @@ func (r *reading) nothing(withoutText int64) error {
 // corpusOutFlags are the flags for writing the records of a judged corpus.
 type corpusOutFlags struct {
 	unique, duplicates string // file names: "": not written, "-": standard output
-	dir                string // folder for one file of kept records for each input; "": none
+	dir                string // folder for one file of kept records for each input; "" means none
 	annotate           bool
 
 	files map[string]string // path of each input's output below dir, by the name of the input; set only with dir

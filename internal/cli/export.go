@@ -83,7 +83,7 @@ type exportFlags struct {
 	since    *sinceFlags
 	complete *completeFlags
 	out      *outFlags
-	to       string // URL of the index to which the feed is sent; "": none
+	to       string // URL of the index to which the feed is sent; "" means none
 	mapping  bool
 	markdown bool
 	strip    bool          // remove from each text the blocks that its host repeats
@@ -92,7 +92,7 @@ type exportFlags struct {
 	chunks   bool          // write passages instead of pages
 	most     int           // largest number of words of a passage
 	flags    *pflag.FlagSet
-	archive  string // folder of the web archive to export; "": the folder that the store records
+	archive  string // folder of the web archive to export; "" means the folder that the store records
 }
 
 func setupExport(flags *pflag.FlagSet) func(context.Context, Console, []string) error {

@@ -99,7 +99,7 @@ type EndRow struct {
 	Note string
 }
 
-// EndRows returns a row for each state of a store's URLs. The result all is the sum of the rows'
+// EndRows returns a row for each state of a store's URLs. The second result is the sum of the rows'
 // numbers.
 func EndRows(n frontier.Counts, postponed int64, t store.Tally) (rows []EndRow, all int64) {
 	byName := CountsByName(n, postponed)
