@@ -21,7 +21,7 @@ func addMemoryFlag(flags *pflag.FlagSet) *int64 {
 	return &m
 }
 
-// These limit the growth of the heap during a crawl.
+// These limit the growth of the heap during a crawl and a complete comparison.
 const (
 	mostPercent  = 200 // largest growth of the heap between two collections, as a percentage of the live data
 	leastPercent = 50  // smallest growth, as above; with less, garbage collection would take much of the processor time

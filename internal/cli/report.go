@@ -11,6 +11,7 @@ import (
 	"skink/dedup"
 	"skink/internal/complete"
 	"skink/internal/harmless"
+	"skink/internal/memory"
 	"skink/internal/session"
 	"skink/report"
 	"skink/report/audit"
@@ -302,6 +303,7 @@ func withStore(ctx context.Context, con Console, dir string, args []string, how 
 		return err
 	}
 	settings = how.over(settings)
+	paceCollector(memory.Default)
 	whole, err := complete.Judge(ctx, s.Reader, complete.Options{Rule: rule, WholeText: how.wholeText, Similarity: settings.Similarity, Keep: true})
 	if err != nil {
 		return err
