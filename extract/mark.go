@@ -27,36 +27,60 @@ type placed struct {
 }
 
 // WriteHTML writes the page with its main text highlighted, and with the reason why the rest is not
-// main text. The page must have been parsed with [Options].Page; otherwise WriteHTML writes Text
-// alone. The error is that of w.
+// main text. The reader can jump to the main text, and can hide the rest. The page must have been
+// parsed with [Options].Page; otherwise WriteHTML writes Text alone. The number of words is Words,
+// which a caller may replace by its own count. The error is that of w.
 //
 // The output is safe to open in a browser. Elements are written without their attributes. Elements
 // that load, run or send something are left out. A content security policy forbids these actions as
 // well. The output has the words of the page in order, but not its layout.
 func (d *Document) WriteHTML(w io.Writer) error {
 	out := bufio.NewWriter(w)
-	fmt.Fprintf(out, markedHead, html.EscapeString(d.Title), html.EscapeString(d.Title), cmp.Or(RootWords(d.Root), "nothing: there is no text"), d.Words, d.Sure*100)
+	fmt.Fprintf(out, markedHead, html.EscapeString(d.Title), html.EscapeString(cmp.Or(d.Title, "Page without a title")))
+	if d.Text == "" {
+		fmt.Fprint(out, "<p>The page has no main text.</p>\n")
+	} else {
+		fmt.Fprintf(out, markedAbout, cmp.Or(RootWords(d.Root), "the page"), d.Words, d.Sure*100)
+	}
+	fmt.Fprint(out, "</header>\n<main>\n")
 	if d.page == nil {
-		fmt.Fprintf(out, "<p class=taken>%s</p>\n", strings.ReplaceAll(html.EscapeString(d.Text), "\n", "<br>\n"))
+		fmt.Fprintf(out, "<p><span class=taken id=text>%s</span></p>\n", strings.ReplaceAll(html.EscapeString(d.Text), "\n", "<br>\n"))
 	} else {
 		d.page.write(out)
 	}
-	fmt.Fprint(out, "\n</body></html>\n")
+	fmt.Fprint(out, "\n</main></body></html>\n")
 	return out.Flush()
 }
 
+// markedHead is the beginning of the output of WriteHTML. Each block of the page gets its direction
+// from its own first letter, because attributes such as dir are not written.
 const markedHead = `<!doctype html>
-<html><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
-<title>%s</title>
+<title dir="auto">%s</title>
 <style>
-body { font: 16px/1.5 sans-serif; max-width: 60em; margin: auto; padding: 1em; color: #777 }
-.taken { background: #dfd; color: #000 }
-[title] { border-left: 3px solid #e99; padding-left: .5em }
-.about { border-bottom: 1px solid #777; color: #000 }
+:root { color-scheme: light dark; --paper: #fcfbf8; --ink: #22262b; --soft: #626a73; --line: #dfdcd4; --link: #1c5a8a; --text: #d3eadf; --suspect: #b4552d }
+@media screen and (prefers-color-scheme: dark) {
+:root { --paper: #16191c; --ink: #dfe2e4; --soft: #98a0a8; --line: #343a40; --link: #86bbe4; --text: #1d4438; --suspect: #cb6d45 }
+}
+body { font: 16px/1.5 system-ui, sans-serif; max-width: 60em; margin: auto; padding: 1em; background: var(--paper); color: var(--soft); overflow-wrap: anywhere }
+main * { unicode-bidi: plaintext }
+main { overflow-x: auto }
+pre { white-space: pre-wrap }
+a { color: var(--link) }
+.taken { background: var(--text); color: var(--ink) }
+[title] { border-left: 3px solid var(--suspect); padding-left: .5em }
+.about { border-bottom: 1px solid var(--line); margin-bottom: 1em; color: var(--ink) }
+.about h1 { font-size: 1.3em; margin: 0 }
+body:has(#only:checked) main :not(.taken, :has(.taken), br) { display: none }
+@media print { .about a, .about label, .about input { display: none } }
 </style></head><body>
-<p class=about><b>%s</b><br>main text from %s; words: %d; share of all text: %.0f %%.
-Extracted text is green. A red bar marks an element that a rule suspects not to be main text; the tooltip names the rule.</p>
+<header class=about><h1><bdi>%s</bdi></h1>
+`
+
+const markedAbout = `<p>The main text was extracted from %s. It has %d words, which are %.0f %% of the running text of the page.
+The main text has a green background. A red bar marks an element that a rule suspects not to be main text; the tooltip names the rule.</p>
+<p><a href="#text">Go to the main text</a> <input type=checkbox id=only> <label for=only>Show the main text alone</label></p>
 `
 
 func (m *marked) write(out *bufio.Writer) {
@@ -76,6 +100,7 @@ func (m *marked) write(out *bufio.Writer) {
 			fmt.Fprintf(out, "</%s>", name)
 		}
 	}
+	id := " id=text" // of the first text that is marked
 	n := m.root
 	for {
 		enter := true
@@ -89,7 +114,9 @@ func (m *marked) write(out *bufio.Writer) {
 				fmt.Fprintf(out, "<%s>", name)
 			}
 		case html.TextNode:
-			m.text(out, at[n], n.Data)
+			if m.text(out, at[n], n.Data, id) {
+				id = ""
+			}
 		}
 		if enter && n.FirstChild != nil {
 			n = n.FirstChild
@@ -105,17 +132,23 @@ func (m *marked) write(out *bufio.Writer) {
 	}
 }
 
-func (m *marked) text(out *bufio.Writer, p *placed, data string) {
-	taken := false
+// text writes the text of a node, which is at p. It marks main text, and reports whether it did. id
+// is an attribute for the mark.
+func (m *marked) text(out *bufio.Writer, p *placed, data, id string) (taken bool) {
 	for i := 0; p != nil && i < p.last-max(p.first, 0); i++ {
 		taken = taken || m.survey.blocks[max(p.first, 0)+i].taken
 	}
 	data = html.EscapeString(strings.ToValidUTF8(data, "\ufffd"))
-	if taken && strings.TrimSpace(data) != "" {
-		fmt.Fprintf(out, "<span class=taken>%s</span>", data)
-		return
+	switch {
+	case strings.TrimSpace(data) == "":
+		out.WriteString(data)
+		return false
+	case taken:
+		fmt.Fprintf(out, "<span class=taken%s>%s</span>", id, data)
+	default:
+		fmt.Fprintf(out, "<span>%s</span>", data)
 	}
-	out.WriteString(data)
+	return taken
 }
 
 // safeElement returns the element name that WriteHTML writes for n. It returns "" if only the

@@ -25,8 +25,14 @@ func TestWriteHTML(t *testing.T) {
 			t.Fatal(err)
 		}
 		checkMarked(t, d)
-		if d.page == nil || strings.Contains(page, "handlebars") {
+		if strings.Contains(page, "handlebars") {
 			continue // the text of this page is in a script, which is not displayed
+		}
+		if ids, marks := firstMark(t, d); d.Text != "" && (ids != 1 || !strings.HasPrefix(marks, "<span class=taken id=text>")) {
+			t.Errorf("%s: %d marks have an id, and the first mark is %.40q", page, ids, marks)
+		}
+		if d.page == nil {
+			continue
 		}
 		if got, want := letterRun(markedText(t, d)), letterRun(d.Text); got != want {
 			t.Errorf("%s: marked %q, want %q", page, got, want)
@@ -62,17 +68,44 @@ func checkMarked(t *testing.T, d *Document) {
 			continue
 		}
 		switch n.Data {
-		case "script", "iframe", "img", "object", "embed", "form", "input", "svg", "math", "link", "base", "a":
+		case "script", "iframe", "img", "object", "embed", "form", "svg", "math", "link", "base":
 			t.Errorf("<%s> in the marked page", n.Data)
+		case "a", "input", "label":
+			if !inHeader(n) {
+				t.Errorf("<%s> in the marked page", n.Data)
+			}
+			continue
 		}
 		for _, a := range n.Attr {
 			switch {
-			case n.Data == "meta", a.Key == "title", a.Key == "class" && (a.Val == "taken" || a.Val == "about"):
+			case n.Data == "meta", n.Data == "html", a.Key == "title", a.Key == "class" && (a.Val == "taken" || a.Val == "about"), a.Key == "id" && a.Val == "text", a.Key == "dir" && n.Data == "title":
 			default:
 				t.Errorf("%s=%q in the marked page", a.Key, a.Val)
 			}
 		}
 	}
+}
+
+// firstMark returns the number of marks with an id in a marked page, and the page from its first mark
+// on.
+func firstMark(t *testing.T, d *Document) (ids int, rest string) {
+	t.Helper()
+	var out strings.Builder
+	if err := d.WriteHTML(&out); err != nil {
+		t.Fatal(err)
+	}
+	_, page, _ := strings.Cut(out.String(), "<main>")
+	return strings.Count(page, " id=text"), page[max(strings.Index(page, "<span class=taken"), 0):]
+}
+
+// inHeader reports whether n is in the part of a marked page that WriteHTML adds.
+func inHeader(n *html.Node) bool {
+	for p := range n.Ancestors() {
+		if p.Data == "header" {
+			return node.Attr(p, "class") == "about"
+		}
+	}
+	return false
 }
 
 func markedText(t *testing.T, d *Document) string {

@@ -24,14 +24,14 @@ func TestHTMLIsInert(t *testing.T) {
 		"section": {"aria-label", "aria-labelledby"},
 		"h2":      {"id"},
 		"details": {"class", "open"},
-		"div":     {"class"},
+		"div":     {"class", "tabindex", "role", "aria-label", "aria-labelledby"},
 		"span":    {"class"}, "i": {"class"},
 		"svg":  {"class", "viewBox", "preserveAspectRatio", "aria-hidden", "focusable"},
 		"rect": {"class", "x", "y", "width", "height"},
-		"p":    {"class"}, "ul": {"class"}, "dl": {"class"}, "td": {"class"},
+		"p":    {"class"}, "ul": {"class"}, "dl": {"class"}, "td": {"class"}, "figure": {"class"}, "figcaption": {"class"}, "small": {"class", "aria-hidden"},
 	}
 	elements := strings.Fields(`html head meta title style body header main section h1 h2 p ul li a bdi small dl dt dd
-		div span i svg rect table thead tbody tr th td details summary`)
+		div span i svg rect figure figcaption table thead tbody tr th td details summary`)
 	inert := func(n *html.Node) {
 		if n.Type != html.ElementNode {
 			return

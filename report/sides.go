@@ -18,6 +18,71 @@ type Sides struct {
 	Rest  int // number of bytes at the end of the longer text that are left out; 0 if both texts are complete
 }
 
+// A Part is a part of two texts side by side: one difference, or neighbouring rows that are equal.
+type Part struct {
+	Rows   []align.Row
+	Number int  // number of the difference, from 1; 0: the rows are equal
+	Folded bool // whether a reader has to unfold the rows to see them
+}
+
+// Blocks returns the number of blocks that the first text has in the part.
+func (p Part) Blocks() (n int) {
+	for _, r := range p.Rows {
+		n += len(r.A)
+	}
+	return n
+}
+
+// Next and Previous return the number of the neighbouring difference.
+func (p Part) Next() int     { return p.Number + 1 }
+func (p Part) Previous() int { return p.Number - 1 }
+
+// Differences returns the number of rows in which the texts differ.
+func (s Sides) Differences() (n int) {
+	for _, r := range s.Rows {
+		if r.Kind != align.Same {
+			n++
+		}
+	}
+	return n
+}
+
+// Parts returns the rows in order. Each difference is a part. Equal rows are folded, except those
+// next to a difference, and the first row of texts without differences. A single row is never
+// folded.
+func (s Sides) Parts() (parts []Part) {
+	number := 0
+	for i := 0; i < len(s.Rows); {
+		if s.Rows[i].Kind != align.Same {
+			number++
+			parts = append(parts, Part{Rows: s.Rows[i : i+1], Number: number})
+			i++
+			continue
+		}
+		end := i
+		for end < len(s.Rows) && s.Rows[end].Kind == align.Same {
+			end++
+		}
+		from, to := i, end
+		if i > 0 || end == len(s.Rows) {
+			from++
+		}
+		if end < len(s.Rows) {
+			to--
+		}
+		if to-from < 2 {
+			from, to = end, end
+		}
+		for _, p := range []Part{{Rows: s.Rows[i:from]}, {Rows: s.Rows[from:to], Folded: true}, {Rows: s.Rows[to:end]}} {
+			if len(p.Rows) > 0 {
+				parts = append(parts, p)
+			}
+		}
+		i = end
+	}
+	return parts
+}
+
 // mostBeside is the largest number of bytes of each text that Beside compares. A browser would take
 // too long to display more.
 const mostBeside = 256 << 10

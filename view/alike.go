@@ -3,12 +3,14 @@ package view
 import (
 	"context"
 	"fmt"
+	"math"
 	"net/http"
 	"strconv"
-	"strings"
 	"time"
 
 	"skink/dedup"
+	"skink/report"
+	"skink/report/audit"
 )
 
 // # Other similarities
@@ -25,6 +27,8 @@ type Alike interface {
 	// Near returns pairs of pages whose resemblance is close to similarity: at most n pairs at or
 	// just above it, and at most n just below it.
 	Near(similarity float64, n int) (above, below []Pair)
+	// Nearly returns the pages that are almost duplicates at the similarity of the crawl.
+	Nearly() *audit.Nearly
 }
 
 // A Step contains the numbers of clusters and pages at one similarity, 0 to 1.
@@ -59,8 +63,7 @@ type alikeView struct {
 	Done         int64 // percentage of the running comparison that is done
 	Failed       string
 	Steps        []stepRow
-	Clusters     string // points of an SVG line in an area of 600 by 100 units
-	Pages        string
+	Chart        chart
 	Similarity   float64
 	Least        float64
 	Chosen       *stepRow
@@ -106,24 +109,38 @@ func (s *alikeView) show(a Alike) {
 	}
 	s.Least = steps[0].Similarity
 	s.Similarity = max(s.Similarity, s.Least)
-	mostClusters, mostPages := 1, 1
+	position := func(similarity float64) float64 { return (similarity - s.Least) / max(1-s.Least, 1e-9) }
+	most := 1
+	var at, clusters, pages []float64
 	for _, step := range steps {
-		mostClusters, mostPages = max(mostClusters, step.Clusters), max(mostPages, step.Pages)
-	}
-	var clusters, pages strings.Builder
-	for _, step := range steps {
-		x := 600 * (step.Similarity - s.Least) / max(1-s.Least, 1e-9)
-		fmt.Fprintf(&clusters, "%.1f,%.1f ", x, 100-98*float64(step.Clusters)/float64(mostClusters))
-		fmt.Fprintf(&pages, "%.1f,%.1f ", x, 100-98*float64(step.Pages)/float64(mostPages))
+		most = max(most, step.Pages) // a cluster has at least two pages
+		at, clusters, pages = append(at, position(step.Similarity)), append(clusters, float64(step.Clusters)), append(pages, float64(step.Pages))
 		s.Steps = append(s.Steps, stepRow{step, fmt.Sprintf("/similarity?at=%.2f", step.Similarity)})
 	}
-	s.Clusters, s.Pages = strings.TrimSpace(clusters.String()), strings.TrimSpace(pages.String())
+	top := roundUp(float64(most))
+	s.Chart = chart{
+		Label:  "Clusters, and pages in clusters, by similarity. The table below has the numbers.",
+		Curves: []curve{newCurve("pages in clusters", "second", at, pages, top), newCurve("clusters", "first", at, clusters, top)},
+		Y:      [3]string{countText(top), countText(top / 2), "0"},
+		X:      [3]string{fmt.Sprintf("%.2f", s.Least), fmt.Sprintf("%.2f", (s.Least+1)/2), "1.00"},
+		Unit:   "similarity",
+		Mark:   fmt.Sprintf("%.1f", 600*position(s.Similarity)),
+	}
 	for i := range s.Steps {
 		if s.Steps[i].Similarity <= s.Similarity+1e-9 {
 			s.Chosen = &s.Steps[i]
 		}
 	}
 	s.Above, s.Below = a.Near(s.Similarity, pairsShown)
+}
+
+// countText formats a number of pages or clusters at an axis. The number in the middle of an axis
+// need not be whole.
+func countText(n float64) string {
+	if n != math.Trunc(n) {
+		return number(n)
+	}
+	return report.Grouped(int64(n))
 }
 
 // likenAgain handles the form that starts a comparison of all pages.

@@ -28,11 +28,23 @@ import (
 // number of a crawl whose findings are kept, and "", which is the last of these crawls.
 const sinceNone = "none"
 
+// nearlyOf returns the pages that are almost duplicates; see [audit.Options].
+type nearlyOf func(ctx context.Context) (*audit.Nearly, error)
+
+// nearly returns the function that finds the pages that are almost duplicates, or nil if the view has
+// none.
+func (v *View) nearly() nearlyOf {
+	if v.opt.Nearly == nil {
+		return nil
+	}
+	return func(ctx context.Context) (*audit.Nearly, error) { return v.opt.Nearly(ctx, borrowed{v.opt.Store}) }
+}
+
 // makeAudit audits the store, compares it with the crawl of a choice, and returns when the audit has ended.
 // It returns at once if an audit is already running.
-func (v *View) makeAudit(choice string) {
+func (v *View) makeAudit(choice string, nearly nearlyOf) {
 	v.auditing.renew(v.life, func(ctx context.Context) (*audit.Audit, error) {
-		opt := audit.Options{About: v.opt.About, Rule: v.opt.Rule, Areas: true}
+		opt := audit.Options{About: v.opt.About, Rule: v.opt.Rule, Areas: true, Nearly: nearly}
 		var err error
 		if opt.History, err = audit.ReadHistory(ctx, borrowed{v.opt.Store}); err != nil {
 			return nil, err
@@ -46,9 +58,6 @@ func (v *View) makeAudit(choice string) {
 			if err != nil && (choice != "" || !errors.Is(err, store.ErrCorrupt)) { // without a choice, an audit that is not compared is better than none
 				return nil, err
 			}
-		}
-		if v.opt.Nearly != nil {
-			opt.Nearly = func(ctx context.Context) (*audit.Nearly, error) { return v.opt.Nearly(ctx, borrowed{v.opt.Store}) }
 		}
 		return audit.Read(ctx, borrowed{v.opt.Store}, opt)
 	})
@@ -142,7 +151,7 @@ func (v *View) auditPage(_ context.Context, r *http.Request) (*screen, error) {
 	known := v.auditing.now()
 	a := known.what
 	if a == nil && known.failed == nil && !known.making && v.opt.Crawl == nil {
-		v.beside.Go(func() { v.makeAudit("") })
+		v.beside.Go(func() { v.makeAudit("", v.nearly()) })
 		known.making = true
 	}
 	s := &auditView{Form: v.form, At: timeText(known.at), Making: known.making, None: a == nil}
@@ -193,7 +202,7 @@ func (v *View) remakeAudit(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	choice := r.PostFormValue("since")
-	v.beside.Go(func() { v.makeAudit(choice) })
+	v.beside.Go(func() { v.makeAudit(choice, v.nearly()) })
 	http.Redirect(w, r, "/audit", http.StatusSeeOther)
 }
 

@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 
 	"skink/dedup"
 	"skink/report"
@@ -180,7 +181,7 @@ func (v *View) clusterPage(ctx context.Context, r *http.Request) (*screen, error
 	if c.Last < c.Total {
 		c.Later = here + "?from=" + strconv.Itoa(c.Last)
 	}
-	return &screen{name: "cluster", title: "Cluster of " + cmp.Or(report.Clip(c.Leader.Title, 200), c.Leader.URL), Content: c}, nil
+	return &screen{name: "cluster", title: "Cluster of", of: cmp.Or(strings.TrimSpace(report.Clip(c.Leader.Title, 200)), c.Leader.URL), Content: c}, nil
 }
 
 // members returns the rows of the members of the leader's cluster, highest resemblance first.

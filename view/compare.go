@@ -2,6 +2,7 @@ package view
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 
 	"skink/dedup"
@@ -15,6 +16,7 @@ type compareView struct {
 	Measures dedup.Comparison
 	Same     bool // whether the two texts have the same words
 	Beside   report.Sides
+	Form     string // form in which the crawl compared words; "": unchanged
 	Missing  string // reason why the two texts cannot be compared; "" if they can be compared
 }
 
@@ -35,14 +37,15 @@ func (v *View) comparePage(ctx context.Context, r *http.Request) (*screen, error
 		return nil, err
 	}
 	c.A, c.B = &texts[0].Record, &texts[1].Record
-	s := &screen{name: "compare", title: "Why are these two duplicates?", Content: c}
-	for _, t := range texts {
+	s := &screen{name: "compare", title: "Two pages compared", Content: c}
+	for i, t := range texts {
+		name := string(rune('A' + i))
 		switch {
 		case t.Record.Kind != store.Page:
-			c.Missing = "There is no page " + t.Record.URL + "."
+			c.Missing = fmt.Sprintf("%s has no text, because its kind is %s.", name, t.Record.Kind)
 			return s, nil
 		case !t.Kept:
-			c.Missing = "The store has no text of " + t.Record.URL + ". A crawl with --on-duplicate tag stores the texts of duplicates."
+			c.Missing = "The store has no text of " + name + ". A crawl with --on-duplicate tag stores the texts of duplicates."
 			return s, nil
 		}
 	}
@@ -50,6 +53,9 @@ func (v *View) comparePage(ctx context.Context, r *http.Request) (*screen, error
 	v.read(&a, texts[0])
 	v.read(&b, texts[1])
 	c.Measures = dedup.Compare(&a, &b, v.opt.Rule.Shingling, v.opt.Rule.Scheme)
+	if form := v.opt.Rule.Form; form != dedup.Plain {
+		c.Form = form.String()
+	}
 	c.Same = a.Hash() == b.Hash()
 	c.Beside = report.Beside(texts[0].Text, texts[1].Text)
 	return s, nil

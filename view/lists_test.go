@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"skink/dedup"
+	"skink/report/audit"
 	"skink/store"
 )
 
@@ -191,7 +192,7 @@ func TestOnePage(t *testing.T) {
 	if strings.Contains(fog, "Fog, copied") {
 		t.Error("a member of its cluster stands among the nearest pages outside of it")
 	}
-	if gone := get(t, server, "/page/"+url.PathEscape("https://a.example/gone")); !strings.Contains(gone, "error: status 404") {
+	if gone := get(t, server, "/page/"+url.PathEscape("https://a.example/gone")); !strings.Contains(gone, "error: <bdi>status 404</bdi>") {
 		t.Errorf("the page of what failed does not say why:\n%s", gone)
 	}
 	cluster := get(t, server, "/cluster/"+idOf("https://a.example/fog").String())
@@ -214,7 +215,7 @@ func TestCompare(t *testing.T) {
 			t.Errorf("it does not have %q\n%s", want, body)
 		}
 	}
-	if body := get(t, server, "/compare?a="+url.QueryEscape("https://a.example/one")+"&b="+idOf("https://a.example/gone").String()); !strings.Contains(body, "There is no page https://a.example/gone.") {
+	if body := get(t, server, "/compare?a="+url.QueryEscape("https://a.example/one")+"&b="+idOf("https://a.example/gone").String()); !strings.Contains(body, "B has no text, because its kind is error.") {
 		t.Errorf("a page that failed is compared:\n%s", body)
 	}
 }
@@ -288,6 +289,10 @@ func (fakeAlike) Near(similarity float64, n int) (above, below []Pair) {
 	return []Pair{{idOf("a"), idOf("b"), [2]string{"https://a.example/<b>", "https://b.example/"}, similarity}}, nil
 }
 
+func (fakeAlike) Nearly() *audit.Nearly {
+	return &audit.Nearly{From: 0.3, Groups: []audit.NearlyGroup{{Leader: idOf("https://a.example/fog"), Members: []audit.NearlyPage{{ID: idOf("https://b.example/Eel"), Resemblance: 0.4}}}}}
+}
+
 // TestSimilarity checks that a form starts the comparison of all pages, and that the page shows the
 // clusters at the similarity in its address.
 func TestSimilarity(t *testing.T) {
@@ -316,7 +321,7 @@ func TestSimilarity(t *testing.T) {
 	for !strings.Contains(body, "clusters with") {
 		body = get(t, server, "/similarity?at=0.65")
 	}
-	for _, want := range []string{"At a similarity of 0.60: 7 clusters with 20 pages.", `min="0.30"`, `value="0.65"`, "https://a.example/&lt;b&gt;", "0.650"} {
+	for _, want := range []string{"At a similarity of 0.60 there are 7 clusters with 20 pages.", `min="0.30"`, `value="0.65"`, "</svg>pages in clusters</li>", "<span>40</span><span>20</span><span>0</span>", "<span>0.30</span><span>0.65</span><span>1.00</span>", `class="axis unit" aria-hidden="true">similarity<`, "https://a.example/&lt;b&gt;", "0.650"} {
 		if !strings.Contains(body, want) {
 			t.Errorf("it does not have %q\n%s", want, body)
 		}
@@ -363,5 +368,65 @@ func TestListSaysThatTheStoreWasBeingRead(t *testing.T) {
 	page.ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "/", nil))
 	if body := answer.Body.String(); !strings.Contains(body, "The store is being read") {
 		t.Errorf("it does not say so: %s", body)
+	}
+}
+
+// TestEmpty opens every page of a store without records.
+func TestEmpty(t *testing.T) {
+	_, server := newView(t, store.NewMemory(), func(o *Options) { o.Moment = momentOfTally })
+	for path, want := range map[string]string{
+		"/now": "In the store: 0 pages", "/pages": "No page matches.", "/clusters": "There are no duplicates here.", "/map": "No host has pages that duplicate", "/similarity": "Compare all pages", "/audit": "The audit is running",
+	} {
+		if body := get(t, server, path); !strings.Contains(body, want) || strings.Contains(body, "NaN") {
+			t.Errorf("%s does not have %q:\n%s", path, want, body)
+		}
+	}
+}
+
+// TestNearly checks that the page of pages that are almost duplicates starts the comparison of all
+// pages, shows its progress, and then lists the pages.
+func TestNearly(t *testing.T) {
+	goOn := make(chan bool)
+	alike := func(_ context.Context, _ store.Reader, tell func(float64)) (Alike, error) {
+		tell(0.425)
+		<-goOn
+		return fakeAlike{}, nil
+	}
+	const path = "/audit/nearly"
+	_, server := newView(t, small(t), func(o *Options) { o.Alike = alike })
+	body := get(t, server, path)
+	for !strings.Contains(body, "being compared: 42 % is done") { // at first it is 0
+		body = get(t, server, path)
+	}
+	if resp := ask(t, server.Client(), "GET", server.URL+path, nil); resp.Header.Get("Refresh") != "1" {
+		t.Errorf("the page with the progress is refreshed after %q seconds", resp.Header.Get("Refresh"))
+	}
+	close(goOn)
+	for strings.Contains(body, "being compared") || strings.Contains(body, "The audit is running") {
+		body = get(t, server, path)
+	}
+	for _, want := range []string{"30 % to 80 %", "https://b.example/Eel", "0.400"} {
+		if !strings.Contains(body, want) {
+			t.Errorf("the list does not have %q\n%s", want, body)
+		}
+	}
+	if body := get(t, server, "/audit"); !strings.Contains(body, `href="/audit/nearly"`) {
+		t.Errorf("the audit does not have the list:\n%s", body)
+	}
+
+	// While a crawl runs in this process, only the form starts the comparison.
+	f := &fakeCrawl{}
+	v, crawled := newView(t, small(t), func(o *Options) { o.Alike, o.Crawl = alike, f })
+	if body := get(t, crawled, path); !strings.Contains(body, ">Compare all pages<") || v.likening.now().making {
+		t.Errorf("a crawl is slowed down:\n%s", body)
+	}
+	if got := post(t, crawled, path, url.Values{"token": {"guessed"}}, ""); got != 403 {
+		t.Errorf("a form without its token: %d", got)
+	}
+	if got := post(t, crawled, path, url.Values{"token": {v.form}}, ""); got != 303 {
+		t.Errorf("a form with its token: %d", got)
+	}
+	for body = ""; !strings.Contains(body, "https://b.example/Eel"); time.Sleep(time.Millisecond) {
+		body = get(t, crawled, path)
 	}
 }

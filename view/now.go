@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
-	"strings"
 	"sync"
 	"time"
 
@@ -120,12 +119,10 @@ func (p *pulse) beat(at time.Time, pages int64) {
 	p.samples = append(p.samples, s)
 }
 
-// A line is the data for a graph of a rate over time.
+// A line is a chart of a rate over time, with the rates for its heading.
 type line struct {
-	Points       string // points of an SVG polyline in an area of 600 by 100 units
-	Most         string // number of pages per second at the top of the graph
-	Took         string // time from the left end to the right end of the graph
-	Last, Middle string // pages per second, in the last seconds and on average
+	chart
+	Last, Middle, Most string // pages per second: in the last seconds, on average, and at most
 }
 
 // rests reports whether the number of pages has been the same since the first sample.
@@ -145,22 +142,24 @@ func (p *pulse) line() (l line) {
 		return l
 	}
 	all := p.samples
-	rates, most := make([]float64, 0, n), 0.0
+	took := all[n-1].at.Sub(all[0].at)
+	rates, at, most := make([]float64, 0, n), make([]float64, 0, n), 0.0
 	for i := 1; i < n; i++ {
 		r := rate(all[i-1], all[i])
-		rates, most = append(rates, r), max(most, r)
+		rates, at, most = append(rates, r), append(at, share(all[i].at.Sub(all[0].at), took)), max(most, r)
 	}
-	if len(rates) == 1 { // a polyline with a single point would not be visible
-		rates = append(rates, rates[0])
-	}
-	var points strings.Builder
-	for i, r := range rates {
-		fmt.Fprintf(&points, "%.1f,%.1f ", 600*float64(i)/float64(max(len(rates)-1, 1)), 100-98*r/max(most, 1e-9))
-	}
-	l.Points, l.Most = strings.TrimSpace(points.String()), number(most)
-	l.Took = durationText(all[n-1].at.Sub(all[0].at))
-	l.Last, l.Middle = number(rate(p.recent[0], p.recent[len(p.recent)-1])), number(rate(all[0], p.recent[len(p.recent)-1]))
+	rates, at = append(rates[:1:1], rates...), append([]float64{0}, at...) // the first rate is that of the whole first interval
+	top := roundUp(most)
+	l.Last, l.Middle, l.Most = number(rate(p.recent[0], p.recent[len(p.recent)-1])), number(rate(all[0], p.recent[len(p.recent)-1])), number(most)
+	l.Curves = []curve{newCurve("pages per second", "first", at, rates, top)}
+	l.Y = [3]string{number(top), number(top / 2), "0"}
+	l.X = [3]string{durationText(took) + " ago", durationText(took/2) + " ago", "now"}
+	l.Label = fmt.Sprintf("Pages per second over %s: %s in the last seconds, %s on average, %s at most", durationText(took), l.Last, l.Middle, l.Most)
 	return l
+}
+
+func share(part, whole time.Duration) float64 {
+	return part.Seconds() / max(whole.Seconds(), 1e-3)
 }
 
 func rate(a, b sample) float64 {

@@ -119,13 +119,18 @@ func TestNow(t *testing.T) {
 	if now := get(t, server, "/now"); !strings.Contains(now, "Paused, no requests") || !strings.Contains(now, ">Resume<") {
 		t.Errorf("it does not say that the crawl is paused\n%s", now)
 	}
+	for _, want := range []string{"<figcaption class=\"axis\"><span>0 %</span><span>50 %</span><span>100 % of 7 pages</span>", `<i class="swatch waits" aria-hidden="true"></i>waiting`} {
+		if !strings.Contains(now, want) {
+			t.Errorf("it does not have %q\n%s", want, now)
+		}
+	}
 	_, still := newView(t, small(t), func(o *Options) {
 		o.Moment = momentOfTally
 	})
 	if now := get(t, still, "/now"); strings.Contains(now, "<button") || !strings.Contains(now, "In the store: 5 pages") {
 		t.Errorf("of a store without a crawl:\n%s", now)
 	}
-	if now := get(t, still, "/now"); !strings.Contains(now, `<a href="/pages?kind=error&amp;status=404">status 404</a>`) {
+	if now := get(t, still, "/now"); !strings.Contains(now, `<a href="/pages?kind=error&amp;status=404"><bdi>status 404</bdi></a>`) {
 		t.Errorf("what failed is not listed by how:\n%s", now)
 	}
 	if got := post(t, still, "/now/stop", url.Values{"token": {"x"}}, ""); got != 404 {
@@ -196,8 +201,11 @@ func TestPulse(t *testing.T) {
 		t.Errorf("%d samples", n)
 	}
 	l := p.line()
-	if l.Last != "20" || l.Middle != "20" || l.Most != "20" || strings.Contains(l.Points, "NaN") {
+	if l.Last != "20" || l.Middle != "20" || l.Most != "20" || strings.Contains(l.Curves[0].Points, "NaN") {
 		t.Errorf("the line of a steady crawl is %+v", l)
+	}
+	if want := [3]string{"20", "10", "0"}; l.Y != want || l.X[2] != "now" || !strings.HasSuffix(l.X[0], " ago") {
+		t.Errorf("the axes are labelled %q and %q", l.Y, l.X)
 	}
 	if first := p.samples[0]; first.at != start {
 		t.Errorf("it begins at %v, want %v", first.at, start)

@@ -113,9 +113,9 @@ type list struct {
 
 // shownColumns are the headings of the list of records, in their order.
 var shownColumns = []heading{
-	{Name: "url", Title: "Page"}, {Name: "verdict", Title: "Verdict"}, {Name: "resemblance", Title: "Resemblance", Class: "number wide"},
-	{Name: "words", Title: "Words", Class: "number"}, {Name: "status", Title: "Status", Class: "number"}, {Name: "size", Title: "Size", Class: "number wide"},
-	{Name: "depth", Title: "Depth", Class: "number wide"}, {Name: "fetched", Title: "Fetched", Class: "wide"},
+	{Name: "url", Title: "Page"}, {Name: "verdict", Title: "Verdict"}, {Name: "resemblance", Title: "Resemblance", Class: "number"},
+	{Name: "words", Title: "Words", Class: "number"}, {Name: "status", Title: "Status", Class: "number"}, {Name: "size", Title: "Size", Class: "number"},
+	{Name: "depth", Title: "Depth", Class: "number"}, {Name: "fetched", Title: "Fetched"},
 }
 
 // queryOf returns the query that the parameters of a list's address describe.

@@ -15,6 +15,7 @@ import (
 	"skink/dedup"
 	"skink/frontier"
 	"skink/internal/complete"
+	"skink/report/audit"
 	"skink/store"
 	"skink/store/badger"
 )
@@ -115,6 +116,7 @@ func compareAll(ctx context.Context, s store.Reader, tell func(float64)) (Alike,
 type unlike struct{}
 
 func (unlike) Steps() []Step                           { return nil }
+func (unlike) Nearly() *audit.Nearly                   { return nil }
 func (unlike) Near(float64, int) (above, below []Pair) { return nil, nil }
 
 // ofSystem returns the number of bytes of memory that the process has from the operating system.

@@ -156,6 +156,10 @@ func (v *View) routes() http.Handler {
 	mux.Handle("GET /audit", v.shown(v.auditPage))
 	mux.HandleFunc("POST /audit", v.remakeAudit)
 	mux.Handle("GET /audit/{name}", v.shown(v.findingPage))
+	if v.opt.Alike != nil {
+		mux.Handle("GET /audit/"+nearlyName, v.shown(v.nearlyPage))
+		mux.HandleFunc("POST /audit/"+nearlyName, v.findNearlyAgain)
+	}
 	mux.HandleFunc("GET /audit.csv/{name}", v.findingCSV)
 	mux.Handle("GET /similarity", v.shown(v.alikePage))
 	mux.HandleFunc("POST /similarity", v.likenAgain)
@@ -184,8 +188,9 @@ func (v *View) file(w http.ResponseWriter, kind, text, name string) {
 
 // A screen is the content of an HTML page of the view.
 type screen struct {
-	name    string // name of the template
-	title   string
+	name    string        // name of the template
+	title   string        // title in the view's own words; "": of is the title
+	of      string        // crawled text that follows the title, such as the title of a crawled page
 	again   time.Duration // time after which the browser reloads the page; 0 means never
 	live    string        // path from which the browser receives changes of the page; "" if the page does not change
 	Content any
@@ -229,11 +234,11 @@ func (v *View) write(w http.ResponseWriter, r *http.Request, status int, s *scre
 	err := v.pages.ExecuteTemplate(&content, s.name, s.Content)
 	if err == nil {
 		err = v.pages.ExecuteTemplate(&page, "layout", struct {
-			Title, Store, Here, Live string
-			Content                  template.HTML
-			Places                   []place
-			Progress                 progress
-		}{s.title, v.opt.Name, r.URL.Path, s.live, template.HTML(content.String()), places, read})
+			Title, Of, Store, Here, Live string
+			Content                      template.HTML
+			Places                       []place
+			Progress                     progress
+		}{s.title, s.of, v.opt.Name, r.URL.Path, s.live, template.HTML(content.String()), places, read})
 	}
 	if err != nil {
 		http.Error(w, fmt.Sprintf("show the page: %v", err), http.StatusInternalServerError)

@@ -1,5 +1,16 @@
-// The view works without this script. With it, the page "Now" updates its sections while a crawl runs.
+// The view works without this script. With it, the page "Now" updates its sections while a crawl
+// runs, and the keys n and p lead to the next and the previous difference of two texts.
 "use strict";
+
+const differences = [...document.querySelectorAll(".difference")];
+addEventListener("keydown", (event) => {
+  const step = { n: 1, p: -1 }[event.key];
+  if (!step || !differences.length || event.ctrlKey || event.altKey || event.metaKey || event.target.closest("input, select, textarea")) return;
+  const from = differences.indexOf(document.activeElement.closest(".difference"));
+  const to = differences[Math.min(Math.max(from + step, 0), differences.length - 1)];
+  to.focus({ preventScroll: true });
+  to.scrollIntoView({ block: "center" });
+});
 
 const page = document.querySelector("[data-live]");
 if (page) {
@@ -13,7 +24,7 @@ if (page) {
     }
   };
   source.onerror = () => {
-    state.textContent = "Nobody answers: the crawl has ended, or cannot be reached. What stands below is the last that is known.";
+    state.textContent = "The crawl does not answer. It has ended, or cannot be reached. The page shows its last known state.";
   };
   addEventListener("pagehide", () => source.close());
 }

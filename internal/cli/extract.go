@@ -153,6 +153,9 @@ func (f *extractFlags) options() extract.Options {
 }
 
 func (f *extractFlags) print(w io.Writer, name string, doc *extract.Document) error {
+	var words dedup.Text
+	words.Read([]byte(doc.Text))
+	doc.Words = words.Len() // the number that reports and the view show
 	if f.html {
 		guard := harmless.HTML(w)
 		return keepFirst(doc.WriteHTML(guard), guard.Flush())

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 
 	"skink/crawler"
+	"skink/dedup"
 	"skink/document"
 	"skink/extract"
 	"skink/internal/archive"
@@ -18,27 +19,41 @@ import (
 	"skink/warc"
 )
 
-// inArchive writes the HTML page of a record to w, with its main text marked. It reads the page
-// from the web archive of the crawl, and extracts the main text again. The result differs from the
-// stored text if the extractor has changed since the crawl.
-func inArchive(ctx context.Context, s store.Reader, r *store.Record, w io.Writer) error {
+// markedBy returns a function that writes the HTML page of a record with its main text marked.
+// Words are counted by rule, as in the record.
+func markedBy(rule dedup.Rule) func(context.Context, store.Reader, *store.Record, io.Writer) error {
+	return func(ctx context.Context, s store.Reader, r *store.Record, w io.Writer) error {
+		doc, err := inArchive(ctx, s, r)
+		if err != nil {
+			return err
+		}
+		var words dedup.Text
+		rule.Read(&words, doc.Text, r.Lang)
+		doc.Words = words.Len()
+		return doc.WriteHTML(w)
+	}
+}
+
+// inArchive reads the page of a record from the web archive of the crawl, and extracts the main text
+// again. The result differs from the stored text if the extractor has changed since the crawl.
+func inArchive(ctx context.Context, s store.Reader, r *store.Record) (*extract.Document, error) {
 	if r.Archive.File == "" {
-		return errors.New("the store has only the text of the page: crawl with --warc to keep whole pages")
+		return nil, errors.New("the store has only the text of the page: crawl with --warc to keep whole pages")
 	}
 	dirs, err := archive.Folders(ctx, s)
 	switch {
 	case err != nil:
-		return err
+		return nil, err
 	case len(dirs) == 0:
-		return fmt.Errorf("the page is in the archive file %s, but the store does not know the folder of that file", r.Archive.File)
+		return nil, fmt.Errorf("the page is in the archive file %s, but the store does not know the folder of that file", r.Archive.File)
 	}
 	f, err := openArchived(dirs, filepath.Base(r.Archive.File))
 	if err != nil {
-		return fmt.Errorf("read the page: %w", err)
+		return nil, fmt.Errorf("read the page: %w", err)
 	}
 	defer f.Close()
 	if _, err := f.Seek(r.Archive.Offset, io.SeekStart); err != nil {
-		return err
+		return nil, err
 	}
 	rec, err := warc.NewReader(io.LimitReader(f, r.Archive.Length)).Next()
 	var page *crawler.Page
@@ -47,17 +62,17 @@ func inArchive(ctx context.Context, s store.Reader, r *store.Record, w io.Writer
 	}
 	switch {
 	case err != nil:
-		return fmt.Errorf("read the page in the archive file %s: %w", r.Archive.File, err)
+		return nil, fmt.Errorf("read the page in the archive file %s: %w", r.Archive.File, err)
 	case page == nil || page.Item.URL != r.URL || len(page.Body) == 0:
-		return fmt.Errorf("the archive file %s does not contain the page", r.Archive.File)
+		return nil, fmt.Errorf("the archive file %s does not contain the page", r.Archive.File)
 	}
 	documents := document.NewReader(document.Options{})
 	defer documents.Close()
 	doc, err := documents.Parse(ctx, extract.Options{Page: true}, page.Body, page.Header.Get("Content-Type"))
 	if err != nil {
-		return fmt.Errorf("parse the page in the archive file %s: %w", r.Archive.File, err)
+		return nil, fmt.Errorf("parse the page in the archive file %s: %w", r.Archive.File, err)
 	}
-	return doc.WriteHTML(w)
+	return doc, nil
 }
 
 // openArchived opens the file called name in the first of dirs that has it. While a crawl writes

@@ -197,7 +197,16 @@ func nearly(ctx context.Context, s store.Reader, rule dedup.Rule) (*audit.Nearly
 	if err != nil {
 		return nil, err
 	}
+	return nearlyOf(alike, rule), nil
+}
+
+// nearlyOf returns the pages of a comparison that are almost duplicates by rule. The comparison must
+// include the similarity of rule.
+func nearlyOf(alike *complete.Alike, rule dedup.Rule) *audit.Nearly {
 	n := &audit.Nearly{From: alike.Least()}
+	if rule.Similarity <= n.From {
+		return n
+	}
 	for _, g := range alike.Below(rule.Similarity) {
 		group := audit.NearlyGroup{Leader: g.Leader}
 		for _, m := range g.Members {
@@ -205,7 +214,7 @@ func nearly(ctx context.Context, s store.Reader, rule dedup.Rule) (*audit.Nearly
 		}
 		n.Groups = append(n.Groups, group)
 	}
-	return n, nil
+	return n
 }
 
 // nearlyUpTo returns a function that finds the pages that are almost duplicates by rule. The

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/spf13/pflag"
 
@@ -10,6 +11,7 @@ import (
 	"skink/internal/complete"
 	"skink/internal/session"
 	"skink/report"
+	"skink/report/audit"
 	"skink/store"
 	"skink/view"
 )
@@ -86,18 +88,20 @@ func (f *viewFlags) run(ctx context.Context, con Console, args []string) error {
 // viewOf returns the options for showing a store in a browser at address. The argument rule is the
 // rule by which the store's pages were judged. The caller must still set the store.
 func viewOf(address string, rule dedup.Rule) view.Options {
-	return view.Options{Rule: rule, Address: address, Alike: alikeBy(rule), Nearly: nearlyUpTo(rule), Marked: inArchive}
+	return view.Options{Rule: rule, Address: address, Alike: alikeBy(rule), Nearly: nearlyUpTo(rule), Marked: markedBy(rule)}
 }
 
 // alikeBy returns a function that compares all pages of a store with each other by rule. The
 // function reports its progress, from 0 to 1, by calling tell.
 func alikeBy(rule dedup.Rule) func(context.Context, store.Reader, func(float64)) (view.Alike, error) {
 	return func(ctx context.Context, s store.Reader, tell func(float64)) (view.Alike, error) {
-		a, err := complete.FindAlike(ctx, s, complete.Options{Rule: rule, Keep: true, Sparing: true, Progress: tell}, complete.EachTwentieth(rule.Similarity)...)
+		similarities := append(complete.EachTwentieth(rule.Similarity), rule.Similarity)
+		slices.Sort(similarities)
+		a, err := complete.FindAlike(ctx, s, complete.Options{Rule: rule, Keep: true, Sparing: true, Progress: tell}, slices.Compact(similarities)...)
 		if err != nil {
 			return nil, err
 		}
-		found := &foundAlike{alike: a}
+		found := &foundAlike{alike: a, nearly: nearlyOf(a, rule)}
 		for _, step := range a.Curve() {
 			found.steps = append(found.steps, view.Step(step))
 		}
@@ -108,9 +112,12 @@ func alikeBy(rule dedup.Rule) func(context.Context, store.Reader, func(float64))
 // A foundAlike is the result of comparing all pages with each other, in the form in which package
 // view expects it.
 type foundAlike struct {
-	alike *complete.Alike
-	steps []view.Step
+	alike  *complete.Alike
+	steps  []view.Step
+	nearly *audit.Nearly
 }
+
+func (f *foundAlike) Nearly() *audit.Nearly { return f.nearly }
 
 func (f *foundAlike) Steps() []view.Step { return f.steps }
 

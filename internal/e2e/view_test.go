@@ -385,8 +385,8 @@ func (b *browser) reload(expression string) {
 	b.t.Fatalf("%s never came:\n%s", expression, b.eval("document.body.innerText"))
 }
 
-// look checks a page at two widths, light and dark: its content must fit, nothing in it may have
-// run, and it must be accessible.
+// look checks a page at three widths, light and dark: its content must fit, nothing in it may have
+// run, no column of a table may be hidden, and it must be accessible.
 func (b *browser) look(name string) {
 	b.t.Helper()
 	if got := b.eval("window.OWNED"); got != "undefined" {
@@ -398,10 +398,13 @@ func (b *browser) look(name string) {
 	for _, w := range []struct {
 		width, height int64
 		scheme        string
-	}{{1400, 1000, "light"}, {400, 800, "light"}, {1400, 1000, "dark"}} {
+	}{{1400, 1000, "light"}, {900, 1000, "dark"}, {400, 800, "light"}} {
 		b.do(chromedp.EmulateViewport(w.width, w.height), called(emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: w.scheme}}}))
 		if got := b.eval("document.documentElement.scrollWidth"); got != fmt.Sprint(w.width) {
 			b.t.Errorf("%s at %d: the page is %s wide", name, w.width, got)
+		}
+		if got := b.eval(`[...document.querySelectorAll(".scroll > table:not(.findings) :is(td, th)")].filter(e => getComputedStyle(e).display == "none").length`); got != "0" {
+			b.t.Errorf("%s at %d: %s cells are hidden", name, w.width, got)
 		}
 		b.barriers(fmt.Sprintf("%s at %d, %s", name, w.width, w.scheme))
 		if shots := os.Getenv("SKINK_SHOTS"); shots != "" {

@@ -1,0 +1,53 @@
+package view
+
+import (
+	"fmt"
+	"math"
+	"strings"
+)
+
+// A chart is the data for a line chart. Its two axes are labelled at both ends and in the middle,
+// and the vertical axis begins at 0.
+type chart struct {
+	Label  string // what the chart shows, for screen readers
+	Curves []curve
+	Y      [3]string // labels of the vertical axis, from top to bottom
+	X      [3]string // labels of the horizontal axis, from left to right
+	Unit   string    // what the horizontal axis measures; "": its labels say so
+	Mark   string    // position of a vertical line, from 0 to 600; "": there is none
+}
+
+// A curve is a line in a chart.
+type curve struct {
+	Name   string // what the values are, with their unit
+	Class  string // CSS class
+	Points string // points of an SVG polyline in an area of 600 by 100 units
+}
+
+// newCurve returns a curve through values at positions from 0 to 1. top is the value at the top of
+// the chart.
+func newCurve(name, class string, at, values []float64, top float64) curve {
+	var points strings.Builder
+	for i, v := range values {
+		if i > 0 {
+			points.WriteByte(' ')
+		}
+		fmt.Fprintf(&points, "%.1f,%.1f", 600*at[i], 100-100*v/top)
+	}
+	return curve{name, class, points.String()}
+}
+
+// roundUp returns a round number for the top of a chart, so that half of it is a round number, too.
+// The result is at least 1. It may be less than most by a hundredth, because rates are not exact.
+func roundUp(most float64) float64 {
+	if most <= 1 {
+		return 1
+	}
+	ten := math.Pow(10, math.Floor(math.Log10(most)))
+	for _, n := range []float64{1, 2, 3, 4, 6, 8} {
+		if 1.01*n*ten >= most {
+			return n * ten
+		}
+	}
+	return 10 * ten
+}

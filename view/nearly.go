@@ -1,0 +1,79 @@
+package view
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"skink/report/audit"
+)
+
+// # Pages that are almost duplicates
+//
+// The finding nearly needs a comparison of all pages. An audit of a large store therefore lacks it,
+// until a user opens the page of the finding. That page starts the comparison for the page
+// Similarity, unless there is one already, and then repeats the audit with its result. If a crawl
+// in this process writes to the store, only a form starts the comparison.
+
+// nearlyName is the name of the list and the finding of pages that are almost duplicates.
+const nearlyName = "nearly"
+
+// A nearlyView is the data for the page of the finding before it has rows.
+type nearlyView struct {
+	Form      string
+	Comparing bool
+	Done      int64 // percentage of the comparison that is done
+	Auditing  bool
+	Failed    string
+}
+
+// nearlyPage shows the finding nearly. If the last audit lacks it, nearlyPage starts its computation
+// and shows the progress.
+func (v *View) nearlyPage(ctx context.Context, r *http.Request) (*screen, error) {
+	audited, compared := v.auditing.now(), v.likening.now()
+	if a := audited.what; a != nil && !audited.making && a.List(nearlyName).Unknown == "" {
+		r.SetPathValue("name", nearlyName)
+		return v.findingPage(ctx, r)
+	}
+	n := &nearlyView{Form: v.form, Comparing: compared.making, Done: v.likened.Load(), Auditing: audited.making}
+	running := compared.making || audited.making
+	switch {
+	case running:
+	case compared.failed != nil:
+		n.Failed = compared.failed.Error()
+	case audited.failed != nil:
+		n.Failed = audited.failed.Error()
+	case v.opt.Crawl == nil || compared.what != nil:
+		v.beside.Go(v.findNearly)
+		running, n.Comparing, n.Auditing = true, compared.what == nil, compared.what != nil
+	}
+	again := time.Duration(0)
+	if running {
+		again = time.Second
+	}
+	return &screen{name: "nearly", title: "Similar pages that are not duplicates", again: again, Content: n}, nil
+}
+
+// findNearly compares all pages if there is no comparison yet, and then audits the store with the
+// pages that are almost duplicates. It returns when the audit has ended, or at once if the
+// comparison or an audit is running.
+func (v *View) findNearly() {
+	if v.likening.now().what == nil {
+		v.liken()
+	}
+	alike := v.likening.now().what
+	if alike == nil {
+		return
+	}
+	v.makeAudit("", func(context.Context) (*audit.Nearly, error) { return alike.Nearly(), nil })
+}
+
+// findNearlyAgain handles the form that starts the computation of the finding nearly.
+func (v *View) findNearlyAgain(w http.ResponseWriter, r *http.Request) {
+	if !v.authentic(r) {
+		http.Error(w, "this form has expired: reload the page, and press the button again", http.StatusForbidden)
+		return
+	}
+	v.beside.Go(v.findNearly)
+	http.Redirect(w, r, "/audit/"+nearlyName, http.StatusSeeOther)
+}
