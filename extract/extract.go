@@ -52,6 +52,7 @@ type Document struct {
 	Canonical    string // href of the first rel=canonical as written; "" if none
 	Base         string // <base href> as written; "" if none
 	Charset      string // WHATWG name of the encoding with which the page was decoded
+	MediaType    string // media type as which [Parse] read the page, see [MediaType]
 
 	NoIndex, NoFollow bool           // requests to every crawler in <meta name=robots>
 	Asks              map[string]Ask // requests to a single crawler, as in <meta name=googlebot>; the key is the crawler's name in lower case
@@ -247,10 +248,10 @@ func (o Options) Parse(body []byte, contentType string) (*Document, error) {
 	markup := isMarkup(media)
 	text, charset := decode(body, contentType, markup)
 	if !markup {
-		return plain(text, charset), nil
+		return plain(text, media, charset), nil
 	}
 
-	d := &Document{Charset: charset}
+	d := &Document{Charset: charset, MediaType: media}
 	root, bound := o.tree(text, media)
 	if root != nil {
 		o.read(goquery.NewDocumentFromNode(root), d)

@@ -2,7 +2,8 @@ package extract
 
 import (
 	"bytes"
-	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
@@ -10,19 +11,69 @@ import (
 
 // plain returns the Document of a plain text. Each line is a block. The Document has no title and
 // no links, because a URL in plain text is not a link.
-func plain(text []byte, charset string) *Document {
-	var w writer
-	w.pre = 1
-	w.write(string(text))
-	w.flush()
-	d := &Document{Charset: charset, Text: joinBlocks(&w, nil), Root: RootPlain, Sure: 1}
-	d.Text = strings.TrimSpace(d.Text)
+func plain(text []byte, media, charset string) *Document {
+	d := &Document{MediaType: media, Charset: charset, Text: plainText(text), Root: RootPlain, Sure: 1}
 	if d.Text == "" {
 		d.Root, d.Sure = RootNone, 0
 	}
 	d.Words = countWords(d.Text)
 	d.Lang = lang(d)
 	return d
+}
+
+// plainText returns the text that a writer would make of the lines of a <pre>: without empty lines,
+// white space at the ends of lines, and invisible characters. It copies runs of ASCII characters,
+// which a writer would have to divide into words.
+func plainText(text []byte) string {
+	out := make([]byte, 0, len(text))
+	line := 0                                                   // where the current line begins in out
+	pending := false                                            // a space comes before the next character of the line
+	space := func() bool { return len(out) > line && !pending } // reports whether white space is written at once
+	for i := 0; i < len(text); {
+		c := text[i]
+		switch {
+		case ' ' < c && c < 0x7f:
+			if pending {
+				out, pending = append(out, ' '), false
+			}
+			end := i + 1
+			for end < len(text) && (' ' <= text[end] && text[end] < 0x7f || text[end] == '\t') {
+				end++
+			}
+			out = append(out, text[i:end]...)
+			i = end
+			continue
+		case c == ' ' || c == '\t':
+			if space() {
+				out = append(out, c)
+			}
+		case c == '\n':
+			if out = bytes.TrimRight(out, " \t"); len(out) > line {
+				out = append(out, '\n')
+			}
+			line, pending = len(out), false
+		case c == '\r' || c == '\f' || c == '\v':
+			pending = len(out) > line
+		case c >= utf8.RuneSelf:
+			r, size := utf8.DecodeRune(text[i:])
+			i += size
+			switch {
+			case invisible(r):
+			case unicode.IsSpace(r):
+				if space() {
+					out = append(out, ' ')
+				}
+			default:
+				if pending {
+					out, pending = append(out, ' '), false
+				}
+				out = utf8.AppendRune(out, r)
+			}
+			continue
+		}
+		i++
+	}
+	return string(bytes.TrimRight(out, " \t\n"))
 }
 
 // strip fills d from a page that cannot be parsed into a tree. The main text then consists of all

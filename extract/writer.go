@@ -220,16 +220,15 @@ func invisible(r rune) bool {
 func countWords(text string) int {
 	words, inWord := 0, false
 	for i := 0; i < len(text); {
-		c := text[i]
-		if c < utf8.RuneSelf {
-			if c <= ' ' {
-				inWord = false
-			} else if !inWord {
-				inWord = true
+		for ; i < len(text) && text[i] < utf8.RuneSelf; i++ {
+			letter := text[i] > ' '
+			if letter && !inWord {
 				words++
 			}
-			i++
-			continue
+			inWord = letter
+		}
+		if i == len(text) {
+			break
 		}
 		r, size := utf8.DecodeRuneInString(text[i:])
 		switch {
