@@ -227,7 +227,7 @@ func (d *dedupRun) judge(ctx context.Context, s store.Store, name string, shared
 		return err
 	}
 	in.Documents = session.DocumentsOf(set, *d.memory)
-	pipeline, err := ingest.New(ctx, s, ingest.Options{Rule: rule, Markdown: set.Markdown, NoLinks: true, Shared: shared, Memory: *d.memory, Documents: in.Documents})
+	pipeline, err := ingest.New(ctx, s, ingest.Options{Rule: rule, Markdown: set.Markdown, NoLinks: true, Shared: shared, Temporary: d.store == "", Memory: *d.memory, Documents: in.Documents})
 	if err != nil {
 		return err
 	}
