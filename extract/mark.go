@@ -35,7 +35,7 @@ type placed struct {
 // well. The output has the words of the page in order, but not its layout.
 func (d *Document) WriteHTML(w io.Writer) error {
 	out := bufio.NewWriter(w)
-	fmt.Fprintf(out, markedHead, html.EscapeString(d.Title), html.EscapeString(d.Title), cmp.Or(RootWords(d.Root), "nothing: there is no text"), d.Words, d.Sure*100)
+	fmt.Fprintf(out, markedHead, html.EscapeString(d.Title), html.EscapeString(d.Title), cmp.Or(RootWords(d.Root), "nothing: there is no text"), d.Words(), d.Sure*100)
 	if d.page == nil {
 		fmt.Fprintf(out, "<p class=taken>%s</p>\n", strings.ReplaceAll(html.EscapeString(d.Text), "\n", "<br>\n"))
 	} else {

@@ -2,6 +2,7 @@ package extract
 
 import (
 	"bytes"
+	"strings"
 	"unicode"
 	"unicode/utf8"
 
@@ -16,64 +17,67 @@ func plain(text []byte, media, charset string) *Document {
 	if d.Text == "" {
 		d.Root, d.Sure = RootNone, 0
 	}
-	d.Words = countWords(d.Text)
 	d.Lang = lang(d)
 	return d
 }
 
 // plainText returns the text that a writer would make of the lines of a <pre>: without empty lines,
 // white space at the ends of lines, and invisible characters. It copies runs of ASCII characters,
-// which a writer would have to divide into words.
+// which a writer would divide into words.
 func plainText(text []byte) string {
-	out := make([]byte, 0, len(text))
-	line := 0                                                   // where the current line begins in out
-	pending := false                                            // a space comes before the next character of the line
-	space := func() bool { return len(out) > line && !pending } // reports whether white space is written at once
+	var out strings.Builder
+	out.Grow(len(text))
+	var space []byte // white space that is written if another character of the line follows
+	begun := false   // the line has a character
+	wraps := false   // one more space comes after space
+	write := func(b []byte) {
+		if !begun && out.Len() > 0 {
+			out.WriteByte('\n')
+		}
+		out.Write(space)
+		if wraps {
+			out.WriteByte(' ')
+		}
+		out.Write(b)
+		space, begun, wraps = space[:0], true, false
+	}
 	for i := 0; i < len(text); {
-		c := text[i]
+		start, c := i, text[i]
+		i++
 		switch {
 		case ' ' < c && c < 0x7f:
-			if pending {
-				out, pending = append(out, ' '), false
+			for i < len(text) && (' ' <= text[i] && text[i] < 0x7f || text[i] == '\t') {
+				i++
 			}
-			end := i + 1
-			for end < len(text) && (' ' <= text[end] && text[end] < 0x7f || text[end] == '\t') {
-				end++
-			}
-			out = append(out, text[i:end]...)
-			i = end
-			continue
+			run := text[start:i]
+			word := bytes.TrimRight(run, " \t")
+			write(word)
+			space = append(space, run[len(word):]...)
 		case c == ' ' || c == '\t':
-			if space() {
-				out = append(out, c)
+			if begun && !wraps {
+				space = append(space, c)
 			}
 		case c == '\n':
-			if out = bytes.TrimRight(out, " \t"); len(out) > line {
-				out = append(out, '\n')
-			}
-			line, pending = len(out), false
+			space, begun, wraps = space[:0], false, false
 		case c == '\r' || c == '\f' || c == '\v':
-			pending = len(out) > line
+			wraps = begun
 		case c >= utf8.RuneSelf:
-			r, size := utf8.DecodeRune(text[i:])
-			i += size
+			r, size := utf8.DecodeRune(text[start:])
+			i = start + size
 			switch {
 			case invisible(r):
 			case unicode.IsSpace(r):
-				if space() {
-					out = append(out, ' ')
+				if begun && !wraps {
+					space = append(space, ' ')
 				}
+			case r == utf8.RuneError:
+				write([]byte("\ufffd"))
 			default:
-				if pending {
-					out, pending = append(out, ' '), false
-				}
-				out = utf8.AppendRune(out, r)
+				write(text[start:i])
 			}
-			continue
 		}
-		i++
 	}
-	return string(bytes.TrimRight(out, " \t\n"))
+	return out.String()
 }
 
 // strip fills d from a page that cannot be parsed into a tree. The main text then consists of all

@@ -122,8 +122,8 @@ func (w *writer) space() {
 	}
 }
 
-// put appends text that has no white space. alone is true if the text is a character of a script
-// without spaces, see [language.StandsAlone].
+// put appends text that has no white space. The argument alone is true if the text is a character
+// of a script without spaces, see [language.StandsAlone].
 func (w *writer) put(s string, alone bool) {
 	if !w.open {
 		w.blocks = append(w.blocks, block{start: len(w.text), kind: w.kind, elem: w.elem})
@@ -186,8 +186,8 @@ func (w *writer) lineBreak() {
 	w.space()
 }
 
-// cell begins a table cell in a row that is one block: a tab separates its text from the cell
-// before.
+// cell begins a table cell in a row that is one block: a tab separates its text from the previous
+// cell.
 func (w *writer) cell() {
 	w.inWord = false
 	if w.open {
@@ -220,15 +220,16 @@ func invisible(r rune) bool {
 func countWords(text string) int {
 	words, inWord := 0, false
 	for i := 0; i < len(text); {
-		for ; i < len(text) && text[i] < utf8.RuneSelf; i++ {
-			letter := text[i] > ' '
-			if letter && !inWord {
+		c := text[i]
+		if c < utf8.RuneSelf {
+			if c <= ' ' {
+				inWord = false
+			} else if !inWord {
+				inWord = true
 				words++
 			}
-			inWord = letter
-		}
-		if i == len(text) {
-			break
+			i++
+			continue
 		}
 		r, size := utf8.DecodeRuneInString(text[i:])
 		switch {

@@ -17,7 +17,9 @@ var layouts = []string{
 // dateOf converts the date in a page's metadata to RFC 3339, with the time if the page gives one.
 // It returns "" if it cannot parse the date. A time without a zone counts as UTC.
 func dateOf(written string) string {
-	written = strings.TrimSpace(written)
+	if written = strings.TrimSpace(written); written == "" {
+		return ""
+	}
 	if day, err := time.Parse(time.DateOnly, written); err == nil {
 		return day.Format(time.DateOnly)
 	}
