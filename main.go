@@ -26,9 +26,9 @@
 // Data goes to standard output, everything else to standard error. The exit codes are:
 //
 //	  0  done
-//	  1  failed or interrupted
-//	  2  wrong usage
-//	  3  compare --check: no duplicates
+//	  1  the command failed or was interrupted
+//	  2  the command line has an error
+//	  3  compare --check: the pages are not duplicates
 //	  4  report --fail-on: a limit was exceeded
 //	141  the program that reads the output has ended
 //

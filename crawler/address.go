@@ -7,7 +7,7 @@ import "net/netip"
 // A machine may serve a thousand host names, and the delay of each name does not protect the
 // machine. So Options.PerIP limits the requests in flight to one address as soon as two hosts are
 // known to share it. If a host is due while its address is busy, it waits, and uses no connection
-// meanwhile.
+// in the meantime.
 //
 // A name may have several addresses. [wire.Transport.Lookup] returns the one that represents all of
 // them. There is no limit for loopback, which is this machine or a test.
@@ -17,13 +17,13 @@ import "net/netip"
 type address struct {
 	key     netip.Addr
 	hosts   int     // number of hosts known to have this address
-	open    int     // number of requests to the address that have begun and not ended
+	open    int     // number of requests to the address that are in flight
 	waiting []*host // hosts that are due but must wait until a request to the address ends, in order of arrival
 	crowded bool    // many hosts share the address, so connections to it are closed after each answer
 }
 
-// full reports whether most requests to the address are in flight, which is the limit; 0 means no
-// limit. The limit applies only if several hosts share the address.
+// full reports whether as many requests to the address are in flight as most allows. If most is 0,
+// or if only one host has the address, there is no limit, and full returns false.
 func (a *address) full(most int) bool {
 	return a != nil && most > 0 && a.hosts > 1 && a.open >= most
 }
@@ -90,7 +90,7 @@ func (s *schedule) vacate(a *address) {
 		h := a.waiting[0]
 		a.waiting = a.waiting[1:]
 		if !h.parked {
-			continue // the host is no longer waiting
+			continue // the host no longer waits in this queue
 		}
 		s.offer(h)
 		if h.spot.Queue() == s.ready[h.pace()] && len(h.urls) > 0 {

@@ -14,7 +14,7 @@ type Advisor interface {
 	// Clean returns a URL without the query parameters that never change a page, such as
 	// utm_source.
 	Clean(url string) string
-	// Look returns whether a URL should be fetched now. If not, the advice names the rule that
+	// Look reports whether a URL should be fetched now. If not, the advice names the rule that
 	// postpones it.
 	Look(ctx context.Context, url string, now time.Time) (learn.Advice, error)
 	// HandOver is called before this worker releases its claim on a host. It stores the rules

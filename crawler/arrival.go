@@ -14,14 +14,14 @@ import (
 //
 // A turn is the fetch of one URL, see turn.go. fetchTurn looks up the address of the turn's host,
 // gets its robots.txt, and fetches the URL. The result is an arrival, which a worker passes to
-// hand. hand gives the page to the handler, and ends the turn. They report to the schedule by four
-// calls, in this order: locate, admit, fetched and done.
+// hand. hand gives the page to the handler, and ends the turn. They report to the schedule through
+// four calls, in this order: locate, admit, fetched and done.
 
 // An arrival is the result of fetching one URL.
 type arrival struct {
 	turn   *turn
 	page   *Page
-	asked  bool        // the URL was requested; otherwise, page only has the reason why it was not
+	asked  bool        // the URL was requested; if false, page contains only the reason why it was not
 	bodies *wire.Share // memory reserved for the body; must be released
 }
 
@@ -122,8 +122,8 @@ func (c *Crawl) keepRaw(page *Page) {
 	}
 }
 
-// hand passes an arrival to the handler, and ends its turn. If a browser must render the page
-// first, hand uses start to run this in another goroutine, and returns at once.
+// hand passes an arrival to the handler, and ends the fetch of its URL. If a browser must render
+// the page first, hand uses start to run this in another goroutine, and returns at once.
 func (c *Crawl) hand(ctx context.Context, a *arrival, start func(func() error)) error {
 	when := c.drawn(a.page)
 	a.page.MayRender = when == RenderAuto

@@ -62,7 +62,7 @@ const (
 	jitterShare   = 0.25 // largest share by which a back-off is made longer or shorter
 	longestRetry  = frontier.MostBlocked
 	mostBusy      = 6
-	patience      = 10 * time.Minute // longer than a restart of a server
+	patience      = 10 * time.Minute // longer than the restart of a server takes
 )
 
 // failed counts a transient problem of a request that started at began, and sets the back-off of
@@ -142,7 +142,7 @@ func (s *standing) tooBusy(page *Page, counted bool) (why string) {
 	if page.Status != 0 {
 		said = "status " + strconv.Itoa(page.Status)
 	}
-	return fmt.Sprintf("too busy to answer %d times in a row (%s)", s.refused, said)
+	return fmt.Sprintf("the server was too busy to answer %d requests in a row (%s)", s.refused, said)
 }
 
 func (s *standing) jittered(d time.Duration) time.Duration {

@@ -52,7 +52,7 @@ const (
 	quick pace = iota
 	slow
 	failing
-	paces // number of classes
+	paces // number of paces
 )
 
 // slowAnswer is the longest time in which a quick host answers. A quarter of the connections is
@@ -60,18 +60,19 @@ const (
 // answers per second, about as many as one processor can process.
 const slowAnswer = 2 * time.Second
 
-// shares has for each pace how many quarters of the connections its hosts may use, together with
-// the hosts of slower paces. The hosts of a pace may always use at least one connection.
+// shares contains for each pace the number of quarters of the connections that its hosts may use,
+// together with the hosts of slower paces. The hosts of a pace may always use at least one
+// connection.
 var shares = [paces]int{quick: 4, slow: 3, failing: 1}
 
 // A capacity counts the turns (URLs being fetched or processed), and compares their number with the
 // limits of a crawl.
 type capacity struct {
-	connections int        // largest value of begun
-	ahead       int        // while arrived has at least this value, no turn begins
+	connections int        // largest number of turns under way
+	ahead       int        // no fetch begins while arrived has at least this value
 	begun       int        // number of turns that have begun and not ended
-	arrived     int        // number of these turns whose page waits for a worker or is being processed
-	asking      [paces]int // number of these turns whose request has not ended, by the pace of the host
+	arrived     int        // number of turns whose page waits for a worker or is being processed
+	asking      [paces]int // number of turns whose request has not ended, by the pace of the host
 }
 
 func newCapacity(opt *Options) capacity {
@@ -100,10 +101,10 @@ func (c *capacity) begin(of pace) {
 	c.asking[of]++
 }
 
-// room returns how many turns may be under way in this worker because of Options.MaxPages and
-// MaxBytes. Each of several workers has an equal share of the pages that remain, rounded up. So the
-// workers together may exceed MaxPages by one page each, plus pages of other workers that are not
-// counted yet.
+// room returns the number of URLs that this worker may fetch and process at once without exceeding
+// Options.MaxPages and MaxBytes. Each of several workers has an equal share of the pages that
+// remain, rounded up. So the workers together may exceed MaxPages by one page each, plus pages of
+// other workers that are not counted yet.
 func (s *schedule) room() int {
 	switch {
 	case s.hasAllBytes():

@@ -15,8 +15,8 @@ import (
 	"skink/frontier"
 )
 
-// crowd adds n hosts to a world, whose names begin with name, and returns a function that reports
-// whether a URL belongs to one of them.
+// crowd adds n hosts to the world, and gives them names that begin with name. It returns a function
+// that reports whether a URL belongs to one of these hosts.
 func (w *world) crowd(name string, n, urlsEach int) (theirs func(url string) bool) {
 	for h := range n {
 		w.discover(urls(fmt.Sprintf("%s%d.test", name, h), urlsEach)...)
@@ -24,7 +24,7 @@ func (w *world) crowd(name string, n, urlsEach int) (theirs func(url string) boo
 	return func(url string) bool { return strings.HasPrefix(frontier.HostOf(url), name) }
 }
 
-// between counts the pages of a host that were requested from one time to another.
+// between returns the number of pages of a host that were requested between two times.
 func (w *world) between(host string, from, to time.Duration) (n int) {
 	for _, at := range w.at(host) {
 		if at >= from.Seconds() && at < to.Seconds() {
@@ -237,7 +237,7 @@ func TestCapacity(t *testing.T) {
 	}
 }
 
-// If a wrong clock recorded a time one year ahead, the host is not blocked for a year.
+// A time that lies one year ahead, recorded by a wrong clock, does not block a host for a year.
 func TestScheduleBlockedByAWrongClock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld("http://a.test/")

@@ -64,10 +64,10 @@ const (
 	claimTime   = 30 * time.Second      // time for which a claim is valid unless it is renewed
 	keepResting = 5 * time.Second       // longer than the delay of nearly all hosts
 	pollOthers  = time.Second           // shorter than frontier.Present
-	shareSlack  = 8                     // a worker may exceed its share by a part of 1/shareSlack
+	shareSlack  = 8                     // 1/shareSlack is the fraction of its share by which a worker may exceed the share
 	mostHeld    = 1 << 13               // number of hosts claimed at the same time; at one page per second each, more than a machine can process
 	mostClaimed = 1 << 10               // number of hosts claimed in one call
-	claimEvery  = 20 * time.Millisecond // shortest interval between two calls while turns can begin
+	claimEvery  = 20 * time.Millisecond // shortest interval between two calls while URLs can be fetched
 	shareEvery  = pollOthers / 4        // shortest interval between two calls while the schedule has its full share
 )
 
@@ -78,8 +78,8 @@ const returnedAtOnce = 64
 // requests in this crawl.
 const never = 100 * 365 * 24 * time.Hour
 
-// claims has the hosts that this schedule has claimed in the frontier, and the frontier's report on
-// all other hosts.
+// claims records the hosts that this schedule has claimed in the frontier, and the frontier's
+// report on all other hosts.
 type claims struct {
 	worker  string         // name of this worker, under which it claims hosts
 	held    map[*host]bool // the claimed hosts
@@ -98,7 +98,7 @@ type unheld struct {
 	workers int       // number of workers that share the hosts, including this one; 0: not yet known
 }
 
-// vacant returns how many more hosts this schedule may claim.
+// vacant returns the number of further hosts that this schedule may claim.
 func (c *claims) vacant() int {
 	most := mostHeld
 	if c.share > 0 {
@@ -107,8 +107,9 @@ func (c *claims) vacant() int {
 	return max(most-len(c.held), 0)
 }
 
-// wanted returns whether to ask the frontier for hosts now, and for how many. If busy is true,
-// turns can begin on hosts that are claimed already, and the frontier is asked less often.
+// wanted reports whether to ask the frontier for hosts now, and returns the number of hosts to ask
+// for. If busy is true, URLs can be fetched from hosts that are claimed already, and the frontier
+// is asked less often.
 func (c *claims) wanted(busy bool, now time.Time) (n int, ask bool) {
 	if !c.next.IsZero() && !c.next.After(now) {
 		c.stale = true
@@ -123,7 +124,7 @@ func (c *claims) wanted(busy bool, now time.Time) (n int, ask bool) {
 		least = claimEvery
 	case c.stale && n > 0:
 		least = 0
-	case c.stale && c.share > 0: // the share may have grown
+	case c.stale && c.share > 0: // the worker's share may have grown
 		least = shareEvery
 	}
 	return n, now.Sub(c.asked) >= least
@@ -133,7 +134,7 @@ func (c *claims) wanted(busy bool, now time.Time) (n int, ask bool) {
 // and no unclaimed host has URLs to fetch.
 func (c *claims) nothingLeft() bool { return !c.stale && c.others == 0 && c.waiting == 0 }
 
-// askAgain returns how long to wait before the frontier should be asked again.
+// askAgain returns the time to wait before the frontier should be asked again.
 func (c *claims) askAgain(now time.Time) time.Duration {
 	at := c.asked.Add(pollOthers)
 	if !c.next.IsZero() && c.next.Before(at) && c.vacant() > 0 {
@@ -150,7 +151,7 @@ func (c *claims) othersDue(now time.Time) bool {
 }
 
 // surplus returns the hosts that this schedule has claimed beyond its share. It prefers hosts
-// without turns under way.
+// without fetches under way.
 func (c *claims) surplus() []*host {
 	if c.share == 0 || len(c.held) <= c.share+c.share/shareSlack {
 		return nil
@@ -218,7 +219,7 @@ func (s *schedule) granted(grant frontier.Grant) {
 // hold adds a claimed host to the schedule.
 func (s *schedule) hold(held frontier.Held) {
 	h := s.host(held.Claim.Host)
-	h.claim, h.urls = held.Claim, nil // URLs that were taken under a lost claim are taken again
+	h.claim, h.urls = held.Claim, nil // URLs taken from the frontier under a lost claim must be taken again
 	h.supply, h.depth, h.leaving = sure, held.Host.Depth, false
 	h.inherit(held.Host.Rest)
 	s.claims.held[h] = true
@@ -276,7 +277,7 @@ func (s *schedule) giveBack(hosts ...returning) action {
 					}
 				}
 				if err := s.front.Return(ctx, r.claim, r.rest); err != nil && !errors.Is(err, frontier.ErrLost) {
-					return fmt.Errorf("return host: %w", err)
+					return fmt.Errorf("release host: %w", err)
 				}
 				return nil
 			})

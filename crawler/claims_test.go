@@ -54,9 +54,9 @@ func apart(t *testing.T, w *world, host string, delay time.Duration) {
 	}
 }
 
-// If two schedules share a frontier, the delay of every host is kept, whichever schedule sends the
-// requests. All URLs of all hosts are fetched, none of them twice. Both schedules end, even if one
-// of them has nothing to fetch.
+// If two schedules share a frontier, the delay of every host is respected, whichever schedule sends
+// the requests. All URLs of all hosts are fetched, none of them twice. Both schedules end, even if
+// one of them has nothing to fetch.
 func TestClaimsOfTwoCrawls(t *testing.T) {
 	for _, c := range []struct {
 		name        string
@@ -101,7 +101,7 @@ func TestClaimsOfTwoCrawls(t *testing.T) {
 	}
 }
 
-// Two crawls end although hopeless hosts have pending URLs.
+// Two crawls end although hosts that never answered have pending URLs.
 func TestClaimsOfHopelessHosts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld()
@@ -142,7 +142,7 @@ var errCut = errors.New("no connection")
 
 func (f *faulty) Renew(ctx context.Context, claims []frontier.Claim, ttl time.Duration) ([]frontier.Claim, error) {
 	if f.cut.Load() {
-		<-ctx.Done() // a process that is stopped by SIGSTOP does not notice either that its claims have expired
+		<-ctx.Done() // a process stopped by SIGSTOP does not notice the expiry of its claims either
 		return nil, ctx.Err()
 	}
 	return f.Frontier.Renew(ctx, claims, ttl)
@@ -156,7 +156,7 @@ func (f *faulty) Return(ctx context.Context, c frontier.Claim, rest frontier.Res
 }
 
 // When the claims of a dead worker have expired, another worker fetches the URLs of its hosts. It
-// keeps the delays that were recorded when the dead worker claimed them.
+// respects the delays that were recorded when the dead worker claimed them.
 func TestClaimsOfADeadWorker(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld()

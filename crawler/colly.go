@@ -59,7 +59,7 @@ func newCollector(t http.RoundTripper) *colly.Collector {
 	c.IgnoreRobotsTxt = true        // see robots_cache.go
 	c.ParseHTTPErrorResponse = true // an error status is an answer too
 	c.MaxBodySize = 0               // package wire limits the body
-	c.SetRequestTimeout(0)          // package wire limits the time
+	c.SetRequestTimeout(0)          // package wire limits the time of a request
 	c.DisableCookies()
 	c.SetRedirectHandler(func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse })
 	c.WithTransport(t)

@@ -32,9 +32,9 @@ import (
 
 const (
 	wallHops   = 5        // number of redirects that are followed to see whether they lead back to the page
-	wallRounds = 2        // how often a page is requested again after its redirects led back to it
-	wallMisses = 20       // number of redirects of a host that did not lead back, after which no more are followed
-	wallLimit  = 64 << 10 // number of bytes that are read of the body of a page to which such a redirect leads
+	wallRounds = 2        // number of times that a page is requested again because its redirects led back to it
+	wallMisses = 20       // after this number of redirects that did not lead back to their page, no more redirects of a host are followed
+	wallLimit  = 64 << 10 // number of bytes read from the body of a page to which such a redirect leads
 )
 
 // A cookieStore holds the cookies of a crawl. A nil *cookieStore has no cookies.
@@ -47,7 +47,7 @@ type cookieStore struct {
 	set    map[string]KeptCookie // guarded by mu: the cookies that hosts have set, by host, domain, path and name
 }
 
-// A KeptCookie is a cookie that a host set, for a later run.
+// A KeptCookie is a cookie that a host set and that is kept for a later run.
 type KeptCookie struct {
 	URL    string    `json:"url"`    // URL of the answer that set the cookie
 	Cookie string    `json:"cookie"` // the value of Set-Cookie; secret

@@ -18,7 +18,7 @@ type cookieSite struct {
 	name   string
 	answer func(w http.ResponseWriter, r *http.Request, with func() bool) // with reports whether the request has the cookie
 	pages  int                                                            // number of pages that a crawl with cookies finds
-	asked  int                                                            // largest number of requests of a crawl with cookies
+	asked  int                                                            // number of requests that a crawl with cookies makes at most
 }
 
 // hasCookie reports whether a request has a cookie with a value.
@@ -29,8 +29,8 @@ func hasCookie(r *http.Request, name, value string) bool {
 
 const linkedPages = `<title>page</title><a href=/1><a href=/2><a href=/3>`
 
-// Pages behind a cookie are found if the crawl keeps cookies, and not otherwise. Redirects that
-// lead to other pages stay redirects.
+// Pages behind a cookie are found only if the crawl keeps cookies. Redirects that lead to other
+// pages stay redirects.
 func TestCookieWalls(t *testing.T) {
 	for _, site := range []cookieSite{
 		{"a redirect to the same URL", func(w http.ResponseWriter, r *http.Request, with func() bool) {
@@ -113,7 +113,7 @@ func TestCookieWalls(t *testing.T) {
 				if pages != want {
 					t.Errorf("cookies %v: %d pages, want %d", cookies, pages, want)
 				}
-				if asked > site.asked+1 { // one more for robots.txt
+				if asked > site.asked+1 { // one request more than before, for robots.txt
 					t.Errorf("cookies %v: %d requests, at most %d are needed", cookies, asked, site.asked)
 				}
 			}

@@ -24,8 +24,8 @@ import (
 // Only a reader of the page can find out that a browser must render it. So the handler returns
 // [ErrRender] before it has written anything. A browser then renders the page from the answer that
 // was fetched, and the handler gets the page once more, with [Page.Drawing]. Nothing is fetched
-// twice. Nothing is written to the frontier either: if the crawl is killed meanwhile, the URL is
-// still pending.
+// twice. Nothing is written to the frontier either: if the crawl is killed in the meantime, the URL
+// is still pending.
 //
 // While a page is rendered, it occupies no worker, and does not count as a request to its host. But
 // a host gets no more requests while as many of its pages are being rendered as the browser has
@@ -43,9 +43,9 @@ import (
 
 // Values of Options.Render, which select the pages that a browser renders before they are read.
 const (
-	RenderOff    = "off"    // no pages
+	RenderOff    = "off"    // render no pages
 	RenderAuto   = "auto"   // pages for which the handler returns ErrRender
-	RenderAlways = "always" // all HTML pages
+	RenderAlways = "always" // render all HTML pages
 )
 
 // ErrRender is the error of a [Handler] that asks for a page to be rendered by a browser. The
@@ -59,7 +59,7 @@ type drawer interface {
 	Close()
 }
 
-// renders returns which pages of a host are rendered: RenderOff, RenderAuto or RenderAlways.
+// renders returns the value of Render for a host: RenderOff, RenderAuto or RenderAlways.
 func (o *Options) renders(host string) string {
 	return cmp.Or(o.Hosts.For(host).Render, o.Render, RenderOff)
 }
@@ -115,7 +115,7 @@ func (c *Crawl) draw(ctx context.Context, a *arrival, start func(func() error)) 
 // errRefused means that the browser requested a URL that a page must not load.
 var errRefused = errors.New("a page must not request this URL")
 
-// part answers a request of the browser while it renders a page.
+// part answers a request that the browser makes while it renders a page.
 func (c *Crawl) part(ctx context.Context, page *Page, r render.Request) (render.Answer, error) {
 	base, err := frontier.NewBase(page.Item.URL, "")
 	if err != nil {
@@ -253,14 +253,14 @@ func (s *schedule) borrow(ctx context.Context, name, origin string, delay time.D
 	return s.watchAside(ctx, h, number), giveBack, nil
 }
 
-// watchAside returns a context for a request for a file of a rendered page. With this context, the
-// schedule learns when the request was sent, because the delay of the host counts from then.
+// watchAside returns a context for a request for a file of a rendered page. The context tells the
+// schedule when the request was sent, because the delay of the host begins then.
 func (s *schedule) watchAside(ctx context.Context, h *host, number int) context.Context {
 	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
 		WroteRequest: func(httptrace.WroteRequestInfo) {
 			s.mu.Lock()
 			defer s.mu.Unlock()
-			if h.asked.Before(time.Now()) { // no later request is planned
+			if h.asked.Before(time.Now()) { // no later request of the host is planned
 				h.sent(number)
 				s.offer(h)
 				s.changed()
@@ -282,7 +282,7 @@ func (s *schedule) watchAside(ctx context.Context, h *host, number int) context.
 const partsFor = 10 * time.Minute
 
 // A partCache caches the answers to requests that rendered pages make, such as scripts. If several
-// pages request one file at the same time, it is fetched once.
+// pages request one file at the same time, the cache fetches it only once.
 type partCache struct {
 	mu   sync.Mutex
 	kept *lru.Cache[string, part]   // guarded by mu

@@ -78,7 +78,7 @@ func (p *painter) Draw(ctx context.Context, page render.Page, fetch render.Fetch
 	return &render.Drawing{HTML: []byte("drawn")}, nil
 }
 
-// draws crawls a world whose pages a painter renders.
+// draws crawls the world with p as the browser that renders its pages.
 func (w *drawnWorld) draws(p *painter, change func(*Options)) *Crawl {
 	opt := Options{Parallel: 8, PerHost: 1, Timeout: time.Minute, Grace: time.Second, UserAgent: "skink", Render: RenderAuto, Bodies: 1 << 20}
 	if change != nil {
@@ -97,8 +97,8 @@ func (w *drawnWorld) draws(p *painter, change func(*Options)) *Crawl {
 	return c
 }
 
-// Requests of rendered pages and of other pages together keep the delay of each host, and its limit
-// of requests at the same time. A file that several pages request is fetched once.
+// Requests for rendered pages and for other pages together respect the delay of each host and the
+// limit on its simultaneous requests. A file that several pages request is fetched once.
 func TestDrawIsPolite(t *testing.T) {
 	for _, perHost := range []int{1, 3} {
 		synctest.Test(t, func(t *testing.T) {
@@ -198,7 +198,8 @@ func TestDrawHoldsNobody(t *testing.T) {
 	})
 }
 
-// The handler gets a page that cannot be rendered in its original form, with the reason.
+// If a page cannot be rendered, the handler gets it in its original form, with the reason for the
+// failure.
 func TestDrawFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &drawnWorld{world: newWorld("http://a.test/")}

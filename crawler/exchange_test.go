@@ -26,7 +26,7 @@ import (
 	"skink/frontier"
 )
 
-// A fakeServer is a server for HTTP/2 or HTTP/1.1 that behaves as no honest server does.
+// A fakeServer is a server for HTTP/2 or HTTP/1.1 that can break the protocol or flood the client.
 type fakeServer struct {
 	listener net.Listener
 	roots    *x509.CertPool
@@ -53,7 +53,7 @@ func (s *fakeServer) requests() map[string]int {
 // serveFake starts a server that calls serve with each connection after the TLS handshake.
 func serveFake(t testing.TB, protocol string, serve func(*fakeServer, *tls.Conn)) *fakeServer {
 	t.Helper()
-	model := httptest.NewTLSServer(http.NotFoundHandler()) // only its certificate is used
+	model := httptest.NewTLSServer(http.NotFoundHandler()) // only the certificate of this server is used
 	defer model.Close()
 	s := &fakeServer{roots: x509.NewCertPool(), asked: map[string]int{}}
 	s.roots.AddCert(model.Certificate())
@@ -341,8 +341,8 @@ func TestFloods(t *testing.T) {
 	}
 }
 
-// Honest answers do not count as floods, however they are divided into frames, at the same time or
-// one after the other on one connection.
+// Ordinary answers do not count as floods, however they are divided into frames, and whether they
+// arrive at the same time or one after the other on one connection.
 func TestNoFlood(t *testing.T) {
 	chunks := map[string]int{"/large": 16 << 10, "/lines": 40, "/words": 10}
 	sizes := map[string]int{"/large": 10 << 20, "/lines": 256 << 10, "/words": 100 << 10}
@@ -417,7 +417,7 @@ func TestCrawlOfLargePages(t *testing.T) {
 		return []int64{quick, others}
 	}
 	opt := Defaults()
-	opt.Bodies = 2 * 2 * size // two bodies in each of the two rooms
+	opt.Bodies = 2 * 2 * size // room for two bodies of quick hosts and for two of slow hosts, which have separate memory
 	opt.Parallel = 1
 	for h := range hosts {
 		name := string(rune('a'+h)) + ".localhost" + host[len("127.0.0.1"):]

@@ -25,7 +25,7 @@ type fetcher struct {
 
 	pageHeader   http.Header // header of requests for pages; never changed
 	robotsHeader http.Header // header of requests for robots.txt; never changed
-	fileHeader   http.Header // header of requests for requisites, and of those that the browser makes for a page; never changed
+	fileHeader   http.Header // header of requests for requisites, and of requests that the browser makes for a page; never changed
 
 	mayAsk  func(ctx context.Context, url string) bool // reports whether robots.txt allows a URL; nil: all URLs are allowed
 	logins  logins
@@ -50,7 +50,7 @@ func newFetcher(opt Options) (*fetcher, error) {
 	}
 	if folders != nil {
 		exchange.Folders = folders
-		exchange.Idle = opt.Parallel // folders have no delay
+		exchange.Idle = opt.Parallel // folders on disk have no delay
 	}
 	cookies, err := newCookieStore(&opt)
 	if err != nil {

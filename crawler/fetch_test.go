@@ -145,7 +145,7 @@ func TestFetchStatus(t *testing.T) {
 		{status: 203, body: "ok"}, // Colly alone would treat this status and all below as errors
 		{status: 204},
 		{status: 205},
-		{status: 206, body: "k", problem: ProblemStatus, detail: "206 Partial Content"}, // the request was not for a part
+		{status: 206, body: "k", problem: ProblemStatus, detail: "206 Partial Content"}, // the request did not ask for a part
 		{status: 300, body: "a or b", problem: ProblemStatus, detail: "300 Multiple Choices"},
 		{status: 304, problem: ProblemStatus, detail: "304 Not Modified"},
 		{status: 404, body: "gone", problem: ProblemStatus, detail: "404 Not Found"},
@@ -178,7 +178,7 @@ func TestFetchRedirect(t *testing.T) {
 		hops     int
 		want     string // "HOST" stands for the host of the server
 		problem  Problem
-		detail   string // part of the detail
+		detail   string // text that the detail must contain
 	}{
 		{name: "absolute", status: 301, location: "http://example.com/b#c", want: "http://example.com/b"},
 		{name: "relative", status: 302, location: "../c?d", want: "http://HOST/c?d"},
@@ -281,8 +281,8 @@ func reset(answer string) func(net.Conn, string) {
 	}
 }
 
-// endless returns a function that writes first, and then rest again and again until the client
-// closes the connection.
+// endless returns a function that writes first once, and then repeats rest until the client closes
+// the connection.
 func endless(first, rest string) func(net.Conn, string) {
 	return func(conn net.Conn, _ string) {
 		_ = conn.SetDeadline(time.Now().Add(10 * time.Second))
@@ -333,7 +333,7 @@ func TestFetchUnreachable(t *testing.T) {
 
 func port(address string) string { return address[strings.LastIndexByte(address, ':')+1:] }
 
-// TestFetchExactURL fetches URLs that Colly or net/url would write in another way.
+// TestFetchExactURL fetches URLs that Colly or net/url would write differently.
 func TestFetchExactURL(t *testing.T) {
 	lines := make(chan string, 1)
 	host := serveRaw(t, func(conn net.Conn, line string) {
@@ -379,7 +379,7 @@ func TestFetchTimeout(t *testing.T) {
 	tests := []struct {
 		name   string
 		answer func(net.Conn, string)
-		after  time.Duration // the timeout; long if the head of the answer must arrive before, even on a busy machine
+		after  time.Duration // timeout; long if the head of the answer must arrive before it even on a busy machine
 		status int
 		body   string
 	}{
@@ -578,7 +578,7 @@ func TestFetchRobots(t *testing.T) {
 			_, _ = io.WriteString(w, "User-agent: *")
 		}
 	})
-	f := testFetcher(t, func(o *Options) { o.MaxSize = 10 }, host) // MaxSize is only for pages
+	f := testFetcher(t, func(o *Options) { o.MaxSize = 10 }, host) // MaxSize applies only to pages
 	tests := []struct {
 		path   string
 		status int

@@ -14,24 +14,24 @@ type host struct {
 
 	name    string
 	claim   frontier.Claim  // the claim on the host; zero: this worker has not claimed it, and it gets no requests
-	urls    []frontier.Item // URLs that were taken from the frontier, and are not being fetched yet
+	urls    []frontier.Item // URLs taken from the frontier that are not being fetched yet
 	supply  supply          // whether the frontier has more URLs of the host
 	taking  bool            // URLs are being taken from the frontier
 	depth   int             // depth of the next URL; an estimate while urls is empty
-	leaving bool            // no more turns begin, because the host will be returned to the frontier
+	leaving bool            // no more fetches begin, because the host will be returned to the frontier
 	away    bool            // the host is not available in this run (such as a missing folder), so it gets no requests
 	limited bool            // the crawl has reached Options.MaxPages, and only requisites are still fetched
 	first   bool            // the host comes before others, because its robots.txt was just requested
 
 	turns    int // number of turns (URLs being fetched or processed) that have begun and not ended
-	open     int // number of turns whose request has not ended
-	unsent   int // number of turns whose request was not sent yet
+	open     int // number of turns (URLs being fetched or processed) whose request has not ended
+	unsent   int // number of turns (URLs being fetched or processed) whose request has not been sent yet
 	requests int // number of requests started so far
-	robots   int // number of requests for robots.txt that have started, plus number of those that have ended
+	robots   int // number of requests for robots.txt that have started, plus the number of those that have ended
 
-	drawing    int // number of turns whose page a browser is rendering
-	asides     int // number of requests of rendered pages that wait or are under way
-	asidesOpen int // number of requests of rendered pages that are under way
+	drawing    int // number of the host's pages that a browser is rendering
+	asides     int // number of requests made for rendered pages that are waiting or under way
+	asidesOpen int // number of requests made for rendered pages that are under way
 
 	located bool     // the host's name was looked up in the DNS
 	at      *address // state of the host's IP address; nil if the address is unknown or not needed
@@ -51,9 +51,9 @@ const (
 	urgent               // the frontier has requisites, which come before the URLs in memory
 )
 
-// due returns when the next URL of the host may be fetched. It returns the zero time if the host
-// may have no URLs. In that case the frontier should be asked at once, which costs the host nothing
-// and may show that the crawl is over.
+// due returns the time from which the next URL of the host may be fetched. It returns the zero time
+// if the host may have no URLs. In that case the frontier should be asked at once, which costs the
+// host nothing and may show that the crawl is over.
 func (h *host) due() time.Time {
 	if len(h.urls) == 0 && h.supply < sure {
 		return time.Time{}
@@ -64,7 +64,8 @@ func (h *host) due() time.Time {
 // held reports whether this worker has claimed the host.
 func (h *host) held() bool { return h.claim != frontier.Claim{} }
 
-// askable reports whether a turn of the host may begin as soon as its delay has passed.
+// askable reports whether the fetch of another URL of the host may begin as soon as its delay has
+// passed.
 func (h *host) askable() bool {
 	switch {
 	case !h.held(), h.away, h.alone != "", h.leaving, h.taking:
@@ -99,8 +100,8 @@ func (h *host) needsRequisites() bool {
 	return len(h.urls) == 0 && h.supply > dry
 }
 
-// mustTake reports whether to take URLs from the frontier before the next turn, because no URLs are
-// in memory, or because requisites should come before the URLs in memory. If many URLs are in
+// mustTake reports whether to take URLs from the frontier before the next fetch, because no URLs
+// are in memory, or because requisites should come before the URLs in memory. If many URLs are in
 // memory, requisites wait until some of these were fetched, so that their number stays bounded.
 func (h *host) mustTake() bool {
 	return len(h.urls) == 0 || h.supply == urgent && h.urls[0].Kind != frontier.Requisite && (len(h.urls) < 2*takeBatch || h.onlyRequisites())

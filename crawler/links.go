@@ -29,7 +29,7 @@ type Leads struct {
 	Targets []Target
 
 	from frontier.Item
-	opt  *Options // nil: links are ignored; Scope nil: no link is followed
+	opt  *Options // links are ignored if this is nil; no link is followed if opt.Scope is nil
 }
 
 // A Target is the URL that a link leads to.
@@ -41,7 +41,7 @@ type Target struct {
 // Links holds the links of a document as they are written in the document.
 type Links struct {
 	Base  string                  // href of the document's <base>; "": none
-	Hrefs iter.Seq2[string, bool] // hrefs in document order, each with true if it has rel=nofollow; nil: none
+	Hrefs iter.Seq2[string, bool] // hrefs in document order, each with a value that is true if the link has rel=nofollow; nil: none
 	Files iter.Seq[string]        // URLs of the document's pictures, scripts and style sheets, which are not followed as links; nil: none
 
 	NoFollow bool // the page asks crawlers not to follow its links; ignored if Options.IgnoreNoFollow is set
@@ -147,7 +147,7 @@ type use int
 
 const (
 	followed use = iota // add the URL to Items or to Beyond
-	told                // only record the URL in Targets
+	told                // only list the URL in Targets
 	asset               // record the URL of a picture, script or style sheet, and perhaps fetch it for the archive or check that it exists
 )
 

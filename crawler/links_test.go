@@ -90,7 +90,7 @@ func TestManyLinks(t *testing.T) {
 	same(t, "links", len(leads.Items), MaxLinks/2)
 }
 
-// TestManyHosts checks hosts with links to very many hosts.
+// TestManyHosts checks that the hosts of very many items are found, each of them once.
 func TestManyHosts(t *testing.T) {
 	leads := Leads{Items: make([]frontier.Item, 100_000)}
 	for i := range leads.Items {
@@ -180,8 +180,8 @@ func TestTargets(t *testing.T) {
 	}
 }
 
-// TestRequire checks which files of a page become requisites, and that the steps from a page to a
-// requisite are limited.
+// TestRequire checks which files of a page become requisites, and that the number of steps from a
+// page to a requisite is limited.
 func TestRequire(t *testing.T) {
 	opt := Options{Requisites: true, CheckAssets: true, Scope: newScope(t, ScopeHost, nil, []string{`\.mp4$`}, "http://a.test/"), Folders: []folder.Site{{Host: "disk.localhost", Dir: "/disk"}}}
 	files := []string{"/a.css?utm_source=x", "http://cdn.test/b.css", "/a.css?utm_source=x", "/big.mp4", "http://disk.localhost/c.css", "http://[", "data:,x", "/linked.png"}

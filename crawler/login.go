@@ -36,8 +36,8 @@ import (
 // login page. If the login page has an https URL, they are sent only with https.
 
 const (
-	loginHops  = 10      // number of requests for the login page with its redirects, and the same for submitting the form
-	loginLimit = 1 << 20 // bytes that are read of an answer
+	loginHops  = 10      // largest number of requests for the login page and its redirects, and again for submitting the form
+	loginLimit = 1 << 20 // number of bytes read from an answer
 	mostLosses = 3       // number of logins in a row that did not help, after which the crawl does not log in again
 )
 
@@ -60,7 +60,7 @@ type session struct {
 	mu     sync.Mutex // locked during a login
 	times  int        // guarded by mu: number of successful logins
 	losses int        // guarded by mu: number of logins in a row after which the same page was refused again
-	err    error      // guarded by mu: error of the first login, which is then not repeated
+	err    error      // guarded by mu: error of the first login; after an error, no other login is tried
 }
 
 func (l *logins) of(login *access.Login) *session {
@@ -218,7 +218,7 @@ func checkLogin(l *access.Login, x *wire.Exchange, at string) error {
 	if ok {
 		return nil
 	}
-	return &LoginError{l.Page, fmt.Sprintf("want %s, got %s at %s: correct the fields or the check", want, statusText(x.Status), withoutQuery(at))}
+	return &LoginError{l.Page, fmt.Sprintf("the check expects %s, but the answer was %s at %s: correct the fields or the check", want, statusText(x.Status), withoutQuery(at))}
 }
 
 // loginExchange makes a request of a login, and follows redirects within the host with GET

@@ -15,7 +15,7 @@ import (
 
 // A memberSite is a site with a login form. Its sessions end after some pages.
 type memberSite struct {
-	lasts int // number of pages that a session shows; 0: any number
+	lasts int // number of pages that a session shows before it ends; 0: no limit
 
 	mu      sync.Mutex
 	session int // guarded by mu: number of the last login; 0: none
@@ -164,11 +164,11 @@ func TestLoginCheck(t *testing.T) {
 		{"by URL", func(h *access.Host) { h.Login.Check = "/welcome" }, ""},
 		{"by status", func(h *access.Host) { h.Login.Check = "200" }, ""},
 		{"by the form", func(h *access.Host) { h.Login.Check = "" }, ""},
-		{"another text", func(h *access.Host) { h.Login.Check = "Good morning" }, `want a page with "Good morning", got 200 OK at http://HOST/welcome`},
-		{"another URL", func(h *access.Host) { h.Login.Check = "/members" }, "want the URL /members"},
-		{"another status", func(h *access.Host) { h.Login.Check = "204" }, "want status 204, got 200 OK"},
-		{"a wrong password", func(h *access.Host) { h.Login.Fields["password"] = "secret-wrong" }, "want a page with"},
-		{"a wrong password, by the form", func(h *access.Host) { h.Login.Fields["password"], h.Login.Check = "secret-wrong", "" }, "want a page without the form"},
+		{"another text", func(h *access.Host) { h.Login.Check = "Good morning" }, `the check expects a page with "Good morning", but the answer was 200 OK at http://HOST/welcome`},
+		{"another URL", func(h *access.Host) { h.Login.Check = "/members" }, "the check expects the URL /members"},
+		{"another status", func(h *access.Host) { h.Login.Check = "204" }, "the check expects status 204, but the answer was 200 OK"},
+		{"a wrong password", func(h *access.Host) { h.Login.Fields["password"] = "secret-wrong" }, "the check expects a page with"},
+		{"a wrong password, by the form", func(h *access.Host) { h.Login.Fields["password"], h.Login.Check = "secret-wrong", "" }, "the check expects a page without the form"},
 		{"a field that is missing", func(h *access.Host) { h.Login.Fields["email"] = "secret-mail" }, "the page has no form with the fields email, password, user; it has csrf, how, password, q, remember, user"},
 		{"a page that is refused", func(h *access.Host) { h.Login.Page = strings.Replace(h.Login.Page, "/login", "/never", 1) }, "the page answers with 403 Forbidden: correct its URL"},
 	} {
@@ -205,8 +205,8 @@ func TestLoginElsewhere(t *testing.T) {
 	}
 }
 
-// A logout link is not requested in other ways either: not as a file of a page that is checked, not
-// as a page of another host that is checked, and not as the target of a redirect.
+// A logout link is not requested in any other way either: as a checked file of a page, as a checked
+// page of another host, or as the target of a redirect.
 func TestLogoutUnasked(t *testing.T) {
 	var mu sync.Mutex
 	var asked []string

@@ -22,18 +22,18 @@ type Options struct {
 	Worker      string        // name under which hosts are claimed; "": a unique name
 	Parallel    int           // number of pages processed at the same time
 	Connections int           // number of URLs that are fetched or processed at the same time, most of which wait for an answer; 0: 1024
-	PerHost     int           // number of requests at the same time to one host, after its first answer
-	PerIP       int           // number of requests at the same time to one IP address that several hosts share, except loopback; 0: no limit
+	PerHost     int           // largest number of simultaneous requests to one host, after its first answer
+	PerIP       int           // largest number of simultaneous requests to one IP address that several hosts share, except loopback; 0: no limit
 	Delay       time.Duration // minimum time between the starts of two requests to one host; 0: no delay, even if the host answers slowly
 	MaxDelay    time.Duration // longest delay that robots.txt or slow answers can cause; 0: no limit
 	Timeout     time.Duration // longest time for a request, from the DNS look-up to the last byte of the answer
 	MaxSize     int64         // number of bytes after which a decoded body is cut
 	Bodies      int64         // largest number of bytes of all bodies in memory; further answers wait; 0: 64 MiB
-	Retries     int           // how often a URL is tried again after a temporary problem
-	Grace       time.Duration // how long requests under way may continue after the crawl is stopped
+	Retries     int           // number of times that a URL is tried again after temporary problems
+	Grace       time.Duration // time for which requests under way may continue after the crawl is stopped
 	UserAgent   string        // value of the User-Agent header; its product token selects the rules in robots.txt
 
-	Render       string             // which pages a browser renders: RenderOff, RenderAuto or RenderAlways
+	Render       string             // selects the pages that a browser renders: RenderOff, RenderAuto or RenderAlways
 	IgnoreRobots bool               // ignore robots.txt
 	AllowHosts   []string           // hosts (name, or name:port) that may have private addresses
 	AllowNets    []netip.Prefix     // private addresses that may be connected to
@@ -48,7 +48,7 @@ type Options struct {
 	Away         []string           // hosts that get no requests; their URLs stay pending
 	Hidden       []string           // files and folders that are not served as part of Folders, because the crawl itself writes them
 
-	Scope          *Scope                                         // which links are followed; nil: no links
+	Scope          *Scope                                         // decides which links are followed; nil: none are
 	MaxDepth       int                                            // number of links from a seed up to which links are followed; 0: no limit
 	IgnoreNoFollow bool                                           // follow the links of pages that ask crawlers not to
 	ObeyNoFollow   bool                                           // do not follow links with rel=nofollow
@@ -86,8 +86,8 @@ type Spent = frontier.Spent
 // is never exceeded.
 type Budget Spent
 
-// allows reports whether another request may start. The argument s has the pages and bytes fetched
-// so far, and open is the number of requests in flight.
+// allows reports whether another request may start. The argument s counts the pages and bytes
+// fetched so far, and open is the number of requests in flight.
 func (b Budget) allows(s Spent, open int) bool {
 	return (b.Pages <= 0 || s.Pages+int64(open) < b.Pages) && (b.Bytes <= 0 || s.Bytes < b.Bytes)
 }

@@ -16,7 +16,7 @@ import (
 // is not an error of the crawl.
 type Page struct {
 	Item      frontier.Item
-	Claim     frontier.Claim // claim on the page's host under which it was fetched
+	Claim     frontier.Claim // the claim on the page's host that the worker had when it fetched the page
 	FetchedAt time.Time
 	Took      time.Duration // time from the request to the last byte of the body, not counting the time in which the crawl waited for memory
 	Status    int           // HTTP status; 0: there was no answer
@@ -35,11 +35,11 @@ type Page struct {
 	Hidden  bool   // the robots.txt of the host allows this crawler to fetch the page, but not Googlebot
 
 	Sitemaps []string // canonical URLs of the host's sitemaps, set only if the page is a seed and the home page of its host
-	Listed   *Listed  // counts of the URLs that the page lists; nil if it is not a sitemap
+	Listed   *Listed  // counts of the URLs that the page lists; nil if the page is not a sitemap
 
 	MayRender bool            // a browser can render the page, so the handler may return ErrRender
-	Drawing   *render.Drawing // the page as a browser rendered it; nil if it was not rendered
-	DrawError string          // why the browser failed to render the page; "" if it did not fail
+	Drawing   *render.Drawing // the page as a browser rendered it; nil if the page was not rendered
+	DrawError string          // why the browser failed to render the page; "" if there was no failure
 
 	Problem Problem // "": there is none
 	Detail  string  // description of the problem for the user

@@ -202,12 +202,12 @@ func TestSchedulePerIP(t *testing.T) {
 		same(t, "URLs", len(w.ended), 140)
 		same(t, "at once to the shared address", open()[shared], 3)
 		same(t, "at once to the other", open()[alone], 8)
-		same(t, "took", time.Since(w.start), 34*time.Second) // 100 URLs, 3 at the same time
+		same(t, "took", time.Since(w.start), 34*time.Second) // 100 URLs, with three requests at the same time
 	})
 }
 
-// perAddress returns a function that returns the largest number of requests at the same time to
-// each address.
+// perAddress returns a function that returns the largest number of simultaneous requests to each
+// address.
 func perAddress(w *world) func() map[netip.Addr]int {
 	return func() map[netip.Addr]int {
 		// Requests last a second and start at whole seconds.
@@ -292,15 +292,15 @@ func TestScheduleMaxBytes(t *testing.T) {
 		if err := c.Run(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if got := c.Fetched(); got < 10_000 || got > 10_000+4*1000 { // answers in flight are kept
+		if got := c.Fetched(); got < 10_000 || got > 10_000+4*1000 { // the crawl keeps answers that arrive after the limit was reached
 			t.Errorf("%d bytes were fetched", got)
 		}
 		same(t, "pending", w.pending(t), 100-c.Fetched()/1000)
 	})
 }
 
-// Hosts without URLs are removed from memory, and this causes no requests before the delay has
-// passed.
+// Hosts without URLs are removed from memory. If such a host gets a URL again, its request still
+// waits for the delay.
 func TestScheduleForgetsHosts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const hosts = 3 * firstSweep

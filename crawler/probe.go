@@ -19,7 +19,7 @@ import (
 const probing frontier.ItemKind = 255
 
 // probe asks the handler whether it needs the answer to a URL that cannot exist on the host of a
-// turn. It returns this URL, or "".
+// turn (the fetch of one URL). It returns this URL, or "".
 func (c *Crawl) probe(ctx context.Context, t *turn) (string, error) {
 	p, ok := c.handler.(Prober)
 	if !ok || c.opt.Learned == nil || c.opt.Scope == nil || t.host.folder || t.item.Kind != frontier.Page && t.item.Kind != probing {
@@ -33,7 +33,7 @@ func (c *Crawl) probe(ctx context.Context, t *turn) (string, error) {
 }
 
 // probed passes the answer to a URL that cannot exist to the handler. The handler may put pages of
-// the host back into the frontier, so the outcome has the host.
+// the host back into the frontier, so the outcome contains the host.
 func (c *Crawl) probed(ctx context.Context, a *arrival) (outcome, error) {
 	o := outcome{depth: a.turn.item.Depth, hosts: []string{a.turn.host.name}}
 	err := c.handler.(Prober).Probed(ctx, a.page)

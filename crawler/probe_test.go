@@ -9,7 +9,7 @@ import (
 	"skink/crawler/learn"
 )
 
-// A doubter is a handler that asks for one URL that cannot exist, once, and keeps the result.
+// A doubter is a handler that asks once for a URL that cannot exist, and keeps the result.
 type doubter struct {
 	*world
 	doubted bool
@@ -72,7 +72,7 @@ func TestProbe(t *testing.T) {
 				at := w.at("a.test")
 				same(t, "requests", len(at), c.asked)
 				for i := range at {
-					if i > 0 && at[i]-at[i-1] < 0.999999 { // a second, less a rounding error
+					if i > 0 && at[i]-at[i-1] < 0.999999 { // one second, minus a rounding error
 						t.Errorf("asked at %v", at)
 					}
 				}

@@ -32,11 +32,11 @@ const (
 	ProblemEncoding  Problem = "content encoding"   // the body cannot be decoded
 	ProblemSize      Problem = "too large"          // the body is over Options.MaxSize
 	ProblemRedirects Problem = "too many redirects" // the URL is the end of more than MaxHops redirects in a row
-	ProblemLocation  Problem = "bad redirect"       // a redirect without a target, or to a URL that is not http
+	ProblemLocation  Problem = "bad redirect"       // a redirect has no target, or its target is not an http or https URL
 	ProblemRobots    Problem = "robots.txt"         // robots.txt does not allow the URL
 	ProblemUnrobots  Problem = "robots.txt unreachable"
 	ProblemStatus    Problem = "status"          // an error status; stored as "status 404"
-	ProblemSitemap   Problem = "no sitemap"      // the URL was listed as a sitemap, but is none
+	ProblemSitemap   Problem = "no sitemap"      // the URL was listed as a sitemap, but its answer is not one
 	ProblemLater     Problem = "postponed"       // not fetched because of a learned rule, see Detail
 	ProblemSoft      Problem = learn.SoftProblem // a page that the host also returns for URLs that do not exist
 	ProblemEmpty     Problem = "empty"           // the answer has no text, but earlier answers of the URL had some

@@ -15,8 +15,8 @@ type proxyPicker struct {
 	env func(*url.URL) (*url.URL, error)
 
 	mu   sync.Mutex
-	next int            // guarded by mu: index of the proxy for the next new host, before the modulo
-	at   map[string]int // guarded by mu: index of the proxy of each known host, before the modulo
+	next int            // guarded by mu: index of the proxy for the next new host, modulo the number of proxies
+	at   map[string]int // guarded by mu: index of the proxy of each known host, modulo the number of proxies
 }
 
 // newProxyPicker returns the picker of a crawl, or nil if every host is reached directly.

@@ -159,8 +159,8 @@ func TestProxies(t *testing.T) {
 	}
 }
 
-// The error shows whether a password was wrong, a proxy is down or a site is down, and never has
-// the password. If a proxy fails, a host uses the next one from then on.
+// The error shows whether a password was wrong, a proxy is down or a site is down, and never
+// contains the password. If a proxy fails, a host uses the next one from then on.
 func TestProxyFails(t *testing.T) {
 	site := serve(t, func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, "a page") })
 	good, bad := startProxy(t, serveHTTPProxy), startProxy(t, serveHTTPProxy)

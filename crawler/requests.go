@@ -8,8 +8,8 @@ import (
 	"skink/crawler/wire"
 )
 
-// watch returns a context for the requests of a turn (the fetch of one URL). With this context, the
-// schedule learns when a request was sent and when its answer began.
+// watch returns a context for the requests of a turn (the fetch of one URL). The context tells the
+// schedule when a request was sent and when its answer began.
 //
 // A DNS look-up, connecting and the TLS handshake can take longer than the delay of the host. If
 // the delay counted from the beginning of the turn, the next request would follow at once on the
@@ -43,8 +43,8 @@ func (s *schedule) robotsBegin(name string) {
 	s.askAside(s.host(name), time.Now())
 }
 
-// robotsEnd records that a request for robots.txt has ended, whether the host answered, and how
-// long the request took.
+// robotsEnd records that a request for robots.txt has ended, whether the host answered, and the
+// duration of the request.
 func (s *schedule) robotsEnd(name string, answered bool, took time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -65,7 +65,8 @@ func (c *Crawl) requisite(t *turn) *Page {
 	return nil
 }
 
-// requisitesSpent reports whether the budget for requisites of a turn's host is spent.
+// requisitesSpent reports whether the host of a turn (the fetch of one URL) has spent its budget
+// for requisites.
 func (s *schedule) requisitesSpent(t *turn) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -17,7 +17,8 @@ import (
 // engines, see [Page.Hidden].
 const searchEngine = "Googlebot"
 
-// permit returns whether robots.txt allows the URL of a turn. It fails only if ctx ends.
+// permit returns the permission that robots.txt gives for the URL of a turn (the fetch of one URL).
+// It fails only if ctx ends.
 //
 // The cache would keep a failure for ten minutes. But the URL is tried again after the back-off of
 // its host. If robots.txt were not requested again then, a short outage would use up all tries of a

@@ -84,7 +84,7 @@ type robotsCache struct {
 	mostRules int
 
 	mu     sync.Mutex               // guards the fields below and all entries
-	hosts  map[string]*list.Element // by origin
+	hosts  map[string]*list.Element // entries of the list by origin
 	recent *list.List               // list of *robotsEntry, the most recently used first
 	rules  int                      // number of rules in all entries
 }
@@ -93,7 +93,7 @@ type robotsCache struct {
 type robotsEntry struct {
 	origin  string
 	until   time.Time     // when rules or err expire; zero: not fetched yet
-	rules   *robots.Rules // nil if err is set
+	rules   *robots.Rules // rules of the robots.txt; nil if err is set
 	err     error         // why the rules are unknown
 	copied  time.Time     // when the robots.txt with these rules was fetched; zero if the rules are not from a file
 	pending chan struct{} // closed when the fetch under way ends; nil if no fetch is under way

@@ -14,7 +14,7 @@ import (
 func TestRobotsFor(t *testing.T) {
 	const deny = "user-agent: *\ndisallow: /\n"
 	tests := []struct {
-		name    string // section of RFC 9309 and what the case shows
+		name    string // section of RFC 9309, and a description of the case
 		status  int
 		body    string
 		err     error
@@ -89,11 +89,12 @@ func newRobotsSite() (*robotsSite, *robotsCache) {
 	return s, newRobotsCache(s.fetch, s.now)
 }
 
-// TestRobotsCacheLifetime checks step by step how long the rules of a host are used.
+// TestRobotsCacheLifetime checks step by step when the rules of a host are used, fetched again or
+// dropped.
 func TestRobotsCacheLifetime(t *testing.T) {
 	const denyX, denyY = "user-agent: *\ndisallow: /x\n", "user-agent: *\ndisallow: /y\n"
 	type step struct {
-		after  time.Duration // time since the step before
+		after  time.Duration // time since the previous step
 		status int
 		body   string
 		want   string // result for /x: "allowed", "denied" or "unreachable"
@@ -273,7 +274,7 @@ func TestRobotsCacheLeaderGivesUp(t *testing.T) {
 			_, err := cache.get(leader, "https://example.com/leader")
 			led <- err
 		}()
-		synctest.Wait() // until the leader fetches
+		synctest.Wait() // wait until the leader is fetching the file
 		followed := make(chan error, 10)
 		for range cap(followed) {
 			go func() {
@@ -281,7 +282,7 @@ func TestRobotsCacheLeaderGivesUp(t *testing.T) {
 				followed <- err
 			}()
 		}
-		synctest.Wait() // until the others wait for the leader
+		synctest.Wait() // wait until the other calls wait for the leader
 		giveUp()
 		if err := <-led; !errors.Is(err, context.Canceled) {
 			t.Errorf("leader: %v, want %v", err, context.Canceled)
@@ -297,7 +298,7 @@ func TestRobotsCacheLeaderGivesUp(t *testing.T) {
 	})
 }
 
-// A call that waits can be cancelled at once, and the fetch continues.
+// A waiting call can be cancelled at once, while the fetch continues.
 func TestRobotsCacheFollowerGivesUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cache := newRobotsCache(func(context.Context, string) (int, []byte, error) {

@@ -22,7 +22,7 @@ import (
 func TestHostHeaders(t *testing.T) {
 	const secret = "sesame"
 	var mu sync.Mutex
-	got := map[string]http.Header{} // by server and path
+	got := map[string]http.Header{} // request headers by server and path
 	serve := func(name string, then http.HandlerFunc) http.HandlerFunc {
 		return func(w http.ResponseWriter, r *http.Request) {
 			mu.Lock()

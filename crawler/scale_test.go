@@ -65,8 +65,8 @@ func TestFrontierScale(t *testing.T) {
 	if h.tooSoon > 0 && os.Getenv("SKINK_FRONTIER") != "" { // a busy machine delays some requests; TestScheduleDelay checks the delay exactly
 		t.Error("some came too soon")
 	}
-	// All URLs of a claimed host in memory are fetched before the schedule claims another host
-	// instead.
+	// All URLs of a claimed host that are in memory are fetched before the schedule replaces the
+	// host with another.
 	if want := min(hosts, int(fetches)*mostHeld/takenMost); len(h.last) < want {
 		t.Errorf("%d hosts were asked, want %d: all are due at once", len(h.last), want)
 	}
@@ -116,7 +116,8 @@ func (s *schedule) taken() (n int) {
 	return n
 }
 
-// A scaleHandler answers and ends URLs, and stops the crawl after a number of URLs.
+// A scaleHandler answers requests, records the URLs as finished, and stops the crawl after a number
+// of URLs.
 type scaleHandler struct {
 	s     store.Store
 	most  int64
@@ -134,8 +135,8 @@ func (h *scaleHandler) fetch(_ context.Context, it frontier.Item) *Page {
 	host := frontier.HostOf(it.URL)
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	// The schedule's time for a request is a moment before this call, and the moment differs from
-	// request to request.
+	// The schedule records the time of a request a moment before this call, and the difference
+	// varies from request to request.
 	if last, ok := h.last[host]; ok && now.Sub(last) < h.delay/2 {
 		h.tooSoon++
 	}

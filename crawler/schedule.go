@@ -67,18 +67,18 @@ type schedule struct {
 	opt   *Options
 	pages func() int64 // returns the number of pages in the store
 
-	mu        sync.Mutex                    // guards the fields below, all hosts, and all turns
+	mu        sync.Mutex                    // guards the fields below, all hosts, and all turns (fetches of URLs)
 	hosts     map[string]*host              // all hosts in memory, whether they are claimed or not
 	sweepAt   int                           // number of hosts at which sweep removes idle hosts
-	claims    claims                        // which hosts are claimed
+	claims    claims                        // knows the hosts that are claimed
 	addresses map[netip.Addr]*address       // the known IP addresses of hosts
 	resting   *priority.Queue[*host]        // hosts that must wait, by the time at which they are due
 	ready     [paces]*priority.Queue[*host] // hosts that may get a request now, by pace
-	capacity  capacity                      // limits the turns under way
+	capacity  capacity                      // limits the number of URLs that are being fetched or processed
 	bytes     int64                         // total size of the bodies fetched
 	demanding map[string]time.Duration      // the Crawl-delay of hosts that ask for more than MaxDelay
 	wake      chan struct{}                 // closed and replaced by a new channel when something has changed
-	paused    bool                          // no turn begins
+	paused    bool                          // while this is set, no fetch begins
 	limited   bool                          // MaxPages is reached: only requisites are fetched
 }
 
@@ -160,14 +160,16 @@ func (s *schedule) offer(h *host) {
 	}
 }
 
-// changed wakes the goroutine that waits in next, because a turn may be able to begin now.
+// changed wakes the goroutine that waits in next, because it may now be possible to begin a turn
+// (the fetch of one URL).
 func (s *schedule) changed() {
 	close(s.wake)
 	s.wake = make(chan struct{})
 }
 
-// next waits for a URL that may be fetched now, and begins its turn. It returns errFinished or
-// errLimit when the crawl is over, and fails if ctx ends. Only one goroutine may call it.
+// next waits for a URL that may be fetched now, and begins its turn (the fetch of the URL). It
+// returns errFinished or errLimit when the crawl is over, and fails if ctx ends. Only one goroutine
+// may call it.
 func (s *schedule) next(ctx context.Context) (*turn, error) {
 	for {
 		if err := ctx.Err(); err != nil {
@@ -187,8 +189,8 @@ func (s *schedule) next(ctx context.Context) (*turn, error) {
 // claims hosts, returns hosts, takes URLs from the frontier, or waits.
 type action func(context.Context) error
 
-// step begins a turn if a host is due. Otherwise it returns the action that next must do first, or
-// errFinished or errLimit.
+// step begins a turn (the fetch of one URL) if a host is due. Otherwise it returns the action that
+// next must do first, or errFinished or errLimit.
 func (s *schedule) step() (*turn, action, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -224,7 +226,7 @@ func (s *schedule) step() (*turn, action, error) {
 			h.supply, h.taking = dry, true // if URLs are found during the call, found sets supply again
 			takes = append(takes, taking{h, h.claim, min(max(takenMost/len(s.claims.held), 1), takeBatch)})
 			s.offer(h)
-		case len(takes) > 0: // take URLs before a turn begins
+		case len(takes) > 0: // take URLs from the frontier before a fetch begins
 			return nil, s.take(takes), nil
 		case len(h.urls) > 0:
 			return s.begin(h, now), nil, nil
@@ -252,7 +254,7 @@ func (s *schedule) step() (*turn, action, error) {
 	return nil, s.wait(most), nil
 }
 
-// goingBack removes hosts that must be returned to the frontier from the claimed hosts, and returns
+// goingBack removes from the claimed hosts those that must be returned to the frontier, and returns
 // them. It checks only the hosts that were marked by doubt.
 func (s *schedule) goingBack(now time.Time) (back []returning) {
 	for h := range s.claims.doubted {
@@ -281,15 +283,15 @@ func (s *schedule) firstReady(room int) *host {
 	return first
 }
 
-// wait returns an action that waits until the schedule changes, but at most for the time most,
-// unless most is 0.
+// wait returns an action that waits until the schedule changes, or until the duration most has
+// passed. If most is 0, there is no time limit.
 func (s *schedule) wait(most time.Duration) action {
 	wake := s.wake
 	return func(ctx context.Context) error { return sleep(ctx, wake, most) }
 }
 
-// sleep waits until wake is closed, but at most for the time most, unless most is 0. It fails if
-// ctx ends.
+// sleep waits until wake is closed, or until the duration most has passed. If most is 0, there is
+// no time limit. It fails if ctx ends.
 func sleep(ctx context.Context, wake <-chan struct{}, most time.Duration) error {
 	var timer <-chan time.Time
 	if most > 0 {
@@ -332,8 +334,8 @@ func (s *schedule) take(all []taking) action {
 	}
 }
 
-// addTaken adds URLs from the frontier to their host, unless the claim on the host was lost
-// meanwhile.
+// addTaken adds URLs from the frontier to their host, unless the claim on the host was lost in the
+// meantime.
 func (s *schedule) addTaken(t taking, urls []frontier.Item, lost bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -349,7 +351,7 @@ func (s *schedule) addTaken(t taking, urls []frontier.Item, lost bool) {
 	case len(urls) > 0:
 		h.supply = max(h.supply, maybe)
 		if urls[len(urls)-1].Kind == frontier.Requisite {
-			h.supply = urgent // there may be more of them
+			h.supply = urgent // the frontier may have more requisites
 		}
 	}
 	h.urls = append(h.urls, urls...)

@@ -36,7 +36,7 @@ type world struct {
 	start time.Time
 
 	mu    sync.Mutex
-	asked []request        // guarded by mu: all requests in order, including robots.txt, with the times of their beginning
+	asked []request        // guarded by mu: all requests in order, including robots.txt, with the times at which they began
 	sent  []request        // guarded by mu: the same requests with the times at which they were sent
 	times map[string]int   // guarded by mu: number of requests for each URL
 	open  map[string]int   // guarded by mu: number of requests in flight, by host
@@ -241,9 +241,9 @@ func same[T any](t *testing.T, what string, got, want T) {
 	}
 }
 
-// The delay between the starts of two requests to a host is always kept, including requests for
-// robots.txt. It does not matter how long answers take, how many connections are allowed, and how
-// many pages wait for a slow robots.txt.
+// The delay between the starts of two requests to a host is always respected, including requests
+// for robots.txt. It does not depend on how long answers take, how many connections are allowed, or
+// how many pages wait for a slow robots.txt.
 func TestScheduleDelay(t *testing.T) {
 	for seed := range uint64(20) {
 		synctest.Test(t, func(t *testing.T) {
@@ -530,8 +530,8 @@ func TestScheduleCountsOutagesOnce(t *testing.T) {
 		if err := w.run(t.Context(), func(o *Options) { o.PerHost, o.IgnoreRobots = 8, true }); err != nil {
 			t.Fatal(err)
 		}
-		// The first page is answered, the other seven fail. After the back-off, one is tried again,
-		// and when it is answered, the others follow.
+		// The first page is answered, and the other seven fail. After the back-off, one is tried
+		// again, and when it is answered, the others follow.
 		same(t, "requests began at", w.at("a.test"), []float64{0, .1, .1, .1, .1, .1, .1, .1, 1.2, 1.3, 1.3, 1.3, 1.3, 1.3, 1.3})
 		same(t, "pages", w.Pages(), 8)
 	})
@@ -615,8 +615,8 @@ func TestScheduleOffline(t *testing.T) {
 	})
 }
 
-// If the https URLs of a host never answer and its http URLs do, the crawl ends nevertheless, and
-// fetches all http URLs.
+// If the https server of a host never answers and its http server does, the crawl ends
+// nevertheless, and fetches all http URLs.
 func TestScheduleHalfAHost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld("https://a.test/", "http://a.test/")
@@ -650,7 +650,7 @@ func TestScheduleResumes(t *testing.T) {
 	})
 }
 
-// A Retry-After is stored for the next run, and the crawler's own back-off is not.
+// A Retry-After is stored for the next run, but the crawler's own back-off is not.
 func TestScheduleRemembers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld("http://a.test/", "http://b.test/", "http://a.test/2", "http://b.test/2")
@@ -732,8 +732,8 @@ func TestScheduleStops(t *testing.T) {
 		if err := w.run(ctx, func(o *Options) { o.IgnoreRobots = true }); !errors.Is(err, context.Canceled) {
 			t.Errorf("got %v, want that the context ended", err)
 		}
-		same(t, "took", time.Since(w.start), 22*time.Second) // Grace is 10 s
-		same(t, "pages", w.Pages(), 3)                       // they end at 5, 10 and 15 s
+		same(t, "took", time.Since(w.start), 22*time.Second) // the run is stopped after 12 s, and Grace is 10 s
+		same(t, "pages", w.Pages(), 3)                       // these pages arrive after 5, 10 and 15 s
 		same(t, "asked", len(w.asked), 4)
 		same(t, "pending", w.pending(t), 50)
 	})
@@ -784,7 +784,7 @@ func TestScheduleWaiting(t *testing.T) {
 	})
 }
 
-// Many workers find and end URLs of many hosts in random order and in real time. Each URL is
+// Many workers discover and finish URLs of many hosts in random order and in real time. Each URL is
 // fetched exactly once. If a wake-up was missed, this test would hang.
 func TestScheduleStress(t *testing.T) {
 	const hosts, each = 20, 60

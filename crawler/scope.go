@@ -41,7 +41,7 @@ func NewScope(kind string, include, exclude []string) (*Scope, error) {
 	switch kind {
 	case ScopePrefix, ScopeHost, ScopeDomain, ScopeAny:
 	default:
-		return nil, fmt.Errorf("no scope is called %q: try host, domain, prefix or any", kind)
+		return nil, fmt.Errorf("unknown scope %q: must be host, domain, prefix or any", kind)
 	}
 	s := &Scope{kind: kind, roots: map[string]bool{}, hosts: map[string]bool{}, seeds: map[string]bool{}}
 	var err error

@@ -72,7 +72,7 @@ func TestScopePatterns(t *testing.T) {
 		{nil, []string{`\.pdf$`}, "http://a.test/x.pdf", false},
 		{nil, []string{`\.pdf$`}, "http://a.test/x.pdf?1", true},
 		{[]string{"/blog/"}, []string{"print"}, "http://a.test/blog/print", false},
-		{[]string{"elsewhere"}, nil, "http://elsewhere.test/", false},        // not in a scope of this kind
+		{[]string{"elsewhere"}, nil, "http://elsewhere.test/", false},        // a scope of this kind does not include other hosts
 		{[]string{"/blog/"}, []string{"index"}, "http://a.test/index", true}, // a seed is always in the scope
 	} {
 		s := newScope(t, ScopeHost, c.include, c.exclude, "http://a.test/index")
@@ -92,7 +92,7 @@ func TestScopeMoved(t *testing.T) {
 		{"http://www.example.co.uk/", "http://shop.example.co.uk/", true},
 		{"http://example.com/", "http://example.org/", false},
 		{"http://one.github.io/", "http://two.github.io/", false},
-		{"http://example.com/", "http://example.com/login", false}, // an exclude pattern matches
+		{"http://example.com/", "http://example.com/login", false}, // one of the exclude patterns matches
 	} {
 		s := newScope(t, ScopeHost, []string{"/blog/"}, []string{"/login"}, c.from)
 		if got := s.Moved(c.from, c.to); got != c.want {
@@ -107,7 +107,7 @@ func TestScopeErrors(t *testing.T) {
 		include, exclude []string
 		want             string
 	}{
-		{"site", nil, nil, `no scope is called "site": try host, domain, prefix or any`},
+		{"site", nil, nil, `unknown scope "site": must be host, domain, prefix or any`},
 		{"host", []string{"("}, nil, "include pattern \"(\" is not a regular expression: error parsing regexp: missing closing ): `(`"},
 		{"host", nil, []string{"a", "["}, "exclude pattern \"[\" is not a regular expression: error parsing regexp: missing closing ]: `[`"},
 	} {

@@ -31,8 +31,8 @@ func runLater(ctx context.Context, t *testing.T, wait *sync.WaitGroup, after tim
 	})
 }
 
-// Workers start while another has claimed all hosts, and end again. Each worker soon has its share
-// of the hosts. The delay of every host is kept, whichever worker sends the requests.
+// Workers start while another worker has claimed all hosts, and end later. Each worker soon has its
+// share of the hosts. The delay of every host is respected, whichever worker sends the requests.
 func TestShareOfHosts(t *testing.T) {
 	for _, c := range []struct {
 		name    string

@@ -29,9 +29,9 @@ const (
 	restOnTheWay  = 8
 )
 
-// A standing holds the behavior of a host in this crawl: how long to wait between two requests,
-// whether the host answers, and how much was fetched from it. When the host is returned to the
-// frontier, most of this is stored for the next worker. The schedule's mutex guards a standing.
+// A standing holds the behavior of a host in this crawl: the time to wait between two requests,
+// whether the host answers, and the amount of data fetched from it. When the host is returned to
+// the frontier, most of this is stored for the next worker. The schedule's mutex guards a standing.
 type standing struct {
 	opt    *Options
 	rules  hostRules // the user's settings for the host
@@ -43,14 +43,14 @@ type standing struct {
 	teller     string        // origin of the robots.txt that set crawlDelay; "": unknown
 	took       time.Duration // time that an answer with a page takes, smoothed over several answers
 	robotsTook time.Duration // duration of the first request for robots.txt that was answered
-	asked      time.Time     // when the last request arrived at the host, or began if it was not sent yet
+	asked      time.Time     // when the last request arrived at the host, or began if it has not been sent yet
 	awaited    int           // number of the last request while asked is only an estimate, because its answer has not begun; 0 otherwise
 	until      time.Time     // no requests before this time
-	blocked    time.Time     // no requests before this time, because the host itself asked for it
+	blocked    time.Time     // no requests before this time, because the host's robots.txt or an answer asked for a pause
 
 	// These fields describe the host's failures, see backoff.go.
 	answered bool      // the host has answered a request in this crawl
-	served   bool      // the host has given an answer other than that it is busy
+	served   bool      // the host has given an answer, and not only the answer that it is busy
 	fails    int       // number of failures in a row; requests in flight together count as one
 	since    time.Time // when the first of these failures happened
 	last     time.Time // when the last of these failures happened
@@ -70,7 +70,7 @@ func newStanding(opt *Options, host string) standing {
 	return s
 }
 
-// inherit takes over the state of the host that the worker before has recorded.
+// inherit takes over the state of the host that the previous worker recorded.
 func (s *standing) inherit(r frontier.Rest) {
 	s.blocked = r.Blocked
 	s.until = latest(s.until, r.Due())
@@ -195,7 +195,7 @@ func (s *standing) pace() pace {
 	return quick
 }
 
-// atOnce returns how many requests the host may get at the same time.
+// atOnce returns the number of requests that the host may get at the same time.
 func (s *standing) atOnce() int {
 	if !s.answered || s.fails > 0 {
 		return 1

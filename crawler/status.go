@@ -67,14 +67,14 @@ func (c *Crawl) Fetched() int64 {
 	return c.schedule.bytes
 }
 
-// InFlight returns how many URLs are being fetched or processed.
+// InFlight returns the number of URLs that are being fetched or processed.
 func (c *Crawl) InFlight() int {
 	c.schedule.mu.Lock()
 	defer c.schedule.mu.Unlock()
 	return c.schedule.capacity.begun
 }
 
-// Held returns how many hosts this crawl has claimed.
+// Held returns the number of hosts that this crawl has claimed.
 func (c *Crawl) Held() int {
 	c.schedule.mu.Lock()
 	defer c.schedule.mu.Unlock()

@@ -107,7 +107,7 @@ func TestScheduleDeadHosts(t *testing.T) {
 	})
 }
 
-// reopen drops all claims and all waits that the crawler has chosen itself, as opening a store
+// reopen drops all claims, and all waits that the crawler has imposed itself, as opening a store
 // does.
 func (w *world) reopen(t *testing.T) {
 	t.Helper()

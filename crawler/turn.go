@@ -14,16 +14,16 @@ import (
 type turn struct {
 	item    frontier.Item
 	host    *host
-	claim   frontier.Claim // the claim on the host when the turn began
-	located bool           // the IP address of the host was looked up before the turn began
-	pace    pace           // pace of the host when the turn began
+	claim   frontier.Claim // the claim on the host when the fetch began
+	located bool           // the IP address of the host was looked up before the fetch began
+	pace    pace           // pace of the host when the fetch began
 	began   time.Time
 
 	stage   stage
 	arrived bool      // the page waits for a worker, or is being processed
 	number  int       // number of this request among the requests to the host, counted from 1
-	robots  int       // value of host.robots when the turn began
-	before  time.Time // time of the host's request before this one
+	robots  int       // value of host.robots when the fetch began
+	before  time.Time // time of the previous request to the host
 }
 
 // A stage is the progress of a turn.
@@ -43,7 +43,7 @@ const (
 	ended
 )
 
-// begin begins a turn for the first of a host's URLs in memory.
+// begin begins a turn, which fetches the first of the host's URLs in memory.
 func (s *schedule) begin(h *host, now time.Time) *turn {
 	h.requests++
 	t := &turn{item: h.urls[0], host: h, claim: h.claim, located: h.located, pace: h.pace(), began: now, number: h.requests, robots: h.robots, before: h.asked}
@@ -60,7 +60,7 @@ func (s *schedule) begin(h *host, now time.Time) *turn {
 	return t
 }
 
-// A permission has the rules of a robots.txt for one URL.
+// A permission holds the parts of a robots.txt that apply to one URL.
 type permission struct {
 	refusal *Page         // page with the problem, if the URL must not be fetched, or not now; nil if it may be fetched
 	origin  string        // origin of the robots.txt; "": unknown
@@ -139,7 +139,7 @@ type outcome struct {
 	requisites []string // hosts of the requisites that were added to the frontier; hosts contains them too
 }
 
-// done ends a turn after its page was handled.
+// done ends a turn (the fetch of one URL) after its page was handled.
 func (s *schedule) done(a *arrival, o outcome) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -183,15 +183,16 @@ func (s *schedule) undo(t *turn) {
 	s.end(t)
 }
 
-// unasked restores the time of the host's last request before this turn, unless another request has
-// started since. It is called for turns whose URL was not requested.
+// unasked restores the time of the host's last request before this turn (the fetch of one URL),
+// unless another request has started since. It is called for turns whose URL was not requested.
 func (t *turn) unasked() {
 	if t.host.requests == t.number {
 		t.host.asked = t.before
 	}
 }
 
-// send records that the first request of a turn was sent, or that the turn sends no request.
+// send records that the first request of a turn (the fetch of one URL) was sent, or that the turn
+// sends no request.
 func (t *turn) send() {
 	if t.stage < sent {
 		t.stage = sent
@@ -210,7 +211,8 @@ func (s *schedule) answer(a *arrival) {
 	s.free(a.turn)
 }
 
-// free records that the request of a turn has ended, so that the host may get another request.
+// free records that the request of a turn (the fetch of one URL) has ended, so that the host may
+// get another request.
 func (s *schedule) free(t *turn) {
 	h := t.host
 	h.spot.Leave() // the host's key in its queue may have changed, and vacate changes the queue before offer puts the host back

@@ -53,9 +53,10 @@ func (t *Text) asciiWords(text []byte, i int) int {
 	return min(i, len(text))
 }
 
-// asciiBlock appends to t the words that end in a block. place is the block's byte offset in the
-// text. read is the number of bytes that were processed. more is true if asciiBlock can continue
-// after them, and false if the full rules must read the next bytes.
+// asciiBlock appends to t the words that end in a block. The argument place is the block's byte
+// offset in the text. The result read is the number of bytes that were processed. The result more
+// is true if asciiBlock can continue after them, and false if the full rules must read the next
+// bytes.
 func (t *Text) asciiBlock(b *[block + slack]byte, place int) (read int, more bool) {
 	var words, others uint64
 	for i := 0; i < block; i += 8 {
@@ -109,8 +110,8 @@ func (t *Text) asciiBlock(b *[block + slack]byte, place int) (read int, more boo
 }
 
 // classify marks some of the eight bytes of a 64-bit word. The mark of a byte is the highest bit of
-// the same byte in the result. words marks ASCII letters and digits. others marks apostrophes and
-// bytes above 0x7F.
+// the same byte in the result. The result words marks ASCII letters and digits, and the result
+// others marks apostrophes and bytes above 0x7F.
 func classify(eight uint64) (words, others uint64) {
 	ascii := eight & lows
 	small := ascii | cases

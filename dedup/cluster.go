@@ -15,9 +15,10 @@ type Place struct {
 
 // # Clusters
 //
-// Texts are given in order of rank. In that order, each text that is in no cluster yet leads a new
-// one. The cluster gets all texts that are similar enough to the leader and in no cluster yet. Thus
-// every member resembles its leader, not only another member. The result depends only on the ranks.
+// Texts are given in their order of precedence. In that order, each text that is in no cluster yet
+// leads a new one. The cluster gets all texts that are similar enough to the leader and in no
+// cluster yet. Thus every member resembles its leader, not only another member. The result depends
+// only on this order.
 //
 // The clusters can be found at several similarities at once. A text is open at a similarity until
 // it is in another text's cluster at that similarity. A text that resembles an earlier leader by
@@ -33,7 +34,7 @@ type Taken struct {
 }
 
 // A Take means that Text is in the cluster that Leader leads, at one or more similarities up to
-// Resemblance. Both are indexes of texts in order of rank, so Leader is less than Text.
+// Resemblance. Both are indexes of texts in their order of precedence, so Leader is less than Text.
 type Take struct {
 	Leader, Text int32
 	Resemblance  float64
@@ -49,12 +50,12 @@ const Nowhere = 2
 
 // Clusters groups n texts at the given similarities, which must ascend.
 //
-// alike must call take once for each text after leader that is similar enough to leader, in any
-// order. from[i] is the lowest similarity at which text i is not yet in another text's cluster. The
-// same is true at all higher similarities. from[i] is [Nowhere] if there is no such similarity. A
-// pair matters only if its resemblance is at least from[leader] and from[other]. Clusters updates
-// from between calls of take, and alike must not change it. Clusters stops at the first error of
-// alike and returns it.
+// The function alike must call take once for each text after leader that is similar enough to
+// leader, in any order. from[i] is the lowest similarity at which text i is not yet in another
+// text's cluster. The same is true at all higher similarities. from[i] is [Nowhere] if there is no
+// such similarity. A pair matters only if its resemblance is at least from[leader] and from[other].
+// Clusters updates from between calls of take, and alike must not change it. Clusters stops at the
+// first error of alike and returns it.
 func Clusters(n int, similarities []float64, alike func(leader int, from []float64, take func(other int, resemblance float64)) error) (*Taken, error) {
 	if err := checkSimilarities(similarities); err != nil {
 		return nil, err

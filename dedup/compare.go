@@ -8,7 +8,7 @@ type Comparison struct {
 	ShinglesA, ShinglesB int // number of different shingles of each text
 	Common               int // number of different shingles that both texts have
 	Resemblance          float64
-	Uniqueness           float64 // 1 - resemblance
+	Uniqueness           float64 // 1 minus the resemblance
 	Estimate             float64 // estimate of the resemblance from the 84 minima of the sketches, 0 to 1
 	AInB, BInA           float64 // containment, 0 to 1: the share of one text's different shingles that the other has
 	ShareA, ShareB       float64 // share of one text's shingles that the other has, 0 to 1; repeated shingles count again

@@ -11,7 +11,7 @@ func TestCompare(t *testing.T) {
 	bands, _ := BandsFor(.8)
 	got := Compare(&a, &b, Shingling{Words, 2}, bands)
 	want := Comparison{ShinglesA: 1, ShinglesB: 3, Common: 1, Resemblance: 1. / 3, Uniqueness: 1 - got.Resemblance, AInB: 1, BInA: 1. / 3, ShareA: 1, ShareB: 1. / 3, Dice: .5}
-	got.Estimate, got.Super, got.Mega, got.Bands = 0, 0, 0, 0 // these depend on chance
+	got.Estimate, got.Super, got.Mega, got.Bands = 0, 0, 0, 0 // these numbers depend on chance
 	if got != want {
 		t.Errorf("%+v, want %+v", got, want)
 	}

@@ -63,7 +63,7 @@ next:
 				continue next
 			}
 		}
-		return Plain, fmt.Errorf("no form is called %q: try plain, or nofunction, noadjectives, singular and stem joined by commas", name)
+		return Plain, fmt.Errorf("unknown form %q: must be plain, or some of nofunction, noadjectives, singular and stem, separated by commas", name)
 	}
 	return all, nil
 }
@@ -95,7 +95,7 @@ func (f Form) Without(lang string) Form {
 }
 
 // ReadForm reads text into t as [Text.Read] does, and then removes or changes words according to
-// form. lang is the primary subtag of the text's language, such as "en".
+// form. The argument lang is the primary subtag of the text's language, such as "en".
 func (t *Text) ReadForm(text []byte, form Form, lang string) {
 	t.Read(text)
 	if form == Plain {

@@ -18,7 +18,7 @@ import (
 // keeps neither the texts nor these runs.
 type Index struct {
 	rule  Rule
-	canon sync.Pool // of *Text
+	canon sync.Pool // contains *Text values
 
 	mu       sync.RWMutex
 	added    uint64               // guarded by mu: the number of texts that were added, which is also the number of the last one
@@ -39,7 +39,7 @@ type first struct {
 // with it.
 type leader struct {
 	num    uint64
-	place  uint64 // its index in Index.leaders
+	place  uint64 // index of the text in Index.leaders
 	id     string
 	sketch Sketch
 	set    Set

@@ -66,9 +66,9 @@ import (
 // the strong exponential time hypothesis (Ahle, Pagh, Razenshteyn and Silvestri, PODS 2016, for
 // inner products). And n similar sets make n(n-1)/2 pairs, of which [Clusters] needs only some.
 
-// Occurrences counts in how many sets each shingle occurs. It may have fewer counters than there
-// are shingles. The count of several shingles that share a counter is the count of all of them
-// together. So a count may be too high, but is never too low, up to the limit of 65,535.
+// Occurrences counts for each shingle the sets in which it occurs. It may have fewer counters than
+// there are shingles. The count of several shingles that share a counter is the count of all of
+// them together. So a count may be too high, but is never too low, up to the limit of 65,535.
 type Occurrences struct {
 	counts []uint16 // the counter of shingle x is counts[x>>shift]; it stops at 65,535
 	shift  int
@@ -85,8 +85,8 @@ const (
 	metMost       = 31 // at most 2^31 entries of two bits in met
 )
 
-// NewOccurrences returns an empty table. shingles is the expected sum of the sizes of all sets. It
-// determines the size of the table.
+// NewOccurrences returns an empty table. The argument shingles is the expected sum of the sizes of
+// all sets. It determines the size of the table.
 func NewOccurrences(shingles int) *Occurrences {
 	size := max(bits.Len(uint(shingles)), countersLeast)
 	met := min(size+2, metMost)
@@ -149,8 +149,8 @@ type joined struct {
 // allocated slice never moves.
 type room[T any] struct{ left []T }
 
-// roomSize is the number of elements in a block of a room. A longer slice gets a block of its own
-// length.
+// roomSize is the number of elements in each block that a room allocates. A longer slice gets a
+// block of its own length.
 const roomSize = 1 << 16
 
 // take returns a slice of n zeros.
@@ -174,8 +174,8 @@ type posting struct {
 // leeway becomes a candidate.
 const leeway = 1e-3
 
-// NewJoin returns a join of n sets at resemblance t, above 0 and at most 1. o must already have
-// counted all n sets. Each set is empty until [Join.Add] stores it.
+// NewJoin returns a join of n sets at resemblance t, above 0 and at most 1. The argument o must
+// already have counted all n sets. Each set is empty until [Join.Add] stores it.
 func NewJoin(t float64, n int, o *Occurrences) *Join {
 	return &Join{t: t, order: o, sets: make([]joined, n)}
 }
@@ -292,11 +292,11 @@ const keyFactor = 0x9E3779B1
 
 func (x *Join) list(number uint32) []posting { return x.lists[x.starts[number]:x.starts[number+1]] }
 
-// After yields the indexes above at of all sets that may resemble set at: all that do, and some
-// that do not. Each is yielded once, in no particular order. from[i] is the least resemblance that
-// matters for set i. It is at least the t of the join, or above 1 to exclude the set. The
-// resemblance of a pair must reach the from of both sets. yield may change from[other]. [Join.Add]
-// must not be called after After.
+// After yields the indexes of the sets that come after the set with index at and may resemble it.
+// These are all sets that resemble it, and some that do not. Each is yielded once, in no particular
+// order. from[i] is the least resemblance that matters for set i. It is at least the threshold of
+// the join, or above 1 to exclude the set. The resemblance of a pair must reach the values of both
+// sets. The function yield may change from[other]. [Join.Add] must not be called after After.
 func (x *Join) After(at int, from []float64, yield func(other int) bool) {
 	if x.lists == nil {
 		x.index()
@@ -331,9 +331,9 @@ func (x *Join) After(at int, from []float64, yield func(other int) bool) {
 }
 
 // reaches reports whether two sets may have resemblance t. The first set has size shingles, and
-// place is the position of its first shingle that the other set shares, from 0. p is the posting of
-// that shingle in the other set. p does not store the position in that set, but its reach was
-// computed from the position and x.t.
+// place is the position of its first shingle that the other set shares, from 0. The argument p is
+// the posting of that shingle in the other set. The argument p does not store the position in that
+// set, but its reach was computed from the position and x.t.
 func (x *Join) reaches(t, size, place float64, p posting) bool {
 	other := float64(x.sets[p.set].size)
 	return t*other <= size-(1+t)*place+leeway && t*size <= other-(1+t)/(1+x.t)*(other-float64(p.reach))+leeway

@@ -2,10 +2,10 @@
 
 // func leastAVX2(x *uint32, n int, flip, factor, low uint32) uint32
 //
-// The minimum of low and of (y ^ y>>15) * secondRound, y = (x[i] ^ flip) * factor,
-// over n values, n a multiple of 32 and above 0. Four vectors of eight values at a
-// time, because a multiplication takes ten cycles and a new one can start every
-// cycle.
+// leastAVX2 returns the minimum of low and of the values (y ^ y>>15) * secondRound
+// with y = (x[i] ^ flip) * factor, for all i below n. The argument n must be a
+// positive multiple of 32. The loop processes four vectors of eight values at a time,
+// because a multiplication takes ten cycles and a new one can start every cycle.
 TEXT ·leastAVX2(SB), NOSPLIT, $0-36
 	MOVQ x+0(FP), SI
 	MOVQ n+8(FP), CX

@@ -7,8 +7,8 @@ import (
 
 // A Passage is a run of tokens that two texts have in common.
 type Passage struct {
-	A      int `json:"a"`      // index of its first token in text A, from 0
-	B      int `json:"b"`      // index of its first token in text B, from 0
+	A      int `json:"a"`      // index of the passage's first token in text A, from 0
+	B      int `json:"b"`      // index of the passage's first token in text B, from 0
 	Tokens int `json:"tokens"` // number of tokens
 }
 

@@ -100,7 +100,7 @@ func (t *Text) plainWord(text []byte) int {
 		i += n
 	}
 	if last == gap {
-		return 0 // text does not begin with a word
+		return 0 // the text does not begin with a word
 	}
 	start := len(t.canon)
 	t.canon = canon

@@ -22,7 +22,7 @@ type Profile struct {
 // A ProfileInput holds the data that some profiles need in addition to the texts.
 type ProfileInput struct {
 	LangA, LangB string    // primary language subtags of texts A and B, such as "en"
-	Shingling    Shingling // only the profile k-shingles uses it
+	Shingling    Shingling // used only by the profile k-shingles
 }
 
 // A ProfileResult is the result of a profile for two texts.
@@ -57,7 +57,7 @@ func ParseProfile(name string) (Profile, error) {
 		}
 		names = append(names, p.Name)
 	}
-	return Profile{}, fmt.Errorf("no profile is called %q: try %s", name, strings.Join(names, ", "))
+	return Profile{}, fmt.Errorf("unknown profile %q: must be one of %s", name, strings.Join(names, ", "))
 }
 
 // Score compares texts a and b by the published algorithm of p.

@@ -96,7 +96,7 @@ func TestZelenkovSegalovich(t *testing.T) {
 
 func TestKShingles(t *testing.T) {
 	r := scoreOf(t, "k-shingles", "abcdabd", "abcdabe", ProfileInput{Shingling: Shingling{Chars, 2}})
-	if r.Score != 4./6 || r.A != 5 || r.B != 5 || r.Common != 4 { // shingles: ab bc cd da in both, bd or be in only one
+	if r.Score != 4./6 || r.A != 5 || r.B != 5 || r.Common != 4 { // ab, bc, cd and da are in both texts, and bd and be in one text each
 		t.Errorf("%+v, want 4 of 6", r)
 	}
 }

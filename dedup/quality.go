@@ -7,7 +7,7 @@ import (
 
 // A Scored is a labelled pair with the score that one measure gives it.
 type Scored struct {
-	Score     float64 // 0 to 1
+	Score     float64 // score of the pair, 0 to 1
 	Duplicate bool    // the label of the pair
 }
 
@@ -24,9 +24,9 @@ type Quality struct {
 // An Interval is a 95 % confidence interval, with its lower and its upper end.
 type Interval [2]float64
 
-// counted counts decisions about pairs. right is the number of duplicates that were declared
-// duplicates, missed the number of the other duplicates. wrong is the number of other pairs that
-// were declared duplicates.
+// counted counts decisions about pairs. The field right is the number of duplicates that were
+// declared duplicates, and missed is the number of the other duplicates. The field wrong is the
+// number of other pairs that were declared duplicates.
 type counted struct{ right, wrong, missed int }
 
 func (c counted) quality() Quality {
@@ -44,7 +44,7 @@ func (c counted) quality() Quality {
 // A portion is the fraction n/of.
 type portion struct{ n, of int }
 
-// share returns n divided by of, or 1 if of is 0.
+// share returns the fraction as a number, or 1 if its denominator is 0.
 func (c portion) share() float64 {
 	if c.of == 0 {
 		return 1

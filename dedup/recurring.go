@@ -58,8 +58,8 @@ type Recurring struct {
 	counts map[uint64]int // maps a block to the number of pages that have it, counted in the second reading
 }
 
-// NewRecurring returns a Recurring for a host with the given number of pages. This number
-// determines how many pages must have a block for it to recur.
+// NewRecurring returns a Recurring for a host with the given number of pages. The number determines
+// on how many of these pages a block must be to count as recurring.
 func NewRecurring(pages int) *Recurring {
 	r := &Recurring{counts: map[uint64]int{}}
 	r.least = uint8(min(max(recurringLeast, (pages+recurringShare-1)/recurringShare), RecurringAlways))
@@ -71,8 +71,8 @@ func NewRecurring(pages int) *Recurring {
 
 func (r *Recurring) bucket(block uint64) *uint8 { return &r.table[block%uint64(len(r.table))] }
 
-// Read is the first reading of one page. blocks are the numbers of the page's blocks as [Rule.Block]
-// returns them, without repeats.
+// Read reads the blocks of one page for the first time. The argument blocks contains the numbers of
+// the page's blocks as [Rule.Block] returns them, without repeats.
 func (r *Recurring) Read(blocks []uint64) {
 	if r.table == nil {
 		return
@@ -84,8 +84,8 @@ func (r *Recurring) Read(blocks []uint64) {
 	}
 }
 
-// Count is the second reading of one page, after [Recurring.Read] of all pages. blocks are the numbers
-// of the page's blocks, without repeats.
+// Count reads the blocks of one page for the second time, after [Recurring.Read] of all pages. The
+// argument blocks contains the numbers of the page's blocks, without repeats.
 func (r *Recurring) Count(blocks []uint64) {
 	if r.table == nil {
 		return
@@ -105,8 +105,8 @@ func (r *Recurring) Blocks() map[uint64]int {
 }
 
 // Block returns the number that identifies a block of text: the hash of its canonical form under
-// this rule. lang is the language of the text. ok is false if the block has no words. Block
-// overwrites t.
+// this rule. The argument lang is the language of the text. The result ok is false if the block has
+// no words. Block overwrites t.
 func (r Rule) Block(t *Text, block, lang string) (number uint64, ok bool) {
 	r.Read(t, block, lang)
 	return xxh3.Hash(t.Bytes()), t.Len() > 0

@@ -14,15 +14,15 @@ func TestRecurringBounds(t *testing.T) {
 		pages, on int // number of pages of the host, and of pages with the block
 		want      bool
 	}{
-		{19, 19, false}, // too few pages
+		{19, 19, false}, // a host with fewer than 20 pages has no recurring blocks
 		{20, 9, false},
 		{20, 10, true},
 		{100, 10, true},
-		{101, 10, false}, // less than one in ten
+		{101, 10, false}, // the block is on less than a tenth of the pages
 		{101, 11, true},
 		{490, 48, false},
 		{490, 49, true},
-		{1000, 49, false}, // fifty pages are enough on any host
+		{1000, 49, false}, // a block on fifty pages recurs, however many pages the host has
 		{1000, 50, true},
 	} {
 		r := NewRecurring(c.pages)

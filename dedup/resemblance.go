@@ -1,6 +1,6 @@
 package dedup
 
-// common returns |A∩B|.
+// common returns |A∩B|, the number of shingles that both sets have.
 func common(a, b Set) int {
 	n, _ := commonFrom(a, b, 0)
 	return n
@@ -84,11 +84,12 @@ func Dice(a, b Set) float64 {
 	return 2 * float64(common(a, b)) / float64(len(a)+len(b))
 }
 
-// Uniqueness is 1 - resemblance: how much two pages differ.
+// Uniqueness is 1 - resemblance. It measures how much two pages differ.
 func Uniqueness(a, b Set) float64 { return 1 - Resemblance(a, b) }
 
-// DiceOfLists is 2c/(n1+n2) over lists with repeats, where c is the sum, over the
-// different elements, of how often both have it. The result for two empty lists is 1.
+// DiceOfLists is 2c/(n1+n2) over lists with n1 and n2 elements. The lists may have repeats, and c
+// is the number of elements that they have in common, including repeats. The result for two empty
+// lists is 1.
 func DiceOfLists[S comparable](a, b []S) float64 {
 	if len(a)+len(b) == 0 {
 		return 1

@@ -80,13 +80,13 @@ func Runs(t *Text, text string) Set {
 }
 
 // Met returns the numbers of the leaders whose sketches are compared with a page's sketch, in
-// ascending order. shared maps a leader to the number of keys that it shares with the page. Leaders
-// that share fewer than meet keys are left out. If more than [MaxMet] leaders remain, Met returns
-// those that share the most keys, and the earliest of equals. The more keys two pages share, the
-// more they are expected to resemble each other. Keys are a sample, so a leader that is left out
-// may still resemble the page most. In that case the verdict differs from that of a comparison with
-// all leaders: it names another leader, or the page is unique. Such a page is counted as capped.
-// [Rule.Shortlist] can err in the same way.
+// ascending order. The argument shared maps a leader to the number of keys that it shares with the
+// page. Leaders that share fewer than meet keys are left out. If more than [MaxMet] leaders remain,
+// Met returns those that share the most keys, and the earliest of equals. The more keys two pages
+// share, the more they are expected to resemble each other. Keys are a sample, so a leader that is
+// left out may still resemble the page most. In that case the verdict differs from that of a
+// comparison with all leaders: it names another leader, or the page is unique. Such a page is
+// counted as capped. [Rule.Shortlist] can err in the same way.
 func Met(shared map[uint64]int, meet int) []uint64 {
 	var having [Minima + 1]int // having[k] is the number of leaders that share k keys with the page
 	for _, n := range shared {

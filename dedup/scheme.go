@@ -19,7 +19,7 @@ const (
 // A Scheme defines how a sketch becomes the keys of an index, and how many equal keys make two
 // pages candidates.
 type Scheme struct {
-	Name string // bands, super or mega
+	Name string // "bands", "super" or "mega"
 	Rows int    // number of minima in one band
 	Need int    // number of equal bands that makes two pages candidates
 }
@@ -59,7 +59,7 @@ func ParseScheme(name string, t float64) (Scheme, error) {
 	case name == "super", name == "mega":
 		return Scheme{Name: name, Rows: Minima / SuperShingles, Need: 2}, nil
 	}
-	return Scheme{}, fmt.Errorf("no scheme is called %q: try bands, super or mega", name)
+	return Scheme{}, fmt.Errorf("unknown scheme %q: must be bands, super or mega", name)
 }
 
 // Bands returns the number of bands into which the scheme cuts the 84 minima of a sketch: 84
@@ -103,8 +103,9 @@ func (s Scheme) Keys(dst []uint64, sketch *Sketch) []uint64 {
 	return dst
 }
 
-// Meet returns how many keys two pages must share to become candidates. It returns Need for the
-// scheme "super". It returns 1 for "bands", and for "mega", where each key stands for two bands.
+// Meet returns the number of keys that two pages must share to become candidates. It returns Need
+// for the scheme "super". It returns 1 for "bands", and for "mega", where each key stands for two
+// bands.
 func (s Scheme) Meet() int {
 	if s.Name == "super" {
 		return s.Need

@@ -67,7 +67,7 @@ func DefaultShingling() Shingling { return Shingling{Unit: Words, K: DefaultShin
 func (s Shingling) Check() error {
 	switch {
 	case s.Unit != Words && s.Unit != Chars:
-		return fmt.Errorf("no unit is called %q: try word or char", s.Unit)
+		return fmt.Errorf("unknown unit %q: must be word or char", s.Unit)
 	case s.K < 1:
 		return fmt.Errorf("shingle length %d: must be at least 1", s.K)
 	case s.K > MaxShingle:

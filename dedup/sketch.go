@@ -16,8 +16,8 @@ const Minima = 84
 // share of the 84 places in which two sketches agree estimates the resemblance, with standard error
 // √(J(1-J)/84): .055 at J = .5, .044 at .8.
 //
-// The literature asks for 84 "static" functions and leaves open which. Here a
-// function is a permutation of the 32-bit numbers,
+// The literature asks for 84 "static" functions and does not name them. Here a function is a
+// permutation of the 32-bit numbers,
 //
 //	f_i(x) = (y ^ y>>15) · c, where y = (x ^ k_i) · m_i
 //
@@ -30,13 +30,13 @@ const Minima = 84
 //     enough. It ties the low bits of all the products together, and does not reorder close x if
 //     multipliers are close. The exclusive or before it and the second round after it remove both
 //     dependences. The test measures the spread of the estimate against the formula.
-//   - Permutations, so that two shingles never tie unless their 32 bits are equal:
-//     for a page of 1,000 shingles, one in ten thousand pages.
-//   - 32 bits, because a sketch is then 336 bytes, and eight values fit one vector
-//     register. A minimum over n shingles is about 2^32/n, so two different
-//     minima are equal by chance once in 2^32/n: at a million shingles, once in
-//     four thousand.
-//   - The same at every length of page: a sketch of a stub and of a book compare.
+//   - The functions are permutations, so two shingles never tie unless their 32 bits are equal.
+//     That happens for one in ten thousand pages of 1,000 shingles.
+//   - The values have 32 bits, because a sketch is then 336 bytes, and eight values fit one vector
+//     register. A minimum over n shingles is about 2^32/n, so two different minima are equal by
+//     chance once in 2^32/n. At a million shingles, that is once in four thousand.
+//   - The functions are the same for every length of page, so the sketch of a stub can be compared
+//     with that of a book.
 //
 // The portable code below is the definition. On processors with AVX2 the same
 // values come from eight-lane vector code, an eighth of the time.
@@ -60,7 +60,7 @@ func (s *Sketch) Append(b []byte) []byte {
 	return b
 }
 
-// SketchOf is the inverse of [Sketch.Append]. ok is false if b has another size.
+// SketchOf is the inverse of [Sketch.Append]. The result ok is false if b has another size.
 func SketchOf(b []byte) (s *Sketch, ok bool) {
 	if len(b) != SketchSize {
 		return nil, false
@@ -130,8 +130,9 @@ func newSketch(shingles []uint64, vector bool) (s Sketch) {
 	return s
 }
 
-// least returns the minimum of low and of one function's values for all elements of x. flip and
-// factor are the constants k_i and m_i of the function. leastAVX2 must return the same.
+// least returns the minimum of low and of one function's values for all elements of x. The
+// arguments flip and factor are the constants k_i and m_i of the function. leastAVX2 must return
+// the same.
 func least(x []uint32, flip, factor, low uint32) uint32 {
 	for _, v := range x {
 		y := (v ^ flip) * factor

@@ -58,7 +58,8 @@ func TestEstimate(t *testing.T) {
 	}
 }
 
-// TestEstimateOfTexts repeats this check for short texts, with rolling hashes of shingles.
+// TestEstimateOfTexts compares bias and spread of the estimate with the formula for short texts,
+// with rolling hashes of shingles.
 func TestEstimateOfTexts(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(r, "text"), 0))

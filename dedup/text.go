@@ -52,7 +52,7 @@ type Text struct {
 	places    []Span // position of each token in the text, if locate is set
 	locate    bool   // Read records positions, see Locate
 	other     []byte // second buffer for canon; ReadForm reads the words in one and writes the changed words to the other
-	otherEnds []int  // second buffer for ends, likewise
+	otherEnds []int  // second buffer for ends, used in the same way as other
 
 	iter *words.Iterator[[]byte]
 	norm []byte

@@ -10,10 +10,10 @@ import (
 type VerdictKind string
 
 const (
-	Unique VerdictKind = "unique" // duplicates no earlier page, so later pages are compared with it
-	Exact  VerdictKind = "exact"  // has the same canonical text as its leader
-	Near   VerdictKind = "near"   // its resemblance to its leader is at least Rule.Similarity
-	Thin   VerdictKind = "thin"   // has fewer words than Rule.MinWords; a copy of an earlier page is Exact even if it is short
+	Unique VerdictKind = "unique" // the page duplicates no earlier page, so later pages are compared with it
+	Exact  VerdictKind = "exact"  // the page has the same canonical text as its leader
+	Near   VerdictKind = "near"   // the page's resemblance to its leader is at least Rule.Similarity
+	Thin   VerdictKind = "thin"   // the page has fewer words than Rule.MinWords; a copy of an earlier page is Exact even if it is short
 )
 
 // A Method is the way in which a leader was found.
@@ -21,10 +21,10 @@ type Method string
 
 const (
 	ByText  Method = "text"  // page and leader have the same canonical text
-	ByBands Method = "bands" // their sketches have an equal band of minima
-	BySuper Method = "super" // at least two of their six super-shingles are equal
-	ByMega  Method = "mega"  // at least one of their fifteen mega-shingles is equal
-	ByPairs Method = "pairs" // the search for all similar pairs after the crawl found them
+	ByBands Method = "bands" // the sketches of the page and its leader have an equal band of minima
+	BySuper Method = "super" // at least two of the six super-shingles of the page and its leader are equal
+	ByMega  Method = "mega"  // at least one of the fifteen mega-shingles of the page and its leader is equal
+	ByPairs Method = "pairs" // the page and its leader were found by the search for all similar pairs after the crawl
 )
 
 // Explain returns the meaning of a verdict under this rule, in words for people who do not know

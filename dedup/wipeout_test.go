@@ -116,8 +116,8 @@ func resemblanceOf(a, b string, rule dedup.Rule) float64 {
 	return dedup.Resemblance(rule.Set(&x), rule.Set(&y))
 }
 
-// Nothing is lost if a text is dropped in favour of a longer text that contains it. The other way
-// round, text is lost.
+// Nothing is lost if a text is dropped in favour of a longer text that contains it. If the longer
+// text is dropped instead, text is lost.
 func TestLoses(t *testing.T) {
 	part := strings.Repeat("one two three four five six seven eight nine ten ", 1) + "and all that follows"
 	whole := part + " but this is said nowhere else in the collection at all"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Makes the pictures of the README and of docs from a crawl of testdata/site: its pages in the view, its
-# audit as HTML, and two of its pages compared. It needs chromium, and uses no network.
+# Makes the pictures in the README and in docs from a crawl of testdata/site. They show the pages in the view, the
+# audit as HTML, and the comparison of two pages. The script needs chromium, and uses no network.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -8,7 +8,7 @@ work=$(mktemp -d)
 viewer=
 trap '[ -z "$viewer" ] || kill "$viewer"; rm -rf "$work"' EXIT
 
-shot() { # FILE URL [HEIGHT]
+shot() { # arguments: FILE URL [HEIGHT]
 	chromium --headless --no-sandbox --disable-gpu --hide-scrollbars --user-data-dir="$work/chromium" \
 		--window-size="1100,${3:-620}" --virtual-time-budget=5000 --screenshot="$PWD/docs/$1" "$2" 2>"$work/chromium.log" ||
 		{ cat "$work/chromium.log"; exit 1; }
@@ -26,6 +26,6 @@ shot compare.png "file://$work/both.html" 1060
 (cd "$work" && exec ./skink view --listen 0) 2>"$work/view.log" &
 viewer=$!
 until url=$(sed -n 's/.* is shown at \(.*\)/\1/p' "$work/view.log") && [ -n "$url" ]; do sleep 0.1; done
-sleep 2 # until the view has read the store
+sleep 2 # wait until the view has read the store
 shot view.png "${url}pages?verdict=near"
 ls -l docs/*.png

@@ -27,7 +27,7 @@ type openBlock struct {
 	skip  bool // drop the block's own text
 }
 
-// begin opens a paragraph. level is the level of a heading, or 0.
+// begin opens a paragraph. The argument level is the level of a heading, or 0.
 func (b *blocks) begin(level int) { b.open = append(b.open, &openBlock{level: level}) }
 
 // end closes the block that was opened last.

@@ -57,16 +57,18 @@ var (
 	ErrDamaged   = pdf.ErrDamaged
 	ErrTooSlow   = pdf.ErrTooSlow
 	ErrTooLarge  = pdf.ErrTooLarge
-	ErrNoText    = errors.New("only pictures, or nothing")
+	ErrNoText    = errors.New("the file is empty or contains only pictures")
 )
 
 // An Error means that the text of a document cannot be read.
 type Error struct {
 	Type string // media type of the document
-	Err  error  // reason, one of the errors above
+	Err  error  // cause of the error, one of the errors above
 }
 
-func (e *Error) Error() string { return "no text in this " + names[e.Type] + ": " + e.Err.Error() }
+func (e *Error) Error() string {
+	return "no text can be read from this " + names[e.Type] + ": " + e.Err.Error()
+}
 func (e *Error) Unwrap() error { return e.Err }
 
 // Type returns the media type of a document, determined from its bytes. It returns "" if body is
@@ -147,7 +149,7 @@ func NewReader(opt Options) *Reader {
 	return &Reader{opt: opt}
 }
 
-// Close stops the PDF engine. No other method may run at the same time or later.
+// Close stops the PDF engine. No other method may be running, or be called later.
 func (r *Reader) Close() error {
 	if r == nil || r.engine == nil {
 		return nil
@@ -155,8 +157,8 @@ func (r *Reader) Close() error {
 	return r.engine.Close()
 }
 
-// Reads reports whether Parse would read a body as a document. contentType has the same meaning as
-// for Parse.
+// Reads reports whether Parse would read a body as a document. The argument contentType has the
+// same meaning as for Parse.
 func (r *Reader) Reads(body []byte, contentType string) bool {
 	if r == nil || Type(body) == "" {
 		return false
@@ -191,9 +193,9 @@ func (r *Reader) instances() (n, memory int64) {
 	return n, max(leastInstance, min(r.opt.Memory/n, mostInstance))
 }
 
-// Parse extracts the text of a page or a document. contentType is the Content-Type header as the
-// server sent it. A page is parsed by [extract.Options.Parse]. If a document cannot be read, the
-// error is an *[Error], or the error of ctx.
+// Parse extracts the text of a page or a document. The argument contentType is the Content-Type
+// header as the server sent it. A page is parsed by [extract.Options.Parse]. If a document cannot
+// be read, the error is an *[Error], or the error of ctx.
 func (r *Reader) Parse(ctx context.Context, ask extract.Options, body []byte, contentType string) (*extract.Document, error) {
 	doc, err := ask.Parse(body, contentType)
 	if r == nil || doc != nil || !errors.Is(err, extract.ErrNotText) {

@@ -82,8 +82,8 @@ func (p *pack) epub(ask extract.Options) (*extract.Document, error) {
 	return d, nil
 }
 
-// An epubContainer parses the part epubMain. root is the name of the part with the description of
-// the book.
+// An epubContainer parses the part epubMain. The field root is the name of the part with the
+// description of the book.
 type epubContainer struct{ root string }
 
 func (c *epubContainer) begin(name string, attrs []xml.Attr) {
@@ -143,8 +143,8 @@ func (b *epubBook) err() error {
 	return nil
 }
 
-// chapters returns the file names of the chapters in reading order, each once. dir is the folder of
-// the description.
+// chapters returns the file names of the chapters in reading order, each once. The argument dir is
+// the folder of the description.
 func (b *epubBook) chapters(dir string) (names []string) {
 	seen := map[string]bool{}
 	for _, id := range b.spine {

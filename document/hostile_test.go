@@ -104,7 +104,7 @@ func TestMutated(t *testing.T) {
 	}
 	good := read(t, "tides.pdf")
 	want := parse(t, good, "").Text
-	plain := formBomb(2) // its objects are not compressed, so mutations can change them
+	plain := formBomb(2) // the file's objects are not compressed, so mutations can change them
 	counts := map[string]int{}
 	for seed := range n {
 		r := rand.New(rand.NewPCG(84, uint64(seed)))
@@ -141,16 +141,16 @@ func mutate(r *rand.Rand, body *[]byte) {
 		switch r.IntN(5) {
 		case 0:
 			b[at] = byte(r.Uint32())
-		case 1: // change a number
+		case 1: // change a number in the file
 			for i := at; i < len(b); i++ {
 				if '0' <= b[i] && b[i] <= '9' {
 					b[i] = '0' + byte(r.IntN(10))
 					break
 				}
 			}
-		case 2: // delete a section
+		case 2: // delete a section of the file
 			b = append(b[:at], b[min(len(b), at+r.IntN(50)):]...)
-		case 3: // repeat a section
+		case 3: // repeat a section of the file
 			b = append(b[:at:at], b[max(0, at-r.IntN(200)):]...)
 		case 4:
 			copy(b[at:], b[r.IntN(len(b)):])
@@ -174,7 +174,7 @@ func FuzzOffice(f *testing.F) {
 	f.Add(pack1(f, "mimetype", ODT, "content.xml", "<d><p>one<note><p>two</p></note></p></d>"))
 	f.Fuzz(func(t *testing.T, body []byte) {
 		if Type(body) == PDF {
-			return // TestMutated tests PDF files
+			return // TestMutated tests mutated PDF files
 		}
 		doc, err := reader.Parse(t.Context(), extract.Options{}, body, "application/zip")
 		if err != nil {

@@ -140,7 +140,7 @@ type visitor interface {
 	begin(name string, attrs []xml.Attr)
 	end(name string)
 	text(s []byte)
-	err() error // walk stops if this is not nil
+	err() error // walk stops if err returns an error
 }
 
 // walk parses the XML entry with the given name, and passes each element and text in it to v.

@@ -241,7 +241,8 @@ func lower(to, text []byte) []byte {
 	return to
 }
 
-// isAppendix reports whether a line is a heading from appendices. text is the line in lower case.
+// isAppendix reports whether a line is a heading from appendices. The argument text is the line in
+// lower case.
 func isAppendix(text []byte) bool {
 	if len(text) == 0 {
 		return false
@@ -256,8 +257,8 @@ func isAppendix(text []byte) bool {
 }
 
 // isRemarks reports whether a line is the heading of readers' comments, such as "comments (12)". It
-// has one word of remarks, and otherwise only digits and punctuation. text is the line in lower
-// case.
+// has one word of remarks, and otherwise only digits and punctuation. The argument text is the line
+// in lower case.
 func isRemarks(text []byte) bool {
 	found := false
 	for w := range bytes.FieldsFuncSeq(text, func(r rune) bool { return !unicode.IsLetter(r) }) {
@@ -275,8 +276,8 @@ func isRemarks(text []byte) bool {
 // Paragraphs inside the cards of a list have another parent. If there is no such paragraph,
 // belowLinks returns end.
 func (s *survey) belowLinks(i, end int32) int32 {
-	above := s.elems[s.blocks[i].elem].parent // the parent of the heading's box
-	links := int32(-1)                        // the parent of the box of the links
+	above := s.elems[s.blocks[i].elem].parent // the parent of the heading's element
+	links := int32(-1)                        // the parent of the element with the links
 	for j := i + 1; j < end; j++ {
 		b := &s.blocks[j]
 		if b.dropped || b.elem < 0 {
@@ -295,10 +296,11 @@ func (s *survey) belowLinks(i, end int32) int32 {
 	return end
 }
 
-// sectionEnd returns the index after the last block of the section whose heading is block i. If a
-// box begins with the heading and has more blocks, the section is that box. Otherwise the section
-// ends at the next heading of the same or a higher rank inside the surrounding box, or at the end
-// of that box. If block i is not a heading and no box begins with it, sectionEnd returns i.
+// sectionEnd returns the index after the last block of the section whose heading is block i. If an
+// element begins with the heading and has more blocks, the section is that element. Otherwise the
+// section ends at the next heading of the same or a higher level inside the surrounding element, or
+// at the end of that element. If block i is not a heading and no element begins with it, sectionEnd
+// returns i.
 func (s *survey) sectionEnd(i, last int32) int32 {
 	box := s.blocks[i].elem
 	for box >= 0 && s.elems[box].last == i+1 {

@@ -56,8 +56,8 @@ func (s *survey) dropCards() {
 	}
 }
 
-// columns returns for each box the number of its child paragraphs that are running text, counted up
-// to minRuns.
+// columns returns for each element the number of its child paragraphs that are running text,
+// counted up to minRuns.
 func (s *survey) columns() []uint8 {
 	runs := make([]uint8, len(s.elems))
 	for i := range s.elems {
@@ -69,8 +69,8 @@ func (s *survey) columns() []uint8 {
 	return runs
 }
 
-// inColumn reports whether any box around box i has at least minRuns running paragraphs as its
-// children.
+// inColumn reports whether any element around element i of s.elems has at least minRuns running
+// paragraphs as its children.
 func (s *survey) inColumn(i int32, columns []uint8) bool {
 	for p := s.elems[i].parent; p >= 0; p = s.elems[p].parent {
 		if columns[p] == minRuns {
@@ -80,8 +80,8 @@ func (s *survey) inColumn(i int32, columns []uint8) bool {
 	return false
 }
 
-// isRow reports whether box i is a row of cards. At least cardRow of its children must be cards of
-// the same class, and together they must have four fifths of its text.
+// isRow reports whether element i is a row of cards. At least cardRow of its children must be cards
+// of the same class, and together they must have four fifths of its text.
 func (s *survey) isRow(i int32) bool {
 	cards, size := 0, 0
 	kind := ""
@@ -102,8 +102,8 @@ func (s *survey) isRow(i int32) bool {
 	return cards >= cardRow && size*10 >= s.within(i).size*8
 }
 
-// isCard reports whether box i is a card: a small box with little running text and a headline. The
-// headline is a line of more than two words that is nearly all link.
+// isCard reports whether element i is a card: a small element with little running text and a
+// headline. The headline is a line of more than two words that is nearly all link.
 func (s *survey) isCard(i int32) bool {
 	e := &s.elems[i]
 	if e.kind != group && e.kind != item || e.mark&markPanel != 0 || e.last-e.first < 1 || e.last-e.first > cardBlocks {

@@ -37,7 +37,7 @@ const (
 	// prescanned is the number of bytes that are searched for <meta charset>. The standard says 1,024,
 	// which is too few for pages that begin with long comments or scripts.
 	prescanned = 16 << 10
-	guessed    = 32 << 10 // bytes of text from which chardet guesses; more would not change the result
+	guessed    = 32 << 10 // number of bytes of text from which chardet guesses; more would not change the result
 )
 
 // decode returns the page as UTF-8, and the WHATWG name of the original encoding. Valid UTF-8 is

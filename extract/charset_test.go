@@ -115,7 +115,7 @@ func testDamaged(t *testing.T, contentType string) {
 	t.Helper()
 	for _, body := range []string{
 		"<p>" + russian + "\xd1",                           // the last character is cut off
-		"<p>" + russian + " \xff\xfe " + russian,           // stray bytes
+		"<p>" + russian + " \xff\xfe " + russian,           // bytes that are not valid windows-1251 text
 		"<meta charset=utf-8><p>plain with one \xe9 in it", // may also be decoded as windows-1252
 	} {
 		d, err := Parse([]byte(body), contentType)

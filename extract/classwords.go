@@ -7,16 +7,16 @@ import "strings"
 // Class names and ids are made of words, and most sites use the same ones: "sidebar", "share",
 // "comments". This file lists the words that mark boilerplate. They come from the templates of
 // common content management systems, frameworks and forums. A word is only a hint: prune and
-// clearSections decide whether a box is dropped.
+// clearSections decide whether an element is dropped.
 
-// classLists lists the words, grouped by the marks that a box with the word gets.
+// classLists lists the words, grouped by the marks that an element with the word gets.
 var classLists = []struct {
 	mark  mark
 	words string
 }{
-	// These words cancel the other marks of a name: "has-sidebar" is the box beside a sidebar,
-	// "search-results" is not a search form. The page builders Elementor and HubSpot (hs) call every
-	// box a widget.
+	// These words cancel the other marks of a name: "has-sidebar" is the element beside a sidebar,
+	// "search-results" is not a search form. The page builders Elementor and HubSpot (hs) call
+	// every element a widget.
 	{0, "has no with without not is layout enabled results result elementor hs textwidget"},
 
 	{markNever, "copyright"},

@@ -51,8 +51,8 @@ import (
 //
 // A page below goalWorst needs a line with the reason in testdata/containers/reasons.txt.
 
-// bounds holds the limits of a tier. The goal in both tiers is a share of at least .99, at least
-// .90 on the worst page, and at most .02 from outside.
+// bounds holds the limits of a tier (one of the two sets of pages). The goal in both tiers is a
+// share of at least .99, at least .90 on the worst page, and at most .02 from outside.
 type bounds struct {
 	share   float64 // least share of the container's words that must be kept, over all pages
 	worst   float64 // least share on a single page, unless reasons.txt has a reason
@@ -117,7 +117,8 @@ func TestContainersDebian(t *testing.T) {
 	measurePages(t, pages, debianBounds)
 }
 
-// A page is a file by a generator. Its name is the path that is used in reasons.txt.
+// A page is an HTML file that a documentation generator has made. Its name is the path that is used
+// in reasons.txt.
 type page struct {
 	by   generator
 	path string
@@ -349,7 +350,7 @@ func lost(truth, text []string) string {
 	return out.String()
 }
 
-// A bag holds how often each word occurs.
+// A bag maps each word to the number of its occurrences.
 type bag map[string]int
 
 func bagOf(words []string) bag {

@@ -72,7 +72,7 @@ func (s *survey) embedRequisites(n *html.Node) {
 // embedStyle adds the files that a style sheet in the page, or a style attribute, names.
 func (s *survey) embedStyle(sheet string) {
 	if !strings.Contains(sheet, "(") && !strings.Contains(sheet, "@") {
-		return // it has no url(), image-set() or @import
+		return // the value has no url(), image-set() or @import
 	}
 	for href := range stylesheet.References([]byte(sheet)) {
 		s.addEmbed(href, ByStyle, "")
@@ -105,8 +105,8 @@ func (s *survey) embedLink(n *html.Node) {
 	}
 }
 
-// addPicture adds a picture in each of its sizes (src and srcset). alt is the name of the attribute
-// with the alternative text, or "".
+// addPicture adds a picture in each of its sizes (src and srcset). The argument alt is the name of
+// the attribute with the alternative text, or "".
 func (s *survey) addPicture(n *html.Node, alt string) {
 	text := node.Attr(n, alt)
 	s.addEmbed(node.Attr(n, "src"), ByImage, text)

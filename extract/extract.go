@@ -69,10 +69,10 @@ type Document struct {
 
 	Text string  // the main text, one line for each block
 	Left string  // running text that is not in Text, one line for each block; lines that are also in Text are omitted
-	Root string  // how the main text was found, one of the Root constants
+	Root string  // rule by which the main text was found, one of the Root constants
 	Sure float64 // share of the candidate text that was chosen as main text, 0 to 1; links and labels are not candidates
 
-	Bound string // why the HTML was not parsed into a tree, one of the Bound constants; "" if it was
+	Bound string // why the HTML was not parsed into a tree, one of the Bound constants; "" if it was parsed
 	Needs string // evidence that scripts produce the text, one of the Needs constants; "" if there is none
 
 	Markup markup.Facts // faults of the HTML; the zero value without Options.Markup, and for feeds and plain text
@@ -182,7 +182,7 @@ const (
 	RootMain        = "main"        // <main> or role=main
 	RootDescent     = "descent"     // the smallest element that holds most of the running text
 	RootBody        = "body"        // the whole page, because no smaller element holds most of the running text
-	RootFallback    = "fallback"    // all text outside menus and marked boxes, because the other rules left no text
+	RootFallback    = "fallback"    // all text outside menus and elements marked as boilerplate, because the other rules left no text
 	RootPlain       = "plain"       // the whole plain text
 	RootDocument    = "document"    // the whole text of a document that is not HTML, see [FromBlocks]
 	RootStripped    = "stripped"    // all text between tags, because the HTML could not be parsed into a tree
@@ -216,8 +216,8 @@ const (
 // ErrNotText means that a body has no text to extract. For example, it is an image.
 var ErrNotText = errors.New("not a text page")
 
-// Options select what Parse collects besides the text, and limit its memory. The zero value
-// collects nothing else.
+// Options select the data that Parse collects besides the text, and limit its memory. The zero
+// value collects nothing else.
 type Options struct {
 	Images     bool // fill Document.Images
 	Page       bool // keep the parsed page for [Document.WriteHTML] and [Document.Markdown]
@@ -229,8 +229,9 @@ type Options struct {
 	Tree int64 // largest size of the parsed tree in bytes; 0 means [MaxTree]
 }
 
-// Parse extracts the text, the metadata and the links of a page. contentType is the Content-Type
-// header of the response, "" if there was none. The error is [ErrNotText] if the body is not text.
+// Parse extracts the text, the metadata and the links of a page. The argument contentType is the
+// Content-Type header of the response, "" if there was none. The error is [ErrNotText] if the body
+// is not text.
 //
 // For an RSS or Atom feed, Parse returns [ErrNotText] together with a Document that has only the
 // links to the entries. It does not extract the texts of the entries, because they are on the

@@ -83,8 +83,8 @@ func feed(body []byte) *Document {
 	}
 }
 
-// alternate returns the address of an Atom link. ok is true if the link leads to the entry's own
-// page: its rel is "alternate" or missing.
+// alternate returns the address of an Atom link. The result ok is true if the link leads to the
+// entry's own page: its rel is "alternate" or missing.
 func alternate(attrs []xml.Attr) (href string, ok bool) {
 	rel := "alternate"
 	for _, a := range attrs {

@@ -68,8 +68,8 @@ func (b *block) lost() int {
 	return b.size() - b.link
 }
 
-// inText reports whether an element is in the main text. The innermost box around it that has text
-// must have a block in the main text.
+// inText reports whether an element is in the main text. The innermost element around it that has
+// text must have a block in the main text.
 func (s *survey) inText(e int32) bool {
 	for e >= 0 && s.elems[e].first == s.elems[e].last {
 		e = s.elems[e].parent
@@ -85,8 +85,8 @@ func (s *survey) inText(e int32) bool {
 	return false
 }
 
-// breadcrumbs returns the names in the first box whose class, id or label contains "breadcrumb". It
-// returns about 20 names at most.
+// breadcrumbs returns the names in the first element whose class, id or label contains
+// "breadcrumb". It returns about 20 names at most.
 func (s *survey) breadcrumbs() (names []string) {
 	for i := range s.elems {
 		e := &s.elems[i]

@@ -14,7 +14,7 @@ import "golang.org/x/net/html/atom"
 // Marks for the kind of a box, such as "related" or "newsletter", stay wherever the box is. Only
 // paragraphs of its own can clear them, see clearSections.
 
-// keepFlow clears markAside and markSidebar of boxes whose parent has running text of its own.
+// keepFlow clears markAside and markSidebar of elements whose parent has running text of its own.
 func (s *survey) keepFlow() {
 	if s.thread {
 		return
@@ -35,13 +35,13 @@ func (s *survey) keepFlow() {
 	for _, i := range boxes {
 		if e := &s.elems[i]; text.isIn(e.parent) {
 			for j := i; j < e.end; j++ {
-				s.elems[j].mark &^= markPlace // class names inside the box repeat its name
+				s.elems[j].mark &^= markPlace // the class names of elements inside this element repeat its name
 			}
 		}
 	}
 }
 
-// isPlaced reports whether box i has no other mark than its position beside the text, and its
+// isPlaced reports whether element i has no other mark than its position beside the text, and its
 // content looks like text.
 func (s *survey) isPlaced(i int32) bool {
 	e := &s.elems[i]
@@ -52,8 +52,8 @@ func (s *survey) isPlaced(i int32) bool {
 	return in.size > 0 && in.link*2 <= in.size && !s.isCard(i)
 }
 
-// A boxKind identifies boxes that a template treats alike. They have the same element name and the
-// same first class. Boxes without a class have the zero boxKind, and are not alike.
+// A boxKind identifies elements that a template treats alike. They have the same element name and
+// the same first class. Elements without a class have the zero boxKind, and are not alike.
 type boxKind struct {
 	name  atom.Atom
 	class string
@@ -68,10 +68,10 @@ func (s *survey) kindOfBox(i int32) boxKind {
 	return boxKind{n.DataAtom, class}
 }
 
-// stretches records, for each box and each kind of box, where running text begins and ends.
+// stretches records, for each element and each kind of element, where running text begins and ends.
 type stretches struct {
-	boxes []stretch            // by index in elems: the running text in the box itself, its paragraphs and its lists
-	kinds map[boxKind]*stretch // the running text in all boxes of a kind
+	boxes []stretch            // by index in elems: the running text in the element itself, its paragraphs and its lists
+	kinds map[boxKind]*stretch // the running text in all elements of a kind
 }
 
 // A stretch is the range blocks[first:end] from the first block of running text to the last. end is
@@ -85,11 +85,11 @@ func (t *stretch) extend(block int32) {
 	t.end = block + 1
 }
 
-// isIn reports whether box i has running text of its own, see stretches.
+// isIn reports whether element i has running text of its own, see stretches.
 func (t *stretches) isIn(i int32) bool { return t.boxes[i].end > 0 }
 
-// around returns the stretch of the parent of box i, extended to all boxes of the parent's kind. It
-// is empty if the parent has no running text.
+// around returns the stretch of the parent of element i, extended to all elements of the parent's
+// kind. It is empty if the parent has no running text.
 func (t *stretches) around(s *survey, i int32) stretch {
 	p := s.elems[i].parent
 	if k := t.kinds[s.kindOfBox(p)]; k != nil && t.isIn(p) {
@@ -98,14 +98,14 @@ func (t *stretches) around(s *survey, i int32) stretch {
 	return t.boxes[p]
 }
 
-// flowsAround reports whether running text is both above and below box i, in its parent or in boxes
-// of the parent's kind.
+// flowsAround reports whether running text is both above and below element i, in its parent or in
+// elements of the parent's kind.
 func (t *stretches) flowsAround(s *survey, i int32) bool {
 	e, text := &s.elems[i], t.around(s, i)
 	return text.end > e.last && text.first < e.first
 }
 
-const wrappers = 12 // largest number of wrappers and nested lists between a paragraph and its box
+const wrappers = 12 // largest number of wrappers and nested lists between a paragraph and its element
 
 func (s *survey) stretches() *stretches {
 	t := &stretches{make([]stretch, len(s.elems)), make(map[boxKind]*stretch)}
@@ -139,8 +139,8 @@ func (t *stretches) extend(s *survey, e, block int32) {
 	t.kinds[k].extend(block)
 }
 
-// isPart reports whether box i is an item, a list, or a wrapper of only one block or one list. The
-// text in such a box also counts as text of its parent.
+// isPart reports whether element i is an item, a list, or a wrapper of only one block or one list.
+// The text in such an element also counts as text of its parent.
 func (s *survey) isPart(i int32) bool {
 	e := &s.elems[i]
 	if e.kind == item || e.kind == list || e.last == e.first+1 {

@@ -44,8 +44,8 @@ var (
 	// manuals: a function's signature looks like a label, and an overview repeats sentences.
 	manualSoftware = []string{"javadoc", "doxygen", "docbook", "publican", "docutils", "mkdocs", "sphinx", "asciidoc", "docusaurus"}
 
-	// blogSoftware lists blog systems. A box that such a system calls "comments" has readers' comments
-	// below a post or a page.
+	// blogSoftware lists blog systems. An element that such a system calls "comments" has readers'
+	// comments below a post or a page.
 	blogSoftware = []string{"wordpress", "blogger", "movable type", "ghost"}
 
 	// threadTypes, articleTypes and productTypes list types of schema.org, as they are written in
@@ -135,7 +135,7 @@ func containsAny(s string, parts []string) bool {
 	return false
 }
 
-// These are the conditions of the guards in prune.go.
+// These methods are the conditions of the guards in prune.go.
 
 func (g *genre) anything() bool   { return true }
 func (g *genre) isThread() bool   { return g.thread }

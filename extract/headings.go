@@ -12,11 +12,11 @@ import (
 // A Heading is a line of the main text that is a heading.
 type Heading struct {
 	Line  int    // index of the line in Document.Text, from 0
-	Level int    // 1 to 6
+	Level int    // level of the heading, 1 to 6
 	ID    string // fragment of a URL that leads to the heading, not escaped; "": the page has none
 }
 
-// headings returns the headings among the taken blocks.
+// headings returns the headings among the blocks of the main text.
 func (s *survey) headings() (all []Heading) {
 	block, line := int32(0), 0
 	for i := range s.elems {
@@ -41,9 +41,9 @@ func (s *survey) headings() (all []Heading) {
 }
 
 const (
-	mostFragment = 200 // bytes of the longest Heading.ID; longer ones are left out
-	sectionAbove = 2   // most elements between a heading and the section that it names
-	idsInHeading = 16  // most nodes inside a heading that are searched for an id
+	mostFragment = 200 // largest number of bytes of a Heading.ID; longer ids are left out
+	sectionAbove = 2   // largest number of elements between a heading and the section that it names
+	idsInHeading = 16  // largest number of nodes inside a heading that are searched for an id
 )
 
 // fragment returns the id that leads to a heading: its own, that of an anchor inside it or directly
@@ -108,7 +108,7 @@ func idWithin(box *html.Node) string {
 }
 
 // elementBefore returns the element before a node among its siblings, or a text that is not white
-// space; nil if there is neither.
+// space. It returns nil if there is neither.
 func elementBefore(n *html.Node) *html.Node {
 	for n = n.PrevSibling; n != nil; n = n.PrevSibling {
 		if n.Type == html.ElementNode || n.Type == html.TextNode && strings.TrimSpace(n.Data) != "" {

@@ -42,7 +42,7 @@ func TestTextHeadings(t *testing.T) {
 	}
 }
 
-// A block that is not taken does not count as a line.
+// A block that is not part of the main text does not count as a line.
 func TestTextHeadingsBesideDroppedText(t *testing.T) {
 	const words = " Here are more than ten words of running text, so that this is a paragraph."
 	d, err := Parse([]byte(`<nav><h2>Menu</h2><a href=a>A</a></nav><main><nav><h3>On this page</h3><a href=#x>Kept</a></nav><p>`+words+`<h2 id=x>Kept</h2><p>`+words+`</main>`), "text/html")

@@ -9,8 +9,8 @@ import (
 	"skink/extract/node"
 )
 
-// mark is a set of reasons why a box may be boilerplate. A mark alone does not drop a box, see
-// prune.
+// mark is a set of reasons why an element may be boilerplate. A mark alone does not drop an
+// element, see prune.
 type mark uint16
 
 const (
@@ -30,12 +30,12 @@ const (
 	markAside                      // beside the text: <aside>, role=complementary
 	markSidebar                    // beside the text according to the class or id, such as "sidebar"
 
-	// markPlace is the set of marks for boxes beside the text. They describe only the position of a
-	// box, see flow.go.
+	// markPlace is the set of marks for elements beside the text. They describe only the position
+	// of an element, see flow.go.
 	markPlace = markAside | markSidebar
 )
 
-// rootHint is a set of reasons why a box may contain the main text.
+// rootHint is a set of reasons why an element may contain the main text.
 type rootHint uint8
 
 const (
@@ -45,7 +45,7 @@ const (
 )
 
 // hints returns the marks and root hints that an element gets from its name, role, class and id.
-// byID is the subset of m that comes only from the id.
+// The result byID is the subset of m that comes only from the id.
 func (g *genre) hints(n *html.Node) (m, byID mark, roots rootHint) {
 	switch n.DataAtom {
 	case atom.Html, atom.Head, atom.Body:
@@ -157,7 +157,7 @@ func displayNone(style string) bool {
 
 // inlineHidden reports whether n is an inline element that is not displayed, such as the name of an
 // icon or a label for screen readers. Such an element is left out without the checks of prune,
-// unless it contains boxes.
+// unless it contains block elements.
 func inlineHidden(n *html.Node) bool {
 	hidden := false
 	for i := range n.Attr {

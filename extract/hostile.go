@@ -89,8 +89,8 @@ type growth struct {
 	watch func(most int64) // only for tests: receives the largest possible size of the tree; may be nil
 }
 
-// mostTree returns the largest size of the tree, in bytes, for a page of size bytes. limit is an
-// upper bound; 0 means MaxTree.
+// mostTree returns the largest size of the tree, in bytes, for a page of size bytes. The argument
+// limit is an upper bound; 0 means MaxTree.
 func mostTree(size int, limit int64) int64 {
 	if limit <= 0 {
 		limit = MaxTree
@@ -108,8 +108,8 @@ func (g *growth) parse() (*html.Node, error) {
 	return html.ParseWithOptions(g, html.ParseOptionEnableScripting(false), option(html.ParseOption(nil), g.look))
 }
 
-// option turns see into a parser option. The type parameter P is the parser's type, which is not
-// exported.
+// option makes a parser option from the function see. The type parameter P is the parser's type,
+// which is not exported.
 func option[O ~func(P), P any](_ O, see func(any)) O { return func(p P) { see(p) } }
 
 // look stores pointers to the parser's unexported fields.
@@ -197,7 +197,7 @@ func weigh(root *html.Node) int64 {
 
 // most returns the length of the next piece, and the largest number of bytes that the piece can add
 // to the tree. The length is at most n. It is smaller if the piece has to end before an unfinished
-// element. pending is the number of bytes of an unfinished token before the piece.
+// element. The argument pending is the number of bytes of an unfinished token before the piece.
 func (g *growth) most(pending, n int) (int, int64) {
 	now := g.tags(pending, n)
 	n = now.end - g.at
@@ -246,8 +246,8 @@ type tagsSeen struct {
 	scan       int   // number of bytes that may still be searched for attributes; limits the work if a tag does not end
 }
 
-// tags counts everything in a piece that may be a tag. Some of it may not be one, because it is in
-// a comment, a script or an attribute.
+// tags counts everything in a piece that may be a tag. Some of these are not tags, because they are
+// in a comment, a script or an attribute.
 func (g *growth) tags(pending, n int) *tagsSeen {
 	seen := &tagsSeen{half: g.at + n/2, end: g.at + n, quiet: g.noneActive(), scan: pending + 4*n + pieceBytes}
 	at := g.firstTag(pending, seen.end)
@@ -264,7 +264,8 @@ func (g *growth) tags(pending, n int) *tagsSeen {
 	return seen
 }
 
-// count counts the tag or the calm element at text[i:], and returns the offset after it.
+// count counts the tag at text[i:], or the whole element if it leaves no formatting element active.
+// It returns the offset after the tag or the element.
 func (s *tagsSeen) count(text []byte, i int) int {
 	rest := text[i:s.end]
 	if s.quiet {
@@ -285,10 +286,10 @@ func (s *tagsSeen) count(text []byte, i int) int {
 	return i + 1
 }
 
-// quiet returns the length of the tag or calm element at the beginning of text, and its number of
-// tags. If no formatting element was active before it, none is active after it. The length is 1 for
-// a tag that does not open a formatting element. The length is 0 if another kind of element begins
-// inside the element. cut reports whether text ends before the element does.
+// quiet returns the length of the tag at the beginning of text, or of the whole element if it
+// leaves no formatting element active, and the number of its tags. The length is 1 for a tag that
+// does not open a formatting element. The length is 0 if another kind of element begins inside the
+// element. The result cut reports whether text ends before the element does.
 func quiet(text []byte) (length, tags int, cut bool) {
 	var open [8][]byte // names of the open elements
 	for at, depth := 0, 0; at < len(text); {
@@ -403,8 +404,9 @@ func formatting(name []byte) bool {
 	return false
 }
 
-// attributes returns the number of attributes of a tag, or slightly more, and how many bytes it
-// read. rest begins after the tag's name. It follows the rules of the tokenizer.
+// attributes returns the number of attributes of a tag, or slightly more, and the number of bytes
+// that it read. The argument rest begins after the tag's name. The function follows the rules of
+// the tokenizer.
 func attributes(rest []byte) (n, i int) {
 	for i < len(rest) {
 		switch c := rest[i]; {

@@ -20,9 +20,9 @@ const (
 	table
 	row     // <tr>
 	cell    // <td>, <th>
-	pre     // keeps its lines
-	muted   // left out of the text, but its links are read: <button>, <select>, <svg>
-	skipped // left out with all its content: <script>, <style>
+	pre     // the element keeps its lines
+	muted   // the element is left out of the text, but its links are read: <button>, <select>, <svg>
+	skipped // the element is left out with all its content: <script>, <style>
 	lineBreak
 )
 
@@ -55,7 +55,8 @@ func kindOf(n *html.Node) kind {
 		atom.Tbody, atom.Thead, atom.Tfoot, atom.Hr, atom.Noscript, atom.Template, atom.Figcaption, atom.Frameset, atom.Object:
 		return group
 	case 0:
-		// Web components are elements with a "-" in their name. Most of them are laid out as boxes.
+		// Web components are elements with a "-" in their name. Most of them are laid out as block
+		// elements.
 		if strings.IndexByte(n.Data, '-') > 0 {
 			return group
 		}

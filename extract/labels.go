@@ -60,9 +60,9 @@ func (s *survey) isLabel(b *block) bool {
 	return false
 }
 
-// A shape identifies blocks with the same markup: the boxKind of the block's box and that of the
-// parent box. If the parent has no class, in identifies the parent itself. It is the index of the
-// parent in elems, plus one.
+// A shape identifies blocks with the same markup: the boxKind of the block's element and that of
+// the parent element. If the parent has no class, the field in identifies the parent itself, by its
+// index in elems plus one.
 type shape struct {
 	box, around boxKind
 	in          int32
@@ -100,8 +100,8 @@ func (s *survey) shapes(first, last int32) map[shape]int {
 	return alike
 }
 
-// isTitle reports whether block i is the title of a box of running text, with more running text
-// above and below the box.
+// isTitle reports whether block i is the title of an element of running text, with more running
+// text above and below the element.
 func (s *survey) isTitle(i int32, text *stretches) bool {
 	if int(i)+1 >= len(s.blocks) || !s.hasLetters(&s.blocks[i]) {
 		return false

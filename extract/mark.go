@@ -16,14 +16,14 @@ type marked struct {
 	survey *survey
 }
 
-// placed records where the text of a node is. The words of a text node are text[from:to], in
+// placed records the position of the text of a node. The words of a text node are text[from:to], in
 // blocks[first:last]. For a picture, first is the index of the open block, or of the next block if
 // none was open.
 type placed struct {
 	node        *html.Node
 	first, last int
 	from, to    int
-	elem        int32 // index in elems of the box around the node
+	elem        int32 // index in elems of the element around the node
 }
 
 // WriteHTML writes the page with its main text highlighted, and with the reason why the rest is not
@@ -56,7 +56,7 @@ body { font: 16px/1.5 sans-serif; max-width: 60em; margin: auto; padding: 1em; c
 .about { border-bottom: 1px solid #777; color: #000 }
 </style></head><body>
 <p class=about><b>%s</b><br>main text from %s; words: %d; share of all text: %.0f %%.
-Extracted text is green. A red bar marks a box that a rule suspects; the tooltip names the rule.</p>
+Extracted text is green. A red bar marks an element that a rule suspects not to be main text; the tooltip names the rule.</p>
 `
 
 func (m *marked) write(out *bufio.Writer) {

@@ -80,8 +80,8 @@ func (d *Document) Release() {
 	}
 }
 
-// MarkdownOptions select what Markdown contains. The zero value gives the text with its links and
-// without pictures.
+// MarkdownOptions select the content of the Markdown. The zero value gives the text with its links
+// and without pictures.
 type MarkdownOptions struct {
 	// Pictures includes the pictures of the main text, each address once. Pictures with alt="" are
 	// left out, because they are decoration.
@@ -134,9 +134,9 @@ func (s *survey) isShown(p *placed) bool {
 	return strings.TrimSpace(p.node.Data) == "" && fenced(p.node) != nil
 }
 
-// isAmongShown reports whether p is a picture in a block or a box of the main text. If the
-// innermost box around the picture has no text, the next box with text decides. A <figure> counts
-// as part of the picture, because its caption is never main text.
+// isAmongShown reports whether p is a picture in a block or an element of the main text. If the
+// innermost element around the picture has no text, the next element with text decides. A <figure>
+// counts as part of the picture, because its caption is never main text.
 func (s *survey) isAmongShown(p *placed) bool {
 	if p.first < p.last {
 		return s.blocks[p.first].taken
@@ -244,8 +244,8 @@ func containers(n *html.Node) (all []*html.Node) {
 
 func isItem(n *html.Node) bool { return n.DataAtom == atom.Li || n.DataAtom == atom.Dd }
 
-// put writes a block of one or more lines inside the items and quotations of stack. single is true
-// if the block is one line of running text.
+// put writes a block of one or more lines inside the items and quotations of stack. The argument
+// single is true if the block is one line of running text.
 func (m *markdown) put(stack []*html.Node, text string, single bool) {
 	common := 0
 	for common < min(len(stack), len(m.stack)) && stack[common] == m.stack[common] {

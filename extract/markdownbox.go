@@ -23,7 +23,7 @@ func fenced(n *html.Node) (box *html.Node) {
 }
 
 // fence returns the element whose content becomes a fenced code block: a <pre> around the node, or
-// a <code> that contains boxes. It returns nil if the node is in neither.
+// a <code> that contains block elements. It returns nil if the node is in neither.
 func (m *markdown) fence(p *placed) *html.Node {
 	if box := fenced(p.node); box != nil || p.node.Type != html.TextNode || m.survey.blocks[p.last-1].kind != pre {
 		return box
@@ -31,8 +31,8 @@ func (m *markdown) fence(p *placed) *html.Node {
 	return around(p.node, atom.Code)
 }
 
-// code writes a fenced code block. It preserves the lines and the indentation of the page. A new
-// box begins a new line even if no line end precedes the box.
+// code writes a fenced code block. It preserves the lines and the indentation of the page. A block
+// element begins a new line even if no line end precedes it.
 func (m *markdown) code(box *html.Node, nodes []placed) {
 	var text strings.Builder
 	last, ends := -1, true // last is the block that was written last; ends is true if its line has ended

@@ -123,7 +123,8 @@ func (sp *span) beginsWithMark() bool {
 
 func isPunct(r rune) bool { return unicode.IsPunct(r) || unicode.IsSymbol(r) }
 
-// opened is a link or an emphasis that has begun. begin and end are its Markdown, such as "**".
+// opened is a link or an emphasis that has begun. The fields begin and end are its Markdown, such
+// as "**".
 type opened struct {
 	begin, end string
 	link       *html.Node

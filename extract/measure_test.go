@@ -26,7 +26,7 @@ func TestMeasure(t *testing.T) {
 		t.Errorf("the removed words are %q, want link", chrome)
 	}
 
-	// A word that both sides contain several times is counted as often as both have it.
+	// A word that both texts contain several times is counted as often as it is in both.
 	for _, test := range []struct {
 		text                   string
 		kept, outside, chromed int

@@ -134,9 +134,9 @@ func (s *survey) meta(n *html.Node) {
 	}
 }
 
-// robotsOf records a <meta> such as <meta name=googlebot content=noindex>. name may be any name.
-// The element is ignored if content has neither noindex nor nofollow. If two elements have the same
-// name, both count.
+// robotsOf records a <meta> such as <meta name=googlebot content=noindex>. The argument name may be
+// any name. The element is ignored if content has neither noindex nor nofollow. If two elements
+// have the same name, both count.
 func (s *survey) robotsOf(name, content string) {
 	ask := robots(content)
 	if ask == (Ask{}) || name == "" {

@@ -13,11 +13,11 @@ import "bytes"
 // limit for navigation, a page whose text is made by scripts would keep its menu, and all such
 // pages of a site would look alike.
 
-// A guard is a rule that drops boxes with certain marks, together with its limits.
+// A guard is a rule that drops elements with certain marks, together with its limits.
 type guard struct {
 	mark  mark
-	part  float64           // a box is dropped if its share of the page's weight is at most this, 0 to 1
-	whole float64           // largest share of the page's weight for all boxes of the rule together; at 1, enough text must remain instead
+	part  float64           // an element is dropped if its share of the page's weight is at most this, 0 to 1
+	whole float64           // largest share of the page's weight for all elements of the rule together; at 1, enough text must remain instead
 	holds func(*genre) bool // reports whether the rule applies to this kind of page
 }
 
@@ -124,7 +124,7 @@ func (s *survey) prune() {
 		case g.mark == markComments && (s.article || s.blog && !s.thread):
 			g.part, g.whole = 1, 1 // comments may be longer than the article
 		case g.mark == markComments && s.thread:
-			g.part = 1 // the posts of a thread may be marked as comments, so only the limit for all boxes together applies
+			g.part = 1 // the posts of a thread may be marked as comments, so only the limit for all elements together applies
 		}
 		boxes, taken := s.suspects(g)
 		left := s.whole().weight - taken.weight
@@ -145,7 +145,7 @@ func (g guard) isMore(part sum, share float64, whole sum) bool {
 	return float64(part.weight) > share*float64(whole.weight) || g.mark&markClass != 0 && float64(part.own()) > share*float64(whole.own())
 }
 
-// suspects returns the outermost boxes that a guard would drop, and their total.
+// suspects returns the outermost elements that a guard would drop, and their total.
 func (s *survey) suspects(g guard) (boxes []int32, taken sum) {
 	whole := s.whole()
 	for i := int32(0); i < int32(len(s.elems)); {
@@ -159,7 +159,7 @@ func (s *survey) suspects(g guard) (boxes []int32, taken sum) {
 			in.weight = 0
 		}
 		if g.isMore(in, g.part, whole) {
-			i++ // the box is too large to drop, so try the boxes inside
+			i++ // the element is too large to drop, so try the elements inside
 			continue
 		}
 		boxes = append(boxes, i)
@@ -171,8 +171,8 @@ func (s *survey) suspects(g guard) (boxes []int32, taken sum) {
 	return boxes, taken
 }
 
-// dropConsent drops the boxes that ask for consent to cookies. It runs before the rule for class
-// names, because on a short page such boxes may outweigh the text.
+// dropConsent drops the elements that ask for consent to cookies. It runs before the rule for class
+// names, because on a short page such elements may outweigh the text.
 func (s *survey) dropConsent() {
 	dropped := false
 	for i := int32(0); i < int32(len(s.elems)); {
@@ -190,9 +190,9 @@ func (s *survey) dropConsent() {
 	}
 }
 
-const consentBlocks = 64 // largest number of blocks in such a box
+const consentBlocks = 64 // largest number of blocks in an element that is a consent notice
 
-// asksConsent reports whether at least half the text in a box is running text with the word
+// asksConsent reports whether at least half the text in an element is running text with the word
 // "cookie", which most languages use.
 func (s *survey) asksConsent(e *elem) bool {
 	all, cookies := 0, 0

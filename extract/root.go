@@ -27,17 +27,17 @@ const (
 	short      = 600  // bytes of running text; on a page with less, <main> is the root even if it has a small share of the weight
 	nearlyAll  = 0.85 // descend enters a child that has at least this share of the weight
 	minRuns    = 4    // minimum number of running paragraphs in a column
-	linksTimes = 20   // a box with more than this many bytes of text for each byte outside links is a list of links
+	linksTimes = 20   // an element with more than this many bytes of text for each byte outside links is a list of links
 
 	columnShare  = 0.7 // minimum share of the root's weight in a column
 	productShare = 0.8 // minimum share of the root's weight in a column of a product page
-	loneShare    = 0.6 // minimum share in a column of an article, if no other box is nearly as heavy (see loneTimes)
-	loneTimes    = 4   // a column chosen by loneShare weighs at least this many times as much as the next box
+	loneShare    = 0.6 // minimum share of the weight in a column of an article, if no other element is nearly as heavy (see loneTimes)
+	loneTimes    = 4   // a column chosen by loneShare weighs at least this many times as much as the next element
 	loneRuns     = 2   // minimum number of running paragraphs in a column chosen by loneShare
 )
 
-// findRoot returns the box of the main text as an index in elems, and a Root constant. The index is
-// -1 for the whole page.
+// findRoot returns the element with the main text, as an index in elems, and a Root constant. The
+// index is -1 for the whole page.
 func (s *survey) findRoot() (root int32, how string) {
 	root, how = s.chooseRoot()
 	if !s.thread && !s.manual {
@@ -75,8 +75,8 @@ func (s *survey) holds(i int32, whole int, share float64) bool {
 	return float64(s.within(i).weight) >= share*float64(whole)
 }
 
-// only returns the outermost box with text and the given hint if there is exactly one such box.
-// Otherwise it returns -1.
+// only returns the outermost element with text and the given hint if there is exactly one such
+// element. Otherwise it returns -1.
 func (s *survey) only(hint rootHint) int32 {
 	found := int32(-1)
 	for i := int32(0); i < int32(len(s.elems)); {
@@ -114,8 +114,8 @@ func (s *survey) titled() int32 {
 	return found
 }
 
-// comments returns the weight of the readers' comments outside an article. They are in boxes marked
-// as comments, and in rows of boxes that have one class and running text.
+// comments returns the weight of the readers' comments outside an article. They are in elements
+// marked as comments, and in rows of elements that have one class and running text.
 func (s *survey) comments(article int32) (weight int) {
 	for i := int32(0); i < int32(len(s.elems)); {
 		e := &s.elems[i]
@@ -134,10 +134,10 @@ func (s *survey) comments(article int32) (weight int) {
 	return weight
 }
 
-const fewPosts = 3 // minimum number of boxes of one class in a row of posts
+const fewPosts = 3 // minimum number of elements of one class in a row of posts
 
-// isRowOfPosts reports whether box i is a row of posts: several of its children have the same class
-// and running text, and together they have three quarters of its weight.
+// isRowOfPosts reports whether element i is a row of posts: several of its children have the same
+// class and running text, and together they have three quarters of its weight.
 func (s *survey) isRowOfPosts(i int32) bool {
 	class, posts, weight := "", 0, 0
 	for j := i + 1; j < s.elems[i].end; j = s.elems[j].end {
@@ -157,9 +157,9 @@ func (s *survey) isRowOfPosts(i int32) bool {
 	return class != "" && posts >= fewPosts && weight*4 >= s.within(i).weight*3
 }
 
-// foremost returns the heaviest outermost box with a hint, if each other such box has less than a
-// fifth of its weight. Otherwise it returns -1. So it finds an article among cards, but no single
-// post of a thread.
+// foremost returns the heaviest outermost element with a hint, if each other such element has less
+// than a fifth of its weight. Otherwise it returns -1. So it finds an article among cards, but no
+// single post of a thread.
 func (s *survey) foremost(hint rootHint) int32 {
 	found, most, next := int32(-1), 0, 0
 	for i := int32(0); i < int32(len(s.elems)); {
@@ -181,9 +181,9 @@ func (s *survey) foremost(hint rootHint) int32 {
 	return found
 }
 
-// descend walks from box i into the child that holds nearly all the weight, as long as there is
-// one, and returns the last box. It does not enter one of several similar boxes, such as a long
-// post of a thread. It stops if code is beside the child, because code belongs to the text.
+// descend walks from element i into the child that holds nearly all the weight, as long as there is
+// one, and returns the last element. It does not enter one of several similar elements, such as a
+// long post of a thread. It stops if code is beside the child, because code belongs to the text.
 func (s *survey) descend(i int32) int32 {
 	for {
 		next := s.heavyChild(i)
@@ -199,7 +199,7 @@ func (s *survey) descend(i int32) int32 {
 	}
 }
 
-// heavyChild returns the child that holds nearly all the weight of a box, or -1.
+// heavyChild returns the child that holds nearly all the weight of an element, or -1.
 func (s *survey) heavyChild(i int32) int32 {
 	whole := s.within(i)
 	if whole.weight < 8*short {
@@ -213,9 +213,9 @@ func (s *survey) heavyChild(i int32) int32 {
 	return -1
 }
 
-// longChild is like heavyChild for a box with little running text. It compares the bytes outside
-// links instead of the weight, because on such a page a single sentence, such as a legal notice,
-// has most of the weight. It returns -1 for a list of links.
+// longChild is like heavyChild for an element with little running text. It compares the bytes
+// outside links instead of the weight, because on such a page a single sentence, such as a legal
+// notice, has most of the weight. It returns -1 for a list of links.
 func (s *survey) longChild(i int32, whole sum) int32 {
 	if whole.own()*linksTimes < whole.size {
 		return -1
@@ -254,9 +254,9 @@ func firstClass(n *html.Node) string {
 	return ""
 }
 
-// column returns the box inside root that holds most of the root's weight in its own paragraphs,
-// lists and tables. If no box holds enough, it returns root. On an article a smaller share is
-// enough, because teasers and forms around it are spread over many boxes.
+// column returns the element inside root that holds most of the root's weight in its own
+// paragraphs, lists and tables. If no element holds enough, it returns root. On an article a
+// smaller share is enough, because teasers and forms around it are spread over many elements.
 func (s *survey) column(root int32) int32 {
 	from, to, first, last := s.span(root)
 	type own struct{ weight, runs int }
@@ -307,10 +307,10 @@ func (s *survey) column(root int32) int32 {
 	return at
 }
 
-// leaves reports whether replacing box i by its child would lose some of the text. This is so if
-// the child is a section of a chapter (see isChapter), or if the page's headline is outside the
-// child (see leavesHeadline). It is also so if box i is the declared article or main part of the
-// page, and has running paragraphs or sections of text beside the child.
+// leaves reports whether replacing element i by its child would lose some of the text. This is so
+// if the child is a section of a chapter (see isChapter), or if the page's headline is outside the
+// child (see leavesHeadline). It is also so if element i is the declared article or main part of
+// the page, and has running paragraphs or sections of text beside the child.
 func (s *survey) leaves(i, child int32) bool {
 	if s.isChapter(i, child) || s.leavesHeadline(i, child) {
 		return true
@@ -339,9 +339,10 @@ func (s *survey) leaves(i, child int32) bool {
 	return false
 }
 
-// isSectionBeside reports whether box i is a section of the same text as its sibling box. This is
-// so for two <section>s without a class, and for two boxes that begin with headings of the same
-// rank. It is also so for a text section with a running paragraph, if the sibling has no heading.
+// isSectionBeside reports whether element i is a section of the same text as its sibling element.
+// This is so for two <section>s without a class, and for two elements that begin with headings of
+// the same level. It is also so for a text section with a running paragraph, if the sibling has no
+// heading.
 func (s *survey) isSectionBeside(i, box int32) bool {
 	if k := s.kindOfBox(i); k == (boxKind{name: atom.Section}) && k == s.kindOfBox(box) {
 		return true
@@ -355,7 +356,8 @@ func (s *survey) isSectionBeside(i, box int32) bool {
 	return s.hasParagraph(i, -1)
 }
 
-// hasParagraph reports whether a running paragraph is a child of box i. The child other is ignored.
+// hasParagraph reports whether a running paragraph is a child of element i. The child other is
+// ignored.
 func (s *survey) hasParagraph(i, other int32) bool {
 	for j := i + 1; j < s.elems[i].end; j = s.elems[j].end {
 		if j != other && s.elems[j].kind == para && s.within(j).runs > 0 {
@@ -365,7 +367,7 @@ func (s *survey) hasParagraph(i, other int32) bool {
 	return false
 }
 
-// isAllDeclared reports whether box i is a declared <article> or <main>, or contains all the
+// isAllDeclared reports whether element i is a declared <article> or <main>, or contains all the
 // running text of such an element.
 func (s *survey) isAllDeclared(i int32) bool {
 	for p := i; p >= 0 && s.within(p).runs == s.within(i).runs; p = s.elems[p].parent {
@@ -376,10 +378,10 @@ func (s *survey) isAllDeclared(i int32) bool {
 	return false
 }
 
-// leavesHeadline reports whether the page's <h1> is in box i but not in the child, together with
-// running text that would be lost. The <h1> must be in an <article>, or have a paragraph beside it.
-// For example, a shop's short description is beside a long text of its terms. On an article a
-// paragraph beside the <h1> does not count, because it is an introduction.
+// leavesHeadline reports whether the page's <h1> is in element i but not in the child, together
+// with running text that would be lost. The <h1> must be in an <article>, or have a paragraph
+// beside it. For example, a shop's short description is beside a long text of its terms. On an
+// article a paragraph beside the <h1> does not count, because it is an introduction.
 func (s *survey) leavesHeadline(i, child int32) bool {
 	e := &s.elems[child]
 	if s.h1Block < s.elems[i].first || s.h1Block >= s.elems[i].last || e.first <= s.h1Block && s.h1Block < e.last {
@@ -397,7 +399,7 @@ func (s *survey) leavesHeadline(i, child int32) bool {
 // isDeclared reports whether e is an <article>, a <main>, or an element with such a role.
 func (e *elem) isDeclared() bool { return e.roots&(hintArticle|hintMain) != 0 }
 
-// isInDeclared reports whether box i is a declared article or main element, or is inside one.
+// isInDeclared reports whether element i is a declared article or main element, or is inside one.
 func (s *survey) isInDeclared(i int32) bool {
 	for ; i >= 0; i = s.elems[i].parent {
 		if s.elems[i].isDeclared() {
@@ -407,9 +409,9 @@ func (s *survey) isInDeclared(i int32) bool {
 	return false
 }
 
-// isSection reports whether box i, or a box around it inside root, is one section of a longer text:
-// a section of a chapter, or one of several similar boxes that each begin with a heading. Such a
-// box may be much longer than the other sections, but is not a column.
+// isSection reports whether element i, or an element around it inside root, is one section of a
+// longer text: a section of a chapter, or one of several similar elements that each begin with a
+// heading. Such an element may be much longer than the other sections, but is not a column.
 func (s *survey) isSection(i, root int32) bool {
 	for ; i > root && i >= 0; i = s.elems[i].parent {
 		p := s.elems[i].parent
@@ -429,11 +431,11 @@ func (s *survey) isSection(i, root int32) bool {
 	return false
 }
 
-// isHeaded reports whether the first block of a box is a heading. Dropped blocks are ignored.
+// isHeaded reports whether the first block of an element is a heading. Dropped blocks are ignored.
 func (s *survey) isHeaded(i int32) bool { return s.headOf(i) >= 0 }
 
-// headOf returns the index of the heading with which a box begins, or -1 if it begins with another
-// block.
+// headOf returns the index of the heading with which an element begins, or -1 if it begins with
+// another block.
 func (s *survey) headOf(i int32) int32 {
 	for j := s.elems[i].first; j < s.elems[i].last; j++ {
 		if b := &s.blocks[j]; !b.dropped {
@@ -446,8 +448,8 @@ func (s *survey) headOf(i int32) int32 {
 	return -1
 }
 
-// boxOf returns the innermost box around a block that is not a paragraph, a list or a table.
-// paragraph reports whether no list item, table cell or code is between the two.
+// boxOf returns the innermost element around a block that is not a paragraph, a list or a table.
+// The result paragraph reports whether no list item, table cell or code is between the two.
 func (s *survey) boxOf(b *block) (e int32, paragraph bool) {
 	paragraph = true
 	for e = b.elem; e >= 0 && s.elems[e].kind != group; e = s.elems[e].parent {
@@ -469,10 +471,10 @@ func (s *survey) span(root int32) (from, to, first, last int32) {
 	return root, e.end, e.first, e.last
 }
 
-// isChapter reports whether a child of box i is a section of a chapter: box i begins with a heading
-// and has running text before the child, and the child begins with a heading of a lower rank. It is
-// false on articles, which have their introduction before the child, while copies of the article
-// lack it.
+// isChapter reports whether a child of element i is a section of a chapter: element i begins with a
+// heading and has running text before the child, and the child begins with a heading of a lower
+// level. It is false on articles, which have their introduction before the child, while copies of
+// the article lack it.
 func (s *survey) isChapter(i, child int32) bool {
 	first := s.elems[child].first
 	if s.isArticle() || !s.isHeaded(i) || !s.isHeaded(child) || s.total(s.elems[i].first, first).runs == 0 {

@@ -26,7 +26,7 @@ const (
 func says(n *html.Node, most int) string {
 	if c := n.FirstChild; c != nil && c.NextSibling == nil && c.Type == html.TextNode {
 		if s := strings.Trim(c.Data, " \t\r\n"); len(s) <= most && isLine(s) && s != "" {
-			return s // fast path for most links: no copy
+			return s // fast path for most links, which need no copy
 		}
 	}
 	l := line{most: most}
@@ -113,8 +113,8 @@ func (l *line) enter(n *html.Node) bool {
 	return false
 }
 
-// part adds a space before and after the text of a box, so that "<div>a</div><div>b</div>" becomes
-// "a b".
+// part adds a space before and after the text of a block element, so that
+// "<div>a</div><div>b</div>" becomes "a b".
 func (l *line) part(n *html.Node) {
 	if kindOf(n) != inline {
 		l.space = true

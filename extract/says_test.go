@@ -128,7 +128,7 @@ func TestEmbeds(t *testing.T) {
 	}
 }
 
-// TestRequisites checks which more files are found when all are wanted that change how a page looks.
+// TestRequisites checks which files are found in addition if Options.Requisites is set.
 func TestRequisites(t *testing.T) {
 	const text = "A skink is a lizard with small legs, and many skinks live in the sand."
 	const page = `<html><head><link rel=stylesheet href=/a.css><link rel=preload as=font href=/f.woff2 crossorigin><link rel=preload as=image href=/p.png imagesrcset="/p2.png 2x">

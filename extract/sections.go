@@ -20,9 +20,9 @@ import (
 // byName lists the marks that mostly come from class names.
 const byName = markClass | markRelated | markSidebar | markByline
 
-// clearSections removes marks that come from ids and classes, if the box is a section of text.
+// clearSections removes marks that come from ids and classes, if the element is a section of text.
 func (s *survey) clearSections() {
-	var texts []boxKind // kinds of boxes of which at least one has several paragraphs; other boxes of the same kind may have only one
+	var texts []boxKind // kinds of elements with at least one that has several paragraphs; other elements of the same kind may have only one
 	for i := range s.elems {
 		if e := &s.elems[i]; e.mark != 0 && e.mark&^byName == 0 && s.hasParagraphs(int32(i)) {
 			e.mark = 0
@@ -48,8 +48,8 @@ func (s *survey) clearSections() {
 	}
 }
 
-// isTextSection reports whether a box begins with a heading, has no form fields, and has running
-// text, code or a table as a child or in a child section.
+// isTextSection reports whether an element begins with a heading, has no form fields, and has
+// running text, code or a table as a child or in a child section.
 func (s *survey) isTextSection(i int32) bool {
 	e := &s.elems[i]
 	if e.controls > 0 || !s.isHeaded(i) {
@@ -76,7 +76,7 @@ func (s *survey) isTextSection(i int32) bool {
 	return false
 }
 
-// hasParagraphs reports whether box i is inside a declared box and has at least two running
+// hasParagraphs reports whether element i is inside a declared element and has at least two running
 // paragraphs as children. If a single child holds all its text, the paragraphs may be children of
 // that child.
 func (s *survey) hasParagraphs(i int32) bool {
@@ -98,17 +98,17 @@ func (s *survey) hasParagraphs(i int32) bool {
 	return n >= fewParagraphs
 }
 
-// isProse reports whether box i is inside a declared box, and has running text, few links, no form
-// fields, and no request for consent.
+// isProse reports whether element i is inside a declared element, and has running text, few links,
+// no form fields, and no request for consent.
 func (s *survey) isProse(i int32) bool {
 	e, in := &s.elems[i], s.within(i)
 	return e.kind == group && in.runs > 0 && in.link*4 <= in.size && e.controls == 0 && s.isInDeclared(e.parent) && !s.asksConsent(e)
 }
 
-const fewParagraphs = 2 // a class is ignored on a box with at least this many running paragraphs
+const fewParagraphs = 2 // a class is ignored on an element with at least this many running paragraphs
 
-// runsIn reports whether box i is unmarked, and its first block is running text that is not in a box
-// inside box i.
+// runsIn reports whether element i is unmarked, and its first block is running text that belongs to
+// element i itself, not to an element inside it.
 func (s *survey) runsIn(i int32) bool {
 	e := &s.elems[i]
 	if e.mark != 0 || e.first == e.last {

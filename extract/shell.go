@@ -52,7 +52,7 @@ func (s *survey) frame() int {
 	return words
 }
 
-// isIn reports whether box i is an element with the given name, or is inside one.
+// isIn reports whether element i is an element with the given name, or is inside one.
 func (s *survey) isIn(i int32, name atom.Atom) bool {
 	for ; i >= 0; i = s.elems[i].parent {
 		if s.elems[i].node.DataAtom == name {

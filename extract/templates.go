@@ -35,7 +35,7 @@ func (s *survey) addTemplates() {
 		body := &html.Node{Type: html.ElementNode, Data: "body", DataAtom: atom.Body}
 		nodes, err := html.ParseFragment(strings.NewReader(markup), body)
 		if err != nil {
-			continue // the elements are nested too deep
+			continue // too many elements are nested
 		}
 		box := &html.Node{Type: html.ElementNode, Data: "div", DataAtom: atom.Div}
 		for _, n := range nodes {

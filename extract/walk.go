@@ -37,13 +37,13 @@ type survey struct {
 	embeds map[string]bool // the hrefs in doc.Embeds
 	schema schema          // metadata from JSON-LD
 	images []image         // pictures with alt texts; only with Options.Images
-	placed []placed        // where each text node is in the text; only with Options.Page
+	placed []placed        // position of each text node in the text; only with Options.Page
 
 	published string // datetime of the first <time> marked as the date of publication
 	besides   string // datetime of the first <time> within nearHeadline lines below the <h1>
 }
 
-// An image is the alt text of a picture, with the box around the picture.
+// An image is the alt text of a picture, together with the element around the picture.
 type image struct {
 	alt  string
 	elem int32
@@ -54,8 +54,8 @@ type elem struct {
 	node        *html.Node
 	parent      int32
 	end         int32 // the descendants of the box follow it in elems, before index end
-	first, last int32 // its blocks are blocks[first:last]
-	controls    int32 // number of form fields inside it
+	first, last int32 // the blocks of the box are blocks[first:last]
+	controls    int32 // number of form fields inside the element
 	kind        kind
 	mark        mark
 	byID        mark // the marks that the box has only because of its id attribute
@@ -72,8 +72,8 @@ func walk(root *html.Node, d *Document, o Options) *survey {
 	return s
 }
 
-// surveys is a pool of surveys for reuse, because most pages need about as much memory as the page
-// before.
+// surveys is a pool of surveys for reuse, because most pages need about as much memory as the
+// previous page.
 var surveys = sync.Pool{New: func() any {
 	s := &survey{links: map[linkKey]int{}, embeds: map[string]bool{}}
 	s.text = make([]byte, 0, 16<<10)
@@ -208,7 +208,7 @@ func (s *survey) enter(n *html.Node, k kind) bool {
 		s.pre++
 	}
 	if s.row >= 0 && k != row && k != cell && k != pre {
-		// A row of data is one block, so a box in it does not begin a new block.
+		// A row of data is one block, so an element in it does not begin a new block.
 		s.inWord = false
 		s.space()
 		s.push(n, k)
@@ -287,8 +287,8 @@ func (s *survey) kindAbove() kind {
 	return s.elems[s.elem].kind
 }
 
-// push adds a box to elems. Boxes inside a row of data get no marks, because the row is kept or
-// dropped as a whole.
+// push adds an element to elems. Elements inside a row of data get no marks, because the row is
+// kept or dropped as a whole.
 func (s *survey) push(n *html.Node, k kind) {
 	if s.pre > 0 || s.code > 0 {
 		k = pre // a syntax highlighter may put an element around every line of code

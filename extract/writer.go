@@ -10,15 +10,15 @@ import (
 // A block is one line of the page's text: a paragraph, a heading, a list item, a table row, or a
 // line of a <pre>.
 type block struct {
-	start, end int   // its text is text[start:end] of the writer
+	start, end int   // the text of the block is text[start:end] of the writer
 	words      int   // number of words; in scripts without spaces, each pair of characters counts as one
 	link       int   // number of bytes inside <a>, including the spaces between words
 	here       int   // the bytes of link that are inside links such as <a href="#part">
 	links      int   // number of <a> elements that begin in it
-	kind       kind  // kind of the element around it
-	elem       int32 // index in survey.elems of that element; -1 if none
+	kind       kind  // kind of the element around the block
+	elem       int32 // index in survey.elems of the element around the block; -1 if none
 	dropped    bool  // not part of the main text
-	again      bool  // an earlier block has the same text
+	again      bool  // an earlier block of the page has the same text
 	copies     int32 // index of that earlier block if this block can replace it, see restoreRepeats; otherwise -1
 	taken      bool  // the block is part of the main text
 }

@@ -48,13 +48,13 @@ type BulkOptions struct {
 	Bytes  int           // largest size of a bulk in bytes; 0: 5 MB, which the manuals of both products advise as a start
 	Wait   time.Duration // pause before the second attempt for a bulk; it doubles with each further attempt; 0: half a second
 
-	Options                                                     // which pages are sent, and after which cursor or time; Format is ignored
+	Options                                                     // selects the pages that are sent, and the cursor or time after which they changed; Format is ignored
 	Keep    func(ctx context.Context, after store.Cursor) error // called to store the cursor; nil: it is not stored
 	Refused func(id, why string)                                // called for each document that the server refuses permanently; nil: not called
 
 	// Delayed is called before the second attempt for a bulk, if the first one got no usable
-	// answer. tries is the number of further attempts, and waits the sum of the pauses before them.
-	// nil: not called.
+	// answer. The argument tries is the number of further attempts, and waits is the sum of the
+	// pauses before them. Delayed may be nil.
 	Delayed func(why error, tries int, waits time.Duration)
 }
 
@@ -62,7 +62,7 @@ const (
 	bulkBytes  = 5 << 20
 	leastBytes = 64 << 10 // minimum size in bytes to which bulks are reduced for a server that refuses large ones, so that one large document does not cause all others to be sent alone
 	bulkWait   = 500 * time.Millisecond
-	bulkTries  = 9        // attempts for a bulk; with the pauses between them, they take some two minutes
+	bulkTries  = 9        // number of attempts for a bulk; with the pauses between them, they take some two minutes
 	bulkDocs   = 1000     // greatest number of documents in a bulk, however small they are
 	mostReply  = 64 << 20 // greatest number of bytes that are read of an answer
 )
@@ -72,7 +72,7 @@ type Bulk struct {
 	s    store.Reader
 	opt  BulkOptions
 	bulk string // URL to which bulks are posted
-	// position in the changes of s up to which documents were sent
+	// The cursor is the position in the changes of s up to which documents were sent.
 	cursor store.Cursor
 
 	items []item // items that wait to be sent
@@ -127,7 +127,7 @@ func NewBulk(s store.Reader, opt BulkOptions) (*Bulk, error) {
 	return &Bulk{s: s, opt: opt, bulk: u.String(), cursor: opt.After}, nil
 }
 
-// Counts returns how many documents the index accepted, deleted, and refused permanently.
+// Counts returns the number of documents that the index accepted, deleted, and refused permanently.
 func (b *Bulk) Counts() (sent, deleted, refused int) { return b.sent, b.deleted, b.refused }
 
 // CatchUp sends the changes since the last call.
@@ -243,7 +243,7 @@ func (b *Bulk) send(ctx context.Context, items []item) error {
 	return nil
 }
 
-// delay calls opt.Delayed if an attempt failed with err, unless the attempt before failed too. A
+// delay calls opt.Delayed if an attempt failed with err, unless the previous attempt failed too. A
 // nil err means that the server gave a usable answer.
 func (b *Bulk) delay(err error) {
 	if err != nil && !b.delayed && b.opt.Delayed != nil {
@@ -270,9 +270,9 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// post sends items with one request. busy has the items to send again, after a pause of at least
-// after. If err is not nil, busy has all items, or none if another attempt would fail in the same
-// way.
+// post sends items with one request. The result busy contains the items to send again, and the
+// result after is the shortest pause before this. If err is not nil, busy contains all items, or
+// none if another attempt would fail in the same way.
 func (b *Bulk) post(ctx context.Context, items []item) (busy []item, after time.Duration, err error) {
 	if len(items) == 0 {
 		return nil, 0, nil
@@ -325,7 +325,7 @@ func (b *Bulk) post(ctx context.Context, items []item) (busy []item, after time.
 	return nil, 0, err
 }
 
-// isForGood reports whether another attempt would fail with the same err, because the server's
+// isForGood reports whether another attempt would fail with the same error, because the server's
 // certificate is not trusted or the server does not speak TLS.
 func isForGood(err error) bool {
 	var certificate *tls.CertificateVerificationError
@@ -388,8 +388,8 @@ func (b *Bulk) refuse(id, why string) {
 	}
 }
 
-// retryAfter returns how long a server asks clients to wait, at most a minute. It understands only
-// seconds, because Elasticsearch and OpenSearch send no dates here.
+// retryAfter returns the time that a server asks clients to wait, at most a minute. It understands
+// only seconds, because Elasticsearch and OpenSearch send no dates here.
 func retryAfter(h http.Header) time.Duration {
 	const most = time.Minute
 	seconds, err := strconv.Atoi(h.Get("Retry-After"))

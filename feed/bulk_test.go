@@ -208,7 +208,7 @@ func TestBulkSmaller(t *testing.T) {
 	if got := len(server.urls()); got != pages {
 		t.Errorf("the index has %d documents, want %d", got, pages)
 	}
-	if server.tooLarge != 3 { // the first bulk and its two halves
+	if server.tooLarge != 3 { // requests for the first bulk and for its two halves
 		t.Errorf("%d of %d requests were too large, want 3", server.tooLarge, server.requests)
 	}
 }
@@ -265,10 +265,10 @@ func TestBulkChanges(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	again(0, store.Error, dedup.Unique, "")          // gone
-	again(1, store.Page, dedup.Unique, dedup.Near)   // became a duplicate
-	again(2, store.Page, dedup.Unique, dedup.Unique) // changed
-	again(3, store.Page, dedup.Near, dedup.Unique)   // was a duplicate, and is unique now
+	again(0, store.Error, dedup.Unique, "")          // page 0 is gone
+	again(1, store.Page, dedup.Unique, dedup.Near)   // page 1 became a duplicate
+	again(2, store.Page, dedup.Unique, dedup.Unique) // page 2 changed
+	again(3, store.Page, dedup.Near, dedup.Unique)   // page 3 was a duplicate, and is unique now
 	server.refuse = func(int) int { return 401 }
 	at := kept
 	if err := run(); err == nil || !strings.Contains(err.Error(), "status 401") || kept != at {

@@ -50,10 +50,10 @@ type Document struct {
 	Rendered       bool   `json:"rendered,omitempty"`
 	Private        bool   `json:"private,omitempty"`
 
-	Depth    *int     `json:"depth,omitempty"`    // nil unless [Options].Fields has it
-	Inlinks  *int     `json:"inlinks,omitempty"`  // likewise
-	Outlinks []string `json:"outlinks,omitempty"` // likewise
-	Headings []string `json:"headings,omitempty"` // likewise
+	Depth    *int     `json:"depth,omitempty"`    // nil unless [Options].Fields contains Depth
+	Inlinks  *int     `json:"inlinks,omitempty"`  // nil unless [Options].Fields contains Inlinks
+	Outlinks []string `json:"outlinks,omitempty"` // nil unless [Options].Fields contains Outlinks
+	Headings []string `json:"headings,omitempty"` // nil unless [Options].Fields contains Headings
 }
 
 // documentOf returns the document of a record, without text and Markdown.

@@ -5,13 +5,13 @@ import "context"
 // Take writes lines without a checkpoint.
 func (f *File) Take(ctx context.Context) error { return f.take(ctx) }
 
-// Spill writes the buffer to the file, as happens by itself when the buffer is full.
+// Spill writes the buffer to the file, as also happens when the buffer is full.
 func (f *File) Spill() error { return f.out.Flush() }
 
 // Abandon leaves the file as a killed process would.
 func (f *File) Abandon() { f.f.Close() }
 
-// Marked returns the offset in the last stored mark.
+// Marked returns the offset that the stored mark records, see mark.Offset.
 func (f *File) Marked() int64 { return f.marked.Offset }
 
 // FieldNames returns the names of the fields of a document.

@@ -42,12 +42,12 @@ func ParseInclude(name string) (Include, error) {
 	case Unique, All:
 		return in, nil
 	}
-	return "", fmt.Errorf("unknown choice of pages %q: try unique or all", name)
+	return "", fmt.Errorf("unknown choice of pages %q: must be unique or all", name)
 }
 
 // A choice selects the pages of a feed.
 type choice struct {
-	Include  Include // default Unique
+	Include  Include // selects pages by their verdicts; default: Unique
 	MinWords int     // pages with fewer words are left out
 	NoThin   bool    // pages with the verdict thin are left out
 
@@ -86,26 +86,26 @@ const (
 
 // Options configures [Write]. The zero value writes all unique and thin pages as JSON Lines.
 type Options struct {
-	Include  Include       // default Unique
+	Include  Include       // selects pages by their verdicts; default: Unique
 	MinWords int           // pages with fewer words are left out
 	NoThin   bool          // pages with the verdict thin are left out
-	Format   Format        // default JSONLines
+	Format   Format        // format of the output; default: JSONLines
 	Packed   bool          // for WET only: each record is compressed as a separate gzip member; false: no compression
 	Markdown bool          // the field markdown is written, if the store keeps it
-	Links    extract.Links // what remains of the links in the field markdown; "": all of it
+	Links    extract.Links // parts of each link that are kept in the field markdown; "": all
 	Fields   []Field       // fields that are written on request only
 
 	NoSignals []string // pages are left out if the robots.txt of their host states one of these content signals, such as "ai-train=no"
 
 	Private bool // pages that were requested with a password, cookies or headers of the user are written too
 
-	// Own returns the text of a page without the blocks that many pages of its host repeat, and how
-	// many blocks and words were removed. nil: the whole text is written.
+	// Own returns the text of a page without the blocks that many pages of its host repeat, and the
+	// number of blocks and words that it removed. If Own is nil, the whole text is written.
 	Own func(page *store.Content) (text string, blocks, words int)
 
 	After store.Cursor // cursor after which to begin; "": at the first page
 
-	inlinks map[dedup.Hash]int // if Fields has Inlinks: how many other pages link to a page, by its ID
+	inlinks map[dedup.Hash]int // number of other pages that link to each page, by ID; nil unless Fields contains Inlinks
 
 	Changes bool      // each line has the kind of the change, and pages that are gone have lines too
 	Since   time.Time // only changes after this time are written; zero: all changes
@@ -125,11 +125,11 @@ func (opt *Options) check() error {
 	case "", JSONLines, Parquet, WET:
 		return nil
 	}
-	return fmt.Errorf("no format is called %q: try jsonl, parquet or wet", opt.Format)
+	return fmt.Errorf("unknown format %q: must be jsonl, parquet or wet", opt.Format)
 }
 
-// Write writes the pages of s to w, in the order in which they were judged. It returns how many it
-// wrote. After an error, w may end in the middle of a line.
+// Write writes the pages of s to w, in the order in which they were judged. It returns their
+// number. After an error, w may end in the middle of a line.
 func Write(ctx context.Context, w io.Writer, s store.Reader, opt Options) (pages int, err error) {
 	if err := opt.check(); err != nil {
 		return 0, err

@@ -95,14 +95,14 @@ func names(t *testing.T, r *store.Record, text string) []string {
 	}
 	dec := json.NewDecoder(bytes.NewReader(line))
 	var list []string
-	dec.Token() // {
+	dec.Token() // skip the opening brace
 	for dec.More() {
 		name, err := dec.Token()
 		if err != nil {
 			t.Fatal(err)
 		}
 		list = append(list, name.(string))
-		dec.Token() // value
+		dec.Token() // skip the value of a field
 	}
 	return list
 }

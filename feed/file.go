@@ -28,7 +28,7 @@ import (
 // line. Without the mark, the feed could not be distinguished from a file of another program.
 
 // ErrNotOurs means that the file exists, and its content is not the feed of this store.
-var ErrNotOurs = errors.New("not the feed of this store")
+var ErrNotOurs = errors.New("the file is not the feed of this store")
 
 // A File is the live feed of a crawl in a file. Only one goroutine at a time may call its methods.
 type File struct {
@@ -36,12 +36,12 @@ type File struct {
 	s    FileStore
 	f    *os.File
 	out  *bufio.Writer
-	// buffer for the line being written
+	// This is the buffer for the line that is being written.
 	line []byte
 
 	cursor store.Cursor // position after the last page that was written or skipped
 	offset int64        // size of the file in bytes, including the bytes still in the buffer out
-	marked mark         // the mark as it is stored
+	marked mark         // the mark as the store keeps it
 }
 
 // A FileStore is the part of a store that a [File] needs.
@@ -52,9 +52,9 @@ type FileStore interface {
 }
 
 // OpenFile opens the feed of s in the file at path, and brings the file up to date. It creates a
-// missing file. It cuts an existing one at the mark in the store, and writes all later records. A
-// file that is shorter than the mark records is written again from the start. If the file has other
-// content, it stays as it is, and the error is ErrNotOurs.
+// missing file. It cuts an existing file at the offset that the store records for it, and writes
+// all later records. A file that is shorter than this offset is written again from the start. If
+// the file has other content, it stays as it is, and the error is ErrNotOurs.
 func OpenFile(ctx context.Context, path string, s FileStore) (*File, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
 	if err != nil {
@@ -93,8 +93,9 @@ func (f *File) resume(ctx context.Context) error {
 	return f.checkpoint(ctx)
 }
 
-// start returns the mark at which writing continues in a file of size bytes: m, or a mark at the
-// beginning of the file. It returns an error if the file is not the feed of this store.
+// start returns the mark (the stored state of the file) from which writing continues in a file of
+// size bytes. This is m, or a mark at the beginning of the file. The function returns an error if
+// the file is not the feed of this store.
 func (f *File) start(size int64, m *mark) (mark, error) {
 	if size == 0 && m != nil {
 		return mark{First: m.First}, nil
@@ -103,14 +104,14 @@ func (f *File) start(size int64, m *mark) (mark, error) {
 		return mark{}, nil
 	}
 	if m == nil {
-		return mark{}, fmt.Errorf("%w, because this store has never written a feed: choose another file, or move this one away", ErrNotOurs)
+		return mark{}, fmt.Errorf("%w, because this store has never written a feed: choose another file, or move this file away", ErrNotOurs)
 	}
 	ours, err := beginsLike(f.f, size, m.First)
 	if err != nil {
 		return mark{}, err
 	}
 	if !ours {
-		return mark{}, fmt.Errorf("%w, because it begins differently: choose another file, or move this one away", ErrNotOurs)
+		return mark{}, fmt.Errorf("%w, because the file begins differently: choose another file, or move this file away", ErrNotOurs)
 	}
 	if size < m.Offset {
 		return mark{First: m.First}, nil
@@ -120,13 +121,13 @@ func (f *File) start(size int64, m *mark) (mark, error) {
 		return mark{}, err
 	}
 	if m.Offset > 0 && tail != m.Tail {
-		return mark{}, fmt.Errorf("%w, because it was changed after the crawl wrote it: move it away, and the next run writes it again", ErrNotOurs)
+		return mark{}, fmt.Errorf("%w, because the file was changed after the crawl wrote it: move the file away, and the next run writes the feed again", ErrNotOurs)
 	}
 	return *m, nil
 }
 
-// cut truncates the file at the offset in m. It first writes m to the store, because the mark in
-// the store must never be ahead of the file.
+// cut truncates the file at the offset in m. It first writes m to the store, because the stored
+// offset must never be greater than the size of the file.
 func (f *File) cut(ctx context.Context, m mark) error {
 	if err := writeMark(ctx, f.s, m); err != nil {
 		return err
@@ -194,8 +195,7 @@ func (f *File) write(page *store.Content, anew bool) (err error) {
 	return err
 }
 
-// begin stores the ID of the page of the file's first line in the mark, before that line is
-// written.
+// begin stores the ID of the page in the file's first line, before that line is written.
 func (f *File) begin(first dedup.Hash) error {
 	f.marked.First = first
 	if err := writeMark(context.Background(), f.s, f.marked); err != nil {

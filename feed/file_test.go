@@ -134,7 +134,7 @@ func TestFileKilled(t *testing.T) {
 }
 
 // After a power cut, the store has all synced records, and perhaps some later ones. The same is
-// true of the lines in the file, behind which there may also be garbage.
+// true of the lines in the file, which garbage may follow.
 func TestFilePowerCut(t *testing.T) {
 	everyStop(t, func(t *testing.T, stop int) {
 		for _, kept := range []struct{ file, store string }{
@@ -175,7 +175,7 @@ func cutPower(t *testing.T, path string, synced int64, after string) {
 // powered is a store that can lose the records that were not synced.
 type powered struct {
 	store.Store
-	synced, pending []written // records before the last Sync, and since then
+	synced, pending []written // records that were written before the last Sync, and after it
 }
 
 type written struct {
@@ -205,7 +205,8 @@ func (p *powered) Sync() error {
 	return p.Store.Sync()
 }
 
-// cut returns the store after a power cut. spared selects the pending records that survive.
+// cut returns the store after a power cut. The argument spared selects the pending records that
+// survive.
 func (p *powered) cut(t *testing.T, spared string) *powered {
 	after := &powered{Store: store.NewMemory()}
 	redo := slices.Clone(p.synced)
@@ -340,7 +341,7 @@ func TestFileDamagedMark(t *testing.T) {
 	}
 }
 
-// Only a page that is in the feed and was not written yet becomes a line.
+// Only a page that is in the feed and has not been written yet becomes a line.
 func TestFileAddsOnce(t *testing.T) {
 	ctx := context.Background()
 	c := newCrawl(t, t.TempDir())

@@ -45,9 +45,9 @@ var linkColumns = []table.Column{
 	{Name: "kind", Type: table.String}, {Name: "nofollow", Type: table.Boolean}, {Name: "position", Type: table.Integer},
 }
 
-// WriteLinks writes to w all links and redirects of s, in the order in which their pages were judged.
-// The links of a page are in the order of the page. Links of private pages are written only if private
-// is true. WriteLinks returns how many it wrote.
+// WriteLinks writes to w all links and redirects of s, in the order in which their pages were
+// judged. The links of a page are in the order of the page. Links of private pages are written only
+// if private is true. WriteLinks returns the number of links that it wrote.
 func WriteLinks(ctx context.Context, w io.Writer, s store.Reader, format LinkFormat, private bool) (links int, err error) {
 	out := bufio.NewWriterSize(w, bufferSize)
 	write, end := linkWriter(out, format)

@@ -106,7 +106,8 @@ func TestWriteLinks(t *testing.T) {
 	}
 }
 
-// Fields on request are written also if they are 0, and never otherwise.
+// Fields that the caller asks for are written even if they are 0. Other optional fields are never
+// written.
 func TestFields(t *testing.T) {
 	s, _ := linked(t)
 	lines, _ := write(t, s, feed.Options{Fields: feed.Fields})

@@ -23,10 +23,11 @@ type mark struct {
 
 const (
 	markName = "feed"
-	tailSize = 4 << 10 // bytes; long enough to differ between texts, and cheap to read at each start
+	tailSize = 4 << 10 // number of bytes; long enough to differ between texts, and cheap to read at each start
 )
 
-// readMark returns the mark in s, or nil if s has none.
+// readMark returns the mark that s keeps, which records how much of the feed a file contains. It
+// returns nil if there is none.
 func readMark(ctx context.Context, s FileStore) (*mark, error) {
 	b, err := s.Meta(ctx, markName)
 	if err != nil || b == nil {

@@ -46,9 +46,9 @@ type Place struct {
 	Position int        `json:"position"`
 }
 
-// WritePassages writes the passages of the pages of s to w as JSON Lines, each with at most most words.
-// A passage that occurs more than once is written once, with its other places. Of opt it uses the
-// fields that choose pages. It returns how many passages it wrote.
+// WritePassages writes the passages of the pages of s to w as JSON Lines, each with no more words
+// than most. A passage that occurs more than once is written once, with its other places. It uses
+// only the fields of opt that choose pages. It returns the number of passages that it wrote.
 //
 // It reads the pages twice, and a third time if a passage repeats. It needs 8 bytes of memory for each
 // passage, and some hundred bytes for each place of a passage that repeats.
@@ -129,8 +129,8 @@ func short(id dedup.Hash) (v uint64) {
 	return v
 }
 
-// each calls do for each passage, in the order of the pages. do may keep nothing of its argument but
-// strings.
+// each calls do for each passage, in the order of the pages. The function do must not keep its
+// argument, but may keep strings of it.
 func (e *passageExport) each(ctx context.Context, do func(*Passage) error) error {
 	for page, err := range e.s.Changes(ctx, e.opt.After, store.WantText) {
 		if err == nil {

@@ -19,7 +19,7 @@ func TestSchema(t *testing.T) {
 		t.Fatal(err)
 	}
 	var got []string
-	documents, _, _ := strings.Cut(string(text), "\n## ") // the rest is of passages and links
+	documents, _, _ := strings.Cut(string(text), "\n## ") // the rest of the file is about passages and links
 	for _, row := range regexp.MustCompile("(?m)^\\| `([a-z_]+)` \\| ([a-z]+) \\| ([a-z0-9]+) \\| .+ \\|$").FindAllStringSubmatch(documents, -1) {
 		got = append(got, row[1]+" "+row[2]+" "+row[3])
 	}

@@ -14,9 +14,9 @@ import (
 type Stream struct {
 	w io.Writer
 	s store.Reader
-	// position after the last page that was written
+	// This is the position after the last page that was written.
 	cursor store.Cursor
-	// buffer for the line being written
+	// This is the buffer for the line that is being written.
 	line []byte
 }
 

@@ -40,7 +40,7 @@ func TestParquet(t *testing.T) {
 		}
 		for _, name := range r.Schema().Names() {
 			got, _ := row.Value(name)
-			if _, ok := got.([]any); ok && line[name] == nil { // a list is read as such, and an empty one is not in the line
+			if _, ok := got.([]any); ok && line[name] == nil { // a list in the table is read as a list, and the line has no field for an empty list
 				continue
 			}
 			if at, ok := got.(int64); ok && name == "fetched_at" {

@@ -41,8 +41,8 @@ func (e *MissingError) Error() string {
 	return fmt.Sprintf("pages of the store are in the archive file %s, which is not in %s", e.Name, e.Dir)
 }
 
-// WriteWACZ packs the archive of a store into one file, and returns how many pages the list of
-// pages in the file has. Of opt it uses only the fields that select pages.
+// WriteWACZ packs the archive of a store into one file, and returns the number of pages in the
+// file's list of pages. It uses only the fields of opt that select pages.
 func WriteWACZ(ctx context.Context, w io.Writer, s store.Reader, opt Options, from WACZ) (pages int, err error) {
 	if err := opt.check(); err != nil {
 		return 0, err

@@ -18,12 +18,12 @@ import (
 // A textArchive writes documents as WET.
 type textArchive struct {
 	to *warc.Writer
-	// whether the record at the beginning of the archive is written
+	// This tells whether the record at the beginning of the archive was written.
 	begun bool
 }
 
-// newTextArchive returns a writer of WET. If packed, each record is a gzip member of its own;
-// otherwise nothing is compressed.
+// newTextArchive returns a writer of WET. If packed is true, each record is a gzip member of its
+// own; otherwise nothing is compressed.
 func newTextArchive(w io.Writer, packed bool) *textArchive {
 	return &textArchive{to: warc.NewWriter(w, warc.Options{Plain: !packed})}
 }
@@ -66,8 +66,8 @@ func notInLang(r rune) bool {
 	return r != '-' && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
 }
 
-// begin writes the warcinfo record that describes the archive, unless it is written already. A feed
-// without pages has none.
+// begin writes the warcinfo record that describes the archive, unless it is written already. The
+// archive of a feed without pages has no such record.
 func (a *textArchive) begin() error {
 	if a.begun {
 		return nil

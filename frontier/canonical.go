@@ -43,8 +43,8 @@ import (
 // data, or come from a site that makes ever longer links.
 const MaxURL = 8000
 
-// Two more limits on URLs. They exist because one page can have a thousand links of 8,000 bytes,
-// and parsing some of these would take long.
+// These are two more limits on URLs. They exist because one page can have a thousand links of 8,000
+// bytes, and parsing some of these would take long.
 const (
 	// maxAuthority is the greatest length in bytes of user info, host and port together. A DNS name
 	// has at most 253 octets, and 759 if each is written as %XX. The parser's time grows with the
@@ -175,7 +175,8 @@ func decodeUnreserved(s string) string {
 	return string(out)
 }
 
-// unescape decodes the escape %XX at the start of s. ok is false if s does not start with one.
+// unescape decodes the escape %XX at the start of s. The result ok is false if s does not start
+// with one.
 func unescape(s string) (c byte, ok bool) {
 	if len(s) < 3 || !isHex(s[1]) || !isHex(s[2]) {
 		return 0, false
@@ -221,7 +222,7 @@ func trimBlanks(s string) string {
 }
 
 // scheme returns the scheme of a URL or relative reference in lower case, such as "http", or "" if
-// it has none. s must not begin with blanks. See URL Standard 4.4, scheme states.
+// it has none. The argument s must not begin with blanks. See URL Standard 4.4, scheme states.
 func scheme(s string) string {
 	for i := range len(s) {
 		c := s[i]
@@ -261,8 +262,8 @@ func authorityLen(ref string) int {
 }
 
 // checkBounds returns an error for a URL or relative reference that would take long to parse,
-// because its authority is too long or it has too many slashes. ref is rawURL without blanks;
-// rawURL is for the error message.
+// because its authority is too long or it has too many slashes. The argument ref is rawURL without
+// blanks; rawURL is for the error message.
 func checkBounds(rawURL, ref string) error {
 	path := ref
 	if end := strings.IndexAny(ref, "?#"); end >= 0 {
@@ -272,7 +273,7 @@ func checkBounds(rawURL, ref string) error {
 	case len(ref) > MaxURL:
 		return tooLong(rawURL)
 	case authorityLen(ref) > maxAuthority:
-		return fmt.Errorf("%s: %w: the host has more than %d bytes; check the host", quote(rawURL), ErrInvalid, maxAuthority)
+		return fmt.Errorf("%s: %w: the host is longer than %d bytes; check the host", quote(rawURL), ErrInvalid, maxAuthority)
 	case strings.Count(path, "/")+strings.Count(path, `\`) > maxSlashes:
 		return fmt.Errorf("%s: %w: more than %d slashes; try a page nearer to the site's root", quote(rawURL), ErrTooLong, maxSlashes)
 	}
@@ -314,7 +315,7 @@ func withoutUser(s string) string {
 		return s
 	}
 	start := strings.IndexAny(s, `:/\?#@`)
-	if s[start] != ':' { // it has no scheme
+	if s[start] != ':' { // the link has no scheme
 		start = 0
 	}
 	start += len(s[start:]) - len(strings.TrimLeft(s[start:], ":/\\\t\n\r"))

@@ -99,7 +99,8 @@ func asciiToday(input string) (href string, ok bool) {
 
 var aceHost = regexp.MustCompile(`^(https?)://((?:[A-Za-z0-9_.-]*\.)?[Xx][Nn]--[A-Za-z0-9_.=-]*)/?$`)
 
-// TestWebPlatformHosts does the same for hosts in all scripts, including the tests of UTS 46.
+// TestWebPlatformHosts compares the canonical form of hosts in all scripts with the web-platform
+// tests, including the tests of UTS 46.
 func TestWebPlatformHosts(t *testing.T) {
 	// IDNA maps these mathematical signs to a form that it then refuses, see serialize. Current
 	// browsers accept that form.

@@ -11,8 +11,8 @@ import (
 // the URLs that the worker took available again. The zero value has no claims. Only one goroutine
 // at a time may use it.
 type Claims struct {
-	token   uint64               // token of the last claim
-	held    map[string]*holder   // the valid claims, by host
+	token   uint64               // token of the claim that was made last
+	held    map[string]*holder   // valid claims by host
 	workers map[string]int       // number of hosts that each worker has claimed
 	asked   map[string]time.Time // when each worker asked for hosts last
 	expires time.Time            // no claim expires before this time
@@ -100,8 +100,8 @@ func (c *Claims) Expire(now time.Time) (hosts []string) {
 func (c *Claims) Others(worker string) int { return len(c.held) - c.workers[worker] }
 
 // Share records that worker asks for hosts at now, and returns the fields Share and Workers of its
-// [Grant]. waiting is the number of unclaimed hosts that have URLs, as in Grant.Waiting. Call Share
-// after the worker got its hosts.
+// [Grant]. The argument waiting is the number of unclaimed hosts that have URLs, as in
+// Grant.Waiting. Call Share after the worker got its hosts.
 func (c *Claims) Share(worker string, waiting int, now time.Time) (share, workers int) {
 	if c.asked == nil {
 		c.asked = map[string]time.Time{}

@@ -114,7 +114,7 @@ func TestShare(t *testing.T) {
 		{time.Second, "three", 9, 3, 3},
 		{time.Second, "three", 1, 1, 3},
 		{time.Second, "two", 0, 1, 3},
-		{Present - 2*time.Second, "three", 9, 5, 2}, // worker one is not present any more
+		{Present - 2*time.Second, "three", 9, 5, 2}, // worker one is no longer present
 		{Present + time.Second, "one", 9, 0, 1},
 	} {
 		now = now.Add(step.after)

@@ -9,7 +9,7 @@
 //	front := frontier.NewMemory()
 //	url, err := frontier.Canonical("HTTP://Example.com/%7Ejo#top") // http://example.com/~jo
 //	n, err := front.Discover(ctx, []frontier.Item{{URL: url}})     // 1: it was not known
-//	grant, err := front.Claim(ctx, "me", 1, time.Minute)           // a host that no other worker requests meanwhile
+//	grant, err := front.Claim(ctx, "me", 1, time.Minute)           // a host that no other worker requests in the meantime
 //	items, err := front.Take(ctx, grant.Hosts[0].Claim, 10)
 //
 // # Hosts are claimed, not URLs
@@ -18,7 +18,7 @@
 // The worker takes URLs of the host, and returns the host with the information that the next worker
 // needs to be as polite. A claim ends when its host is returned, or when it is not renewed in time,
 // because the worker has died or is too slow. Later writes of that worker fail with [ErrLost], and
-// its unfinished URLs are free again.
+// other workers may take its unfinished URLs.
 //
 // The scheduler decides when a host may be requested again, see package crawler. The scheduler's
 // caller decides which URLs belong to a crawl.
@@ -43,7 +43,7 @@ var ErrLost = errors.New("the claim on the host has expired")
 
 // An Item is one URL to fetch, with the facts about its discovery that its record needs.
 type Item struct {
-	URL   string // canonical, see [Canonical]
+	URL   string // canonical URL, see [Canonical]
 	Via   string // the first URL of the chain of redirects that led to URL; "": no redirect did
 	Depth int    // number of links from the nearest seed; 0 for a seed and the target of its redirect
 	Hops  int    // number of redirects in a row that led to URL; for a Requisite, number of redirects and style sheets in a row
@@ -52,7 +52,7 @@ type Item struct {
 	Kind     ItemKind
 	Priority int       // usually 0, from -128 to 127; URLs with lower numbers come sooner in their host's queue
 	Due      time.Time // the URL must not be fetched before this time; zero: it may be fetched at once. For a revisit, the time at which the revisit was requested
-	ETag     string    // validators of the visit before, as the server sent them; "": none
+	ETag     string    // validators of the previous visit, as the server sent them; "": none
 	Modified string
 }
 
@@ -79,14 +79,14 @@ const (
 type State uint8
 
 const (
-	Unknown    State = 0 // never discovered
+	Unknown    State = 0 // the URL was never discovered
 	Pending    State = 1 // waiting to be fetched, or being fetched
-	Fetched    State = 2 // answered with a page or file
-	Redirected State = 3 // answered with a redirect
-	Blocked    State = 4 // forbidden by robots.txt
-	Failed     State = 5 // has no page; its record has the reason
+	Fetched    State = 2 // the server answered with a page or file
+	Redirected State = 3 // the server answered with a redirect
+	Blocked    State = 4 // robots.txt forbids the URL
+	Failed     State = 5 // the URL has no page; its record has the reason
 	GivenUp    State = 6 // all permitted attempts failed; its record has the reason
-	Outside    State = 7 // a page links to it, but the crawl excludes it; Discover queues it if it is included later
+	Outside    State = 7 // a page links to the URL, but the crawl excludes it; Discover queues the URL if it is included later
 )
 
 // Ends reports whether the crawl is done with a URL in state s: it is not Unknown, Pending or
@@ -110,10 +110,10 @@ type Host struct {
 type Rest struct {
 	Next    time.Time     // the host must not be requested, and cannot be claimed, before this time
 	Idle    bool          // no crawl waits for this host: its URLs may stay pending when a crawl ends
-	Blocked time.Time     // the host itself asked to get no requests before this time, see MostBlocked
+	Blocked time.Time     // the host asked to get no requests before this time, see MostBlocked
 	Delay   time.Duration // minimum time between two requests that the host asked for; 0: it asked for none
 	Took    time.Duration // moving average of the time that the host takes to answer a request; 0: unknown
-	Trouble Trouble       // recent failures
+	Trouble Trouble       // recent failures of the host
 	Spent   Spent         // amount of data fetched from the host in this crawl; zero if the crawl does not limit it
 }
 
@@ -174,7 +174,7 @@ type Held struct {
 type Grant struct {
 	Hosts   []Held
 	Others  int       // number of hosts that other workers have claimed
-	Waiting int       // number of unclaimed hosts that have free URLs; hosts with Rest.Idle are not counted
+	Waiting int       // number of unclaimed hosts with URLs that can be taken; hosts with Rest.Idle are not counted
 	Next    time.Time // when the next unclaimed host can be claimed; now if one can be already; zero: no unclaimed host has URLs
 
 	// Workers is the number of workers that asked for hosts within the last [Present], including
@@ -187,10 +187,10 @@ type Grant struct {
 	Share int
 }
 
-// Present is how long a worker counts as active after it asked for hosts. It is longer than a
-// worker waits before it asks again, and much shorter than a claim. So when a worker dies, the
-// other workers soon get its share of the free hosts, although the hosts that it had claimed stay
-// locked until their claims expire.
+// Present is the time for which a worker counts as active after it asked for hosts. It is longer
+// than a worker waits before it asks again, and much shorter than a claim. So when a worker dies,
+// the other workers soon get its share of the unclaimed hosts, although the hosts that it had
+// claimed stay locked until their claims expire.
 const Present = 5 * time.Second
 
 // ShareOf returns the number of hosts that each worker should claim, see [Grant]: hosts divided by
@@ -202,7 +202,7 @@ func ShareOf(hosts, workers int) int {
 	return max((hosts+workers-1)/workers, 1)
 }
 
-// Counts has the number of URLs in each state.
+// Counts contains the number of URLs in each state.
 type Counts struct {
 	Pending, Fetched, Redirected, Blocked, Failed, GivenUp, Outside int64
 }
@@ -222,37 +222,37 @@ func (n *PerState) Counts() Counts {
 type Frontier interface {
 	Reader
 
-	// Discover queues the URLs that are unknown or outside the crawl, and returns how many those
-	// were. Known URLs are dropped. If two calls discover one URL at once, exactly one counts it.
-	// The URLs of a host are ordered by priority, then depth, then arrival. An item that is due
-	// later counts as arriving when it is due.
+	// Discover queues the URLs that are unknown or outside the crawl, and returns their number.
+	// Known URLs are dropped. If two calls discover one URL at once, exactly one counts it. The
+	// URLs of a host are ordered by priority, then depth, then arrival. An item that is due later
+	// counts as arriving when it is due.
 	Discover(ctx context.Context, items []Item) (int, error)
 
 	// Requeue queues the items whose URLs are finished, unknown or outside the crawl, and returns
-	// how many those were. Pending URLs stay as they are. The records of the URLs stay until a
-	// commit with Revisit replaces them.
+	// their number. Pending URLs stay as they are. The records of the URLs stay until a commit with
+	// Revisit replaces them.
 	Requeue(ctx context.Context, items []Item) (int, error)
 
-	// Claim gives the worker up to n hosts for ttl. These hosts have free URLs, may be requested
-	// now, and are not claimed. They are chosen by the priority and then the depth of their first
-	// URL. Among equal hosts, those that could be requested the longest come first. A host whose
-	// URLs are all due later cannot be claimed before the first of them is due. With n = 0, Claim
-	// only reports the state of the frontier, and counts the worker as present.
+	// Claim gives the worker up to n hosts for ttl. These hosts have URLs that can be taken, may be
+	// requested now, and are not claimed. They are chosen by the priority and then the depth of
+	// their first URL. Among equal hosts, those that have been due the longest come first. A host
+	// whose URLs are all due later cannot be claimed before the first of them is due. With n = 0,
+	// Claim only reports the state of the frontier, and counts the worker as present.
 	Claim(ctx context.Context, worker string, n int, ttl time.Duration) (Grant, error)
 
 	// Renew extends claims to ttl from now, and returns those that were lost.
 	Renew(ctx context.Context, claims []Claim, ttl time.Duration) (lost []Claim, err error)
 
-	// Take takes up to n free URLs of a claimed host, in the host's order. No other call returns
-	// these URLs until they are released or the claim ends. If Take returns neither URLs nor an
-	// error, the host has no free URL.
+	// Take takes up to n pending URLs of a claimed host that are due and not taken, in the host's
+	// order. No other call returns these URLs until they are released or the claim ends. If Take
+	// returns neither URLs nor an error, the host has no such URL.
 	Take(ctx context.Context, c Claim, n int) ([]Item, error)
 
 	// Release gives back a URL that was taken and is not finished. The URL is queued again as the
 	// given item, behind the other URLs of its priority and depth.
 	Release(ctx context.Context, c Claim, item Item) error
 
-	// Return ends a claim. The host's URLs that were taken and are not finished become free again,
+	// Return ends a claim. The host's URLs that were taken and are not finished are queued again,
 	// at their old positions. The next worker that claims the host gets rest. A persistent frontier
 	// stores the fields Blocked, Delay and Spent. The other fields of Rest are lost when the run
 	// ends.
@@ -271,6 +271,6 @@ type Reader interface {
 	// Hosts yields every host with pending URLs, in no particular order.
 	Hosts(ctx context.Context) iter.Seq2[Host, error]
 
-	// Counts returns how many URLs are in each state.
+	// Counts returns the number of URLs in each state.
 	Counts(ctx context.Context) (Counts, error)
 }

@@ -36,7 +36,7 @@ type memoryURL struct {
 type memoryHost struct {
 	name    string
 	pending int          // number of URLs in waiting, later and taken
-	waiting []*memoryURL // URLs that are free, by priority, then depth, then seq
+	waiting []*memoryURL // URLs that are due and not taken, by priority, then depth, then seq
 	later   []*memoryURL // URLs that are due later, by due time, then seq
 	taken   []*memoryURL
 	rest    Rest
@@ -223,7 +223,7 @@ func (f *Memory) Claim(ctx context.Context, worker string, n int, ttl time.Durat
 	return g, nil
 }
 
-// wait counts in g a host that has URLs and was not given to the caller of Claim.
+// wait adds to g the counts for a host that has URLs and was not given to the caller of Claim.
 func (g *Grant) wait(h *memoryHost, now time.Time) {
 	if !h.rest.Idle && len(h.waiting) > 0 {
 		g.Waiting++
@@ -309,7 +309,7 @@ func (f *Memory) Return(ctx context.Context, c Claim, rest Rest) error {
 	defer f.mu.Unlock()
 	h, err := f.holder(c)
 	if err != nil {
-		return fmt.Errorf("return host %w", err)
+		return fmt.Errorf("release host %w", err)
 	}
 	f.claims.End(c.Host)
 	h.free()
@@ -431,9 +431,9 @@ func (f *Memory) inState(state State) (urls []string) {
 	return urls
 }
 
-// Contents returns all that the frontier has at one moment: the hosts whose [Rest.Lasting] is not zero, the
-// pending URLs, and the states of all other URLs. Hosts and pending URLs are sorted by host. The pending
-// URLs of a host are in the order of its queue.
+// Contents returns everything that the frontier contains at one moment: the hosts whose
+// [Rest.Lasting] is not zero, the pending URLs, and the states of all other URLs. Hosts and pending
+// URLs are sorted by host. The pending URLs of a host are in the order of its queue.
 func (f *Memory) Contents() (hosts []Host, pending []Item, states map[string]State) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -457,7 +457,7 @@ func (f *Memory) Contents() (hosts []Host, pending []Item, states map[string]Sta
 	return hosts, pending, states
 }
 
-// SetRest sets the rest of a host.
+// SetRest stores the information about a host that the next worker gets.
 func (f *Memory) SetRest(host string, rest Rest) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -24,7 +24,7 @@ import "strings"
 // Nearly all links are shorter.
 const maxPlain = maxSlashes
 
-// Bits that tell, for each byte, in which components of a URL it is kept unchanged.
+// These bits tell, for each byte, in which components of a URL the byte is kept unchanged.
 const (
 	inPath     = 1 << iota // may stand unchanged in a path, by the path percent-encode set of the URL Standard; dots are checked separately
 	inQuery                // may stand unchanged in a query, by the special-query percent-encode set

@@ -25,7 +25,7 @@ func TestResolve(t *testing.T) {
 		{"a query alone keeps the path", "?r=2", "https://example.com/a/b/c.html?r=2", true},
 		{"an empty query", "?", "https://example.com/a/b/c.html?", true},
 
-		// The normal examples of RFC 3986, section 5.4.1, that are not above.
+		// These are the other normal examples of RFC 3986, section 5.4.1.
 		{"R 5.4.1 g", "g", "https://example.com/a/b/g", true},
 		{"R 5.4.1 ./g", "./g", "https://example.com/a/b/g", true},
 		{"R 5.4.1 g/", "g/", "https://example.com/a/b/g/", true},
@@ -42,7 +42,7 @@ func TestResolve(t *testing.T) {
 		{"R 5.4.1 ../g", "../g", "https://example.com/a/g", true},
 		{"R 5.4.1 ../..", "../..", "https://example.com/", false},
 		{"R 5.4.1 ../../g", "../../g", "https://example.com/g", true},
-		// The abnormal examples of RFC 3986, section 5.4.2.
+		// These are the abnormal examples of RFC 3986, section 5.4.2.
 		{"R 5.4.2 ../../../g", "../../../g", "https://example.com/g", true},
 		{"R 5.4.2 /./g", "/./g", "https://example.com/g", false},
 		{"R 5.4.2 /../g", "/../g", "https://example.com/g", false},
@@ -106,8 +106,8 @@ func TestResolve(t *testing.T) {
 	}
 }
 
-// A link that repeats the host of its page is resolved without the parser, even if the host is not
-// plain.
+// A link that repeats the host of its page is resolved without the parser, even if the host needs
+// the full parser.
 func TestResolveOwnHost(t *testing.T) {
 	for _, origin := range []string{"http://127.0.0.1:8080", "http://[::1]:8080", "https://xn--bcher-kva.example", "https://xn--pokxncvks", "http://a.xn--:8080"} {
 		base, err := NewBase(origin+"/a/", "")
@@ -213,7 +213,7 @@ func TestResolvePlain(t *testing.T) {
 		}
 		href := drawPath(t)
 		if rapid.IntRange(0, 9).Draw(t, "long") == 0 {
-			href = strings.Repeat(href, 40) // lengths around the limits
+			href = strings.Repeat(href, 40) // makes lengths around the limits likely
 		}
 		if rapid.Bool().Draw(t, "absolute") {
 			href = drawURL(t)

@@ -117,9 +117,9 @@ func (src stored) Canonicals(ctx context.Context) (all []Canonical, err error) {
 	return all, nil
 }
 
-// falseCanonical returns in which way the canonical URL of r is wrong, as one of the constants
-// above. target is the crawled page at that URL. The result is "" if the canonical URL is right, or
-// if target is nil because that URL was not crawled.
+// falseCanonical returns the way in which the canonical URL of r is wrong, as one of the constants
+// above. The argument target is the crawled page at that URL. The result is "" if the canonical URL
+// is right, or if target is nil because that URL was not crawled.
 func falseCanonical(r *store.Record, target *store.Content) string {
 	switch {
 	case target == nil:

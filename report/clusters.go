@@ -119,7 +119,7 @@ type batch struct {
 	records  map[dedup.Hash]*store.Record // the records of the leaders, by id
 	large    bool                         // the batch is a single cluster with too many members to keep in memory
 	members  map[dedup.Hash][]Member      // the members of each cluster, by the id of its leader; nil before they are read
-	first    map[dedup.Hash]*next         // for each cluster, by the id of its leader, the member that comes first in the order of package precedence
+	first    map[dedup.Hash]*next         // the member of each cluster that comes first in the order of package precedence, by the id of the cluster's leader
 }
 
 // membersOf yields the members of a leader's cluster. Its first call reads the members of all clusters

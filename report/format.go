@@ -12,10 +12,10 @@ import (
 type Format string
 
 const (
-	Text Format = "text" // for people at a terminal
-	JSON Format = "json" // for programs, see [Report]
+	Text Format = "text" // text for people at a terminal
+	JSON Format = "json" // JSON for programs, see [Report]
 	CSV  Format = "csv"  // for spreadsheets: the clusters, one page on each line
-	HTML Format = "html" // for browsers: a single file
+	HTML Format = "html" // a single HTML file for browsers
 )
 
 // ParseFormat returns the format with the given name. For an unknown name, the error lists all
@@ -25,7 +25,7 @@ func ParseFormat(name string) (Format, error) {
 	case Text, JSON, CSV, HTML:
 		return f, nil
 	}
-	return "", fmt.Errorf("unknown report format %q: try text, json, csv or html", name)
+	return "", fmt.Errorf("unknown report format %q: must be text, json, csv or html", name)
 }
 
 // Guard returns a writer to w that makes strings from crawled pages harmless in format f. For

@@ -108,7 +108,7 @@ func postponed(n int64) string {
 	if n == 0 {
 		return "no URL postponed"
 	}
-	return Counted(n, "URL") + " postponed; fetch them with --budget off"
+	return Counted(n, "URL") + " postponed; --budget off fetches them"
 }
 
 // WriteLearned writes the findings about a host as text.

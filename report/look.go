@@ -73,17 +73,18 @@ func webLink(rawURL string) string {
 	return rawURL
 }
 
-// plain returns s on one line without control characters. The template escapes it for HTML and puts it
-// into a <bdi> element, so that text in a right-to-left script does not reorder what follows.
+// plain returns s on one line without control characters. The template escapes it for HTML and puts
+// it into a <bdi> element, so that text in a right-to-left script does not reorder the text after
+// it.
 func plain(s string) string { return strings.TrimSpace(harmless.Plain(s)) }
 
 // A Segment is a segment of a bar chart: its CSS class, and its start and width in percent of the
 // bar.
 type Segment struct{ Class, At, Width string }
 
-// bar returns the segments of a bar. of is the number for the whole bar. pairs alternates between
-// the CSS class of a segment and the number for the segment. A segment for a number above 0 is
-// always wide enough to be visible.
+// bar returns the segments of a bar. The first argument is the number for the whole bar. The
+// argument pairs alternates between the CSS class of a segment and the number for the segment. A
+// segment for a number above 0 is always wide enough to be visible.
 func bar(of int64, pairs ...any) (segments []Segment) {
 	const seen = 0.3
 	number := func(x float64) string { return strconv.FormatFloat(x, 'f', 2, 64) }

@@ -27,7 +27,7 @@ func Counted(n any, noun string) string {
 	return "1 " + noun
 }
 
-// Share returns n as a share of the whole of, in percent with one decimal: "12.5 %".
+// Share returns the share n/of in percent with one decimal: "12.5 %".
 func Share(n, of int64) string {
 	return strconv.FormatFloat(percent(n, of), 'f', 1, 64) + " %"
 }

@@ -49,7 +49,7 @@ func (p *Passed) String() string {
 			parts = append(parts, fmt.Sprintf("%s more", Counted(len(kinds)-most, "kind")))
 			break
 		}
-		parts = append(parts, fmt.Sprintf("%s %s", Grouped(p.byKind[kind]), kind))
+		parts = append(parts, fmt.Sprintf("%s: %s", kind, Grouped(p.byKind[kind])))
 	}
 	return fmt.Sprintf("%s (%s)", Grouped(total), strings.Join(parts, ", "))
 }

@@ -27,37 +27,37 @@ import (
 type Report struct {
 	Totals
 	About   *About    `json:"about,omitempty"`    // description of the store; nil if the store has no name
-	Hosts   []Host    `json:"hosts"`              // the host with the most duplicates first
+	Hosts   []Host    `json:"hosts"`              // counts of each host, the host with the most duplicates first
 	LeftOut []LeftOut `json:"left_out,omitempty"` // the blocks that the comparison ignored, the host with the most shortened pages first; nil if texts were compared whole
 	Learned []Learned `json:"learned,omitempty"`  // findings about hosts, the host with the most postponed URLs first
 
 	Canonicals []Canonical `json:"false_canonicals,omitempty"` // wrong canonical URLs
-	Clusters   []Group     `json:"clusters"`                   // the largest first
+	Clusters   []Group     `json:"clusters"`                   // the clusters, the largest first
 }
 
 // Totals counts the URLs of a crawl. Pages is the sum of Unique, Exact, Near and Thin.
 type Totals struct {
-	Pages     int64 `json:"pages"` // URLs whose text got a verdict
+	Pages     int64 `json:"pages"` // number of URLs whose text got a verdict
 	Unique    int64 `json:"unique"`
 	Exact     int64 `json:"exact"`
 	Near      int64 `json:"near"`
-	Thin      int64 `json:"thin"`  // pages whose text is too short to be compared, without exact copies
-	Other     int64 `json:"other"` // URLs whose response was not text
+	Thin      int64 `json:"thin"`  // number of pages whose text is too short to be compared, without exact copies
+	Other     int64 `json:"other"` // number of URLs whose response was not text
 	Redirects int64 `json:"redirects"`
 	Errors    int64 `json:"errors"`
-	Skipped   int64 `json:"skipped"`                // files and records without text, which have no verdict
-	Unkept    int64 `json:"unkept"`                 // duplicates whose text was not stored
-	Capped    int64 `json:"capped"`                 // pages that were not compared with every candidate, because there were too many
-	Scripts   int64 `json:"need_scripts,omitempty"` // pages that show their text only if scripts run, which a crawl does not do
-	Blocked   int64 `json:"blocked"`                // URLs that were not fetched because of robots.txt
+	Skipped   int64 `json:"skipped"`                // number of files and records without text, which have no verdict
+	Unkept    int64 `json:"unkept"`                 // number of duplicates whose text was not stored
+	Capped    int64 `json:"capped"`                 // number of pages that were not compared with every candidate, because there were too many
+	Scripts   int64 `json:"need_scripts,omitempty"` // number of pages that show their text only if scripts run, which a crawl does not do
+	Blocked   int64 `json:"blocked"`                // number of URLs that were not fetched because of robots.txt
 	Sitemaps  int64 `json:"sitemaps,omitempty"`     // number of sitemaps that were read
-	Later     int64 `json:"postponed,omitempty"`    // URLs that were not fetched, because URLs of their patterns kept returning duplicates
+	Later     int64 `json:"postponed,omitempty"`    // number of URLs that were not fetched, because URLs of their patterns kept returning duplicates
 
-	Pending int64 `json:"pending,omitempty"` // URLs that the crawl has not fetched yet
-	Outside int64 `json:"outside,omitempty"` // URLs to which pages link, and which the crawl excludes
+	Pending int64 `json:"pending,omitempty"` // number of URLs that the crawl has not fetched yet
+	Outside int64 `json:"outside,omitempty"` // number of URLs to which pages link, and which the crawl excludes
 
-	Problems map[string]int64 `json:"problems,omitempty"` // errors by kind
-	GivenUp  map[string]int64 `json:"given_up,omitempty"` // errors by kind, only those of URLs that were retried without success
+	Problems map[string]int64 `json:"problems,omitempty"` // number of errors by kind
+	GivenUp  map[string]int64 `json:"given_up,omitempty"` // number of errors by kind, only those of URLs that were retried without success
 }
 
 // Failed returns the number of errors by kind after which the URL was not retried.
@@ -78,7 +78,7 @@ type Host struct {
 	Near   int64  `json:"near"`
 	Thin   int64  `json:"thin"`
 
-	Alone string `json:"left_alone,omitempty"` // reason why the last run stopped fetching from the host before all its URLs were fetched; "" if it did not
+	Alone string `json:"left_alone,omitempty"` // reason why the last run stopped fetching from the host before all its URLs were fetched; "" if there is no such reason
 
 	LedBy string `json:"led_by,omitempty"` // another host with the leaders of more than half of this host's pages; "" if there is none
 	Led   int64  `json:"led,omitempty"`    // number of the host's pages whose leader is on the host LedBy
@@ -128,7 +128,7 @@ type Member struct {
 // A Group is a cluster with all its members in memory.
 type Group struct {
 	Leader  Leader   `json:"leader"`
-	Members []Member `json:"members"` // the member with the highest resemblance first
+	Members []Member `json:"members"` // the members, the one with the highest resemblance first
 }
 
 // A Cluster is a cluster whose members are read from the store during an iteration over Members.
@@ -154,9 +154,9 @@ func (c *Cluster) leader() (Leader, error) {
 
 // These are the default numbers of clusters and pages in the formats for people.
 const (
-	DefaultTop = 1000 // clusters in HTML: more than a person reads, but few enough for a browser to open the page at once
-	textTop    = 50   // clusters in text, which fill a few screens
-	textPages  = 20   // pages of each cluster in text
+	DefaultTop = 1000 // number of clusters in HTML: more than a person reads, but few enough for a browser to open the page at once
+	textTop    = 50   // number of clusters in text, which fill a few screens
+	textPages  = 20   // number of pages of each cluster in text
 )
 
 // Options control how a report is written. The zero value writes text with default limits.
@@ -179,7 +179,7 @@ type printer interface {
 type head struct {
 	Totals
 	About   *About    // description of the store; nil if there is none
-	Hosts   []Host    // the host with the most duplicates first
+	Hosts   []Host    // counts of each host, the host with the most duplicates first
 	LeftOut []LeftOut // the blocks that the comparison ignored, the host with the most shortened pages first; nil if texts were compared whole
 	Learned []Learned // findings about hosts, the host with the most postponed URLs first
 

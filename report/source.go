@@ -49,8 +49,8 @@ type CanonicalSource interface {
 // members.
 func FromStore(s store.Reader) Source { return From(s, nil) }
 
-// From returns the source for a report of a store's verdicts. why must return the reason why a page
-// leads its cluster. If why is nil, From is like [FromStore].
+// From returns the source for a report of a store's verdicts. The function why must return the
+// reason why a page leads its cluster. If why is nil, From is like [FromStore].
 func From(s store.Reader, why func(leader *store.Record) string) Source {
 	return stored{s, why, &canonicals{}, &About{}}
 }

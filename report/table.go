@@ -237,7 +237,7 @@ func (t Table) AppendFields(all Fields, cells []any) Fields {
 // A cellHTML is the data for one cell of the template "table".
 type cellHTML struct {
 	Column string // title of the column
-	Class  string // "number", "text" or "page"
+	Class  string // CSS class: "number", "text" or "page"
 	Text   string
 	URL    string // target of the cell's link; "" if the cell has only text
 	Row    *Row   // the row whose notes are shown in this cell; only set in the row's first cell with a URL

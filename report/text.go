@@ -158,7 +158,7 @@ func (p *textPrinter) printLeftOut(l LeftOut) {
 	if rest := l.Blocks - len(top); rest > 0 {
 		lines = append(lines, line{Text: "and " + Counted(rest, "more block")})
 	}
-	writeLines(p.w, fmt.Sprintf("\nleft out of the comparison on %s: %s; %s compared without", hostName(l.Host), said, Counted(l.Shortened, "page")), lines)
+	writeLines(p.w, fmt.Sprintf("\ntext left out of the comparison on %s: %s; %s compared without this text", hostName(l.Host), said, Counted(l.Shortened, "page")), lines)
 }
 
 func (p *textPrinter) cluster(c Cluster) error {
@@ -190,7 +190,7 @@ func (p *textPrinter) cluster(c Cluster) error {
 			note = "  (translation, hreflang " + harmless.Line(m.Translation) + ")"
 		}
 		if m.Doubtful {
-			note += "  (doubtful: other text was not extracted)"
+			note += "  (doubtful: the pages differ in text that was not extracted)"
 		}
 		if _, err := fmt.Fprintf(p.w, "  %-5s %s  %s%s\n", harmless.Line(m.Verdict), resemblance(m.Resemblance), harmless.Line(m.URL), note); err != nil {
 			return err

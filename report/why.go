@@ -25,8 +25,8 @@ func (n *next) add(r *store.Record) {
 	n.page = &s
 }
 
-// whyLeads returns why a page leads its cluster: the criterion of package precedence by which it
-// comes before the first of the other members.
+// whyLeads returns the reason why a page leads its cluster: the criterion of package precedence by
+// which it comes before the first of the other members.
 func (b *batch) whyLeads(ctx context.Context, leader *store.Record) (string, error) {
 	if b.src.why != nil {
 		return b.src.why(leader), nil

@@ -42,8 +42,8 @@ func readAlone(text []byte) (hosts map[string]Alone, err error) {
 }
 
 // ChangeAlone calls change with the stored map of hosts that were left alone, and stores the
-// modified map. If another process replaces the stored map meanwhile, ChangeAlone reads the new map
-// and calls change again.
+// modified map. If another process replaces the stored map in the meantime, ChangeAlone reads the
+// new map and calls change again.
 func ChangeAlone(ctx context.Context, s Meta, change func(map[string]Alone)) error {
 	for {
 		old, err := s.Meta(ctx, aloneName)

@@ -8,14 +8,14 @@ type Term struct{ Name, Meaning string }
 // URLStates returns the states of URLs, in the order in which a URL may reach them.
 func URLStates() []Term {
 	return []Term{
-		{"pending", "still to fetch"},
-		{"fetched", "answered with a page or a file"},
-		{"redirected", "answered with a redirect to another URL"},
+		{"pending", "not fetched yet"},
+		{"fetched", "the server answered with a page or a file"},
+		{"redirected", "the server answered with a redirect to another URL"},
 		{"blocked", "forbidden by robots.txt"},
-		{"postponed", "not fetched yet: URLs of this pattern kept returning duplicates; fetch them with --budget off"},
-		{"failed", "an error that is not retried, such as status 404"},
-		{"given-up", "an error that remained after --retries tries, such as a timeout"},
-		{"outside", "linked to, but out of scope or too many links from a seed"},
+		{"postponed", "not fetched yet: URLs of the same pattern kept returning duplicates; --budget off fetches these URLs"},
+		{"failed", "the fetch failed with an error that is not retried, such as status 404"},
+		{"given-up", "the fetch still failed after all retries (--retries), for example with a timeout"},
+		{"outside", "linked from a page, but out of scope or too many links away from a seed"},
 	}
 }
 
@@ -23,9 +23,9 @@ func URLStates() []Term {
 func Verdicts() []Term {
 	return []Term{
 		{string(dedup.Unique), "no earlier page has nearly the same text"},
-		{string(dedup.Exact), "has the same words as its leader"},
-		{string(dedup.Near), "resembles its leader by at least --similarity"},
-		{string(dedup.Thin), "has fewer words than --min-words and is not compared"},
+		{string(dedup.Exact), "the page has the same words as its leader"},
+		{string(dedup.Near), "the page resembles its leader by at least --similarity"},
+		{string(dedup.Thin), "the page has fewer words than --min-words and is not compared"},
 	}
 }
 
@@ -36,7 +36,7 @@ func VisitResults() []Term {
 		{string(NotModified), "the server answered that the page has not changed"},
 		{string(Same), "the text has the same words"},
 		{string(Altered), "the text has other words, or the page is now a redirect or a file"},
-		{"changed otherwise", "a redirect or a file changed, or the noindex of a page"},
+		{"changed otherwise", "a redirect or a file has changed, or noindex was added to a page or removed from it"},
 		{string(Failed), "the visit failed, and the page counts as unchanged"},
 		{string(Vanished), "earlier visits found a page or a file, and this visit found none"},
 		{"still without a page", "neither this visit nor an earlier one found a page"},

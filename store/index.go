@@ -46,10 +46,10 @@ type Found struct {
 	Unread   bool     // the known store of an overlay has leaders that were not read; Full does not include their keys
 }
 
-// Basis returns the conditions under which a verdict is still valid when it is committed. f is the
-// answer to ask, on which the verdict is based. If f has a copy, the basis has no hashes and keys,
-// because no later commit can be an earlier copy. Keys that are full are left out, because a
-// look-up reads no later leaders under them.
+// Basis returns the conditions under which a verdict is still valid when it is committed. The
+// receiver f is the answer to ask, on which the verdict is based. If f has a copy, the basis has no
+// hashes and keys, because no later commit can be an earlier copy. Keys that are full are left out,
+// because a look-up reads no later leaders under them.
 func (f *Found) Basis(ask Ask) Basis {
 	b := Basis{Mark: f.Mark}
 	if f.Copy != nil {
@@ -75,7 +75,7 @@ func (f *Found) Capped() bool {
 }
 
 // A Leader is a page that has index keys in common with the page of an [Ask]. A crash may have
-// prevented that its record was written, so the caller must check that the page has a record.
+// prevented the writing of its record, so the caller must check that the page has a record.
 type Leader struct {
 	ID     dedup.Hash // id of the page
 	Hash   dedup.Hash // hash of the page's canonical text; ID and Hash together identify one visit
@@ -86,8 +86,8 @@ type Leader struct {
 // mark can read it. A store never returns an empty mark.
 type Mark string
 
-// MarkAt returns a mark for a store that numbers its commits. place is the number of the last
-// commit that a look-up saw.
+// MarkAt returns a mark for a store that numbers its commits. The argument place is the number of
+// the last commit that a look-up saw.
 func MarkAt(place uint64) Mark {
 	return Mark(binary.LittleEndian.AppendUint64(make([]byte, 0, 8), place))
 }
@@ -128,8 +128,8 @@ type Entry struct {
 	Touch bool
 
 	// Replaces names the record that a Revisit or a Touch was made from, by its [Record.Began]. If
-	// the store has another record of the page, or none, the entry is stale. Zero: the entry
-	// replaces any record.
+	// the store has another record of the page, or none, the entry is stale. If Replaces is zero,
+	// the entry replaces any record.
 	Replaces time.Time
 
 	Text   []byte          // main text as [Pack] made it; nil: no text is kept

@@ -8,7 +8,7 @@ import "context"
 type Keeper interface {
 	// Kept returns the last value cached under a name, complete, or nil if there is none.
 	Kept(ctx context.Context, name string) ([]byte, error)
-	// Keep caches a value in place of the one before. The name consists of lower-case letters and
+	// Keep caches a value in place of the previous one. The name consists of lower-case letters and
 	// hyphens. If several values are cached at once, one of them stays. A store that is open for
 	// reading caches values too, if it may write to the store's folder.
 	Keep(ctx context.Context, name string, value []byte) error

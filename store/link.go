@@ -18,7 +18,7 @@ type Link struct {
 	Kind     LinkKind `json:"kind"`
 	NoFollow bool     `json:"nofollow,omitempty"` // the link, or its page, asks crawlers not to follow it
 
-	Fragments string `json:"fragments,omitempty"` // fragments of the page's links to URL, separated by line feeds; only after a crawl for an audit
+	Fragments string `json:"fragments,omitempty"` // fragments of the page's links to URL, separated by line feeds; kept only by a crawl for an audit
 }
 
 // MaxLinkText is the greatest number of bytes that are kept of the text of a link. Anchors usually
@@ -90,7 +90,7 @@ const (
 	packedByPage   = 1 << 5
 	packedParts    = 1 << 6
 
-	packedShort = 0       // the first byte of a short list
+	packedShort = 0       // first byte of a short list, which is not compressed
 	shortList   = 4 << 10 // bytes; for longer lists zstd saves more, and the time to make its tables matters less
 )
 
@@ -262,7 +262,8 @@ func sum(numbers []int) (n uint64) {
 // A linkDecoder reads the fields of unpacked links, as the section Packed links describes them.
 type linkDecoder struct{ field.Reader }
 
-// number reads a varint. A value above maxText makes the decoder fail, because no link is so long.
+// number reads a varint. A value above maxText makes the decoder fail, because no link is that
+// long.
 func (d *linkDecoder) number() int {
 	v := d.Varint()
 	if v > maxText {

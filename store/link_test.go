@@ -67,7 +67,7 @@ func TestPackedLinksAreSmall(t *testing.T) {
 	}
 }
 
-// Lists that earlier versions have packed stay readable, both the short form and the zstd frame.
+// Lists packed by earlier versions are still readable, both the short form and the zstd frame.
 func TestLinksOfBeforeComeBack(t *testing.T) {
 	for _, packed := range []string{
 		"AHzwewcgIBAHBiUFFCceCBYfIwAAERECBAAECSEAAAkAbmV4dC5odG1sP2E9MSZiPTJjZG4uZXhhbXBsZS9hLmNzc2pzLnBuZ0hvbWV0aGlzIHBhZ2XQktC/0LXRgNGR0LQg4oCUIMKr0LTQsNC70YzRiNC1wrthIHBpY3R1cmU=",

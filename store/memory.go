@@ -24,11 +24,11 @@ type Memory struct {
 
 	mu       sync.Mutex              // guards everything below
 	last     uint64                  // number of the latest commit; commits are numbered from 1
-	visits   map[uint64]memoryVisit  // by commit number, the last visit of each page
+	visits   map[uint64]memoryVisit  // the last visit of each page, by commit number
 	places   []uint64                // keys of visits, ascending
-	ids      map[dedup.Hash]uint64   // by page id, the commit number of the page's last visit
-	hashes   map[dedup.Hash][]uint64 // by text hash, the commit numbers of the pages that have it, ascending
-	postings map[uint64][]uint64     // by index key, the commit numbers of the leaders that have it, ascending
+	ids      map[dedup.Hash]uint64   // commit number of each page's last visit, by page id
+	hashes   map[dedup.Hash][]uint64 // commit numbers of the pages with each text hash, ascending, by text hash
+	postings map[uint64][]uint64     // commit numbers of the leaders with each index key, ascending, by index key
 	meta     map[string][]byte
 	kept     map[string][]byte
 	tally    Tally
@@ -39,7 +39,7 @@ type memoryVisit struct {
 	record Record
 	text   []byte // main text as Pack made it; nil: no text is kept
 	sketch *dedup.Sketch
-	hash   dedup.Hash // key in Memory.hashes that lists the visit; zero: none does
+	hash   dedup.Hash // key in Memory.hashes that lists the visit; zero: no key lists it
 	keys   []uint64   // keys in Memory.postings that list the visit
 	out    []byte     // the page's links as PackLinks made them; nil: none are kept
 }
@@ -168,7 +168,7 @@ func (m *Memory) commit(ctx context.Context, e *Entry) (Outcome, error) {
 	return Written, nil
 }
 
-// put stores the page of e at a place, which is above all others.
+// put stores the page of e under the commit number place, which is above all others.
 func (m *Memory) put(place uint64, e *Entry) {
 	m.last = place
 	v := memoryVisit{e.Record, bytes.Clone(e.Text), nil, e.Hash, slices.Clone(e.Keys), bytes.Clone(e.Out)}
@@ -207,8 +207,8 @@ func (m *Memory) stale(e *Entry) bool {
 	return m.ids[e.Record.Leader] > mark
 }
 
-// replaced reports whether the store no longer has the record that e.Replaces names, because another
-// visit of the page was committed meanwhile. If e.Replaces is zero, it returns false.
+// replaced reports whether the store no longer has the record that e.Replaces names, because
+// another visit of the page was committed in the meantime. If e.Replaces is zero, it returns false.
 func (m *Memory) replaced(e *Entry) bool {
 	if e.Replaces.IsZero() {
 		return false

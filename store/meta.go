@@ -12,9 +12,9 @@ type Meta interface {
 	Meta(ctx context.Context, name string) ([]byte, error)
 	// SetMeta sets a value.
 	SetMeta(ctx context.Context, name string, value []byte) error
-	// SwapMeta replaces the value of name if it still equals old, in one step. An old of nil means that
-	// the name was never set. If the value differs from old, SwapMeta writes nothing and returns
-	// [ErrChanged].
+	// SwapMeta replaces the value of name if it still equals old, in one step. If old is nil, the
+	// name must not have been set before. If the value differs from old, SwapMeta writes nothing
+	// and returns [ErrChanged].
 	SwapMeta(ctx context.Context, name string, old, value []byte) error
 }
 

@@ -9,7 +9,7 @@ import (
 )
 
 // A Packed is one page in encoded and compressed form, as a store keeps it. The process that has a
-// store sends pages to other processes in this form, because they can unpack them themselves.
+// store open sends pages to other processes in this form, because they can unpack them themselves.
 type Packed struct {
 	Record []byte        // JSON of a [Record]; empty: nothing is known of the page
 	Text   []byte        // main text as [Pack] or [PackMarked] made it

@@ -57,7 +57,7 @@ type Content struct {
 	Record Record
 	Text   string        // main text; "" if no text was kept
 	Kept   bool          // a text was kept, which may be empty
-	Sketch *dedup.Sketch // nil: the page has none
+	Sketch *dedup.Sketch // nil: the page has no sketch
 	Links  []Link        // in document order; nil: the page has none, or none were kept
 
 	Markdown string    // the main text as Markdown, if WantText was set; "": the store keeps none
@@ -75,7 +75,7 @@ type Change struct {
 	Cursor Cursor // the position after this change
 }
 
-// A ChangeKind tells how a page's last visit changed it.
+// A ChangeKind is the kind of change that the last visit of a page found.
 type ChangeKind string
 
 const (
@@ -84,7 +84,8 @@ const (
 	Gone    ChangeKind = "gone"    // an earlier visit found a page with text, and the last one did not
 )
 
-// ChangeOf returns how the last visit of a page changed it, given the page's current record.
+// ChangeOf returns the kind of change that the last visit of a page found, given the page's current
+// record.
 func ChangeOf(r *Record) ChangeKind {
 	switch {
 	case len(r.Earlier) == 0 && r.JudgedAt.IsZero():

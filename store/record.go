@@ -16,7 +16,7 @@ const (
 	Other    RecordKind = "other"     // answered, but not with text: for example an image; Detail may give the reason why there is no text
 	Redirect RecordKind = "redirect"  // answered with another URL, in Location
 	Error    RecordKind = "error"     // no answer, an error status, or a truncated body, see Problem
-	Blocked  RecordKind = "blocked"   // robots.txt forbids it
+	Blocked  RecordKind = "blocked"   // robots.txt forbids the URL
 	Skipped  RecordKind = "skipped"   // a file on disk, or a record of an archive, that has no text
 	Sitemap  RecordKind = "sitemap"   // a list of URLs for crawlers; Detail has the number of its URLs
 	Later    RecordKind = "postponed" // not fetched, because URLs of its pattern kept returning duplicates, see Detail
@@ -39,8 +39,8 @@ type Record struct {
 	Took        int64      `json:"took,omitempty"` // milliseconds from the request to the last byte of the answer
 	Depth       int        `json:"depth,omitempty"`
 	Hops        int        `json:"hops,omitempty"`
-	Tries       int        `json:"tries,omitempty"`     // attempts to fetch the URL before it was given up, if Kind is Error and the error may be temporary
-	Size        int64      `json:"size,omitempty"`      // bytes of the decoded body
+	Tries       int        `json:"tries,omitempty"`     // number of attempts to fetch the URL before it was given up, if Kind is Error and the error may be temporary
+	Size        int64      `json:"size,omitempty"`      // size of the decoded body in bytes
 	Truncated   bool       `json:"truncated,omitempty"` // the body was not received completely; such a record has Kind Error and no verdict
 
 	Checked   bool `json:"checked,omitempty"`   // the URL was not crawled: skink only checked whether it exists, because a page of the crawl links to it
@@ -53,14 +53,14 @@ type Record struct {
 	Lang         string      `json:"lang,omitempty"`
 	Title        string      `json:"title,omitempty"`
 	H1           []string    `json:"h1,omitempty"`         // text of the <h1> headings, in order; at most [MostHeadings]
-	TitleFrom    string      `json:"title_from,omitempty"` // where Title is from, if the page has no <title>: "og:title" or "h1"
+	TitleFrom    string      `json:"title_from,omitempty"` // source of Title, if the page has no <title>: "og:title" or "h1"
 	Description  string      `json:"description,omitempty"`
 	SharedOnly   bool        `json:"shared_only,omitempty"` // Description is that of og:description, because the page has no other
 	Author       string      `json:"author,omitempty"`
-	PublishedAt  string      `json:"published_at,omitempty"` // in RFC 3339, or only the date
-	ModifiedAt   string      `json:"modified_at,omitempty"`  // in RFC 3339, or only the date
+	PublishedAt  string      `json:"published_at,omitempty"` // time of publication in RFC 3339, or only its date
+	ModifiedAt   string      `json:"modified_at,omitempty"`  // time of the last modification in RFC 3339, or only its date
 	SiteName     string      `json:"site_name,omitempty"`
-	Root         string      `json:"root,omitempty"`       // how the extraction found the main text
+	Root         string      `json:"root,omitempty"`       // rule by which the extraction found the main text
 	NoIndex      bool        `json:"noindex,omitempty"`    // the page is judged, but is never in the feed
 	OtherLang    bool        `json:"other_lang,omitempty"` // the page declares a language other than Lang, the language of its text
 	Listed       bool        `json:"listed,omitempty"`     // a sitemap lists the page
@@ -80,15 +80,15 @@ type Record struct {
 
 	Bounds string `json:"bounds,omitempty"` // limits that the page exceeded, as Bound constants separated by commas; the page was read in spite of them
 
-	Words       int               `json:"words,omitempty"`      // tokens of the canonical text
+	Words       int               `json:"words,omitempty"`      // number of tokens in the canonical text
 	Hash        dedup.Hash        `json:"hash,omitzero"`        // hash of the canonical text, or of the body if Kind is Other
-	LeftWords   int               `json:"left_words,omitempty"` // tokens of running text that the extraction left out of the main text
+	LeftWords   int               `json:"left_words,omitempty"` // number of tokens of running text that the extraction left out of the main text
 	LeftHash    dedup.Hash        `json:"left_hash,omitzero"`   // hash of the running text that the extraction left out
 	Verdict     dedup.VerdictKind `json:"verdict,omitempty"`
 	Leader      dedup.Hash        `json:"leader,omitzero"`        // id of the leader
 	DuplicateOf string            `json:"duplicate_of,omitempty"` // URL of the leader
 	Resemblance float64           `json:"resemblance,omitempty"`  // exact resemblance to the leader, 0 to 1
-	Found       dedup.Method      `json:"found,omitempty"`        // how the leader was found
+	Found       dedup.Method      `json:"found,omitempty"`        // method by which the leader was found
 	Capped      bool              `json:"capped,omitempty"`       // some similar leaders were not compared with the page, because there were too many
 	NoText      bool              `json:"no_text,omitempty"`      // the page is a duplicate, and the store does not keep its text
 
@@ -130,29 +130,29 @@ type Alternate struct {
 	URL  string `json:"url"`  // absolute URL
 }
 
-// Limits of lists in a [Record] that a page fills. They keep records small, because records are read
-// often.
+// These constants limit the lists in a [Record] that a page fills. They keep records small, because
+// records are read often.
 const (
-	MostHeadings   = 8   // longest Record.H1
-	MostCanonicals = 8   // longest Record.Canonicals
-	MostAlternates = 128 // longest Record.Alternates; the largest sites have somewhat fewer languages
+	MostHeadings   = 8   // largest length of Record.H1
+	MostCanonicals = 8   // largest length of Record.Canonicals
+	MostAlternates = 128 // largest length of Record.Alternates; the largest sites have somewhat fewer languages
 )
 
 // An Archived is the location of a record in a web archive.
 type Archived struct {
 	File   string `json:"file"`             // name of the archive file, without a folder
-	Offset int64  `json:"offset"`           // where the record begins, in bytes of the file
-	Length int64  `json:"length"`           // length of the record, in bytes of the file
+	Offset int64  `json:"offset"`           // position of the record in the file, in bytes
+	Length int64  `json:"length"`           // length of the record in the file, in bytes
 	Digest string `json:"digest,omitempty"` // WARC-Payload-Digest of the record
 }
 
-// Reasons why no link of a page was followed, see [Record.DeadEnd].
+// These are the reasons why no link of a page was followed, see [Record.DeadEnd].
 const (
 	DeadEndNoFollow = "nofollow" // the page has links, and asks crawlers to follow none
 	DeadEndScripts  = "scripts"  // the page has no link, but scripts, which may add links in a browser
 )
 
-// Bounds that a page can exceed, see [Record.Bounds].
+// These are the bounds that a page can exceed, see [Record.Bounds].
 const (
 	BoundTree  = "tree"  // the element tree would take too much memory; all text between tags counts as the main text
 	BoundDepth = "depth" // the elements are nested too deep; the main text is that of BoundTree
@@ -193,20 +193,20 @@ type Tally struct {
 	Redirects int64 `json:"redirects"`
 	Errors    int64 `json:"errors"`
 	Blocked   int64 `json:"blocked"`
-	Skipped   int64 `json:"skipped"` // files that have no text
+	Skipped   int64 `json:"skipped"` // number of files that have no text
 	Sitemaps  int64 `json:"sitemaps,omitempty"`
-	Later     int64 `json:"postponed,omitempty"`    // URLs that were not fetched, because URLs of the same pattern kept returning duplicates
-	Unkept    int64 `json:"unkept"`                 // duplicates whose text was not kept
-	Capped    int64 `json:"capped"`                 // pages that were not compared with all similar leaders, because there were too many
-	Scripts   int64 `json:"need_scripts,omitempty"` // pages whose text needs scripts that were not run
-	Rendered  int64 `json:"rendered,omitempty"`     // pages that a browser rendered
+	Later     int64 `json:"postponed,omitempty"`    // number of URLs that were not fetched, because URLs of the same pattern kept returning duplicates
+	Unkept    int64 `json:"unkept"`                 // number of duplicates whose text was not kept
+	Capped    int64 `json:"capped"`                 // number of pages that were not compared with all similar leaders, because there were too many
+	Scripts   int64 `json:"need_scripts,omitempty"` // number of pages whose text needs scripts that were not run
+	Rendered  int64 `json:"rendered,omitempty"`     // number of pages that a browser rendered
 	Bytes     int64 `json:"bytes"`                  // total size of the decoded bodies of all records
 
 	Problems map[string]int64 `json:"problems,omitempty"` // number of errors of each kind
 	GivenUp  map[string]int64 `json:"given_up,omitempty"` // number of errors of each kind after which a URL was retried and finally given up
 }
 
-// Records returns how many records were counted.
+// Records returns the number of records that were counted.
 func (t *Tally) Records() int64 {
 	return t.Pages() + t.Other + t.Redirects + t.Errors + t.Blocked + t.Skipped + t.Sitemaps + t.Later
 }
@@ -229,7 +229,7 @@ func (t *Tally) Failed() map[string]int64 {
 	return failed
 }
 
-// Pages returns how many pages were judged.
+// Pages returns the number of pages that were judged.
 func (t *Tally) Pages() int64 { return t.Unique + t.Exact + t.Near + t.Thin }
 
 // Add adds one record to the counts.
@@ -308,9 +308,9 @@ func (t *Tally) countPage(r *Record, n int64) {
 	}
 }
 
-// Doubtful reports whether text that the extraction left out makes a verdict doubtful. It does if
-// the running text that was left out of the page differs from that of its leader, and more than
-// minWords words were left out of one of them. It returns false for a nil leader.
+// Doubtful reports whether text that the extraction left out makes a verdict doubtful. It returns
+// true if the running text that was left out of the page differs from that of its leader, and more
+// than minWords words were left out of one of them. It returns false for a nil leader.
 func (r *Record) Doubtful(leader *Record, minWords int) bool {
 	return leader != nil && r.Follows() && r.LeftHash != leader.LeftHash && max(r.LeftWords, leader.LeftWords) > minWords
 }

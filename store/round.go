@@ -9,8 +9,8 @@ import (
 // roundName is the name under which a store keeps the start of the last round.
 const roundName = "last round"
 
-// LastRound returns when the last round of visits began, or the zero time if the crawl never
-// revisited its pages.
+// LastRound returns the time at which the last round of visits began, or the zero time if the crawl
+// never revisited its pages.
 func LastRound(ctx context.Context, s interface {
 	Meta(ctx context.Context, name string) ([]byte, error)
 }) (at time.Time, err error) {
@@ -24,7 +24,7 @@ func LastRound(ctx context.Context, s interface {
 	return at, nil
 }
 
-// SetLastRound records when the last round of visits began.
+// SetLastRound records the time at which the last round of visits began.
 func SetLastRound(ctx context.Context, s Meta, at time.Time) error {
 	return s.SetMeta(ctx, roundName, []byte(at.UTC().Format(time.RFC3339Nano)))
 }

@@ -16,11 +16,11 @@ type Settings struct {
 	Extractor  int     `json:"extractor"` // version of package extract
 	Tokenizer  int     `json:"tokenizer"` // dedup.TokenizerVersion of the code that made the store
 	Sketch     int     `json:"sketch"`    // dedup.SketchVersion of the code that made the store
-	Form       string  `json:"form"`      // which words are dropped or changed before comparison, as dedup.ParseForm reads it
+	Form       string  `json:"form"`      // words that are dropped or changed before comparison, in the form that dedup.ParseForm reads
 	Unit       string  `json:"unit"`      // unit of shingles: "word" or "char"
 	Shingle    int     `json:"shingle"`   // number of units in one shingle
 	Similarity float64 `json:"similarity"`
-	Scheme     string  `json:"scheme"` // how similar pages are searched: bands, super or mega
+	Scheme     string  `json:"scheme"` // method of searching for similar pages: bands, super or mega
 	MinWords   int     `json:"min_words"`
 	NoLinks    bool    `json:"no_links,omitempty"`   // the links of pages are not kept
 	SkipTexts  bool    `json:"skip_texts,omitempty"` // the texts of duplicates are not kept, and few of their links are followed
@@ -35,8 +35,8 @@ type Markdown string
 
 const (
 	NoMarkdown   Markdown = ""
-	WordsOnly    Markdown = "words"    // without pictures
-	WithPictures Markdown = "pictures" // with the pictures in the text
+	WordsOnly    Markdown = "words"    // Markdown without pictures
+	WithPictures Markdown = "pictures" // Markdown with the pictures in the text
 )
 
 const settingsName = "settings"

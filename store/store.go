@@ -71,6 +71,6 @@ type Store interface {
 
 	// Sync makes all commits survive a power cut.
 	Sync() error
-	// Close syncs the store and ends all claims. The store cannot be used after it.
+	// Close syncs the store and ends all claims. The store cannot be used afterwards.
 	Close() error
 }

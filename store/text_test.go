@@ -10,7 +10,7 @@ import (
 	"skink/store"
 )
 
-// A text with its Markdown and headings comes back whole, and as a text where only that is asked for.
+// A text that was packed with its Markdown and headings can be unpacked with them, or alone.
 func TestPackMarked(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		text, markdown := rapid.String().Draw(r, "text"), rapid.String().Draw(r, "markdown")
@@ -32,7 +32,7 @@ func TestPackMarked(t *testing.T) {
 	})
 }
 
-// Damage is an error, wherever it is, and no panic.
+// Damage at any position causes an error, and never a panic.
 func TestUnpackDamaged(t *testing.T) {
 	headings := []store.Heading{{Level: 1, ID: "one"}}
 	for name, whole := range map[string]func() []byte{
@@ -40,12 +40,12 @@ func TestUnpackDamaged(t *testing.T) {
 		"s2":   func() []byte { return store.PackFast("one two", []byte("# one two"), headings) },
 	} {
 		packed := whole()
-		packed[8] = 200 // the text is longer than what there is
+		packed[8] = 200 // the stated length of the text exceeds the data
 		if _, _, _, err := store.UnpackMarked(packed); !errors.Is(err, store.ErrCorrupt) {
 			t.Errorf("%s: too long a text: %v", name, err)
 		}
 		packed = whole()
-		packed[12]++ // the headings begin too late
+		packed[12]++ // change the offset of the headings, so that they begin too late
 		if _, _, _, err := store.UnpackMarked(packed); !errors.Is(err, store.ErrCorrupt) {
 			t.Errorf("%s: too long a Markdown: %v", name, err)
 		}

@@ -36,11 +36,11 @@ type Visit struct {
 	Hash        dedup.Hash        `json:"hash,omitzero"`         // hash of the canonical text
 	Sketch      []byte            `json:"sketch,omitempty"`      // the 84 minima, 4 bytes each, little-endian
 	Resemblance float64           `json:"resemblance,omitempty"` // exact resemblance between this text and that of the next visit, 0 to 1
-	Verdict     dedup.VerdictKind `json:"verdict,omitempty"`     // "": there was no page
+	Verdict     dedup.VerdictKind `json:"verdict,omitempty"`     // "": no page was found
 	NoIndex     bool              `json:"noindex,omitempty"`
 }
 
-// Fetched returns when the page was fetched.
+// Fetched returns the time at which the page was fetched.
 func (v *Visit) Fetched() time.Time {
 	if v.FetchedAt.IsZero() {
 		return v.At
@@ -69,18 +69,18 @@ func (v *Visit) Fed() bool {
 	return !v.NoIndex && (v.Verdict == dedup.Unique || v.Verdict == dedup.Thin)
 }
 
-// MostVisits is the most earlier visits that a record keeps.
+// MostVisits is the largest number of earlier visits that a record keeps.
 const MostVisits = 16
 
-// Visited returns when the page was last visited.
+// Visited returns the time of the last visit to the page.
 func (r *Record) Visited() time.Time { return latest(r.FetchedAt, r.VisitedAt) }
 
-// Began returns when the current state of the page began: when it was fetched, or later judged
-// again. The time distinguishes successive records of one page, because every revisit changes it. A
-// visit that finds the page unchanged, see [Entry.Touch], does not change it.
+// Began returns the time at which the current state of the page began: when it was fetched, or
+// later judged again. The time distinguishes successive records of one page, because every revisit
+// changes it. A visit that finds the page unchanged, see [Entry.Touch], does not change it.
 func (r *Record) Began() time.Time { return latest(r.FetchedAt, r.JudgedAt) }
 
-// FirstFetched returns when the page was first fetched.
+// FirstFetched returns the time at which the page was first fetched.
 func (r *Record) FirstFetched() time.Time {
 	if r.First.IsZero() {
 		return r.FetchedAt
@@ -88,8 +88,8 @@ func (r *Record) FirstFetched() time.Time {
 	return r.First
 }
 
-// Seen returns when the page was first seen with its current text, or with an earlier text that
-// differs from it only by small changes.
+// Seen returns the time at which the page was first seen with its current text, or with an earlier
+// text that differs from it only by small changes.
 func (r *Record) Seen() time.Time {
 	if r.Since.IsZero() {
 		return r.FetchedAt
@@ -97,8 +97,8 @@ func (r *Record) Seen() time.Time {
 	return r.Since
 }
 
-// since returns when a page was first seen with its current text, given its earlier visits. It
-// returns the zero time if no earlier visit had that text.
+// since returns the time at which a page was first seen with its current text, given its earlier
+// visits. It returns the zero time if no earlier visit had that text.
 func since(text dedup.Hash, earlier []Visit) time.Time {
 	for i := len(earlier) - 1; i >= 0; i-- {
 		v := &earlier[i]
@@ -128,9 +128,9 @@ func (r *Record) Answers(it *frontier.Item) bool {
 }
 
 // Succeeds completes r, the record of a new visit, with the history in before, the page's previous
-// record. The state of before becomes the first of r.Earlier. resemblance is the resemblance of the
-// two texts. sketch is the sketch of the text of before, or nil. If both records have the same
-// text, the sketch is not kept.
+// record. The state of before becomes the first of r.Earlier. The argument resemblance is the
+// resemblance of the two texts. The argument sketch is the sketch of the text of before, or nil. If
+// both records have the same text, the sketch is not kept.
 func (r *Record) Succeeds(before *Record, sketch *dedup.Sketch, resemblance float64) {
 	v := Visit{
 		At: before.Began(), Words: before.Words, Hash: before.Hash, Resemblance: resemblance,

@@ -313,7 +313,7 @@ func TestSimilarity(t *testing.T) {
 	for !strings.Contains(body, "clusters with") {
 		body = get(t, server, "/similarity?at=0.65")
 	}
-	for _, want := range []string{"From 0.60 on: 7 clusters with 20 pages.", `min="0.30"`, `value="0.65"`, "https://a.example/&lt;b&gt;", "0.650"} {
+	for _, want := range []string{"At a similarity of 0.60: 7 clusters with 20 pages.", `min="0.30"`, `value="0.65"`, "https://a.example/&lt;b&gt;", "0.650"} {
 		if !strings.Contains(body, want) {
 			t.Errorf("it does not have %q\n%s", want, body)
 		}

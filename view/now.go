@@ -445,7 +445,7 @@ func (v *View) told(do func(Crawl)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case v.opt.Crawl == nil:
-			http.Error(w, "no crawl runs here", http.StatusNotFound)
+			http.Error(w, "this process runs no crawl", http.StatusNotFound)
 		case !v.authentic(r):
 			http.Error(w, "this form has expired: reload the page, and press the button again", http.StatusForbidden)
 		default:

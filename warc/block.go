@@ -11,7 +11,7 @@ import (
 type block struct {
 	r      *Reader
 	rec    *Record
-	left   int64 // number of bytes of the block that were not read yet, according to the record's Content-Length
+	left   int64 // number of bytes of the block that have not been read yet, according to the record's Content-Length
 	begins int64 // offset of the block in the file; meaningful only if the file is not compressed
 	err    error // error of all further reads; io.EOF: the block was read to its end
 }
@@ -63,9 +63,8 @@ func (b *block) broken(err error) error {
 
 var errNoEnd = errors.New("no end of record after the block: the Content-Length may be wrong")
 
-// end reads the two empty lines that end a record, behind the block. It returns io.EOF if the
-// record ends correctly. It accepts missing line ends if another record or the end of the file
-// follows.
+// end reads the two empty lines after the block of a record. It returns io.EOF if the record ends
+// correctly. It accepts missing line ends if another record or the end of the file follows.
 func (b *block) end() error {
 	r, lines := b.r, 0
 	var err error

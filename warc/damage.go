@@ -7,7 +7,7 @@ import (
 )
 
 // A Damage is the error for bytes of an archive that are not a readable record, or for an
-// incomplete record. After returning it, the reader continues behind these bytes.
+// incomplete record. After returning it, the reader continues after these bytes.
 type Damage struct {
 	Offset int64  // offset in bytes of the record in the file, or of the gzip member that should contain it
 	URI    string // the WARC-Target-URI of the damaged record; "": unknown

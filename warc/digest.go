@@ -28,7 +28,7 @@ func (d Digest) Of(b []byte) string {
 }
 
 // payload returns the part of an HTTP message that the payload digest of its record covers:
-// everything behind the first empty line, which ends the head.
+// everything after the first empty line, which ends the head.
 func payload(message []byte) []byte {
 	for len(message) > 0 {
 		line, rest, _ := bytes.Cut(message, []byte("\n"))

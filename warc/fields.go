@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// NewInfo returns a warcinfo record, which describes a file and is its first record. filename is
-// the name of the file, or "". about has fields such as software, format, operator, robots and
-// isPartOf.
+// NewInfo returns a warcinfo record, which describes a file and is its first record. The argument
+// filename is the name of the file, or "". The argument about contains fields such as software,
+// format, operator, robots and isPartOf.
 func NewInfo(filename string, date time.Time, about Header) (*Record, error) {
 	block, err := AppendFields(nil, about)
 	if err != nil {

@@ -14,10 +14,10 @@ import (
 	"skink/warc"
 )
 
-// foreign lists archives that other tools wrote, good and damaged ones. want has an item for each
-// record: its offset, its type, and the number of bytes of its decoded payload. For damage, the
-// item has the offset and the error. The numbers of bytes are those that warcio reports. The files
-// are not part of the project. The test is skipped if they are missing.
+// foreign lists archives that other tools wrote, good and damaged ones. The field want has an item
+// for each record: its offset, its type, and the number of bytes of its decoded payload. For
+// damage, the item has the offset and the error. The numbers of bytes are those that warcio
+// reports. The files are not part of the project. The test is skipped if they are missing.
 var foreign = []struct{ file, want string }{
 	{"example.warc", "0 warcinfo 249, 488 warcinfo 470, 1197 response 1270, 2566 request 0, 3370 revisit 0, 4316 request 0"},
 	{"example.warc.gz", "0 warcinfo 249, 353 warcinfo 470, 784 response 1270, 2012 request 0, 2621 revisit 0, 3207 request 0"},

@@ -86,7 +86,7 @@ func TestWACZ(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		content, err := io.ReadAll(in) // also verifies the checksum
+		content, err := io.ReadAll(in) // reading the file also verifies its checksum
 		if err != nil {
 			t.Fatal(f.Name, err)
 		}

@@ -11,13 +11,13 @@ import (
 const gzipMagic = "\x1f\x8b\x08"
 
 // A member reads the decompressed bytes of one gzip member of a source. At the end of the gzip
-// member it returns io.EOF, and the source is at the byte behind it.
+// member it returns io.EOF, and the source is at the byte after it.
 type member struct {
 	from *source
 	z    gzip.Reader
 
-	offset  int64 // where the gzip member begins in the file
-	open    bool  // begin was called, and the end was not reached yet
+	offset  int64 // offset in the file at which the gzip member begins
+	open    bool  // begin was called, and the end has not been reached yet
 	records int   // number of records that begin in the gzip member
 	err     error // error of decompressing; nil: none so far
 }

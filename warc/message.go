@@ -55,7 +55,7 @@ type chunks struct {
 	in    *bufio.Reader
 	begun bool  // the first bytes were examined
 	plain bool  // the body is not chunked, although the head says so, and is returned unchanged
-	left  int64 // number of bytes of the current chunk that were not read yet
+	left  int64 // number of bytes of the current chunk that have not been read yet
 	err   error
 }
 
@@ -81,7 +81,7 @@ func (c *chunks) Read(p []byte) (int, error) {
 }
 
 // maxChunkLine is the greatest length in bytes of the line with the size of a chunk. Servers may
-// write extensions behind the size.
+// write extensions after the size.
 const maxChunkLine = 256
 
 // promise reports whether the input begins with the size of a chunk.
@@ -96,7 +96,7 @@ func (c *chunks) promise() bool {
 }
 
 // next reads the line with the size of the next chunk. It returns io.EOF at the last chunk, which
-// is empty, and does not read the trailer behind it.
+// is empty, and does not read the trailer after it.
 func (c *chunks) next() error {
 	head := headReader{c.in, maxChunkLine}
 	line, err := head.line()

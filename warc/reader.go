@@ -41,7 +41,7 @@ func NewReader(r io.Reader) *Reader { return &Reader{src: newSource(r)} }
 
 // Next returns the next record. The record's block can be read until Next is called again. At the
 // end of the file the error is io.EOF. A [*Damage] is returned for bytes that could not be read,
-// and the next call continues behind them. Each damage is returned once, by Next or by the record's
+// and the next call continues after them. Each damage is returned once, by Next or by the record's
 // block. Any other error comes from reading the file, and all later calls return it.
 func (r *Reader) Next() (*Record, error) {
 	if r.err != nil {
@@ -103,7 +103,7 @@ func isPacked(in *bufio.Reader) bool {
 	return right >= 2
 }
 
-// leave reads the block of the previous record to its end, and drops what it reads.
+// leave reads the block of the previous record to its end, and drops the data.
 func (r *Reader) leave() error {
 	b := r.block
 	if r.block = nil; b == nil || b.err != nil {
@@ -183,7 +183,7 @@ func (r *Reader) head(rec *Record) (length int64, err error) {
 	lines := headReader{r.in, maxHead}
 	start, err := lines.line()
 	if err == nil && !strings.HasPrefix(start, version) {
-		err = fmt.Errorf("begins with %q", brief(start))
+		err = fmt.Errorf("the record begins with %q", brief(start))
 	}
 	if err == nil {
 		rec.Header, err = lines.fields(false)
@@ -269,8 +269,8 @@ func (r *Reader) atRecord() bool {
 	return string(start) == version
 }
 
-// Begins reports whether a file is a WARC archive, compressed or not. start has the first bytes of
-// the file; some kilobytes are enough.
+// Begins reports whether a file is a WARC archive, compressed or not. The argument start contains
+// the first bytes of the file; some kilobytes are enough.
 func Begins(start []byte) bool {
 	r := NewReader(bytes.NewReader(start))
 	r.begin()
@@ -280,8 +280,8 @@ func Begins(start []byte) bool {
 	return r.atRecord()
 }
 
-// IsARC reports whether a file is in ARC, the format that preceded WARC. start has the first bytes
-// of the file, decompressed.
+// IsARC reports whether a file is in ARC, the format that preceded WARC. The argument start
+// contains the first bytes of the file, decompressed.
 func IsARC(start []byte) bool { return bytes.HasPrefix(start, []byte("filedesc://")) }
 
 // ErrARC means that a file is in ARC, the format that preceded WARC, which this package cannot

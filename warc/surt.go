@@ -47,7 +47,7 @@ func SURT(url string) string {
 }
 
 // surtHost returns the host of a URL with its labels in reverse order: "com,example" for
-// "example.com". host may contain user info and a port.
+// "example.com". The argument host may contain user info and a port.
 func surtHost(scheme, host string) string {
 	if at := strings.LastIndexByte(host, '@'); at >= 0 {
 		host = host[at+1:]

@@ -26,7 +26,7 @@ type Package struct {
 	Title       string
 	Description string
 	Software    string    // name of the program that makes the file
-	Created     time.Time // required
+	Created     time.Time // time of creation; required
 	Archives    []Archive
 	Pages       iter.Seq2[StartPage, error] // pages to start from; nil: none
 

@@ -34,7 +34,7 @@ import (
 	"time"
 )
 
-// A Type is the type of a record, which tells what the record's block contains.
+// A Type is the type of a record, which determines the content of the record's block.
 type Type string
 
 const (
@@ -48,16 +48,16 @@ const (
 	Continuation Type = "continuation" // the rest of a record that began in another file
 )
 
-// Content types of blocks.
+// These are content types of blocks.
 const (
 	TypeRequest  = "application/http; msgtype=request"
 	TypeResponse = "application/http; msgtype=response"
 	TypeFields   = "application/warc-fields"
 )
 
-// Values of WARC-Profile, the reason why a revisit record has no content of its own. There is no
-// profile for an answer that is only similar to another: a player that replays a revisit shows the
-// bytes of the other record.
+// These are values of WARC-Profile, the reason why a revisit record has no content of its own.
+// There is no profile for an answer that is only similar to another: a player that replays a
+// revisit shows the bytes of the other record.
 const (
 	ProfileIdentical   = "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest"
 	ProfileNotModified = "http://netpreserve.org/warc/1.1/revisit/server-not-modified"
@@ -76,7 +76,7 @@ type Record struct {
 }
 
 // New returns a record to be written, whose block has the given content type. The [Writer] later
-// adds the record's id, length and digests. uri is the URI of the content, or "".
+// adds the record's id, length and digests. The argument uri is the URI of the content, or "".
 func New(t Type, uri string, date time.Time, contentType string, block []byte) *Record {
 	r := &Record{Block: &memory{bytes.NewReader(block), block}}
 	r.Header.Add("WARC-Type", string(t))
@@ -113,8 +113,8 @@ func (r *Record) URI() string {
 	return uri
 }
 
-// Date returns when the record's content was captured, or the zero time if the record does not have
-// a valid date.
+// Date returns the time at which the record's content was captured, or the zero time if the record
+// does not have a valid date.
 func (r *Record) Date() time.Time {
 	date, err := time.Parse(time.RFC3339Nano, r.Header.Get("WARC-Date"))
 	if err != nil {

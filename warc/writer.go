@@ -23,14 +23,14 @@ import (
 //
 // A response should be passed without chunked transfer coding, with the Content-Length of its body,
 // and with its content coding such as gzip. The reason is that readers disagree about the payload.
-// By RFC 9110 it is the body without chunked coding, but for some readers it is all bytes behind
-// the head. In a response without chunked coding these are the same bytes.
+// By RFC 9110 it is the body without chunked coding, but for some readers it is all bytes after the
+// head. In a response without chunked coding these are the same bytes.
 
-// Options configures how records are written. The zero value writes compressed records with SHA-256
+// Options determine how records are written. The zero value writes compressed records with SHA-256
 // digests.
 type Options struct {
 	Digest Digest // hash algorithm for new records; "": SHA256
-	Plain  bool   // do not compress
+	Plain  bool   // do not compress the records
 	Level  int    // gzip compression level, 1 to 9; 0: level 1, whose output is a tenth larger than that of level 6 and takes two thirds of the time
 
 	NewID func() string // returns the id for a new record; nil: a random UUID
@@ -80,7 +80,7 @@ func readBlock(block io.Reader) ([]byte, error) {
 func (o Options) complete(r *Record, block []byte) error {
 	h := &r.Header
 	if r.Type() == "" || r.Date().IsZero() {
-		return errors.New("no type, or no date")
+		return errors.New("the record has no type or no date")
 	}
 	if err := checkRevisit(r); err != nil {
 		return err
@@ -121,11 +121,11 @@ func checkRevisit(r *Record) error {
 	h := r.Header
 	switch profile := h.Get("WARC-Profile"); {
 	case profile != ProfileIdentical && profile != ProfileNotModified:
-		return fmt.Errorf("a revisit of profile %q", profile)
+		return fmt.Errorf("the profile of the revisit is unknown: %q", profile)
 	case profile == ProfileIdentical && !h.Has("WARC-Payload-Digest"):
-		return errors.New("a revisit without the payload digest that is identical")
+		return errors.New("the revisit has no digest of the identical payload")
 	case !h.Has("WARC-Refers-To") && !(h.Has("WARC-Refers-To-Target-URI") && h.Has("WARC-Refers-To-Date")):
-		return errors.New("a revisit that refers to no record")
+		return errors.New("the revisit refers to no record")
 	}
 	return nil
 }
@@ -133,7 +133,7 @@ func checkRevisit(r *Record) error {
 // randomID returns a new record id: a random UUID (version 4 of RFC 9562) as a URN.
 func randomID() string {
 	var b [16]byte
-	_, _ = rand.Read(b[:]) // never fails
+	_, _ = rand.Read(b[:]) // Read never fails
 	b[6] = b[6]&0x0F | 0x40
 	b[8] = b[8]&0x3F | 0x80
 	return fmt.Sprintf("<urn:uuid:%x-%x-%x-%x-%x>", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
@@ -144,7 +144,7 @@ func randomID() string {
 // would spend most of its time on building a code, and save only a third.
 const (
 	defaultLevel = 1
-	tooShort     = 1 << 10 // in bytes
+	tooShort     = 1 << 10 // length in bytes
 )
 
 // packers has a pool of gzip writers for each compression level.
@@ -158,7 +158,7 @@ func (o Options) pack(dst []byte, parts ...[]byte) ([]byte, error) {
 	level := o.Level
 	switch {
 	case level < 0 || level > gzip.BestCompression:
-		return dst, fmt.Errorf("compression level %d: try 1 to 9", level)
+		return dst, fmt.Errorf("compression level %d: must be from 1 to 9", level)
 	case level == 0 && size < tooShort:
 		level = gzip.NoCompression
 	case level == 0:

@@ -22,22 +22,22 @@ type Host struct {
 	Pattern string // see [Matches]
 
 	Delay     *time.Duration // shortest time between two requests; a pointer to 0 means no delay
-	PerHost   int            // number of requests at the same time
+	PerHost   int            // largest number of simultaneous requests
 	UserAgent string
-	Include   []*regexp.Regexp // only URLs that match one of these are fetched
-	Exclude   []*regexp.Regexp // URLs that match one of these are not fetched
+	Include   []*regexp.Regexp // only URLs that match one of these expressions are fetched
+	Exclude   []*regexp.Regexp // URLs that match one of these expressions are not fetched
 	Pages     int64            // largest number of pages and files to fetch
 	Bytes     int64            // largest number of bytes to fetch
 
-	Headers map[string]Secret // by canonical name
+	Headers map[string]Secret // by canonical name of the header field
 	Cookies Cookies           // sent only to URLs in the cookie's domain and path
 	Basic   *Basic            // user and password for HTTP Basic
 	Login   *Login
-	Logout  *bool   // follow links that log out or delete something; nil: only if the host is not logged in to
-	Proxies []Proxy // the next one is used when a proxy fails; empty but not nil: connect directly
+	Logout  *bool   // follow links that log out or delete something; nil: follow them only if the crawl is not logged in to the host
+	Proxies []Proxy // the next proxy in the list is used when a proxy fails; empty but not nil: connect directly
 
-	Render string // which pages a browser renders: "off", "auto" or "always"
-	Sign   *bool  // sign requests
+	Render string // selects the pages that a browser renders: "off", "auto" or "always"
+	Sign   *bool  // whether requests are signed
 }
 
 // LoggedIn reports whether the host may treat requests as those of a logged-in user, because they
@@ -110,6 +110,6 @@ func split(host string) (name, port string) {
 // A ProxyChoice selects the proxies for hosts without settings of their own. With the zero value,
 // they are reached directly.
 type ProxyChoice struct {
-	List    []Proxy // the next one is used when a proxy fails
+	List    []Proxy // the next proxy is used when a proxy fails
 	FromEnv bool    // use the environment variables HTTP_PROXY, HTTPS_PROXY and NO_PROXY
 }

@@ -60,7 +60,7 @@ func NewProxy(u *url.URL) Proxy { return Proxy{*u} }
 func ParseProxy(text string) (Proxy, error) {
 	u, err := url.Parse(text)
 	if err != nil || u.Hostname() == "" || !slices.Contains([]string{"http", "https", "socks5", "socks5h"}, u.Scheme) {
-		return Proxy{}, errors.New("try a URL, such as socks5://127.0.0.1:1080 or http://proxy.example:3128")
+		return Proxy{}, errors.New("must be a URL, such as socks5://127.0.0.1:1080 or http://proxy.example:3128")
 	}
 	return NewProxy(u), nil
 }

@@ -99,7 +99,7 @@ func Sites(dirs []string) []Site {
 
 // A Server serves all folders under their names. A nil Server serves nothing.
 type Server struct {
-	sites    map[string]*os.Root // by host
+	sites    map[string]*os.Root // open folders by the host of their site
 	hidden   []os.FileInfo       // files and folders that are not served
 	listener net.Listener
 	server   *http.Server
@@ -137,7 +137,7 @@ func Serve(sites []Site, hidden []string) (*Server, error) {
 	}
 	go func() {
 		defer close(s.done)
-		_ = s.server.Serve(s.listener) // returns after Close
+		_ = s.server.Serve(s.listener) // Serve returns after Close
 	}()
 	return s, nil
 }
@@ -166,7 +166,7 @@ func (s *Server) Close() {
 
 func (s *Server) closeSites() {
 	for _, root := range s.sites {
-		_ = root.Close() // only used for reading
+		_ = root.Close() // the folder was only used for reading
 	}
 }
 
@@ -353,7 +353,7 @@ func (s *Server) serveDir(w http.ResponseWriter, r *http.Request, root *os.Root,
 			return sendFile(w, r, root, index)
 		}
 	}
-	entries, err := fs.ReadDir(root.FS(), name) // sorted by name
+	entries, err := fs.ReadDir(root.FS(), name) // the entries are sorted by name
 	if err != nil {
 		return err
 	}

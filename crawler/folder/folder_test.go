@@ -159,13 +159,13 @@ func TestServe(t *testing.T) {
 		}
 	}
 	if err := exec.Command("mkfifo", filepath.Join(dir, "pipe.html")).Run(); err != nil {
-		t.Logf("without a named pipe: %v", err) // its row still passes, because the file does not exist
+		t.Logf("without a named pipe: %v", err) // the row of the pipe still passes, because the file does not exist
 	}
 	tests := []struct {
 		path     string
 		status   int
 		typ      string
-		body     string // part of the body
+		body     string // text that the body must contain
 		location string
 	}{
 		{path: "/", status: 200, typ: "text/html", body: "Home"},

@@ -39,8 +39,8 @@ func rawly(bytes string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) { raw(w, bytes) }
 }
 
-// endlessly returns a site that writes first, and then rest again and again until writing fails,
-// with a pause each time.
+// endlessly returns a site that writes first once, and then repeats rest until writing fails. It
+// pauses after each write.
 func endlessly(first, rest string, pause time.Duration) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		hijack(w, func(conn net.Conn) {

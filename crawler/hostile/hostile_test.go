@@ -47,16 +47,16 @@ import (
 
 // A hostile is a site with the expected results of its crawl.
 type hostile struct {
-	name  string // first label of its host name
+	name  string // first label of the site's host name
 	does  string // behavior of the site, for the table
 	skink string // reaction of the crawler, for the table
 
 	seeds  []string // paths of the seeds; nil: "/"
 	answer http.HandlerFunc
 	want   string                           // a line for each record, see [lineOf]
-	check  func(t *testing.T, crawl *crawl) // checks anything else
+	check  func(t *testing.T, crawl *crawl) // checks other results of the crawl; may be nil
 
-	hangs   bool   // the site never answers, so its timeout is only impatience
+	hangs   bool   // the site never answers, so the crawl uses impatience as its timeout
 	maxSize int64  // limit for bodies in bytes; 0: hostileMaxSize
 	alloc   uint64 // number of bytes that may be allocated; 0: mostAlloc
 }
@@ -67,7 +67,7 @@ const (
 	impatience     = time.Second      // enough for the head of an answer, even on a busy machine
 
 	mostTime  = 5 * time.Minute // limit for busy machines; on an idle one, each case takes less than two seconds
-	mostAlloc = 64 << 20        // bytes
+	mostAlloc = 64 << 20        // largest number of bytes that a crawl may allocate
 	mostWire  = 16 << 20        // bytes; enough for the limits of bodies and for the buffers of two sockets
 )
 
@@ -127,7 +127,7 @@ func (s *hostileServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// count returns how often a URL was requested. The URL has no scheme and no port.
+// count returns the number of requests for a URL, given without scheme and port.
 func (s *hostileServer) count(url string) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -290,7 +290,7 @@ func TestHostile(t *testing.T) {
 }
 
 // TestHostileAtOnce crawls all sites together, into a store on disk. The crawl ends, each site has
-// the records it has by itself, and the honest one has all its pages.
+// the same records as in a crawl of its own, and the honest site has all its pages.
 func TestHostileAtOnce(t *testing.T) {
 	cases := append(hostiles(), honest())
 	server := startHostile(t, cases)
@@ -308,7 +308,7 @@ func TestHostileAtOnce(t *testing.T) {
 	}
 	got := crawlHostile(t, server, s, opt, nil, seeds...)
 	t.Logf("%d sites, %d records in %v", len(cases), len(got.records), got.took.Round(time.Millisecond))
-	if got.took > slowdown*5*time.Minute { // on an idle machine, it takes 40 seconds, twice the hostileTimeout
+	if got.took > slowdown*5*time.Minute { // on an idle machine, the crawl takes 40 seconds, twice the hostileTimeout
 		t.Errorf("took %v", got.took)
 	}
 	for _, c := range cases {

@@ -18,7 +18,7 @@ import (
 	"skink/store"
 )
 
-// prose returns a text of eighty words, another one for each name.
+// prose returns a text of eighty words, which is different for each name.
 func prose(name string) string {
 	h := fnv.New64()
 	io.WriteString(h, name)

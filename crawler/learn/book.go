@@ -53,7 +53,7 @@ type entry struct {
 	kept   []byte          // the value in the keeper when it was last read or written
 	left   bool            // another worker may have changed the value, so it must be read again before use
 	dirty  bool            // the evidence has changed since it was last written
-	domain string          // registrable domain; "" if it was not looked up yet
+	domain string          // registrable domain; "" if it has not been looked up yet
 	probed map[string]bool // URLs that cannot exist and have been requested
 }
 

@@ -8,7 +8,7 @@ import (
 // # Parameters removed from URLs
 //
 // Two kinds of parameters are always removed from links: tracking parameters, by their exact names,
-// and session ids, by exact names and forms. Nothing is removed because of what a crawl learned.
+// and session ids, by exact names and forms. Nothing is removed because of evidence from a crawl.
 //
 // The tracking parameters have three sources. Google Analytics documents the utm parameters
 // ("Collect campaign data with custom URLs", support.google.com/analytics/answer/10917952). Google,

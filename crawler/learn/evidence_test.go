@@ -59,7 +59,7 @@ func TestEvidence(t *testing.T) {
 		name        string
 		form        string
 		text        func(int) string
-		least, most int // how many of 1,000 URLs are fetched
+		least, most int // bounds for the number of fetched URLs out of 1,000
 	}{
 		{"copies", "/print/%d", same, 20, 120},
 		{"new texts", "/product/%d", own, 1000, 1000},

@@ -50,7 +50,7 @@ type Rule string
 
 const (
 	Copies   Rule = "pattern of duplicates"
-	View     Rule = "view of a page" // see views.go
+	View     Rule = "view of a page" // the URL is a view of a page, see views.go
 	Calendar Rule = "endless calendar"
 	Growing  Rule = "growing path"
 	Farm     Rule = "link farm"
@@ -59,7 +59,7 @@ const (
 // Advice is the decision about fetching a URL now. The zero value means that the URL should be
 // fetched.
 type Advice struct {
-	Rule    Rule   // why the URL is postponed; empty if it should be fetched
+	Rule    Rule   // why the URL is postponed; "" if the URL should be fetched
 	Pattern string // the pattern or the domain whose URLs the rule postpones
 }
 
@@ -79,10 +79,10 @@ func ParseAdvice(detail string) Advice {
 
 // A Verdict is the result of comparing a page with others.
 type Verdict struct {
-	Group  [16]byte  // id of the leading page of the page's cluster of duplicates; its own id if it leads
-	Leader string    // URL of the leading page; "" if this page leads
+	Group  [16]byte  // id of the leader of the page's cluster of duplicates; the page's own id if the page is the leader
+	Leader string    // URL of the leader; "" if this page is the leader
 	Exact  bool      // the page has the same words as its leader; otherwise it is a near duplicate
-	Text   Text      // hashes of the page's text, see [TextOf] and [Body]; nil if it has no text
+	Text   Text      // hashes of the page's text, see [TextOf] and [Body]; nil if the page has no text
 	Links  Text      // links of a page that is too short to be compared, see [LinksOf]
 	At     time.Time // when the page was fetched
 
@@ -106,10 +106,10 @@ func (v *Verdict) Copy() bool { return v.Leader != "" || v.Soft }
 // A Host is the evidence about one host. It is not safe for concurrent use.
 type Host struct {
 	Pages    int64               `json:"pages"`              // number of pages that were judged
-	Extra    int64               `json:"extra,omitempty"`    // how many of these are views, or have URLs with the form of a trap
-	New      int64               `json:"new,omitempty"`      // number of pages with new texts, without views and traps
+	Extra    int64               `json:"extra,omitempty"`    // number of these pages that are views of other pages, or whose URLs have a form of endless URLs
+	New      int64               `json:"new,omitempty"`      // number of pages with new texts, not counting those in Extra
 	Last     int64               `json:"last,omitempty"`     // number of URLs that were queued as last samples, see sweep.go
-	Patterns map[string]*Pattern `json:"patterns,omitempty"` // by name, see [Host.patterns]
+	Patterns map[string]*Pattern `json:"patterns,omitempty"` // patterns by name, see [Host.patterns]
 	Values   map[string][]string `json:"values,omitempty"`   // the values of each parameter, see [Host.valuesOf]; more than fewValues elements mean too many values
 	Said     seen                `json:"said,omitzero"`      // hashes of the lines, links and URLs of the host's pages
 
@@ -119,14 +119,15 @@ type Host struct {
 	Pending []string         `json:"pending,omitempty"`  // patterns with a probe that has no answer yet
 	Probes  int              `json:"probes,omitempty"`   // number of patterns that have a probe
 
-	// While these are 0, as on most hosts, the patterns of a URL need not be checked.
+	// While these counts are 0, as on most hosts, the patterns of a URL need not be checked.
 	Rows    int `json:"rows,omitempty"`    // number of patterns whose last leastRow pages were copies
 	Answers int `json:"answers,omitempty"` // number of patterns whose probe was answered with a page
 
-	name, key []byte // buffers of patterns and valuesOf
+	name, key []byte // buffers that patterns and valuesOf reuse
 }
 
-// Proofs counts how often a claim of a host proved right and wrong. Older cases count less.
+// Proofs counts the claims of a host that proved right, and those that proved wrong. Older claims
+// count less.
 type Proofs struct {
 	Right int64 `json:"right"`
 	Wrong int64 `json:"wrong"`
@@ -144,7 +145,7 @@ func (h *Host) Brief() *Host {
 	return &brief
 }
 
-// Look returns whether to fetch a URL now. It does not change the evidence.
+// Look returns the advice about fetching a URL now. It does not change the evidence.
 func (h *Host) Look(url string, now time.Time) Advice {
 	a, rate := h.decide(url, now)
 	if a.Rule == "" || sampled(url, rate) {
@@ -163,7 +164,7 @@ func (h *Host) decide(url string, now time.Time) (advice Advice, rate int) {
 		}
 		return Advice{View, name}, rate
 	}
-	if h.Extra >= trapRow { // with fewer pages, no trap can have lost its budget
+	if h.Extra >= trapRow { // with fewer pages, no form of endless URLs can have lost its budget
 		if t, is := a.trap(now); is {
 			p := h.Patterns[t.pattern]
 			switch free := max(trapFree, h.New); {

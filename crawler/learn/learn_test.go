@@ -26,7 +26,7 @@ func TestCopiesOfAnotherHost(t *testing.T) {
 	}
 }
 
-// Of a domain with endless hosts, only the first are crawled.
+// Only the first hosts of a domain with endless hosts are crawled.
 func TestFarm(t *testing.T) {
 	ctx, b := t.Context(), NewBook(memory{})
 	b.Domain = func(host string) string { return host[strings.IndexByte(host, '.')+1:] }

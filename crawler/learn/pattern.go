@@ -37,12 +37,12 @@ type Pattern struct {
 
 func (p *Pattern) fetched() int64 { return p.New + p.Copies }
 
-// limit returns the number of copies in a row after which the URLs of a pattern are postponed. It
-// is at least least.
+// limit returns the number of copies in a row after which the URLs of a pattern are postponed. The
+// result is never below least.
 func (p *Pattern) limit(least int64) int64 { return max(least, p.New/rowAText) }
 
 // spent reports whether a pattern has given so many copies in a row that its URLs are postponed.
-// The limit is at least least.
+// The limit is never below least.
 func (p *Pattern) spent(least int64) bool { return p != nil && p.Row >= p.limit(least) }
 
 // rate returns r such that one in 1<<r URLs of a spent pattern is a sample.
@@ -53,8 +53,8 @@ func thinner(rate int, n, least int64) int {
 	return int(min(int64(rate)+max(n-least, 0)/leastRow, leastRate))
 }
 
-// sampled reports whether a URL is a sample at a rate, as one in 1<<rate URLs is. The samples at a
-// higher rate are also samples at each lower rate.
+// sampled reports whether a URL is a sample, if one in 1<<rate URLs is. The samples at a higher
+// rate are also samples at each lower rate.
 func sampled(url string, rate int) bool { return Luck(url)>>(64-rate) == 0 }
 
 // Luck returns a hash of the host name, path and query of a URL, which decides whether the URL is a
@@ -73,7 +73,7 @@ const (
 	copied
 )
 
-// take counts a page.
+// take counts a page with the outcome o.
 func (p *Pattern) take(o outcome) {
 	if o == nearText {
 		if p.Near++; p.Near > mostNear {

@@ -96,7 +96,7 @@ func (s *Soft) defaults() (urls []string) {
 type partedURL struct {
 	origin   string
 	segments []string
-	params   [][2]string // name with its equals sign, and value
+	params   [][2]string // a parameter's name with the equals sign, and its value
 }
 
 func readURL(url string) *partedURL {

@@ -26,21 +26,21 @@ import (
 const (
 	firstFilter   = 512       // bytes
 	largestFilter = 64 << 10  // bytes
-	growth        = 4         // size of a filter, relative to the one before
-	mostFilters   = 7         // four that grow and three of the largest size, for some 100,000 lines
-	bitsALine     = 16        // bits of a filter per hash
-	bitsSet       = 5         // how many bits a hash sets at most
+	growth        = 4         // size of a filter, relative to the previous one
+	mostFilters   = 7         // four filters of growing size and three of the largest size, for some 100,000 lines
+	bitsALine     = 16        // number of bits of a filter for each hash
+	bitsSet       = 5         // largest number of bits that a hash sets
 	mostLines     = 1000      // lines or links of one page that are hashed
-	seedOfURL     = 0x9e3779b // distinguishes URLs from lines
-	seedOfLink    = 0x5851f42 // distinguishes links from both
+	seedOfURL     = 0x9e3779b // makes the hash of a URL differ from that of a line
+	seedOfLink    = 0x5851f42 // makes the hash of a link differ from those of URLs and lines
 )
 
 // A Text represents a page's main text. It has a hash of each line, followed by one hash of all
 // words that does not depend on their order.
 type Text []uint32
 
-// TextOf returns the Text of a page's main text. The argument words has a hash for each of its
-// words.
+// TextOf returns the Text of a page's main text. The argument words contains a hash of each word of
+// the text.
 func TextOf(text string, words []uint64) (t Text) {
 	if len(words) == 0 {
 		return nil

@@ -188,8 +188,8 @@ func (h *Host) withValues(a *address) string {
 	return a.query.names(func(name, value string) bool { return telling(value) && h.fewValues(shape, name, value) })
 }
 
-// telling reports whether a value may be one of few. It is false for numbers, dates and long
-// values.
+// telling reports whether a value may be one of a few different values. It is false for numbers,
+// dates and long values.
 func telling(value string) bool {
 	if value == "" || len(value) > longestValue {
 		return false
@@ -198,8 +198,8 @@ func telling(value string) bool {
 	return letters || !digits
 }
 
-// fewValues reports whether a value is one of few, or may become one of them. The values belong to
-// the parameter called name or, if name is "", to the last segments in a folder.
+// fewValues reports whether a value is one of a few different values, or may become one. The values
+// belong to the parameter called name or, if name is "", to the last segments in a folder.
 func (h *Host) fewValues(path, name, value string) bool {
 	known, ok := h.Values[string(h.valuesOf(path, name))]
 	switch {
@@ -232,7 +232,7 @@ func (h *Host) meetValue(path, name, value string) {
 	switch {
 	case len(known) > fewValues, slices.Contains(known, value), !ok && len(h.Values) >= mostPatterns:
 	case len(known) == fewValues:
-		h.Values[string(of)] = make([]string, fewValues+1) // marks that there are too many
+		h.Values[string(of)] = make([]string, fewValues+1) // a list of this length means that there are too many values
 	default:
 		if h.Values == nil {
 			h.Values = map[string][]string{}
@@ -285,7 +285,7 @@ func appendGeneral(shape []byte, segment string, last bool) []byte {
 	switch digits, letters, hex := kinds(stem); {
 	case stem == "":
 		return append(shape, segment...)
-	case digits && !letters: // a number or a date
+	case digits && !letters: // the segment is a number or a date
 		return append(append(shape, "{n}"...), ext...)
 	case digits && hex && len(stem) >= leastHash:
 		return append(append(shape, "{hash}"...), ext...)

@@ -36,7 +36,7 @@ import (
 // all its pages are taken for soft 404s.
 const (
 	several  = 4 // number of pages with the same text, leader or title that are evidence
-	manyThin = 8 // number of pages too short to be compared that are evidence
+	manyThin = 8 // number of pages that are evidence if they are too short to be compared
 
 	mostSofts  = 128      // largest number of patterns of a host that have evidence
 	mostProbes = 32       // largest number of probes of a host
@@ -150,9 +150,9 @@ func (s *Soft) turned(url string) {
 	}
 }
 
-// suspect chooses the URL of a pattern's probe, unless the pattern already has a probe. The argument
-// suspects has the URLs of the pages that are the reason for the probe. If it is empty, suspect does
-// nothing.
+// suspect chooses the URL of a pattern's probe, unless the pattern already has a probe. The
+// argument suspects contains the URLs of the pages that are the reason for the probe. If it is
+// empty, suspect does nothing.
 func (h *Host) suspect(s *Soft, suspects []string) {
 	if s.Probe != "" || len(suspects) == 0 || h.Probes >= mostProbes {
 		return

@@ -17,18 +17,18 @@ import "time"
 const (
 	leastChunk  = 16
 	chunkATexts = 4
-	mostDoubled = 10 // how many times the size of the chunks is doubled
+	mostDoubled = 10 // largest number of times that the size of the chunks is doubled
 	lastShare   = 5  // number of new texts of the host for which it gets one last sample
-	viewShare   = 2  // number of new texts of the host for which one view or trap is fetched
+	viewShare   = 2  // number of new texts of the host for which one view, or one URL with an endless form, is fetched
 )
 
 // A Sweep decides which postponed URLs of a host are fetched next.
 type Sweep struct {
 	site   *Host
-	room   int64          // how many more views and traps may be fetched
-	last   int64          // how many last samples may be fetched in all
+	room   int64          // number of views, and of URLs with an endless form, that may still be fetched
+	last   int64          // number of last samples that may be fetched in all
 	lasts  int64          // number of patterns that share the last samples
-	chunks map[Advice]int // how many URLs with each advice may be fetched
+	chunks map[Advice]int // number of URLs with each advice that may be fetched
 }
 
 // Sweep returns a new Sweep of the host. The caller must pass all postponed URLs of the host to
@@ -64,8 +64,8 @@ func (s *Sweep) Look(url string, now time.Time) (a Advice, chunk int) {
 	return a, chunk
 }
 
-// Size returns how many of the postponed URLs with this advice should be fetched. Call it after Look
-// was called for all postponed URLs of the host.
+// Size returns the number of postponed URLs with this advice that should be fetched. Call it after
+// Look was called for all postponed URLs of the host.
 func (s *Sweep) Size(a Advice) int {
 	if p := s.site.Patterns[a.Pattern]; p == nil || p.givesTexts() {
 		return s.chunks[a]

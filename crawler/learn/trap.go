@@ -17,23 +17,24 @@ import (
 const (
 	trapRow     = 4
 	trapFree    = 100
-	mostRepeats = 3    // how often a path may have the same segments in a row; Heritrix drops URLs with three (PathologicalPathDecideRule)
+	mostRepeats = 3    // number of times in a row that a path may have the same segments; Heritrix drops URLs with three (PathologicalPathDecideRule)
 	mostLength  = 2000 // length of a URL in bytes; few servers and browsers accept much more
 	yearsAhead  = 2    // number of years for which a calendar may have entries in advance
 	firstYear   = 1400 // year of the first entries; few archives begin earlier
 )
 
-// A trap describes a URL that has the form of a trap.
+// A trap describes a URL with a form of endless URLs, such as a calendar.
 type trap struct {
 	rule    Rule
 	pattern string
 	far     bool // pages too short to be compared count as copies
 }
 
-// trap describes the form of a trap that a URL has. The result is is false if it has none.
+// trap reports whether a URL has a form of endless URLs, such as a calendar, and describes the
+// form.
 func (a *address) trap(now time.Time) (t trap, is bool) {
 	if len(a.url) > mostLength || repeats(a.path) {
-		return trap{Growing, "growing paths", true}, true
+		return trap{Growing, "paths that repeat the same folders", true}, true
 	}
 	year, is := dateOf(a.path, string(a.query))
 	if !is {
@@ -42,7 +43,7 @@ func (a *address) trap(now time.Time) (t trap, is bool) {
 	far := year > now.Year()+yearsAhead || year < firstYear
 	t = trap{Calendar, a.pattern() + " with dates", far}
 	if far {
-		t.pattern = a.pattern() + " with far dates"
+		t.pattern = a.pattern() + " with dates in the distant past or future"
 	}
 	return t, true
 }

@@ -56,7 +56,7 @@ var views = []view{
 		path = strings.TrimSuffix(strings.TrimSuffix(strings.TrimSuffix(strings.TrimSuffix(path, "/rdf"), "/rss"), "/rss2"), "/atom")
 		return q == "" && strings.HasSuffix(path, "/feed") && strings.Count(path, "/") > 1
 	}},
-	{"directory in another order", "httpd.apache.org/docs/2.4/mod/mod_autoindex.html", false, func(path string, q query) bool {
+	{"directory listing in another order", "httpd.apache.org/docs/2.4/mod/mod_autoindex.html", false, func(path string, q query) bool {
 		c, o := q.value("C"), q.value("O")
 		return strings.HasSuffix(path, "/") && len(c) == 1 && strings.Contains("NMSD", c) && (o == "A" || o == "D") && len(q) == len("C=N;O=A")
 	}},

@@ -24,7 +24,7 @@ import (
 // session, in order, in the goroutine that reads the pipe. So a handler must not wait.
 
 const (
-	mostMessage = 256 << 20        // bytes of the longest message; a longer one ends the browser
+	mostMessage = 256 << 20        // size of the longest message in bytes; the browser is stopped after a longer one
 	writeWithin = 20 * time.Second // longest time for writing one message
 )
 
@@ -59,7 +59,7 @@ type pipe struct {
 
 	mu       sync.Mutex
 	last     int64                  // guarded by mu: number of the last command
-	waiting  map[int64]chan message // guarded by mu: where to send replies, by the number of the command
+	waiting  map[int64]chan message // guarded by mu: channels for the replies, by the number of the command
 	handlers map[string]handler     // guarded by mu: by session
 }
 
@@ -106,7 +106,7 @@ func readMessage(r *bufio.Reader) ([]byte, error) {
 		b.Write(part)
 		switch {
 		case b.Len() > mostMessage:
-			return nil, errors.New("a message is too long")
+			return nil, errors.New("a message from the browser is too long")
 		case err == nil:
 			return b.Bytes()[:b.Len()-1], nil
 		case !errors.Is(err, bufio.ErrBufferFull):

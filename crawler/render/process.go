@@ -54,7 +54,7 @@ func flags(profile string, memory int64) []string {
 		fmt.Sprintf("--js-flags=--max-old-space-size=%d", memory>>20),
 	}
 	if os.Geteuid() == 0 {
-		all = append(all, "--no-sandbox") // Chromium refuses to start with a sandbox as root
+		all = append(all, "--no-sandbox") // Chromium refuses to use its sandbox if it runs as root
 	}
 	return append(all, "about:blank")
 }

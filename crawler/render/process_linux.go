@@ -25,7 +25,8 @@ func bound(pid int, memory int64) {
 	_ = unix.Prlimit(pid, unix.RLIMIT_DATA, &unix.Rlimit{Cur: uint64(memory), Max: uint64(memory)}, nil)
 }
 
-// resident returns how many bytes of memory a browser and its children use, without shared memory.
+// resident returns the number of bytes of memory that a browser and its children use, without
+// shared memory.
 func (p *process) resident() (bytes int64) {
 	for _, pid := range group(p.cmd.Process.Pid) {
 		bytes += pid.resident
@@ -57,8 +58,8 @@ func group(leader int) (all []member) {
 	return all
 }
 
-// private returns how many bytes of memory a process does not share, read from its statm file in
-// /proc.
+// private returns the number of bytes of memory that a process does not share, read from its statm
+// file in /proc.
 func private(statm string) int64 {
 	text, err := os.ReadFile(statm)
 	fields := bytes.Fields(text)

@@ -59,7 +59,7 @@ func statOf(file string) (pid string, fields []string) {
 	return filepath.Base(filepath.Dir(file)), strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
 }
 
-// runs reports whether a process has not ended.
+// runs reports whether a process is still running.
 func (b born) runs() bool {
 	_, fields := statOf("/proc/" + b.pid + "/stat")
 	return len(fields) > 19 && fields[19] == b.start && fields[0] != "Z" // a zombie has ended, but its parent has not waited for it
@@ -179,7 +179,7 @@ func TestReplaced(t *testing.T) {
 	}
 }
 
-// The memory limit holds for each process of a browser.
+// The memory limit applies to each process of a browser.
 func TestLimits(t *testing.T) {
 	b := newBrowser(t, Options{Memory: 1 << 30})
 	if _, err := b.Draw(t.Context(), page("<p>x"), refuseAll); err != nil {

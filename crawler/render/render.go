@@ -86,7 +86,7 @@ type Request struct {
 type Answer struct {
 	Status int
 	Header http.Header
-	Body   []byte // without content coding
+	Body   []byte // the body after its content coding was removed
 }
 
 // A Fetch answers the requests of a page. Several goroutines call it.
@@ -94,7 +94,7 @@ type Fetch func(ctx context.Context, r Request) (Answer, error)
 
 // A Drawing is a page after a browser has rendered it and run its scripts.
 type Drawing struct {
-	HTML []byte // in UTF-8
+	HTML []byte // HTML of the rendered page in UTF-8
 	Goes string // the first URL to which a script tried to navigate; "" if none did
 	Cut  bool   // the page was still changing or loading when its time was over
 }
@@ -109,7 +109,7 @@ var (
 // A Browser renders pages. Several goroutines may use it.
 type Browser struct {
 	opt  Options
-	tabs chan struct{} // has one element for each page that is being rendered
+	tabs chan struct{} // contains one element for each page that is being rendered
 
 	mu     sync.Mutex
 	now    *instance // guarded by mu: the process that gets the next page; nil if none is running
@@ -175,8 +175,8 @@ type instance struct {
 	drawn   int // guarded by Browser.mu: number of pages that were rendered
 }
 
-// mostDrawn is how many pages one browser process renders before it is replaced, because browsers
-// use more and more memory.
+// mostDrawn is the number of pages that one browser process renders before it is replaced, because
+// browsers use more and more memory.
 const mostDrawn = 500
 
 // enter returns a running browser for one more page, and starts one if needed.
@@ -200,7 +200,7 @@ func (b *Browser) enter() (*instance, error) {
 	return b.now, nil
 }
 
-// bound returns how many bytes of memory a browser may use before it is replaced.
+// bound returns the number of bytes of memory that a browser may use before it is replaced.
 func (b *Browser) bound() int64 { return b.opt.Memory * int64(1+b.opt.Tabs) / 2 }
 
 // retire makes sure that the current process gets no more pages. The process ends when its last

@@ -90,7 +90,7 @@ func TestShadowRoots(t *testing.T) {
 	}
 }
 
-// A page does not see the cookies and the storage of the page before.
+// A page does not see the cookies and the storage of the previous page.
 func TestApart(t *testing.T) {
 	b := newBrowser(t, Options{})
 	const script = `document.body.append('was ' + localStorage.getItem('x') + ' ' + document.cookie); localStorage.setItem('x', 'here'); document.cookie = 'x=here'`

@@ -8,9 +8,9 @@ import (
 )
 
 const (
-	mostRequests = 100      // requests of one page that are answered
-	mostBytes    = 64 << 20 // bytes of the answers to one page, after which its requests are refused
-	fetchAtOnce  = 8        // requests of one page that the caller answers at the same time
+	mostRequests = 100      // number of requests of one page that are answered
+	mostBytes    = 64 << 20 // number of bytes in the answers to one page, after which its requests are refused
+	fetchAtOnce  = 8        // number of requests of one page that the caller answers at the same time
 )
 
 // paused is a request that the browser has paused, until the package decides about it.
@@ -65,7 +65,7 @@ const (
 	answer     // the caller answers the request
 	self       // the answer is the page that is being rendered
 	blank      // the answer is an empty style sheet
-	inside     // the browser has the data itself
+	inside     // the browser already has the data
 	leave      // the page tries to navigate to another URL, which is refused
 )
 
@@ -136,7 +136,7 @@ func (p *paused) isAside() bool {
 	return false
 }
 
-// isLoaded has the types of requests that the caller answers.
+// isLoaded contains the types of requests that the caller answers.
 var isLoaded = map[string]bool{"Script": true, "XHR": true, "Fetch": true}
 
 // answer gets the answer to a request from the caller, and gives it to the browser.

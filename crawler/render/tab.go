@@ -26,7 +26,7 @@ type tab struct {
 	context  string          // id of the browser context
 	target   string          // id of the tab, which is also the id of its main frame
 	session  string
-	fetching chan struct{} // has one element for each request that the caller is answering
+	fetching chan struct{} // contains one element for each request that the caller is answering
 	requests sync.WaitGroup
 
 	mu      sync.Mutex
@@ -53,7 +53,7 @@ func (in *instance) draw(ctx context.Context, opt Options, page Page, fetch Fetc
 		drawing, err = t.draw(ctx)
 	}
 	if closeErr := t.close(); closeErr != nil {
-		in.process.end() // the browser hangs
+		in.process.end() // the browser hangs, so it must be killed
 	}
 	return drawing, err
 }
@@ -146,7 +146,7 @@ const (
 )
 
 // quietScript waits in the page for quietFor milliseconds and until the page is idle, and returns
-// how often the page changed in that time.
+// the number of changes of the page in that time.
 var quietScript = `new Promise(done => {
 	let n = 0;
 	const seen = new MutationObserver(all => { n += all.length });
@@ -197,7 +197,7 @@ func (t *tab) settle(ctx context.Context) (quiet bool, err error) {
 	panic("unreachable")
 }
 
-// A tabState is a copy of the fields of a tab that show how far its page is.
+// A tabState is a copy of the fields of a tab that show the progress of its page.
 type tabState struct {
 	loaded, crashed bool
 	open, asked     int

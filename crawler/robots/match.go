@@ -59,7 +59,7 @@ func (r *rule) matches(t target) bool {
 
 // target is the part of a URL with which rules are compared.
 type target struct {
-	octets string // path and query
+	octets string // path and query of the URL
 	folded string // the same, but with decoded delimiters in the query
 }
 

@@ -57,7 +57,7 @@ const maxDelay = 24 * time.Hour
 // Rules are the rules of a site's robots.txt. The zero value allows everything. Rules are
 // immutable, and several goroutines may use them.
 type Rules struct {
-	groups   map[string][]*group // by product token in lower case
+	groups   map[string][]*group // groups of rules by product token in lower case
 	signals  signals             // signals outside any group, which are for all agents
 	sitemaps []string
 	size     int // number of rules in all groups

@@ -14,7 +14,7 @@ import (
 
 // statement is one statement about a file: an agent may or may not fetch some paths on example.com.
 type statement struct {
-	name  string // section of RFC 9309 and what the case shows
+	name  string // section of RFC 9309, and a description of the case
 	file  string
 	agent string
 	allow []string
@@ -202,7 +202,7 @@ func TestMistyped(t *testing.T) {
 	tests := []struct {
 		line   string
 		agent  bool // the line has the meaning of "User-agent: skink"
-		forbid bool // the line has the meaning of "Disallow: /"; if both are false, it is ignored
+		forbid bool // the line has the meaning of "Disallow: /"; if agent and forbid are false, the line is ignored
 	}{
 		{line: "user-agent skink", agent: true},
 		{line: "User-Agent\tskink", agent: true},
@@ -231,10 +231,10 @@ func TestMistyped(t *testing.T) {
 		{line: "disallowed /"},          // without a colon, the name must be exact
 		{line: "do not disallow: /"},    // the name must begin the line
 		{line: "disallow for a: /"},     // more words before the colon than the name
-		{line: "deny: /"},               // an unknown name
+		{line: "deny: /"},               // the rule has an unknown name
 		{line: "\u00a0disallow /"},      // a no-break space is not a blank
-		{line: "disallow\u00a0/"},       // the same after the name
-		{line: "user agent skink\n#"},   // three words without a colon
+		{line: "disallow\u00a0/"},       // a no-break space after the name is not a blank either
+		{line: "user agent skink\n#"},   // three words without a colon are not a record
 		{line: "disallow"},              // an empty rule forbids nothing
 		{line: "disallow\ndisallow /y"}, // the second rule is for another path
 	}

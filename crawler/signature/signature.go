@@ -90,8 +90,8 @@ type component struct {
 	value string
 }
 
-// base returns the text that is signed (RFC 9421, section 2.5). The argument params has the list of
-// components, followed by the parameters of the signature.
+// base returns the text that is signed (RFC 9421, section 2.5). The argument params contains the
+// list of components, followed by the parameters of the signature.
 func base(covered []component, params string) string {
 	var b strings.Builder
 	for _, c := range covered {

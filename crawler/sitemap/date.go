@@ -48,7 +48,7 @@ func parseMailDate(text string) time.Time {
 		text = rest
 	}
 	words := strings.Fields(text)
-	if len(words) < 4 || len(words) > 5 { // day, month, year, time, zone
+	if len(words) < 4 || len(words) > 5 { // the words are: day, month, year, time and zone
 		return time.Time{}
 	}
 	if len(words) == 4 {

@@ -42,7 +42,7 @@ func emptyOr(err error) error {
 	return err
 }
 
-// unpacking is a reader of unpacked data. Its errors say that unpacking failed.
+// unpacking is a reader of unpacked data. Its errors state that unpacking failed.
 type unpacking struct{ z io.Reader }
 
 func (u unpacking) Read(p []byte) (int, error) {

@@ -184,7 +184,7 @@ func (m *markup) past(mark string) error {
 	return err
 }
 
-// through reads up to and including a mark, and keeps the bytes before it if keep is set.
+// through reads up to and including the string mark, and keeps the bytes before it if keep is set.
 func (m *markup) through(mark string, keep bool) (cut bool, err error) {
 	m.keep.Reset()
 	var tail []byte // the last bytes that were read, as many as the mark has

@@ -36,7 +36,7 @@ import (
 // The bounds of one file. Bytes and entries are those of the protocol
 // (https://www.sitemaps.org/protocol.html).
 const (
-	MaxBytes   = 50 << 20 // bytes of a file; the limit holds for the packed and for the unpacked form
+	MaxBytes   = 50 << 20 // bytes of a file; the limit applies to both the packed and the unpacked form
 	MaxEntries = 50_000   // number of entries of a sitemap or an index
 	MaxText    = 8 << 10  // bytes of one URL, date or tag; the protocol allows URLs of up to 2,048 characters
 	MaxDepth   = 64       // depth of nested elements; a sitemap has three or four levels

@@ -13,9 +13,9 @@ import (
 // A grammar names the elements of one kind of XML list that contain its entries, URLs and dates.
 type grammar struct {
 	entry   []string // names of the elements that are entries, at any depth
-	url     string   // name of the element inside an entry that has its URL
+	url     string   // name of the element inside an entry that contains the entry's URL
 	href    bool     // the URL is in the href attribute of that element
-	lastMod []string // names of elements inside an entry that have a date, the best first
+	lastMod []string // names of elements inside an entry that contain a date, the best first
 	index   bool     // the entries are other lists, not pages
 	many    bool     // an entry with several URLs counts as several entries
 	other   string   // name of the element inside an entry whose URL is used if the entry has no other; "" if there is none
@@ -38,7 +38,7 @@ type list struct {
 
 	entry Entry     // the entry that is being read
 	next  time.Time // date for the next URL of the entry
-	other string    // URL that is used if the entry has no other
+	other string    // URL that is used if the entry has no other URL
 	text  []byte    // text of the innermost element; inside a URL, with the text of nested elements
 	long  bool      // the text is too long, or must not be used
 }
@@ -207,7 +207,7 @@ func (l *list) closed(name string, emit func(Entry) error) error {
 		inURL, last := l.inURL(), l.open[len(l.open)-1]
 		var err error
 		switch {
-		case inURL && !l.inEntry(): // an element inside the URL
+		case inURL && !l.inEntry(): // an element inside the element with the URL
 			l.open = l.open[:len(l.open)-1]
 			continue
 		case l.isEntry(last):

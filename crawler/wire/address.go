@@ -162,7 +162,7 @@ func (d *dialer) maybeSpecial(ctx context.Context, address string) bool {
 }
 
 // connectTimeout limits the time for the look-up of a name, for connecting, and for a TLS
-// handshake, each on its own. A server that has not answered by then is unlikely to answer.
+// handshake, each separately. A server that has not answered by then is unlikely to answer.
 const connectTimeout = 10 * time.Second
 
 func newDialer(opt Options) *dialer {

@@ -186,7 +186,7 @@ func TestSeedHosts(t *testing.T) {
 	open, other := port(l.Addr().String()), port(wiretest.ClosedPort(t))
 	names := map[string][]string{
 		"intranet.example.": {"127.0.0.1"},
-		"mixed.example.":    {"127.0.0.1", "192.31.196.1"}, // the second one is public
+		"mixed.example.":    {"127.0.0.1", "192.31.196.1"}, // the second address is public
 		"public.example.":   {"192.31.196.1"},
 	}
 	opt := Options{Timeout: 5 * time.Second, Resolver: wiretest.Resolver(t, names)}

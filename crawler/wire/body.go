@@ -57,8 +57,8 @@ func (e *EncodingError) Unwrap() error { return e.err }
 
 // readBody reads the body of a response and returns it decoded, up to limit bytes. If it fails, it
 // also returns the part before the error. It reads the body through within(body), a reader that
-// accounts for the memory of what it reads. If raw is not nil, readBody stores the undecoded body
-// there.
+// accounts for the memory of the bytes that it reads. If raw is not nil, readBody stores the
+// undecoded body there.
 func readBody(resp *http.Response, limit int64, within func(io.Reader) io.Reader, raw *Raw) ([]byte, error) {
 	codings, err := contentCodings(resp.Header)
 	wire := &layer{src: resp.Body, left: limit}
@@ -230,7 +230,7 @@ func decodeGzip(r *bufio.Reader) (io.Reader, func()) {
 type members struct {
 	in   *bufio.Reader
 	z    *gzip.Reader
-	open bool // z is inside a member
+	open bool // z has begun to read a gzip member, and has not ended it
 }
 
 func (m *members) Read(p []byte) (int, error) {

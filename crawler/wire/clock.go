@@ -12,7 +12,7 @@ import (
 type Clock struct {
 	limit time.Duration
 	timer *time.Timer
-	ran   time.Duration // how long the clock had run when it was last started
+	ran   time.Duration // time for which the clock had run when it was last started
 	since time.Time     // when the clock was last started; zero while it is stopped
 }
 
@@ -36,7 +36,7 @@ func (c *Clock) start() {
 	c.timer.Reset(c.limit - c.ran)
 }
 
-// Used returns how long the clock has run.
+// Used returns the time for which the clock has run.
 func (c *Clock) Used() time.Duration {
 	if c.since.IsZero() {
 		return c.ran

@@ -33,7 +33,7 @@ type Raw struct {
 	Head     []byte    // head of the answer, up to and including the empty line
 	Body     []byte    // body of the answer, with its content coding; may share memory with Page.Body
 	Cut      Cut       // why Body is incomplete; "" if it is complete
-	Protocol string    // "http/1.1", "h2"
+	Protocol string    // such as "http/1.1" or "h2"
 	Address  string    // IP address of the server
 }
 
@@ -48,8 +48,8 @@ const (
 	CutDisconnected Cut = "disconnect" // the connection ended early
 )
 
-// cutBy returns why a body is incomplete after an error. A body that cannot be decoded may still be
-// complete.
+// cutBy returns the reason why a body is incomplete after an error. A body that cannot be decoded
+// may still be complete.
 func cutBy(err error) Cut {
 	_, undecoded := errors.AsType[*EncodingError](err)
 	switch {

@@ -29,8 +29,8 @@ func (d *dripping) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// Bodies that are together larger than their room are all read to the end. The room never holds
-// more than its limit and one body.
+// Bodies that are together larger than their room are all read to the end. The room never contains
+// more than its limit plus one body.
 func TestRoom(t *testing.T) {
 	for _, c := range []struct {
 		name        string

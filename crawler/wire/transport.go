@@ -42,7 +42,7 @@ const (
 
 // An Exchange is one request and its outcome.
 type Exchange struct {
-	Request *http.Request // see [NewRequest]
+	Request *http.Request // the request that is sent, see [NewRequest]
 	Limit   int64         // number of bytes after which the decoded body of a page is cut; other bodies are cut at MaxOtherBody
 	Clock   *Clock        // measures the time of the exchange
 
@@ -167,8 +167,8 @@ func (t *Transport) Do(x *Exchange) error {
 // such as an error or a redirect. Such a body is not used as a page, so its beginning is enough.
 const MaxOtherBody = 64 << 10
 
-// bodyLimit returns how many bytes of a response's body are read: limit for pages, and at most
-// MaxOtherBody for other responses.
+// bodyLimit returns the number of bytes of a response's body that are read: limit for pages, and at
+// most MaxOtherBody for other responses.
 func bodyLimit(status int, limit int64) int64 {
 	if IsPage(status) {
 		return limit

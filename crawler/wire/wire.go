@@ -30,16 +30,16 @@ import (
 // both, below TLS, and its Read fails when far more bytes were received than delivered.
 
 const (
-	// streamBuffer is how many bytes of an HTTP/2 answer may wait to be read.
+	// streamBuffer is the number of bytes of an HTTP/2 answer that may wait to be read.
 	streamBuffer = 1 << 20
 
-	// wireAllowance is how many bytes may arrive for an exchange before any of its body is
-	// delivered. It covers the head, as much again for the frames around it, and streamBuffer.
+	// wireAllowance is the number of bytes that may arrive for an exchange before any of its body
+	// is delivered. It covers the head, as much again for the frames around it, and streamBuffer.
 	wireAllowance = 2*maxHeaderBytes + streamBuffer
 
-	// wirePerByte is how many bytes may arrive for each byte of a body. Honest servers send little
-	// more than one. A server that flushes every ten bytes sends four, because each HTTP/2 frame
-	// has 9 bytes of its own, and each TLS record has 22.
+	// wirePerByte is the number of bytes that may arrive for each byte of a body. Honest servers
+	// send little more than one. A server that flushes every ten bytes sends four, because each
+	// HTTP/2 frame has 9 bytes of its own, and each TLS record has 22.
 	wirePerByte = 4
 )
 
@@ -52,7 +52,7 @@ var (
 	ErrUnanswered = errors.New("the server closed the connection without an answer")
 )
 
-// A wire is a network connection, below TLS, that limits how many bytes it receives.
+// A wire is a network connection, below TLS, that limits the number of bytes that it receives.
 type wire struct {
 	net.Conn
 
@@ -91,7 +91,7 @@ func (w *wire) count(n int) {
 	w.written += int64(n)
 }
 
-// sent returns how many bytes were written.
+// sent returns the number of bytes that were written.
 func (w *wire) sent() int64 {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -126,8 +126,8 @@ func (w *wire) deliver(n int) {
 	w.left += wirePerByte * int64(n)
 }
 
-// end records that an exchange has ended, and removes what is left of its allowance. The allowance
-// of one exchange always stays, for bytes that are still on their way.
+// end records that an exchange has ended, and removes the rest of its allowance. The allowance of
+// one exchange always stays, for bytes that are still on their way.
 func (w *wire) end() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -213,8 +213,8 @@ func (a *attempt) why(err error) error {
 	return err
 }
 
-// body returns a reader for the body of an answer that tells the connection how many bytes were
-// delivered.
+// body returns a reader for the body of an answer that tells the connection the number of bytes
+// that were delivered.
 func (a *attempt) body(r io.ReadCloser) io.ReadCloser {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -42,7 +42,7 @@ import (
 type Options struct {
 	Instances int           // number of files that can be read at the same time, at least 1
 	Memory    int64         // largest memory of an instance in bytes
-	Timeout   time.Duration // largest time for reading one file
+	Timeout   time.Duration // time limit for reading one file
 	Cache     string        // folder for the cached compiled program; if "", the program is compiled at each start
 }
 

@@ -11,16 +11,16 @@
 // A heading begins a section. Headings without text between them begin one section together. A
 // passage never has text of two sections, and a section of at most Most words is one passage.
 //
-// A longer section is cut between blocks, such as paragraphs. The cuts depend on the content and not
-// on the position, so that an edit moves no cut elsewhere. This idea is content-defined chunking:
-// Muthitacharoen, Chen and Mazières, "A Low-bandwidth Network File System" (SOSP 2001). That system
-// reads from left to right and cuts where a hash of the last bytes has a certain value. Minimal and
-// maximal sizes then make each cut depend on the cut before, so an edit can move some of the
-// following cuts. Split has no left and right instead. Each block has a priority, a hash of its
-// words, and the block with the lowest priority is the first place to cut. Then each half that is
-// still too long is cut in the same way, until no piece is longer than Most. The result has the shape
-// of a treap (Seidel and Aragon, "Randomized Search Trees", 1996), which depends on the priorities
-// only. A cut that would leave a piece of less than a quarter of Most is skipped.
+// A longer section is cut between blocks, such as paragraphs. The cuts depend on the content and
+// not on the position, so that an edit moves no cut elsewhere. This idea is content-defined
+// chunking: Muthitacharoen, Chen and Mazières, "A Low-bandwidth Network File System" (SOSP 2001).
+// That system reads from left to right and cuts where a hash of the last bytes has a certain value.
+// Minimal and maximal sizes then make each cut depend on the previous cut, so an edit can move some
+// of the following cuts. Split has no left and right instead. Each block has a priority, a hash of
+// its words, and the block with the lowest priority is the first place to cut. Then each half that
+// is still too long is cut in the same way, until no piece is longer than Most. The result has the
+// shape of a treap (Seidel and Aragon, "Randomized Search Trees", 1996), which depends on the
+// priorities only. A cut that would leave a piece of less than a quarter of Most is skipped.
 //
 // The priority of a block is the lowest hash among the hashes of its words, as in the min-wise hashing
 // of Broder (1997). An edit changes it only if it adds or removes the word with the lowest hash. If two
@@ -72,8 +72,8 @@ const (
 	deepest     = 6   // largest number of headings in Passage.Path
 )
 
-// Split divides a text into passages of at most most words, in order. A limit below [LeastMost] is
-// raised to LeastMost. Blocks without words are left out.
+// Split divides a text into passages in order, each with no more words than most. A limit below
+// [LeastMost] is raised to LeastMost. Blocks without words are left out.
 func Split(blocks []Block, most int) (all []Passage) {
 	most = max(most, LeastMost)
 	var path []Block

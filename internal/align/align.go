@@ -63,7 +63,7 @@ type Row struct {
 }
 
 // Counts is the number of words in two texts by their relation. MovedA counts the moved words of
-// the first text, MovedB those of the second.
+// the first text, and MovedB those of the second.
 type Counts struct{ Same, Removed, Added, MovedA, MovedB int }
 
 // leastRun is the minimum length, in words, of a run that is searched for in the whole other text.
@@ -229,8 +229,8 @@ func (m *matching) between(i, iEnd, j, jEnd int) {
 
 // slide moves a run that only one text contains to the beginning of a line, if the alignment stays
 // correct. Otherwise a new paragraph before another one with the same first word would seem to
-// begin at its second word. of holds the places of the text with the run, and other those of the
-// text without it.
+// begin at its second word. The first argument holds the places of the text with the run, and the
+// second those of the text without it.
 func slide(of, other []place, tokens []uint64, starts []bool) {
 	for s := 0; s < len(of); s++ {
 		if of[s].kind == Same {

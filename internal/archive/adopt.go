@@ -59,10 +59,11 @@ func Opened(ctx context.Context, dir string, s metaReader) (all []LeftOpen, err 
 	return all, err
 }
 
-// Adopt closes a file in dir that a killed process left open. lost is the number of pages of the
-// store whose answers are missing in the file. Adopt passes the URLs of these pages to again, which
-// queues them for another fetch. If again is nil, Adopt returns [ErrLacking] instead. closed is
-// false if there was nothing to close, because the file was empty or another process has closed it.
+// Adopt closes a file in dir that a killed process left open. The result lost is the number of
+// pages of the store whose answers are missing in the file. Adopt passes the URLs of these pages to
+// again, which queues them for another fetch. If again is nil, Adopt returns [ErrLacking] instead.
+// The result closed is false if there was nothing to close, because the file was empty or another
+// process has closed it.
 func Adopt(ctx context.Context, dir string, s pageReader, l LeftOpen, again requeue) (closed bool, lost int, err error) {
 	defer func() {
 		if err != nil {
@@ -106,8 +107,8 @@ func Adopt(ctx context.Context, dir string, s pageReader, l LeftOpen, again requ
 	return err == nil, len(gone), err
 }
 
-// openLocked opens a file that a killed process left open, and locks it. unlock is nil if the file
-// system does not support locks.
+// openLocked opens a file that a killed process left open, and locks it. The result unlock is nil
+// if the file system does not support locks.
 func openLocked(path string) (f *os.File, unlock func(), err error) {
 	if f, err = os.OpenFile(path, os.O_RDWR, 0); err != nil {
 		return nil, nil, err
@@ -142,7 +143,7 @@ func openLocked(path string) (f *os.File, unlock func(), err error) {
 const listName = "archives"
 
 // archivists returns the names of the workers that have archive files, as listed in the store s.
-// text is the list as it is stored.
+// The result text is the list as it is stored.
 func archivists(ctx context.Context, s metaReader) (names []string, text []byte, err error) {
 	if text, err = s.Meta(ctx, listName); err != nil || text == nil {
 		return nil, nil, err

@@ -100,8 +100,8 @@ func (a *Archive) path(name string) string { return filepath.Join(a.dir, name) }
 
 const opening = corpus.Opening
 
-// begin creates the file that the mark names, and writes its first record. It writes the mark to
-// the store before it creates the file, so that a crash cannot leave a file that the store does not
+// begin creates the file that a.mark names, and writes its first record. It writes a.mark to the
+// store before it creates the file, so that a crash cannot leave a file that the store does not
 // list.
 func (a *Archive) begin(ctx context.Context) error {
 	if err := a.writeMark(ctx); err != nil {
@@ -235,7 +235,7 @@ func (a *Archive) append(p packed) error {
 	return nil
 }
 
-// wrote adds an answer that was just written to the index, and moves a.at behind it.
+// wrote adds an answer that was just written to the index, and moves a.at after it.
 func (a *Archive) wrote(p packed) {
 	if p.index.URL != "" {
 		p.index.Offset, p.index.File = a.at, a.mark.name()

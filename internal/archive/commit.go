@@ -19,7 +19,7 @@ import (
 // page's record in the store has the position of the answer. So each page in the store has its
 // answer in the archive. If the process crashes in between, the archive has an answer that the
 // store does not know, and the page will be fetched again. The answers are written in the order in
-// which their pages are committed. So after a crash, the archive can be truncated behind the answer
+// which their pages are committed. So after a crash, the archive can be truncated after the answer
 // of the last committed page.
 //
 // Pages are written and committed in groups, because committing many costs little more than
@@ -29,7 +29,7 @@ import (
 // of the group. Then their answers are removed from the file. The later pages are written and
 // committed again, and the stale page is judged again.
 //
-// A crash also loses answers that do not belong to pages, if they are behind the answer of the last
+// A crash also loses answers that do not belong to pages, if they are after the answer of the last
 // committed page: answers for robots.txt, and failed attempts that were repeated. The crawl
 // requests robots.txt again when it resumes.
 
@@ -127,7 +127,7 @@ func repeats(answer packed, page *crawler.Page, r *store.Record) string {
 }
 
 // commit puts a page into the queue. Then it commits all pages in the queue, unless another call
-// has committed this page meanwhile.
+// has committed this page in the meantime.
 func (a *Archive) commit(ctx context.Context, c *call) (store.Outcome, error) {
 	a.line.join(c)
 	a.mu.Lock()
@@ -152,8 +152,8 @@ func (a *Archive) serve(ctx context.Context, calls []*call) {
 }
 
 // together writes and commits pages of calls as one group, which ends when the file is full. It
-// stops at the first page with a stale verdict. It returns how many pages got an outcome, including
-// the stale one.
+// stops at the first page with a stale verdict. It returns the number of pages that got an outcome,
+// including the stale one.
 func (a *Archive) together(ctx context.Context, calls []*call) (served int, err error) {
 	if a.full() {
 		if err := a.next(ctx); err != nil {

@@ -51,8 +51,8 @@ type packed struct {
 // blocks is a pool of buffers for record blocks.
 var blocks = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 
-// answer returns the records of an answer: the response and its request. kind is the kind of the
-// answer, such as [corpus.IsPage], and detail explains the kind or is "".
+// answer returns the records of an answer: the response and its request. The argument kind is the
+// kind of the answer, such as [corpus.IsPage], and detail explains the kind or is "".
 func (a *Archive) answer(raw *wire.Raw, kind, detail string) (p packed, err error) {
 	block := blocks.Get().(*bytes.Buffer)
 	defer blocks.Put(block)
@@ -90,7 +90,7 @@ func (a *Archive) withRequest(p packed, first *warc.Record, raw *wire.Raw) (pack
 	return p, err
 }
 
-// revisit returns the records of an answer that repeats the answer in the record before. The
+// revisit returns the records of an answer that repeats the answer in the record called before. The
 // revisit record has the head of the new answer, the profile, and a reference to the record with
 // the body.
 func (a *Archive) revisit(raw *wire.Raw, profile string, before *store.Record) (p packed, err error) {

@@ -21,10 +21,10 @@ import (
 var ErrElsewhere = errors.New("the archive of this crawl is in another folder")
 
 // Open creates the archive of a crawl in the folder dir, or continues it. It creates the folder if
-// needed. If a killed process has left a file open, Open truncates the file behind the answer of
-// the last committed page. lost is the number of committed pages whose answers are missing, because
-// of a power cut or because someone deleted the open file. Open queues their URLs again, so that
-// new answers replace the missing ones.
+// needed. If a killed process has left a file open, Open truncates the file after the answer of the
+// last committed page. The result lost is the number of committed pages whose answers are missing,
+// because of a power cut or because someone deleted the open file. Open queues their URLs again, so
+// that new answers replace the missing ones.
 func Open(ctx context.Context, dir string, s RecordStore, opt Options) (a *Archive, lost int, err error) {
 	if dir, err = filepath.Abs(dir); err != nil {
 		return nil, 0, err
@@ -110,8 +110,8 @@ func (a *Archive) first(ctx context.Context) error {
 // notInName matches the characters of a worker's name that do not belong in a file name.
 var notInName = regexp.MustCompile(`[^0-9A-Za-z._]`)
 
-// resume continues the archive whose stored state is m. lost is the number of committed pages whose
-// answers are missing.
+// resume continues the archive whose stored state is m. The result lost is the number of committed
+// pages whose answers are missing.
 func (a *Archive) resume(ctx context.Context, m mark) (lost int, err error) {
 	moved := m.Dir != a.dir
 	m.Dir = a.dir
@@ -146,8 +146,8 @@ func (a *Archive) resume(ctx context.Context, m mark) (lost int, err error) {
 	return 0, a.begin(ctx)
 }
 
-// cut truncates the open file behind the answer of the last page in all. It returns how many of the
-// pages in all have no answer in the file.
+// cut truncates the open file after the answer of the last page in all. It returns the number of
+// pages in all that have no answer in the file.
 func (a *Archive) cut(ctx context.Context, all []answeredPage) (lost int, err error) {
 	t := &tail{a.store, a.file, a.mark.name()}
 	end, gone, err := t.end(ctx, all)
@@ -210,7 +210,7 @@ func fetchAgain(ctx context.Context, requeue requeue, gone []answeredPage) error
 	return nil
 }
 
-// has reports whether the folder has a closed file of the crawl that the mark m names.
+// has reports whether the folder has a closed file of the crawl for which m is the stored state.
 func (a *Archive) has(m mark) bool {
 	found, _ := filepath.Glob(a.path(m.Crawl + "-*.warc.gz")) // the only possible error is a malformed pattern, which matches no file
 	return len(found) > 0

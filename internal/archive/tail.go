@@ -18,7 +18,7 @@ import (
 // # The end of a file that a process left open
 //
 // A killed process may have written answers whose pages were not committed to the store. So its
-// open file is truncated behind the last answer of a committed page. The store knows the committed
+// open file is truncated after the last answer of a committed page. The store knows the committed
 // pages and the positions of their answers.
 
 // A pageReader is the part of a store that has the positions of pages' answers.
@@ -58,9 +58,9 @@ type tail struct {
 	name  string // name that the file will have once it is closed
 }
 
-// end returns the offset at which to truncate the file, which is behind the last answer of the
-// pages in all, or 0 if not even the first record is complete. gone are the pages in all whose
-// answers are not in the file.
+// end returns the offset at which to truncate the file, which is after the last answer of the pages
+// in all, or 0 if not even the first record is complete. The result gone contains the pages in all
+// whose answers are not in the file.
 func (t *tail) end(ctx context.Context, all []answeredPage) (end int64, gone []answeredPage, err error) {
 	info, err := t.file.Stat()
 	if err != nil {
@@ -84,7 +84,7 @@ func (t *tail) index(end int64) ([]warc.Entry, error) {
 	return warc.IndexOf(io.NewSectionReader(t.file, 0, end), t.name, func(*warc.Damage) {}) // damaged records are not in the index
 }
 
-// endOf returns the offset behind the last record that belongs to a committed page. It begins at
+// endOf returns the offset after the last record that belongs to a committed page. It begins at
 // last, the last answer that end has found, or, if last is the zero value, at the first record of
 // the file, which is always kept. Later answers may belong to pages that a visit found unchanged,
 // so endOf asks the store about each. It stops at the first damaged or incomplete record, and

@@ -31,7 +31,7 @@ import (
 // IsAddress reports whether name is the address of an object: s3://BUCKET/KEY.
 func IsAddress(name string) bool { return strings.HasPrefix(name, "s3://") }
 
-// Options says how to reach a server.
+// Options configures the access to a server.
 type Options struct {
 	Endpoint string // URL of the server; "": Amazon S3
 	Region   string // "": us-east-1, or for Amazon the region of the bucket
@@ -39,8 +39,8 @@ type Options struct {
 	Secret   string // secret access key
 	Token    string // session token; "": the credentials are not temporary
 
-	retries int // attempts of a request; 0: those of the library, ten within some seconds
-	part    int // bytes of a part; 0: partSize
+	retries int // number of attempts of a request; 0: the default of the library, ten within some seconds
+	part    int // size of a part in bytes; 0: partSize
 }
 
 // Environment returns options from the environment variables that Amazon's tools read.
@@ -55,9 +55,9 @@ func Environment() Options {
 }
 
 const (
-	partSize  = 16 << 20         // bytes of a part; some servers want all parts but the last to be of one size
-	mostParts = 10_000           // most parts of an object that S3 accepts
-	cleanTime = 30 * time.Second // how long removing the parts of a failed upload may take
+	partSize  = 16 << 20         // size of a part in bytes; some servers require that all parts but the last have the same size
+	mostParts = 10_000           // largest number of parts of an object that S3 accepts
+	cleanTime = 30 * time.Second // time limit for removing the parts of a failed upload
 )
 
 // An Object is an object that can be written.
@@ -65,10 +65,10 @@ type Object struct {
 	name        string
 	bucket, key string
 	client      *minio.Core
-	size        int // bytes of a part
+	size        int // size of a part in bytes
 }
 
-// New returns the object with an address. It sends nothing. The error says what is wrong with the
+// New returns the object with an address. It sends nothing. The error names the fault in the
 // address or the options.
 func New(name string, opt Options) (*Object, error) {
 	bucket, key, _ := strings.Cut(strings.TrimPrefix(name, "s3://"), "/")
@@ -95,8 +95,9 @@ func New(name string, opt Options) (*Object, error) {
 	return &Object{name, bucket, key, client, cmp.Or(opt.part, partSize)}, nil
 }
 
-// Write calls write, and makes what it writes the content of the object. If write fails, or writes
-// nothing, the object stays as it was. n is the number of bytes that were written.
+// Write calls the function write, and stores the bytes that it writes as the content of the object.
+// If the function fails, or writes nothing, the object stays as it was. The result n is the number
+// of bytes that were written.
 func (o *Object) Write(ctx context.Context, write func(io.Writer) error) (n int64, err error) {
 	u := &upload{Object: o, ctx: ctx}
 	if err = write(u); err == nil {
@@ -112,7 +113,7 @@ func (o *Object) Write(ctx context.Context, write func(io.Writer) error) (n int6
 type upload struct {
 	*Object
 	ctx    context.Context
-	part   bytes.Buffer         // bytes that were not sent yet
+	part   bytes.Buffer         // bytes that have not been sent yet
 	id     string               // id of the upload in parts; "": the object is not uploaded in parts so far
 	parts  []minio.CompletePart // parts that the server has received
 	sent   int64                // bytes that were passed to Write
@@ -144,7 +145,7 @@ func (u *upload) send() (err error) {
 		}
 	}
 	if len(u.parts) == mostParts {
-		return fmt.Errorf("it is larger than %d GB, which is the most that can be sent: compress it, with a name that ends in .zst", partSize*mostParts>>30)
+		return fmt.Errorf("the file is larger than %d GB, which is the largest size of an object: compress the file with a name that ends in .zst", partSize*mostParts>>30)
 	}
 	number := len(u.parts) + 1
 	part, err := u.client.PutObjectPart(u.ctx, u.bucket, u.key, u.id, number, bytes.NewReader(u.part.Bytes()), int64(u.part.Len()), minio.PutObjectPartOptions{Sha256Hex: u.sum(), DisableContentSha256: true})
@@ -182,8 +183,8 @@ func (u *upload) complete() error {
 	return u.explain(err)
 }
 
-// abort removes the parts that the server has. It is not stopped by the end of the context, because
-// that may be why the upload failed.
+// abort removes the parts from the server. It continues after the end of the context, because that
+// end may be the cause of the failed upload.
 func (u *upload) abort() error {
 	if u.id == "" {
 		return nil
@@ -197,7 +198,7 @@ func (u *upload) abort() error {
 	return fmt.Errorf("the parts that were sent could not be removed from the server: %w", err)
 }
 
-// explain adds to an error of the server what failed, and what the user can do.
+// explain adds to an error of the server the name of the failed operation, and advice for the user.
 func (u *upload) explain(err error) error {
 	if err == nil {
 		return nil

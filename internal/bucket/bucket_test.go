@@ -12,7 +12,7 @@ import (
 	"skink/internal/bucket/buckettest"
 )
 
-const part = 5 << 20 // the least size that servers accept
+const part = 5 << 20 // the smallest part that servers accept
 
 func objectOf(t *testing.T, s *buckettest.Server, name string) *Object {
 	t.Helper()
@@ -75,8 +75,8 @@ func TestWrite(t *testing.T) {
 	}
 }
 
-// After a failure, the object is as it was, nothing of it is left on the server, and the next attempt
-// succeeds. A failure that passes is not seen.
+// After a failure, the object is as it was, no part of it is left on the server, and the next
+// attempt succeeds. A temporary failure is not reported, because the request is repeated.
 func TestWriteFails(t *testing.T) {
 	broken := errors.New("the store is damaged")
 	stopped, stop := context.WithCancel(t.Context())
@@ -88,7 +88,7 @@ func TestWriteFails(t *testing.T) {
 		ctx   context.Context
 		fail  func(n int, r *http.Request) int
 		write func(io.Writer) error
-		is    string // of the error; "": it succeeds
+		is    string // text that the error must contain; "": no error
 	}{
 		{"the first part is refused", t.Context(), func(n int, r *http.Request) int { return when(isPart(r), 403) }, writing(want), "check AWS_ACCESS_KEY_ID"},
 		{"the third part is refused", t.Context(), func(n int, r *http.Request) int { return when(r.URL.Query().Get("partNumber") == "3", 403) }, writing(want), "write s3://crawls/pages"},

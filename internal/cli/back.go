@@ -25,19 +25,19 @@ const usualRetry = "failed,given-up"
 
 func addBackFlags(flags *pflag.FlagSet, goneAfter *int) *backFlags {
 	f := &backFlags{flags: flags, schedule: session.DefaultSchedule()}
-	flags.StringVar(&f.retry, "retry", "", "`STATES` fetch URLs of these states again: failed, given-up, blocked, outside, or all (joined by commas; --retry alone means failed,given-up)")
+	flags.StringVar(&f.retry, "retry", "", "`STATES` fetch again the URLs in these states, separated by commas: failed, given-up, blocked, outside, or all; --retry alone means failed,given-up")
 	flags.Lookup("retry").NoOptDefVal = usualRetry
-	flags.StringVar(&f.recrawl, "recrawl", "", "`AGE` visit pages again whose last visit is older than AGE, such as 36h or 7d; due: visit each page as often as it seems to change")
-	flags.Var(lasting(&f.schedule.Least, 1, "1h"), "recrawl-least", "with --recrawl due: shortest time between two visits to a page")
-	flags.Var(lasting(&f.schedule.Most, 1, "720h"), "recrawl-most", "with --recrawl due: longest time between two visits to a page")
-	flags.Var(whole(goneAfter, 1, "1 or more"), "gone-after", "treat a page as gone after this many failed visits in a row; after status 404 or 410, at once")
+	flags.StringVar(&f.recrawl, "recrawl", "", "`AGE` visit again the pages whose last visit is older than AGE, such as 36h or 7d; with due, visit each page as often as it seems to change")
+	flags.Var(lasting(&f.schedule.Least, 1, "1h"), "recrawl-least", "with --recrawl due: wait at least this long between two visits to a page")
+	flags.Var(lasting(&f.schedule.Most, 1, "720h"), "recrawl-most", "with --recrawl due: wait at most this long between two visits to a page")
+	flags.Var(whole(goneAfter, 1, "1 or more"), "gone-after", "treat a page as gone after this many failed visits in a row; a page with status 404 or 410 is gone at once")
 	return f
 }
 
-// heed checks the flags and returns which URLs the crawl must fetch again. pflag cannot give
-// --retry an optional value as a separate word, so in "skink crawl --retry failed" the word failed
-// is in args. heed takes a word that lists states as the value of --retry. rest is args without
-// that word: the seeds.
+// heed checks the flags and returns the choice of URLs that the crawl must fetch again. pflag
+// cannot give --retry an optional value as a separate word, so in "skink crawl --retry failed" the
+// word failed is in args. heed takes a word that lists states as the value of --retry. The result
+// rest is args without that word, which leaves only the seeds.
 func (f *backFlags) heed(args []string) (b session.Again, rest []string, err error) {
 	b.Schedule = f.schedule
 	if f.retry == usualRetry {
@@ -61,7 +61,7 @@ func (f *backFlags) heed(args []string) (b session.Again, rest []string, err err
 	}
 	if b.Recrawl != "" && !b.Due {
 		if b.Age, err = parseAge(f.recrawl); err != nil {
-			return b, args, usagef("--recrawl %q: try due, or an age such as 36h or 7d", f.recrawl)
+			return b, args, usagef("--recrawl %q: must be due, or an age such as 36h or 7d", f.recrawl)
 		}
 	}
 	return b, args, nil
@@ -74,7 +74,7 @@ func parseStates(text string) (states []frontier.State, err error) {
 		}
 		i := slices.IndexFunc(session.Retried, func(s frontier.State) bool { return session.NameOf(s) == word })
 		if i < 0 {
-			return nil, usagef("--retry %q: try failed, given-up, blocked, outside or all", text)
+			return nil, usagef("--retry %q: must be failed, given-up, blocked, outside or all", text)
 		}
 		states = append(states, session.Retried[i])
 	}

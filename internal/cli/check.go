@@ -25,7 +25,7 @@ store; afterwards, the same command continues the crawl.
 skink report and skink export leave out damaged pages, with a message. The next crawl into
 the store fetches these pages again.
 
-Example: check a store after its disk has reported errors
+This command checks a store, for example after its disk has reported errors:
 
   skink check --store docs`,
 	setup: setupCheck,
@@ -141,5 +141,5 @@ func mayGoOn(ctx context.Context, dir string, s store.Store) error {
 	if err != nil || tally.Pages() == 0 {
 		return err
 	}
-	return fmt.Errorf("%s: %w: its settings are lost: save what is left with skink export, and choose another --store", dir, store.ErrCorrupt)
+	return fmt.Errorf("%s: %w: the settings of the store are lost: save the remaining pages with skink export, and choose another --store", dir, store.ErrCorrupt)
 }

@@ -41,7 +41,7 @@ type Console struct {
 }
 
 // guard replaces Out and Err by writers that remove escape sequences, because text of a crawled
-// page could otherwise control the user's terminal. end flushes both writers.
+// page could otherwise control the user's terminal. The function end flushes both writers.
 func (con *Console) guard() (end func()) {
 	out, err := harmless.Text(con.Out), harmless.Text(con.Err)
 	con.screen, con.Out, con.Err = con.Err, out, err
@@ -55,13 +55,14 @@ func (con *Console) guard() (end func()) {
 type command struct {
 	name  string
 	args  string // the arguments as help shows them, such as "[flags] SEED..."
-	short string // what the command does, in one line
-	long  string // what the command does, as --help prints it
+	short string // description of the command in one line
+	long  string // description of the command that --help prints
 	more  string // details that only --help --all prints
 	setup func(flags *pflag.FlagSet) runFunc
 }
 
-// A runFunc runs a command after its flags were parsed. args are the arguments that are not flags.
+// A runFunc runs a command after its flags were parsed. The argument args contains the arguments
+// that are not flags.
 type runFunc = func(ctx context.Context, con Console, args []string) error
 
 func commands() []command {
@@ -144,9 +145,9 @@ func noCommand(word string) error {
 		return usagef("the command is missing before %s: write it before its flags, as in skink report --store docs", brief(word))
 	}
 	if nearest(word, names) == "" && frontier.HasScheme(word) {
-		return usagef("no command is called %s: did you mean skink crawl %s?", brief(word), brief(word))
+		return usagef("unknown command %s: did you mean skink crawl %s?", brief(word), brief(word))
 	}
-	return usagef("no command is called %s: %s", brief(word), didYouMean(word, names, "", "try skink help"))
+	return usagef("unknown command %s: %s", brief(word), didYouMean(word, names, "", "try skink help"))
 }
 
 func (c command) run(ctx context.Context, args []string, con Console) error {

@@ -30,7 +30,8 @@ func TestBuildOf(t *testing.T) {
 	version = ""
 }
 
-// TestParallel: with a store on a server, more pages are worked on at once, unless the flag says how many.
+// TestParallel checks that more pages are processed at once if the store is on a server, unless the
+// flag gives a number.
 func TestParallel(t *testing.T) {
 	server := "postgres://u@127.0.0.1:5432/d?schema=s"
 	for _, test := range []struct {

@@ -35,15 +35,18 @@ Pages with fewer than --min-words words are thin, unless their texts are equal. 
 the exit code is 3 if the pages are not duplicates. --profile compares by the method of a
 published system, and prints only its score.
 
---store compares the stored texts with the settings of their crawl, unless flags change
-them. It works even while a crawl runs, or when the pages no longer exist.`,
+--shingle auto compares runs of 8 words in texts of up to 3,500 characters, runs of 9 words in
+texts of up to 7,000 characters, and runs of 10 words in longer texts.
+
+--store compares the stored texts with the settings of their crawl, unless flags change these
+settings. It works even while a crawl runs, or when the pages no longer exist on the web.`,
 	setup: setupCompare,
 }
 
 // compareFlags are the flags of skink compare.
 type compareFlags struct {
 	flags   *pflag.FlagSet
-	store   string // store that has the pages; "": the arguments are files or URLs
+	store   string // store that contains the pages; "": the arguments are files or URLs
 	rule    *ruleFlags
 	json    bool
 	check   bool
@@ -54,9 +57,9 @@ type compareFlags struct {
 
 func setupCompare(flags *pflag.FlagSet) func(context.Context, Console, []string) error {
 	f := &compareFlags{flags: flags, rule: addRuleFlags(flags)}
-	flags.StringVar(&f.store, "store", "", "`STORE` compare two pages of this store, given by URL or id, instead of two files")
+	flags.StringVar(&f.store, "store", "", "`STORE` compare two pages of this store, named by URL or id, instead of two files")
 	f.rule.shingle.mayBeAuto = true
-	flags.Lookup("shingle").Usage += "; auto: 8 words for texts up to 3,500 characters, 9 up to 7,000, 10 for longer texts"
+	flags.Lookup("shingle").Usage += "; auto: 8, 9 or 10 words, depending on the length of the texts"
 	_ = flags.MarkHidden("scheme") // the output shows the results of all schemes
 	flags.BoolVar(&f.json, "json", false, "print the result as a JSON object")
 	flags.BoolVar(&f.check, "check", false, "exit with code 3 if the two pages are not duplicates")
@@ -138,9 +141,9 @@ func (f *compareFlags) run(ctx context.Context, con Console, args []string) erro
 type pair struct {
 	names    [2]string
 	docs     [2]*extract.Document
-	settings store.Settings // how the pages are compared: those of the flags, or of the store that has the pages
+	settings store.Settings // settings of the comparison, from the flags or from the store that contains the pages
 
-	records [2]*store.Record // the pages' records if a store has the pages, else nil; a record has only the hash and the number of words of the text that extraction left out
+	records [2]*store.Record // the records of the pages if a store has them, else nil; a record has only the hash and the number of words of the text that extraction left out
 }
 
 // readPages reads the files and URLs of a comparison.
@@ -229,7 +232,7 @@ type sideBySide struct {
 	AInB          float64           `json:"containment_a_in_b"`
 	BInA          float64           `json:"containment_b_in_a"`
 	ShareA        float64           `json:"share_of_a"` // share of A's shingles that B also has, 0 to 1; a shingle that occurs twice counts twice
-	ShareB        float64           `json:"share_of_b"` // share of B's shingles that A also has, likewise
+	ShareB        float64           `json:"share_of_b"` // share of B's shingles that A also has, counted in the same way
 	Dice          float64           `json:"dice"`
 	SuperShingles int               `json:"super_shingles"`
 	MegaShingles  int               `json:"mega_shingles"`
@@ -237,7 +240,7 @@ type sideBySide struct {
 	Similarity    float64           `json:"similarity"`
 	Verdict       dedup.VerdictKind `json:"verdict"`
 	Remark        string            `json:"remark,omitempty"`   // one more observation in words, such as that one page is an excerpt of the other; "": none
-	LeftDiffers   int               `json:"left_out_differs"`   // number of words that extraction left out of only one of the pages; for pages of a store, an upper bound of it
+	LeftDiffers   int               `json:"left_out_differs"`   // number of words that extraction left out of only one of the pages; for pages of a store, an upper bound
 	Doubtful      bool              `json:"doubtful,omitempty"` // the verdict is exact or near, but LeftDiffers is more than --min-words
 	Passages      []passage         `json:"passages"`           // runs of words that both pages have, longest first
 
@@ -298,7 +301,7 @@ func (c *sideBySide) left(p pair, rule dedup.Rule) {
 	a, b := p.records[0], p.records[1]
 	if a == nil || b == nil {
 		c.LeftDiffers = leftDiffers(p.docs, rule)
-		c.leftSays = report.Counted(c.LeftDiffers, "word") + " in which the pages differ were not extracted; see skink extract --html"
+		c.leftSays = "the pages differ in text that was not extracted (" + report.Counted(c.LeftDiffers, "word") + "); see skink extract --html"
 		return
 	}
 	if a.LeftHash != b.LeftHash {
@@ -307,8 +310,8 @@ func (c *sideBySide) left(p pair, rule dedup.Rule) {
 	c.leftSays = fmt.Sprintf("the texts that were not extracted differ (%s and %s)", report.Grouped(a.LeftWords), report.Counted(b.LeftWords, "word"))
 }
 
-// leftDiffers returns how many of the words that extraction left out of one page were not left out
-// of the other page. It counts in both directions and returns the larger count.
+// leftDiffers returns the number of words that extraction left out of one page but not out of the
+// other page. It counts in both directions and returns the larger count.
 func leftDiffers(docs [2]*extract.Document, rule dedup.Rule) int {
 	var only [2]int
 	count := map[string]int{}
@@ -339,8 +342,8 @@ func (s *side) read(name string, doc *extract.Document, rule dedup.Rule) {
 	s.Characters, s.Words, s.Hash = utf8.RuneCount(s.canon.Bytes()), s.canon.Len(), s.canon.Hash()
 }
 
-// span returns the bytes of the side's text that hold a run of words. first is the index of the
-// first word, and words is the number of words.
+// span returns the bytes of the side's text that hold a run of words. The argument first is the
+// index of the first word, and words is the number of words.
 func (s *side) span(first, words int) dedup.Span {
 	return dedup.Span{Start: s.canon.Span(first).Start, End: s.canon.Span(first + words - 1).End}
 }

@@ -41,8 +41,8 @@ func languageName(lang string) string {
 	return "language " + harmless.Line(lang)
 }
 
-// A row is a line in the printed table of measures: the name of a measure, its value, and what it
-// means.
+// A row is a line in the printed table of measures: the name of a measure, its value, and an
+// explanation.
 type row struct{ Name, Value, About string }
 
 func (c *sideBySide) rows() []row {
@@ -68,7 +68,7 @@ func (c *sideBySide) rows() []row {
 	}
 }
 
-// meaning returns what the verdict says about the two pages, in a few words.
+// meaning returns a few words that explain the verdict on the two pages.
 func (c *sideBySide) meaning() string {
 	switch same := dedup.Percent(c.Similarity) + " the same"; c.Verdict {
 	case dedup.Unique:

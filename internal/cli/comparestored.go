@@ -58,7 +58,7 @@ func storedPage(ctx context.Context, s store.Reader, dir, name string) (*store.C
 			return nil, fmt.Errorf("%s: the crawl found no page: %s", page.Record.URL, whyNoPage(&page.Record))
 		case page.Record.NoText:
 			r := &page.Record
-			return nil, fmt.Errorf("%s: the store has no text of this page, because it is %s to %s: crawl with --on-duplicate tag to keep such texts", r.URL, r.Verdict, r.DuplicateOf)
+			return nil, fmt.Errorf("%s: the store has no text of this page, because the page is a duplicate (%s) of %s: crawl with --on-duplicate tag to keep the texts of duplicates", r.URL, r.Verdict, r.DuplicateOf)
 		}
 		return page, nil
 	}

@@ -28,8 +28,8 @@ func completionCommand() command {
 Prints a script that lets a shell complete commands, flags and values. SHELL is bash, zsh or
 fish.
 
-Examples: load completions into the running bash; install them for zsh; install them for
-fish
+These commands load the completions into the running bash, install them for zsh, and install
+them for fish:
 
   source <(skink completion bash)
   skink completion zsh > "${fpath[1]}/_skink"
@@ -41,7 +41,7 @@ fish
 				}
 				write, ok := map[string]func(io.Writer, []suggestions){"bash": writeBash, "zsh": writeZsh, "fish": writeFish}[args[0]]
 				if !ok {
-					return usagef("completion: no script for %s: try bash, zsh or fish", brief(args[0]))
+					return usagef("completion: unknown shell %s: must be bash, zsh or fish", brief(args[0]))
 				}
 				write(con.Out, allSuggestions())
 				return nil
@@ -50,15 +50,17 @@ fish
 	}
 }
 
-// A suggestion says what a shell offers in one place of a command line: some words, files, or
-// folders. The zero value offers nothing, because values such as numbers cannot be listed.
+// A suggestion contains the completions that a shell offers at one position of a command line: some
+// words, files, or folders. The zero value offers nothing, because values such as numbers cannot be
+// listed.
 type suggestion struct {
 	words   []string
 	files   bool
 	folders bool
 }
 
-// suggestions says what a shell offers for one command: its flags, and its arguments.
+// suggestions contains the completions that a shell offers for one command: its flags, and its
+// arguments.
 type suggestions struct {
 	command
 	flags []flagSuggestion
@@ -79,7 +81,7 @@ func (f flagSuggestion) repeats() bool {
 	return repeats
 }
 
-// allSuggestions returns what a shell offers for each command, including help.
+// allSuggestions returns the completions that a shell offers for each command, including help.
 func allSuggestions() (all []suggestions) {
 	helped := suggestion{words: append(commandNames(), topicNames()...)}
 	all = append(all, suggestions{command: command{name: "help", short: "print the manual, the help of a command, or a topic"}, args: helped})
@@ -108,8 +110,9 @@ func allSuggestions() (all []suggestions) {
 	return all
 }
 
-// suggestionOf returns what a shell offers as the value of a flag. value is the name of the value
-// in the help text, such as "FILE", or the accepted words, such as "text|json".
+// suggestionOf returns the completions that a shell offers as the value of a flag. The argument
+// value is the name of the value in the help text, such as "FILE", or the accepted words, such as
+// "text|json".
 func suggestionOf(value string) suggestion {
 	switch value {
 	case "FILE", "PATH":
@@ -130,9 +133,9 @@ func suggestionOf(value string) suggestion {
 		return suggestion{words: strings.Split(profileNames(), ", ")}
 	case "MEASURE":
 		return suggestion{words: measureNames()}
-	case "PART":
+	case "TOPIC":
 		return suggestion{words: append([]string{aboutAll, "pages"}, audit.Names()...)}
-	case "WHAT":
+	case "KIND":
 		return suggestion{words: []string{"thin", "ai-train=no", "ai-input=no", "search=no"}}
 	case "AGE":
 		return suggestion{words: []string{"due"}}
@@ -224,8 +227,8 @@ complete -F _skink skink
 `)
 }
 
-// bash returns a bash statement, for the generated script, that sets the variable with the words,
-// or the one that asks for files or folders.
+// bash returns a bash statement for the generated script. The statement sets the variable that
+// contains the words, or the variable that asks for files or folders.
 func (c suggestion) bash() string {
 	switch {
 	case c.files:

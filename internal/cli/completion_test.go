@@ -29,8 +29,8 @@ func TestBashCompletion(t *testing.T) {
 	script := scriptOf(t, dir, "skink.bash", writeBash)
 	for _, c := range []struct {
 		line string // the words, separated by |, as bash splits them; the last one is completed
-		want string // some of the completions
-		not  string // none of the completions
+		want string // completions of which each must be offered
+		not  string // completions that must not be offered
 	}{
 		{"skink|cr", "crawl", "dedup"},
 		{"skink|", "crawl help man", ""},
@@ -80,7 +80,8 @@ func TestZshAndFishCompletion(t *testing.T) {
 	dir := t.TempDir()
 	zsh, fish := scriptOf(t, dir, "_skink", writeZsh), scriptOf(t, dir, "skink.fish", writeFish)
 	t.Run("zsh", func(t *testing.T) {
-		// The function _arguments of the script prints what it got: it works only inside of the line editor.
+		// In place of the real _arguments, which works only inside the line editor, this function
+		// prints its arguments.
 		program := `compdef() { }; source "$1"; _arguments() { printf '%s\n' "$@"; }; words=(skink crawl --sc); CURRENT=3; _skink`
 		out := runShell(t, "zsh", "-f", "-c", program, "zsh", zsh)
 		for _, want := range []string{"--scope=[", ":(host domain prefix any)", "*--include=[", "--view=-[", "*:argument:_files"} {
@@ -105,7 +106,7 @@ func TestZshAndFishCompletion(t *testing.T) {
 	})
 }
 
-// runShell returns what a shell prints. The test is skipped if the shell is not installed.
+// runShell returns the output of a shell. The test is skipped if the shell is not installed.
 func runShell(t *testing.T, shell string, args ...string) string {
 	t.Helper()
 	path, err := exec.LookPath(shell)

@@ -44,7 +44,7 @@ func (c *configFlag) Set(name string) error {
 }
 
 func addConfigFlag(flags *pflag.FlagSet) {
-	flags.Var(&configFlag{}, "config", "`FILE` read flag values and host settings from this file (default: skink.toml in the store's folder, if it exists)")
+	flags.Var(&configFlag{}, "config", "`FILE` read flag values and host settings from this file (default: skink.toml in the folder of the store, if there is one)")
 }
 
 // configOf returns the value of --config in flags. For a command without that flag, it returns an
@@ -193,7 +193,7 @@ func (c *configFlag) keepIn(dir string) error {
 	if err == nil && fromErr == nil && os.SameFile(from, to) {
 		return nil
 	}
-	half, err := os.CreateTemp(dir, configFile+".*") // with mode 0600
+	half, err := os.CreateTemp(dir, configFile+".*") // CreateTemp creates the file with mode 0600
 	if err != nil {
 		return err
 	}
@@ -225,7 +225,7 @@ func newHostFlags(h *access.Host) *hostFlags {
 	f.flags.Var(&f.include, "include", "")
 	f.flags.Var(&f.exclude, "exclude", "")
 	f.flags.Var(whole(&h.Pages, 1, "1 or more"), "max-host-pages", "")
-	f.flags.Var(size(&h.Bytes, 1, trySize), "max-host-bytes", "")
+	f.flags.Var(size(&h.Bytes, 1, wantSize), "max-host-bytes", "")
 	f.flags.Var(oneOf(&h.Render, "off", "auto", "always"), "render", "")
 	return f
 }
@@ -259,7 +259,7 @@ its flags and, for skink crawl, the settings of hosts. A comment names the sourc
 value: the command line, a line of the configuration file, or the default. Secrets are
 printed as ***. Write the flags of COMMAND after --.
 
-Examples: print the settings of a crawl; print those of a report with a flag
+These commands print the settings of a crawl, and the settings of a report with the flag --top:
 
   skink config --config skink.toml
   skink config --store docs report -- --top 5`,
@@ -277,7 +277,7 @@ func runConfig(con Console, own *pflag.FlagSet, args []string) error {
 	}
 	i := slices.IndexFunc(commands(), func(c command) bool { return c.name == name })
 	if i < 0 {
-		return usagef("config: no command is called %s: %s", brief(name), didYouMean(name, commandNames(), "", "try skink help"))
+		return usagef("config: unknown command %s: %s", brief(name), didYouMean(name, commandNames(), "", "try skink help"))
 	}
 	c := commands()[i]
 	flags, _ := c.newFlags()

@@ -25,17 +25,17 @@ type corpusFlags struct {
 
 func addCorpusFlags(flags *pflag.FlagSet) *corpusFlags {
 	f := &corpusFlags{maxBad: -1}
-	flags.Var(&f.include, "include", "`REGEXP` read only files whose path matches, whatever their kind (repeatable)")
-	flags.Var(&f.exclude, "exclude", "`REGEXP` read no file whose path matches (repeatable)")
-	flags.StringVar(&f.fields.Text, "text-field", "", "`NAME` field of a JSON line that holds the text (default: text, content, body, raw_content, document, html or raw_html)")
-	flags.StringVar(&f.fields.ID, "id-field", "", "`NAME` field of a JSON line that holds its name (default: url, uri, id, _id, docid, doc_id or document_id; if none exists, FILE:LINE)")
-	flags.BoolVar(&f.strict, "strict", false, "stop at the first record that cannot be read")
-	flags.Var(whole(&f.maxBad, -1, "0 or more, or -1 for no limit"), "max-bad", "`N` stop when more than N records cannot be read; -1: no limit")
+	flags.Var(&f.include, "include", "`REGEXP` read only files whose path matches this regular expression, whatever their kind (repeatable)")
+	flags.Var(&f.exclude, "exclude", "`REGEXP` do not read files whose path matches this regular expression (repeatable)")
+	flags.StringVar(&f.fields.Text, "text-field", "", "`NAME` read the text of a record from this field or column (default: text, content, body, raw_content, document, html or raw_html)")
+	flags.StringVar(&f.fields.ID, "id-field", "", "`NAME` read the name of a record from this field or column (default: url, uri, id, _id, docid, doc_id or document_id; else FILE:LINE)")
+	flags.BoolVar(&f.strict, "strict", false, "stop at the first record that cannot be read, instead of skipping it")
+	flags.Var(whole(&f.maxBad, -1, "0 or more, or -1 for no limit"), "max-bad", "`N` stop when more than N records cannot be read; -1 means no limit")
 	return f
 }
 
-// inputs returns the files at paths, and below them, that the flags select. stdin is read for the
-// path "-".
+// inputs returns the files at paths, and below them, that the flags select. The argument stdin is
+// read for the path "-".
 func (f *corpusFlags) inputs(paths []string, stdin io.Reader) *corpus.Inputs {
 	return &corpus.Inputs{Paths: paths, Stdin: stdin, Fields: f.fields, Include: f.include.compiled, Exclude: f.exclude.compiled}
 }
@@ -50,8 +50,8 @@ type reading struct {
 	passed report.Passed // files that were skipped, and skipped records of web archives, by reason
 }
 
-// namedBad is how many bad records are printed, each with its error. More would not help the user,
-// because one wrong flag makes all records bad in the same way.
+// namedBad is the number of bad records that are printed, each with its error. More would not help
+// the user, because one wrong flag makes all records bad in the same way.
 const namedBad = 3
 
 // missed counts a file or folder that cannot be read, and prints the error.
@@ -67,7 +67,7 @@ func (r *reading) isBad(bad *corpus.BadError) error {
 	r.bad++
 	switch {
 	case r.strict:
-		return fmt.Errorf("%w%s: without --strict it is skipped", bad, r.help(bad))
+		return fmt.Errorf("%w%s: to skip such records, omit --strict", bad, r.help(bad))
 	case r.bad <= namedBad:
 		fmt.Fprintf(r.to, "skink: %s%s\n", harmless.Error(bad), r.help(bad))
 	case r.bad == namedBad+1:
@@ -106,14 +106,14 @@ func (r *reading) rest() string {
 	return b.String()
 }
 
-// nothing returns the error of a run that read no text although files or records were there.
-// withoutText is the number of records that were read but have no text.
+// nothing returns the error of a run that read no text although files or records were there. The
+// argument withoutText is the number of records that were read but have no text.
 func (r *reading) nothing(withoutText int64) error {
 	switch passed := r.passed.String(); {
 	case withoutText > 0:
 		return fmt.Errorf("nothing to read: %s without text%s", report.Counted(withoutText, "record"), r.rest())
 	case passed != "":
-		return fmt.Errorf("nothing to read: skipped %s: read files of other kinds with --include", passed)
+		return fmt.Errorf("nothing to read: skipped %s; to read files of other kinds, use --include", passed)
 	case r.bad > 0:
 		return fmt.Errorf("nothing to read: %s could not be read", report.Counted(r.bad, "record"))
 	case r.unread > 0:
@@ -128,15 +128,15 @@ type corpusOutFlags struct {
 	dir                string // folder for one file of kept records for each input; "": none
 	annotate           bool
 
-	files map[string]string // with dir: by name of an input, the path of its output below dir
+	files map[string]string // path of each input's output below dir, by the name of the input; set only with dir
 }
 
 func addCorpusOutFlags(flags *pflag.FlagSet) *corpusOutFlags {
 	f := &corpusOutFlags{}
-	flags.StringVar(&f.unique, "unique", "", "`FILE` write the kept records to this file, unchanged and in order, compressed if it ends in .gz or .zst; -: to standard output, without a report")
+	flags.StringVar(&f.unique, "unique", "", "`FILE` write the kept records to this file, unchanged and in order, compressed if it ends in .gz or .zst; - means standard output, without a report")
 	flags.StringVar(&f.duplicates, "duplicates", "", "`FILE` write the duplicates to this file, each with its verdict, leader and resemblance; it may be the file of --unique")
-	flags.StringVar(&f.dir, "out-dir", "", "`DIR` write the kept records of each input file to a file of the same name in this new folder")
-	flags.BoolVar(&f.annotate, "annotate", false, "add verdict, leader and resemblance to the kept records, too")
+	flags.StringVar(&f.dir, "out-dir", "", "`DIR` create this folder, and write the kept records of each input file to a file of the same name in it")
+	flags.BoolVar(&f.annotate, "annotate", false, "also add the verdict, the leader and the resemblance to the kept records")
 	return f
 }
 
@@ -147,7 +147,7 @@ func (f *corpusOutFlags) given() bool { return f.unique != "" || f.duplicates !=
 // goes there, is then not printed there.
 func (f *corpusOutFlags) toStdout() bool { return f.unique == "-" || f.duplicates == "-" }
 
-// names returns the files, other than standard output, that the flags say to write.
+// names returns the files, other than standard output, that the flags name as outputs.
 func (f *corpusOutFlags) names() (all []flagged) {
 	for _, one := range []flagged{{"--unique", f.unique}, {"--duplicates", f.duplicates}} {
 		if one.name != "" && one.name != "-" {
@@ -166,7 +166,7 @@ func (f *corpusOutFlags) check() error {
 	case f.annotate && !f.given():
 		return usagef("dedup: --annotate needs --unique, --out-dir or --duplicates")
 	case f.dir != "" && f.unique != "":
-		return usagef("dedup: --unique and --out-dir exclude each other: both write the kept records")
+		return usagef("dedup: --unique and --out-dir cannot be used together: both write the kept records")
 	}
 	return nil
 }

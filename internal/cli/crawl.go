@@ -37,26 +37,26 @@ flags that decide how pages are compared. Give all other flags again; the last l
 summary shows the whole command. While a crawl runs, the signal USR1, or Enter at a
 terminal, prints which hosts are slow and which get no requests.
 
-Pages with the same text form a cluster, and one of them is its leader. These rules choose
-the leader; the first rule that tells two pages apart decides: the other page names it as
-its canonical URL; it comes first by --prefer, then by the order of the seeds; it is in a
-sitemap; it was seen first with its text; its URL begins with https; its text is in the
-declared language; its path is the shortest.
+Pages with the same text form a cluster, and one of them is the leader of the cluster. If one
+page names another page of the cluster as its canonical URL, the other page is the leader.
+Otherwise, the first of these criteria in which the pages differ chooses the leader: a match
+of --prefer, the order of the seeds, an entry in a sitemap, the time at which skink first saw
+the text, https, a text in the declared language, and the shortest path.
 
 --warc stores all answers in a web archive (WARC 1.1): pages, errors, redirects and
 robots.txt. skink writes an index (CDXJ) beside each complete file. --from reads pages from
-web archives instead of fetching them; archives of other tools work, too. It judges the
-pages in the order of the archives, and learns nothing about their sites. A page that the
-first crawl recognised as a soft 404 error is an error again.
+web archives instead of fetching them; archives of other tools work, too. skink judges
+the pages in the order of the archives, and learns nothing about their sites. A page that the
+archived crawl recognised as a soft 404 error remains an error.
 
 --markdown stores each page's main text as Markdown, too, for --feed and skink export
 --markdown. The store needs about a fifth more disk space, and the crawl takes a quarter
 longer.
 
 If URLs of a pattern keep returning known texts, the crawl fetches only samples of the
-pattern and postpones its other URLs. Near the end, it fetches the URLs of patterns whose
-samples had new texts. The summary counts the URLs that remain postponed; --budget off
-fetches them. skink status --learned HOST shows the evidence.`,
+pattern and postpones its other URLs. Near the end, the crawl fetches the URLs of patterns
+whose samples had new texts. The summary counts the URLs that remain postponed; --budget off
+fetches these URLs. skink status --learned HOST shows the evidence.`,
 	setup: setupCrawl,
 }
 
@@ -85,7 +85,7 @@ type crawlFlags struct {
 }
 
 // noLimit is the hint in the error of a flag whose limit was set below 0.
-const noLimit = "0 for no limit"
+const noLimit = "0 or more; 0 means no limit"
 
 func setupCrawl(flags *pflag.FlagSet) func(context.Context, Console, []string) error {
 	return newCrawlFlags(flags).run
@@ -95,71 +95,71 @@ func newCrawlFlags(flags *pflag.FlagSet) *crawlFlags {
 	f := &crawlFlags{opt: session.Defaults(), scope: crawler.ScopeHost, logFormat: "text"}
 	o := &f.opt.Crawl
 	f.store = addStoreFlag(flags)
-	flags.StringVar(&o.Worker, "worker", "", "`NAME` name of this worker; each worker that shares a store needs a name of its own (default: machine and process id)")
-	flags.BoolVar(&f.opt.Add, "add", false, "add these seeds to a store that contains a finished crawl")
+	flags.StringVar(&o.Worker, "worker", "", "`NAME` give this worker a name; each worker that shares a store needs a different name (default: machine and process id)")
+	flags.BoolVar(&f.opt.Add, "add", false, "add the seeds to a store that contains a finished crawl")
 	f.again = addBackFlags(flags, &f.opt.GoneAfter)
 	f.rule = addRuleFlags(flags)
-	flags.BoolVar(&f.audit, "audit", false, "fetch all data for a site audit: the same as --budget off --links on --check-assets, and check the fragments of links")
+	flags.BoolVar(&f.audit, "audit", false, "fetch all data that a site audit needs: sets --budget off, --links on and --check-assets, and checks the fragments of links")
 	f.rule.addLinksFlag(flags)
 	f.rule.addDocumentsFlag(flags, false)
 	f.learning = addLearnFlags(flags)
 	f.rule.addOnDuplicateFlag(flags)
-	flags.Var(&f.prefer, "prefer", "`REGEXP` make a page whose URL matches the leader of its duplicates (repeatable, most preferred first; default: the order of seeds)")
+	flags.Var(&f.prefer, "prefer", "`REGEXP` among duplicates, prefer the page whose URL matches REGEXP (repeatable, most preferred first; default: order of the seeds)")
 	f.rule.addMarkdownFlags()
-	flags.StringVar(&f.opt.Feed, "feed", "", "`FILE` write unique and thin pages as they are judged: to this file, to - (this run only), or to an index; at the end: to s3://BUCKET/KEY")
+	flags.StringVar(&f.opt.Feed, "feed", "", "`FILE` write unique and thin pages to this file, to standard output (-) or to a search index; or, when the crawl ends, to s3://BUCKET/KEY")
 
 	kept := &f.opt.Archive
-	flags.StringVar(&kept.Dir, "warc", "", "`DIR` keep every answer in WARC files in this folder")
-	flags.Var(size(&kept.Size, 1, trySize), "warc-size", "with --warc: begin a new file when the current one has this size")
+	flags.StringVar(&kept.Dir, "warc", "", "`DIR` store all answers in a web archive (WARC files) in this folder")
+	flags.Var(size(&kept.Size, 1, wantSize), "warc-size", "with --warc: begin a new file when the current file has this size")
 	flags.Var(oneOf(&kept.Digest, warc.SHA256, warc.SHA1), "warc-digest", "with --warc: compute the digests of records with this algorithm")
-	flags.BoolVar(&o.Requisites, "requisites", false, "with --warc: also fetch the style sheets, scripts, pictures and fonts that pages need to look right")
+	flags.BoolVar(&o.Requisites, "requisites", false, "with --warc: also fetch and store the style sheets, scripts, pictures and fonts that a browser needs to show the pages")
 	o.HostBudget.Requisites = 1 << 30
-	flags.Var(size(&o.HostBudget.Requisites, 0, trySize), "max-host-requisites", "with --requisites: fetch at most this much data for requisites from a host; 0: no limit")
-	flags.StringArrayVar(&f.from, "from", nil, "`PATH` read pages from this web archive, or from a folder of archives, instead of fetching them (repeatable)")
+	flags.Var(size(&o.HostBudget.Requisites, 0, wantSize), "max-host-requisites", "with --requisites: fetch at most this much data of style sheets, scripts, pictures and fonts from each host; 0 means no limit")
+	flags.StringArrayVar(&f.from, "from", nil, "`PATH` read pages from this web archive, or from all archives in this folder, instead of fetching them (repeatable)")
 
-	flags.Var(oneOf(&f.scope, crawler.ScopeHost, crawler.ScopeDomain, crawler.ScopePrefix, crawler.ScopeAny), "scope", "follow links to the seed's host, to its domain, to URLs below its folder, or anywhere")
-	flags.Var(&f.include, "include", "`REGEXP` follow only links whose URL matches (repeatable)")
-	flags.Var(&f.exclude, "exclude", "`REGEXP` do not fetch or check URLs that match (repeatable)")
+	flags.Var(oneOf(&f.scope, crawler.ScopeHost, crawler.ScopeDomain, crawler.ScopePrefix, crawler.ScopeAny), "scope", "follow links only to the host of a seed (host), to its domain, to URLs below its folder (prefix), or to any URL")
+	flags.Var(&f.include, "include", "`REGEXP` follow only links whose URL matches this regular expression (repeatable)")
+	flags.Var(&f.exclude, "exclude", "`REGEXP` do not fetch or check URLs that match this regular expression (repeatable)")
 	flags.BoolVar(&o.ObeyNoFollow, "obey-nofollow", false, "do not follow links with rel=nofollow")
-	flags.BoolVar(&o.CheckAssets, "check-assets", false, "send HEAD requests to find out whether the pictures, scripts, style sheets and other files of pages exist")
-	flags.BoolVar(&o.CheckOthers, "check-external", false, "send HEAD requests to find out whether linked pages of other sites exist")
-	flags.Var(oneOf(&o.Render, crawler.RenderOff, crawler.RenderAuto, crawler.RenderAlways), "render", "run the scripts of pages in this machine's Chromium or Chrome: never, for pages whose text needs them, or for all pages")
-	flags.Var(whole(&o.MaxDepth, 0, noLimit), "max-depth", "fetch only pages at most this many links away from a seed; 0: no limit")
+	flags.BoolVar(&o.CheckAssets, "check-assets", false, "send HEAD requests to check that the pictures, scripts, style sheets and other files of pages exist")
+	flags.BoolVar(&o.CheckOthers, "check-external", false, "send HEAD requests to check that links to pages of other sites work")
+	flags.Var(oneOf(&o.Render, crawler.RenderOff, crawler.RenderAuto, crawler.RenderAlways), "render", "run the scripts of pages in Chromium or Chrome: never (off), only for pages that need scripts (auto), or always")
+	flags.Var(whole(&o.MaxDepth, 0, noLimit), "max-depth", "do not fetch pages that are more than this many links away from a seed; 0, the default, means no limit")
 
-	flags.Var(whole(&o.MaxPages, 0, noLimit), "max-pages", "stop when the store contains this many pages; 0: no limit")
-	flags.Var(lasting(&f.opt.MaxTime, 0, noLimit), "max-time", "stop this run after this time; 0: no limit")
-	flags.Var(size(&o.MaxBytes, 0, trySize), "max-bytes", "stop this run when it has fetched this much data; 0: no limit")
-	flags.Var(whole(&o.HostBudget.Pages, 0, noLimit), "max-host-pages", "fetch at most this many pages and files from a host; 0: no limit")
-	flags.Var(size(&o.HostBudget.Bytes, 0, trySize), "max-host-bytes", "fetch at most this much data from a host; 0: no limit")
+	flags.Var(whole(&o.MaxPages, 0, noLimit), "max-pages", "stop when the store contains this many pages; 0, the default, means no limit")
+	flags.Var(lasting(&f.opt.MaxTime, 0, noLimit), "max-time", "stop this run after this time; 0, the default, means no limit")
+	flags.Var(size(&o.MaxBytes, 0, wantSize), "max-bytes", "stop this run when it has fetched this much data; 0, the default, means no limit")
+	flags.Var(whole(&o.HostBudget.Pages, 0, noLimit), "max-host-pages", "fetch at most this many pages and files from each host; 0, the default, means no limit")
+	flags.Var(size(&o.HostBudget.Bytes, 0, wantSize), "max-host-bytes", "fetch at most this much data from each host; 0, the default, means no limit")
 
-	flags.Var(whole(&o.Parallel, 1, "1 or more"), "parallel", "process this many pages at once; 128 by default if the store is on a server")
-	flags.Var(whole(&o.Connections, 1, "1 or more"), "connections", "fetch at most this many URLs at once, from all hosts together")
-	flags.Var(whole(&o.PerHost, 1, "1 or more"), "per-host", "send at most this many requests to a host at once")
-	flags.Var(whole(&o.PerIP, 0, noLimit), "per-ip", "send at most this many requests at once to an IP address that several hosts share; 0: no limit")
+	flags.Var(whole(&o.Parallel, 1, "1 or more"), "parallel", "process at most this many pages at the same time; the default is 128 if the store is on a server")
+	flags.Var(whole(&o.Connections, 1, "1 or more"), "connections", "fetch at most this many URLs at the same time, from all hosts together")
+	flags.Var(whole(&o.PerHost, 1, "1 or more"), "per-host", "send at most this many requests to a host at the same time")
+	flags.Var(whole(&o.PerIP, 0, noLimit), "per-ip", "send at most this many requests at the same time to an IP address that several hosts share; 0 means no limit")
 	flags.Var(lasting(&o.Delay, 0, "0 or more"), "delay", "wait at least this long between two requests to a host, and longer if the host answers slowly")
-	flags.Var(lasting(&o.MaxDelay, 0, noLimit), "max-delay", "wait at most this long between two requests to a host, even if robots.txt or slow answers require more; 0: no limit")
-	flags.Var(lasting(&o.Timeout, 1, "30s"), "timeout", "cancel a request if its answer is not complete after this time")
-	flags.Var(whole(&o.Retries, 0, "0 for none"), "retries", "repeat a request this many times after a temporary error")
-	flags.Var(lasting(&o.Grace, 0, "0 for none"), "grace", "when the crawl is stopped, wait at most this long for requests in flight, and for an index to accept the last pages")
-	flags.Var(size(&o.MaxSize, 1, trySize), "max-size", "largest size of a page or file; larger ones count as failed")
+	flags.Var(lasting(&o.MaxDelay, 0, noLimit), "max-delay", "wait at most this long between two requests to a host, even if robots.txt or slow answers require more; 0 means no limit")
+	flags.Var(lasting(&o.Timeout, 1, "longer than 0, such as 30s"), "timeout", "cancel a request if its answer is not complete after this time")
+	flags.Var(whole(&o.Retries, 0, "0 or more"), "retries", "repeat a request this many times after a temporary error")
+	flags.Var(lasting(&o.Grace, 0, "0 or more"), "grace", "when the crawl is stopped, wait at most this long for requests in flight, and for a search index to accept the last pages")
+	flags.Var(size(&o.MaxSize, 1, wantSize), "max-size", "do not read pages and files that are larger than this; they count as failed")
 	f.memory = addMemoryFlag(flags)
 	flags.StringVar(&o.UserAgent, "user-agent", o.UserAgent, "`TEXT` send this User-Agent header")
 	f.sign = addSignFlags(flags)
 	f.proxy = addProxyFlags(flags)
 	f.cookies = "off"
-	flags.Var(oneOf(&f.cookies, "off", "run", "store"), "cookies", "accept cookies, for sites that show no page without them: never, during one run, or also in later runs (store)")
-	flags.StringVar(&f.contact, "contact", "", "`CONTACT` URL or email address at which site owners can reach you; it is added to the User-Agent header")
-	flags.BoolVar(&o.IgnoreNoFollow, "ignore-nofollow", false, "follow the links of a page even if its robots meta tag contains nofollow; for your own sites")
-	flags.BoolVar(&o.IgnoreRobots, "ignore-robots", false, "do not read robots.txt; for your own sites")
+	flags.Var(oneOf(&f.cookies, "off", "run", "store"), "cookies", "accept cookies from sites that show no page without them: never (off), during one run (run), or also in later runs (store)")
+	flags.StringVar(&f.contact, "contact", "", "`CONTACT` add this URL or email address to the User-Agent header, so that site owners can reach you")
+	flags.BoolVar(&o.IgnoreNoFollow, "ignore-nofollow", false, "follow the links of a page even if its robots meta tag contains nofollow; use this only for your own sites")
+	flags.BoolVar(&o.IgnoreRobots, "ignore-robots", false, "do not read robots.txt; use this only for your own sites")
 	f.private = addPrivateFlag(flags)
 
-	flags.Var(&f.metrics, "metrics", "`ADDR` serve Prometheus metrics and profiles at this address; a port alone means 127.0.0.1")
-	flags.Var(&f.view, "view", "`ADDR` serve the crawl to a browser at this address, as skink view does")
+	flags.Var(&f.metrics, "metrics", "`ADDR` serve Prometheus metrics and profiles at this address; a port without a host means 127.0.0.1")
+	flags.Var(&f.view, "view", "`ADDR` show the running crawl to a browser at this address, as skink view does")
 	flags.Lookup("view").NoOptDefVal = viewAddress
 	flags.Lookup("max-time").DefValue = "0" // help shows 0, as for the other limits without a default, instead of "0s"
-	flags.Var(oneOf(&f.logFormat, "text", "json"), "log-format", "write the progress and the summary in this format")
-	flags.BoolVar(&f.opt.LogURLs, "log-urls", false, "with --log-format json: write a line for each URL, with its answer and verdict")
-	flags.BoolVarP(&f.quiet, "quiet", "q", false, "print errors only")
+	flags.Var(oneOf(&f.logFormat, "text", "json"), "log-format", "write the progress and the summary as text or as JSON lines")
+	flags.BoolVar(&f.opt.LogURLs, "log-urls", false, "with --log-format json: also write a line for each URL, with its answer and verdict")
+	flags.BoolVarP(&f.quiet, "quiet", "q", false, "print only errors")
 	return f
 }
 
@@ -184,7 +184,7 @@ func (f *crawlFlags) start(ctx context.Context, con Console, out session.Output,
 		return err
 	}
 	if len(args) > 0 && len(opt.Seeds.Items()) == 0 {
-		return usagef("the seeds contain no URL: try one, such as https://example.org/")
+		return usagef("the seeds contain no URL: name at least one, such as https://example.org/")
 	}
 	if err := outsideFolders(*f.store, opt.Seeds.Folders); err != nil {
 		return err
@@ -237,15 +237,15 @@ func (f *crawlFlags) crawl(ctx context.Context, con Console, out session.Output,
 func (f *crawlFlags) replay(ctx context.Context, out session.Output, opt session.Options, args []string) (err error) {
 	switch {
 	case len(args) > 0:
-		return usagef("--from fetches nothing: omit the seeds")
+		return usagef("--from reads pages from an archive instead of fetching them: omit the seeds")
 	case f.again.retry != "" || f.again.recrawl != "":
-		return usagef("--from fetches nothing: omit --retry and --recrawl")
+		return usagef("--from reads pages from an archive instead of fetching them: omit --retry and --recrawl")
 	case f.learning.given() != "":
-		return usagef("--from fetches nothing: omit %s", f.learning.given())
+		return usagef("--from reads pages from an archive instead of fetching them: omit %s", f.learning.given())
 	case opt.Archive.Dir != "":
 		return usagef("--from reads an archive and writes none: omit --warc")
 	case opt.Feed != "":
-		return usagef("--from and --feed exclude each other: after the run, write the pages with skink export")
+		return usagef("--from and --feed cannot be used together: after the run, write the pages with skink export")
 	}
 	var files []corpus.Archive
 	for _, path := range f.from {
@@ -276,8 +276,8 @@ func (f *crawlFlags) replay(ctx context.Context, out session.Output, opt session
 // same time are sent together.
 const parallelShared = 128
 
-// settle checks the flags and returns the complete options of a run. seeds are those of args that
-// are seeds, and not a value of --retry.
+// settle checks the flags and returns the complete options of a run. The result seeds contains the
+// arguments that are seeds, and not a value of --retry.
 func (f *crawlFlags) settle(args []string) (opt session.Options, seeds []string, err error) {
 	if f.audit {
 		f.preset()
@@ -365,7 +365,7 @@ func (f *crawlFlags) agent() (string, error) {
 	case f.contact == "":
 		return agent, nil
 	case !printable(f.contact) || strings.ContainsAny(f.contact, "() ") || !strings.Contains(f.contact, "@") && !strings.Contains(f.contact, "://"):
-		return "", usagef("--contact %q: try a URL, such as https://example.org/crawler, or an email address", f.contact)
+		return "", usagef("--contact %q: must be a URL, such as https://example.org/crawler, or an email address", f.contact)
 	}
 	return agent + " (+" + f.contact + ")", nil
 }
@@ -375,7 +375,7 @@ func (f *crawlFlags) agent() (string, error) {
 func checkAgent(agent string) error {
 	switch {
 	case agent == "":
-		return usagef("--user-agent is empty: omit it, or name a contact")
+		return usagef("--user-agent is empty: omit the flag, or give the text of the header")
 	case !printable(agent):
 		return usagef("--user-agent %q: use printable ASCII characters only", agent)
 	}

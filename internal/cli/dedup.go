@@ -42,11 +42,13 @@ object with a text. skink finds the fields of the text and of the name by their 
 --text-field and --id-field name other fields.
 
 In a folder, skink reads HTML, documents such as PDF, Markdown, JSON Lines, and text files
-such as *.txt and README. It skips hidden files, and counts other files by kind; --include
-reads them, too. Files and records that cannot be read are counted, and the files are named.
-If two lines have the same name, the second is called "NAME (FILE:LINE)". With --store, a
-text that the store already contains under its name counts as known; a different text with
-that name is a new visit.
+such as *.txt and README. It skips hidden files, and counts files of other kinds;
+--include reads them, too. skink counts files and records that cannot be read, and prints
+the names of the files. If two lines have the same name, the second line gets the name
+"NAME (FILE:LINE)". With --store, a text that the store already contains under its name
+counts as known; a different text with this name is a new visit to the page.
+
+This command prints the pairs of texts with a resemblance of at least 0.9:
 
   skink dedup --pairs --similarity 0.9 testdata/site`,
 	setup: setupDedup,
@@ -60,7 +62,7 @@ type dedupFlags struct {
 	records  *corpusOutFlags
 	keep     *keepFlags
 	pairs    bool
-	sample   int // clusters to print for inspection; 0: print the report
+	sample   int // number of clusters to print for inspection; 0: print the report
 	memory   *int64
 	form     *formFlags
 	out      *outFlags
@@ -70,14 +72,14 @@ type dedupFlags struct {
 
 func setupDedup(flags *pflag.FlagSet) func(context.Context, Console, []string) error {
 	f := &dedupFlags{}
-	flags.StringVar(&f.store, "store", "", "`STORE` keep the result in this store, a folder or a postgres:// address (default: a temporary store)")
+	flags.StringVar(&f.store, "store", "", "`STORE` keep the texts and their verdicts in this store, a folder or a postgres:// address (default: a temporary store)")
 	f.rule = addRuleFlags(flags)
 	f.rule.addDocumentsFlag(flags, true)
 	f.corpus = addCorpusFlags(flags)
 	f.records = addCorpusOutFlags(flags)
 	f.keep = addKeepFlags(flags)
-	flags.BoolVar(&f.pairs, "pairs", false, "print the pairs of similar texts instead of the report, one JSON object per line: {\"a\",\"b\",\"resemblance\"}")
-	flags.Var(whole(&f.sample, 0, "0 or more"), "sample", "print this many clusters, chosen at random, with the differences of their texts, instead of the report")
+	flags.BoolVar(&f.pairs, "pairs", false, "instead of the report, print the pairs of similar texts, one JSON object per line: {\"a\",\"b\",\"resemblance\"}")
+	flags.Var(whole(&f.sample, 0, "0 or more"), "sample", "instead of the report, print this many clusters, chosen at random, with the differences between their texts")
 	f.memory = addMemoryFlag(flags)
 	f.form = addFormFlags(flags)
 	f.out = addOutFlags(flags)
@@ -232,8 +234,9 @@ func (d *dedupRun) inputs(args []string) (*corpus.Inputs, error) {
 // twenty times its size, and half of the memory is for judging records.
 const recordShare = 32
 
-// judge judges the inputs and writes the result to the store s. known holds the settings of the
-// store of --against, which then also apply to the inputs; it is nil without --against.
+// judge judges the inputs and writes the result to the store s. The argument known holds the
+// settings of the store of --against, which then also apply to the inputs; it is nil without
+// --against.
 func (d *dedupRun) judge(ctx context.Context, s store.Store, name string, shared bool, in *corpus.Inputs, known *store.Settings) error {
 	rule, set, err := d.agree(ctx, s, name, known)
 	if err != nil {
@@ -285,7 +288,7 @@ func (d *dedupRun) judge(ctx context.Context, s store.Store, name string, shared
 }
 
 // take judges the inputs in order. If records must be written, it calls judged with each record and
-// its page. names counts the names that occurred more than once.
+// its page. The result names counts the names that occurred more than once.
 func (d *dedupRun) take(ctx context.Context, pipeline *ingest.Pipeline, in *corpus.Inputs, judged func(*corpus.Record, *store.Record) error) (names ingest.Names, err error) {
 	opt := ingest.FileOptions{Bad: d.reading.isBad, Passed: d.reading.passed.Add}
 	if d.records.given() {

@@ -44,8 +44,8 @@ func addKeepFlags(flags *pflag.FlagSet) *keepFlags {
 	f := &keepFlags{flags: flags, keep: keepFirstText, rule: byResemblance, containment: defaultContainment}
 	flags.Var(oneOf(&f.keep, keepFirstText, keepLongestText), "keep", "keep the first or the longest text of each cluster; longest compares all texts with all others")
 	flags.Var(oneOf(&f.rule, byResemblance, byContainment), "rule", "drop texts that resemble the kept text (resemblance), or only texts that the kept text nearly contains (containment)")
-	flags.Var(ratio(&f.containment, math.SmallestNonzeroFloat64, trying[float64]("a share above 0, up to 1")), "containment", "with --rule containment: share of the text's three-word runs that the kept text must contain, up to 1")
-	flags.StringVar(&f.against, "against", "", "`DIR` drop texts that duplicate a text in this store, too; the store is not changed")
+	flags.Var(ratio(&f.containment, math.SmallestNonzeroFloat64, wanting[float64]("a share above 0, up to 1")), "containment", "with --rule containment: share of the text's three-word runs that the kept text must contain, up to 1")
+	flags.StringVar(&f.against, "against", "", "`DIR` also drop texts that duplicate a text in this store, which is not changed")
 	return f
 }
 
@@ -60,11 +60,11 @@ func (f *keepFlags) check(d *dedupFlags) error {
 	case f.rule == byContainment && f.flags.Changed("form"):
 		return usagef("--rule containment compares unchanged texts: omit --form")
 	case f.longest() && d.store != "":
-		return usagef("--keep longest and --store exclude each other, because a store keeps verdicts in the order of reading")
+		return usagef("--keep longest and --store cannot be used together, because a store keeps verdicts in the order of reading")
 	case f.longest() && d.pairs:
 		return usagef("--pairs keeps and drops nothing: omit --keep")
 	case f.against != "" && d.store != "":
-		return usagef("--against and --store exclude each other: --against does not change a store, --store adds to one")
+		return usagef("--against and --store cannot be used together: --against does not change a store, --store adds to one")
 	case f.against != "" && (d.pairs || f.longest()):
 		return usagef("--against compares texts in the order of the input: omit --pairs and --keep longest")
 	}
@@ -72,7 +72,7 @@ func (f *keepFlags) check(d *dedupFlags) error {
 }
 
 // contained returns the share, from 0 to 1, of a text's words that must be in the kept text before
-// the text may be dropped. 0 means that this is not checked.
+// the text may be dropped. If the result is 0, this is not checked.
 func (f *keepFlags) contained() float64 {
 	if f.rule == byContainment {
 		return f.containment
@@ -111,7 +111,7 @@ func (d *dedupRun) settingsOf(ctx context.Context, s store.Reader) (store.Settin
 	if err := wanted.Fits(set, d.keep.against); err != nil {
 		return set, err
 	}
-	set.Documents = wanted.Documents                      // the flag says which kinds of input files are read, whatever s contains
+	set.Documents = wanted.Documents                      // the flag selects the kinds of input files that are read, whatever s contains
 	set.Markdown, set.SkipTexts = store.NoMarkdown, false // the texts of the inputs are not stored as Markdown
 	if d.keep.contained() > 0 {
 		set.Contained = d.keep.contained()
@@ -120,8 +120,8 @@ func (d *dedupRun) settingsOf(ctx context.Context, s store.Reader) (store.Settin
 }
 
 // agree returns the rule and settings by which the inputs are judged into the store s, and writes
-// the settings to s. known holds the settings of the store of --against; if it is nil, the settings
-// come from the flags and from s, see [session.Agree].
+// the settings to s. The argument known holds the settings of the store of --against; if it is nil,
+// the settings come from the flags and from s, see [session.Agree].
 func (d *dedupRun) agree(ctx context.Context, s store.Store, name string, known *store.Settings) (dedup.Rule, store.Settings, error) {
 	if known == nil {
 		return session.Agree(ctx, s, name, d.rule.wanted())

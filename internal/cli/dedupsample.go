@@ -16,11 +16,11 @@ import (
 	"skink/store"
 )
 
-// These limit how much of a cluster is printed for inspection.
+// These constants limit the part of a cluster that is printed for inspection.
 const (
-	sampleMembers     = 5   // members of a cluster
-	sampleDifferences = 3   // differences between a member and the leader
-	sampleText        = 300 // bytes of a text or of a difference
+	sampleMembers     = 5   // number of members of a cluster
+	sampleDifferences = 3   // number of differences between a member and the leader
+	sampleText        = 300 // number of bytes of a text or of a difference
 )
 
 // writeSample writes n clusters of s to w, so that a person can judge whether their texts are

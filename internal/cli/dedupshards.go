@@ -20,13 +20,13 @@ import (
 
 // shards writes the kept records of each input to a file of its own.
 type shards struct {
-	dir      string            // the hidden folder
+	dir      string            // hidden folder in which the files are written
 	annotate bool              // add the verdict to each record
-	files    map[string]string // by name of an input: the path of its output below dir
+	files    map[string]string // path of each input's output below dir, by the name of the input
 
-	input  string         // whose records are being written
-	file   *os.File       // output of that input; nil: none is open
-	writer *corpus.Writer // to file
+	input  string         // name of the input whose records are being written
+	file   *os.File       // output of that input; nil if no output is open
+	writer *corpus.Writer // writes to file
 }
 
 // checkShards returns an error if the folder of --out-dir cannot be made, or if an input cannot be a
@@ -50,7 +50,7 @@ func (f *corpusOutFlags) checkShards(in *corpus.Inputs) (map[string]string, erro
 		if name == "-" {
 			return nil, usagef("--out-dir writes one file for each input file: name files instead of -")
 		}
-		if cut, ok := strings.CutSuffix(below, ".wacz"); ok { // the kept records of the archives in it
+		if cut, ok := strings.CutSuffix(below, ".wacz"); ok { // the output of a package is one archive with the kept records of its archives
 			below = cut + ".warc.gz"
 		}
 		if other, ok := from[below]; ok {
@@ -88,7 +88,7 @@ func (f *corpusOutFlags) writeShards(files map[string]string, do func(*shards) e
 	if err := os.Chmod(dir, 0o755); err != nil {
 		return err
 	}
-	if err := os.Remove(f.dir); err != nil && !errors.Is(err, os.ErrNotExist) { // it may exist if it is empty
+	if err := os.Remove(f.dir); err != nil && !errors.Is(err, os.ErrNotExist) { // the folder may exist if it is empty
 		return fmt.Errorf("make %s: %w", f.dir, err)
 	}
 	return os.Rename(dir, f.dir)
@@ -144,7 +144,7 @@ func (s *shards) outputOf(input string) string {
 	}
 }
 
-// end completes the open output.
+// end completes the output file that is open.
 func (s *shards) end() error {
 	if s.file == nil {
 		return nil

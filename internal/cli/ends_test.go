@@ -19,9 +19,9 @@ import (
 	"skink/store"
 )
 
-// TestCountsAddUp makes random histories of URLs: they are found, left out, fetched, blocked, put
-// last, put back and visited again. After each step the counts of all views are those of the URLs,
-// none is negative, and their sum is the number of URLs.
+// TestCountsAddUp makes random histories of URLs: they are found, left out, fetched, blocked,
+// postponed, put back and visited again. After each step, the counts in the status, the summary and
+// the report match the URLs. No count is negative, and their sum is the number of URLs.
 func TestCountsAddUp(t *testing.T) {
 	ctx := context.Background()
 	kinds := []store.Record{
@@ -80,7 +80,8 @@ func TestCountsAddUp(t *testing.T) {
 	})
 }
 
-// checkCounts compares what the views say with the URLs of a store.
+// checkCounts compares the counts in the status, the summary and the report with the URLs of a
+// store.
 func checkCounts(ctx context.Context, r *rapid.T, s store.Reader) {
 	n, err := s.Counts(ctx)
 	if err != nil {
@@ -90,7 +91,8 @@ func checkCounts(ctx context.Context, r *rapid.T, s store.Reader) {
 	if err != nil {
 		r.Fatal(err)
 	}
-	// What is true: each URL is in one state, and of those that are blocked the record says which way.
+	// The expected counts: each URL is in one state, and the records distinguish the kinds of
+	// blocked URLs.
 	want, all := map[string]int64{}, int64(0)
 	for _, st := range session.States {
 		if st.State == frontier.Blocked {
@@ -133,7 +135,8 @@ func checkCounts(ctx context.Context, r *rapid.T, s store.Reader) {
 			r.Errorf("%s: %d, want %d (%+v, %+v)", row.Name, row.N, want[row.Name], n, tally)
 		}
 	}
-	// The status and the summary have these rows, and the report has as many records as there are.
+	// The status and the summary have a row for each of these counts, and the report has the same
+	// number of records as the store.
 	st, err := readStatus(ctx, s, time.Now())
 	if err != nil || st.all != all || fmt.Sprint(st.URLs) != fmt.Sprint(byName) {
 		r.Errorf("the status has %v of %d URLs, %v", st.URLs, st.all, err)

@@ -42,8 +42,8 @@ the text that a host repeats on many pages from the beginning and end of each te
 counts the removed blocks and words. A page that would keep fewer words than the crawl's
 --min-words keeps its whole text.
 
-With --since or --cursor, each line has a "change": new, changed or gone. To update an
-earlier export, apply the lines in order, by id. A page that became a duplicate is gone from
+With --since or --cursor, each line has a field "change" with the value new, changed or gone.
+To update an earlier export, apply the lines in order, by id. A page that became a duplicate is gone from
 an export of unique pages; a page whose leader disappeared is new.
 
 --format wacz writes the web archive of crawl --warc as one file for replay tools: the
@@ -60,6 +60,9 @@ it occurs.
 
 --format links writes one row for each link between pages: as CSV, or as JSON Lines or
 Parquet if the name of the file ends in .jsonl or .parquet.
+
+These commands write passages, links, a web archive of texts and a WACZ file, and send the
+changes since the last export to an index:
 
   skink export --chunks --out passages.jsonl
   skink export --format links --out links.parquet
@@ -80,14 +83,14 @@ type exportFlags struct {
 	since    *sinceFlags
 	complete *completeFlags
 	out      *outFlags
-	to       string // URL of an index; "": none
+	to       string // URL of the index to which the feed is sent; "": none
 	mapping  bool
 	markdown bool
 	strip    bool          // remove from each text the blocks that its host repeats
-	links    extract.Links // what remains of the links in Markdown
+	links    extract.Links // form of the links in Markdown
 	fields   []string      // fields that are written on request only
 	chunks   bool          // write passages instead of pages
-	most     int           // words of a passage
+	most     int           // largest number of words of a passage
 	flags    *pflag.FlagSet
 	archive  string // folder of the web archive to export; "": the folder that the store records
 }
@@ -96,18 +99,18 @@ func setupExport(flags *pflag.FlagSet) func(context.Context, Console, []string) 
 	f := &exportFlags{flags: flags, store: addStoreFlag(flags), format: feed.JSONLines, include: feed.Unique, links: extract.LinksWhole, most: feed.PassageWords}
 	flags.Var(oneOf(&f.format, feed.JSONLines, feed.Parquet, feed.WET, formatWACZ, formatLinks), "format", "write JSON Lines, Parquet, a web archive of texts (WET), the archive of crawl --warc (WACZ), or the links between pages")
 	flags.StringVar(&f.archive, "warc", "", "`DIR` with --format wacz: folder of the web archive (default: where the crawl keeps it)")
-	flags.Var(oneOf(&f.include, feed.Unique, feed.All), "include", "write unique and thin pages, or all pages that have a verdict")
-	flags.BoolVar(&f.markdown, "markdown", false, "also write the main text as Markdown; needs a store made with crawl --markdown")
-	flags.Var(oneOf(&f.links, extract.LinksNone, extract.LinksText, extract.LinksWhole), "links", "with --markdown: remove links (none), keep only their words (text), or keep their URLs too (absolute)")
-	flags.StringSliceVar(&f.fields, "fields", nil, "`FIELDS` also write some of: depth (links from a seed), inlinks (number of linking pages), outlinks (linked URLs), headings")
-	flags.BoolVar(&f.chunks, "chunks", false, "write passages instead of pages, as JSON Lines; a passage that repeats is written once")
+	flags.Var(oneOf(&f.include, feed.Unique, feed.All), "include", "write unique and thin pages (unique), or all pages that have a verdict (all)")
+	flags.BoolVar(&f.markdown, "markdown", false, "also write the main text as Markdown; the store must be created with skink crawl --markdown")
+	flags.Var(oneOf(&f.links, extract.LinksNone, extract.LinksText, extract.LinksWhole), "links", "with --markdown: remove links (none), keep only their words (text), or also keep their URLs (absolute)")
+	flags.StringSliceVar(&f.fields, "fields", nil, "`FIELDS` also write some of the fields depth (links from a seed), inlinks (number of linking pages), outlinks (linked URLs), headings")
+	flags.BoolVar(&f.chunks, "chunks", false, "write passages instead of whole pages, as JSON Lines; a passage that occurs several times is written once")
 	flags.Var(whole(&f.most, feed.LeastPassageWords, fmt.Sprintf("%d or more", feed.LeastPassageWords)), "chunk-words", "with --chunks: write passages of at most this many words")
-	flags.Var(whole(&f.minWords, 0, "0 or more"), "min-words", "leave out pages with fewer words")
-	flags.BoolVar(&f.private, "with-private", false, "also write pages that were fetched with your password, cookies or headers")
-	flags.StringSliceVar(&f.without, "without", nil, "`WHAT` leave out thin pages (thin), or pages whose robots.txt has this content signal (such as ai-train=no)")
+	flags.Var(whole(&f.minWords, 0, "0 or more"), "min-words", "leave out pages with fewer words than this")
+	flags.BoolVar(&f.private, "with-private", false, "also write pages that were fetched with a password, with cookies or with headers of your configuration")
+	flags.StringSliceVar(&f.without, "without", nil, "`KIND` leave out thin pages (thin), or pages of sites whose robots.txt gives this content signal (such as ai-train=no)")
 	f.since = addSinceFlags(flags)
 	f.complete = addCompleteFlags(flags)
-	flags.BoolVar(&f.strip, "strip-repeated", false, "with --complete: remove text that a host repeats on many pages")
+	flags.BoolVar(&f.strip, "strip-repeated", false, "with --complete: remove the text that a host repeats on many pages")
 	f.out = addOutFlags(flags)
 	flags.StringVar(&f.to, "to", "", "`URL` send pages to this index of Elasticsearch or OpenSearch: https://HOST:9200/INDEX")
 	flags.BoolVar(&f.mapping, "print-mapping", false, "print the request body that creates an index for --to, and do nothing else")
@@ -169,7 +172,8 @@ func (f *exportFlags) run(ctx context.Context, con Console, args []string) error
 	})
 }
 
-// options checks the flags and returns which pages to export, and in which format.
+// options checks the flags and returns the options of the export, such as the choice of pages and
+// the format.
 func (f *exportFlags) options() (feed.Options, error) {
 	opt := feed.Options{Include: f.include, MinWords: f.minWords, Markdown: f.markdown, Links: f.links, Private: f.private}
 	if f.format != formatWACZ && f.format != formatLinks {
@@ -177,7 +181,7 @@ func (f *exportFlags) options() (feed.Options, error) {
 	}
 	for _, name := range f.fields {
 		if !slices.Contains(feed.Fields, feed.Field(name)) {
-			return opt, usagef("--fields %q: try depth, inlinks, outlinks or headings", name)
+			return opt, usagef("--fields %q: must be depth, inlinks, outlinks or headings", name)
 		}
 		opt.Fields = append(opt.Fields, feed.Field(name))
 	}
@@ -188,7 +192,7 @@ func (f *exportFlags) options() (feed.Options, error) {
 		case robots.IsSignal(what):
 			opt.NoSignals = append(opt.NoSignals, what)
 		default:
-			return opt, usagef("--without %q: try thin, or a content signal such as ai-train=no", what)
+			return opt, usagef("--without %q: must be thin, or a content signal such as ai-train=no", what)
 		}
 	}
 	if opt.Format == feed.WET && strings.HasSuffix(f.out.out, ".gz") { // compress each record as a gzip member of its own, as readers of WET files expect, instead of the file as a whole
@@ -206,7 +210,7 @@ func (f *exportFlags) options() (feed.Options, error) {
 	case f.to != "" && (f.out.out != "-" || f.format != feed.JSONLines):
 		return opt, usagef("--to sends pages to an index and writes no file: omit --out and --format")
 	case f.to != "" && f.complete.complete:
-		return opt, usagef("--to and --complete exclude each other, because an index follows the verdicts of the crawl")
+		return opt, usagef("--to and --complete cannot be used together, because an index follows the verdicts of the crawl")
 	case f.archive != "" && f.format != formatWACZ:
 		return opt, usagef("--warc needs --format wacz: give both")
 	case f.format == formatWACZ:
@@ -218,9 +222,9 @@ func (f *exportFlags) options() (feed.Options, error) {
 	case f.strip && !f.complete.complete:
 		return opt, usagef("--strip-repeated needs --complete: give both")
 	case f.strip && f.complete.wholeText:
-		return opt, usagef("--strip-repeated and --whole-text exclude each other")
+		return opt, usagef("--strip-repeated and --whole-text cannot be used together")
 	case f.strip && f.markdown:
-		return opt, usagef("--strip-repeated and --markdown exclude each other, because repeated text stays in the Markdown")
+		return opt, usagef("--strip-repeated and --markdown cannot be used together, because repeated text stays in the Markdown")
 	}
 	return opt, nil
 }
@@ -282,7 +286,7 @@ func (f *exportFlags) toWACZ(ctx context.Context, con Console, s store.Reader, o
 	case err != nil:
 		return err
 	case lost > 0:
-		return fmt.Errorf("%s of the archive could not be indexed", report.Counted(lost, "record"))
+		return fmt.Errorf("%s of the web archive could not be added to its index", report.Counted(lost, "record"))
 	}
 	fmt.Fprintf(con.Err, "wrote %s, and the answers in %s, to %s\n", report.Counted(pages, "page"), dir, f.out.out)
 	return nil

@@ -29,8 +29,8 @@ var extractCommand = command{
 	long: `
 Prints the main text of pages and documents (PDF, DOCX, ODT, EPUB), as a crawl would extract
 it. A PAGE is a file, a URL or - for standard input. For a web archive (WARC or WET,
-compressed or not), the command prints the main text of every page. It names input without
-text on standard error, and exits with code 1 if there is any. A URL is fetched without
+compressed or not), the command prints the main text of every page. It prints the
+names of inputs without text to standard error, and then exits with code 1. A URL is fetched without
 reading robots.txt.
 
 --html prints the page without its styles: extracted text is green, and a red bar marks each
@@ -38,7 +38,8 @@ element that a rule of the extraction excluded. The output is safe to open. --ma
 headings, lists, tables, code, links and emphasis as Markdown, with URLs as they appear in
 the page.
 
-Examples: print a JSON object; mark the extracted text of a page; print the text as Markdown
+These commands print a page as a JSON object, mark the extracted text of the page, and print the
+main text as Markdown:
 
   skink extract --json testdata/site/index.html
   skink extract --html testdata/site/index.html > marked.html
@@ -54,7 +55,7 @@ type extracted struct {
 	Text  string `json:"text"`
 	Words int    `json:"words"` // number of words of the canonical text
 
-	Root        string              `json:"root"` // which rule found the element of the page that contains the main text
+	Root        string              `json:"root"` // the rule that found the element of the page with the main text
 	Sure        float64             `json:"sure"` // the main text's share, 0 to 1, of all text in the page that could be main text
 	SiteName    string              `json:"site_name,omitempty"`
 	Description string              `json:"description,omitempty"`
@@ -75,18 +76,18 @@ type extracted struct {
 type extractFlags struct {
 	json, html, markdown, pictures, alt bool
 
-	links   extract.Links // what remains of links in Markdown; "": words, and addresses as the page wrote them
+	links   extract.Links // form of the links in Markdown; "": the words of each link, and its address as the page wrote it
 	private *privateHosts
 }
 
 func setupExtract(flags *pflag.FlagSet) func(context.Context, Console, []string) error {
 	f := &extractFlags{}
-	flags.BoolVar(&f.json, "json", false, "print one JSON object per page: {\"path\",\"title\",\"lang\",\"text\",\"words\",...}")
+	flags.BoolVar(&f.json, "json", false, "print one JSON object for each page: {\"path\",\"title\",\"lang\",\"text\",\"words\",...}")
 	flags.BoolVar(&f.html, "html", false, "print one page as HTML with the extracted text marked; the output is safe to open")
 	flags.BoolVar(&f.markdown, "markdown", false, "print the main text as Markdown; with --json, add it to the object")
-	flags.BoolVar(&f.pictures, "pictures", false, "with --markdown: keep the pictures of the text")
-	flags.Var(oneOf(&f.links, extract.LinksNone, extract.LinksText, extract.LinksWhole), "links", "with --markdown: remove links (none), keep only their words (text), or write absolute URLs (absolute); default: URLs as in the page")
-	flags.BoolVar(&f.alt, "alt", false, "with --json: add the alternative texts of pictures")
+	flags.BoolVar(&f.pictures, "pictures", false, "with --markdown: keep the pictures that are part of the text")
+	flags.Var(oneOf(&f.links, extract.LinksNone, extract.LinksText, extract.LinksWhole), "links", "with --markdown: remove links (none), keep only their words (text), or write absolute URLs (absolute); by default, URLs stay as in the page")
+	flags.BoolVar(&f.alt, "alt", false, "with --json: also print the alternative texts of the pictures")
 	f.private = addPrivateFlag(flags)
 	return f.run
 }
@@ -96,11 +97,11 @@ func (f *extractFlags) run(ctx context.Context, con Console, args []string) (err
 	case len(args) == 0:
 		return usagef("extract: no file or URL is named: try skink extract --help")
 	case f.html && f.json:
-		return usagef("extract: --html and --json exclude each other")
+		return usagef("extract: --html and --json cannot be used together")
 	case f.html && len(args) > 1:
 		return usagef("extract: --html takes one page")
 	case f.html && f.markdown:
-		return usagef("extract: --html and --markdown exclude each other")
+		return usagef("extract: --html and --markdown cannot be used together")
 	case f.pictures && !f.markdown:
 		return usagef("extract: --pictures needs --markdown: give both")
 	case f.links != "" && !f.markdown:
@@ -187,8 +188,8 @@ func (f *extractFlags) print(w io.Writer, name string, doc *extract.Document) er
 	})
 }
 
-// archiveStart is how many bytes at the beginning of a file are examined to find out whether the
-// file is a web archive.
+// archiveStart is the number of bytes at the beginning of a file that are examined to find out
+// whether the file is a web archive.
 const archiveStart = 64 << 10
 
 // archiveOf opens the file called name if it is a web archive, and returns nil if it is not. If
@@ -207,7 +208,7 @@ func archiveOf(con *Console, name string) (io.ReadCloser, error) {
 		return nil, nil
 	}
 	if info, err := os.Stat(name); err != nil || !info.Mode().IsRegular() {
-		return nil, nil // not a regular file, or none: the caller then reads it as a page, and gets the error
+		return nil, nil // not a regular file, or missing: the caller then reads it as a page, and gets the error
 	}
 	f, err := os.Open(name)
 	if err != nil {
@@ -223,11 +224,11 @@ func archiveOf(con *Console, name string) (io.ReadCloser, error) {
 }
 
 // archived prints the main text of each page in the web archive in, and the errors of records that
-// cannot be read. failed is the number of these errors.
+// cannot be read. The result failed is the number of these errors.
 func (f *extractFlags) archived(ctx context.Context, con Console, documents *document.Reader, out io.Writer, in io.ReadCloser, name string) (failed int, err error) {
 	defer in.Close()
 	if f.html {
-		return 0, usagef("extract: --html takes one page, and %s is a web archive: try --json", name)
+		return 0, usagef("extract: --html takes one page, and %s is a web archive with many: use --json", name)
 	}
 	damaged := func(err error) {
 		fmt.Fprintf(con.Err, "skink: %s: %s\n", name, harmless.Error(err))

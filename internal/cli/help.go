@@ -38,7 +38,7 @@ func (c command) newFlags() (*pflag.FlagSet, runFunc) {
 	flags.SortFlags = false
 	flags.Usage = func() {}
 	body := c.setup(flags)
-	if flags.HasFlags() && c.name != "store" { // a file of settings must not answer --yes
+	if flags.HasFlags() && c.name != "store" { // a configuration file must not set --yes
 		addConfigFlag(flags)
 	}
 	flags.BoolP("help", "h", false, "print this help")
@@ -174,9 +174,9 @@ var exitCodes = []struct {
 	meaning string
 }{
 	{exitDone, "done"},
-	{exitFailed, "failed or interrupted"},
-	{exitUsage, "wrong usage"},
-	{exitDiffers, "compare --check: no duplicates"},
+	{exitFailed, "the command failed or was interrupted"},
+	{exitUsage, "the command line has an error"},
+	{exitDiffers, "compare --check: the pages are not duplicates"},
 	{exitFound, "report --fail-on: a limit was exceeded"},
 	{exitUnheard, "the program that reads the output has ended"},
 }
@@ -275,5 +275,5 @@ func help(w io.Writer, args []string) error {
 		}
 		names = append(names, t.name)
 	}
-	return usagef("help: no command and no topic is called %s: %s", brief(words[0]), didYouMean(words[0], names, "", "try skink help"))
+	return usagef("help: unknown command or topic %s: %s", brief(words[0]), didYouMean(words[0], names, "", "try skink help"))
 }

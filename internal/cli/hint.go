@@ -18,9 +18,9 @@ func didYouMean(word string, names []string, dashes, otherwise string) string {
 	return otherwise
 }
 
-// nearest returns the name of which word is probably a misspelling. If there is none, it returns
-// the shortest name that has a part, between dashes, that begins with word: max-pages for the word
-// pages. Otherwise it returns "".
+// nearest returns the name that word probably misspells. If there is none, it returns the shortest
+// name in which a part between dashes begins with word, such as max-pages for the word pages.
+// Otherwise it returns "".
 func nearest(word string, names []string) string {
 	word = strings.ToLower(word)
 	best, fewest := "", max(1, len(word)/3)+1
@@ -41,8 +41,9 @@ func nearest(word string, names []string) string {
 	return best
 }
 
-// slips returns how many bytes must be inserted, deleted, changed or swapped with their neighbour
-// to turn a into b. This is the Damerau–Levenshtein distance, with each pair swapped at most once.
+// slips returns the number of bytes that must be inserted, deleted, changed or swapped with their
+// neighbour to turn a into b. This is the Damerau–Levenshtein distance, with each pair swapped at
+// most once.
 func slips(a, b string) int {
 	rows := make([][]int, len(a)+1)
 	for i := range rows {
@@ -69,8 +70,8 @@ func slips(a, b string) int {
 	return rows[len(a)][len(b)]
 }
 
-// flagError returns an error that says which values a flag accepts. err is the error of pflag,
-// which names only the function that failed to parse the value.
+// flagError returns an error that says which values a flag accepts. The argument err is the error
+// of pflag, which names only the function that failed to parse the value.
 func flagError(err error, command string, flags *pflag.FlagSet) error {
 	more := "try skink " + command + " --help"
 	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok {
@@ -89,9 +90,9 @@ func flagError(err error, command string, flags *pflag.FlagSet) error {
 	name, value, why := invalid.GetFlag().Name, invalid.GetValue(), invalid.Unwrap()
 	switch invalid.GetFlag().Value.Type() {
 	case "bool":
-		why = errors.New("try true or false")
+		why = errors.New("must be true or false")
 	case "intSlice":
-		why = errors.New("try whole numbers, such as 3 or 3,5,8")
+		why = errors.New("must be whole numbers, such as 3 or 3,5,8")
 	}
 	return fmt.Errorf("--%s %q: %w", name, value, why)
 }

@@ -7,7 +7,7 @@ func TestNearest(t *testing.T) {
 	for word, want := range map[string]string{
 		"maxpages":   "max-pages",
 		"max_pages":  "max-pages",
-		"pages":      "max-pages", // the shorter of two that end so
+		"pages":      "max-pages", // the shorter of two names that end with this word
 		"dept":       "max-depth",
 		"dealy":      "delay",
 		"similarty":  "similarity",

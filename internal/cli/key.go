@@ -27,7 +27,7 @@ https://YOUR-SITE/.well-known/http-message-signatures-directory, with the media 
 application/http-message-signatures-directory+json. skink key show FILE... prints the
 directory of one or more keys again.
 
-Example: make a key, and sign the requests of a crawl
+These commands make a key, and sign the requests of a crawl with the key:
 
   skink key new crawler.pem > directory.json
   skink crawl --sign-key crawler.pem --sign-agent https://crawler.example https://example.org/`,
@@ -62,9 +62,9 @@ func runKey(_ context.Context, con Console, args []string) error {
 		_, err := con.Out.Write(signature.Directory(keys...))
 		return err
 	case len(args) > 0:
-		return usagef("unknown action %s: try skink key new FILE, or skink key show FILE", brief(args[0]))
+		return usagef("unknown action %s: use skink key new FILE or skink key show FILE", brief(args[0]))
 	}
-	return usagef("the action is missing: try skink key new FILE, or skink key show FILE")
+	return usagef("the action is missing: use skink key new FILE or skink key show FILE")
 }
 
 // newKeyFile makes a key and writes it to a new file that only its owner may read.
@@ -82,7 +82,7 @@ func newKeyFile(name string) (key signature.Key, err error) {
 	}
 	_, err = f.Write(key.PEM())
 	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
-		_ = os.Remove(name) // an incomplete key is useless
+		_ = os.Remove(name) // remove the file, because it has no complete key
 		return key, fmt.Errorf("write the key: %w", err)
 	}
 	return key, nil
@@ -106,8 +106,8 @@ type signFlags struct{ key, agent string }
 
 func addSignFlags(flags *pflag.FlagSet) *signFlags {
 	f := &signFlags{}
-	flags.StringVar(&f.key, "sign-key", "", "`FILE` sign requests with the private key in this file; skink key new makes one")
-	flags.StringVar(&f.agent, "sign-agent", "", "`URL` with --sign-key: the https site that publishes the key")
+	flags.StringVar(&f.key, "sign-key", "", "`FILE` sign requests with the private key in this file; skink key new makes such a file")
+	flags.StringVar(&f.agent, "sign-agent", "", "`URL` with --sign-key: https URL of the site that publishes the public key")
 	return f
 }
 

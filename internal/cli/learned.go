@@ -23,9 +23,9 @@ type learnFlags struct {
 
 func addLearnFlags(flags *pflag.FlagSet) *learnFlags {
 	f := &learnFlags{learn: true, budget: true, sitemaps: onOff(crawler.Defaults().Sitemaps), flags: flags}
-	flags.Var(&f.sitemaps, "sitemaps", "read the sitemaps of hosts whose home page is a seed")
-	flags.Var(&f.learn, "learn", "learn which URL patterns of a site return known texts")
-	flags.Var(&f.budget, "budget", "postpone URLs of patterns that keep returning known texts; off: fetch such URLs, and those postponed before")
+	flags.Var(&f.sitemaps, "sitemaps", "read the sitemaps of each host whose home page is a seed, and crawl the URLs in them")
+	flags.Var(&f.learn, "learn", "learn which URL patterns of a site return texts that are already known")
+	flags.Var(&f.budget, "budget", "postpone URLs of patterns that keep returning known texts; off fetches them, including URLs postponed before")
 	return f
 }
 

@@ -25,8 +25,8 @@ type lender struct {
 	done bool  // guarded by mu: the lender is closed
 }
 
-// A loan is an open store, with the number of its current readers. used is the time at which the
-// last reader ended.
+// A loan is an open store, with the number of its current readers. The field used is the time at
+// which the last reader ended.
 type loan struct {
 	*readStore
 	users  int
@@ -99,7 +99,7 @@ func (l *lender) giveBack(s *loan) {
 	s.users--
 	s.used = time.Now()
 	if s.old && s.users == 0 {
-		_ = s.close() // it was only read
+		_ = s.close() // the store was only read
 	}
 }
 
@@ -118,7 +118,7 @@ func (l *lender) retire() {
 	s := l.has
 	l.has, s.old = nil, true
 	if s.users == 0 {
-		_ = s.close() // it was only read
+		_ = s.close() // the store was only read
 	}
 }
 

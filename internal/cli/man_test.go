@@ -30,9 +30,9 @@ func TestManPages(t *testing.T) {
 			}
 		}
 		if mandoc, err := exec.LookPath("mandoc"); err == nil {
-			out, _ := exec.Command(mandoc, "-Tlint", "-Wwarning", page).CombinedOutput() // its exit code counts the missing date, too
+			out, _ := exec.Command(mandoc, "-Tlint", "-Wwarning", page).CombinedOutput() // mandoc's exit code is not used, because the missing date changes it too
 			for line := range strings.Lines(string(out)) {
-				if !strings.Contains(line, "missing date") { // the page has the date of no release
+				if !strings.Contains(line, "missing date") { // a build that is not a release has no date
 					t.Errorf("mandoc: %s", line)
 				}
 			}

@@ -23,7 +23,7 @@ import (
 )
 
 func addStoreFlag(flags *pflag.FlagSet) *string {
-	return flags.String("store", session.DefaultStore, "`STORE` folder of the store, or postgres://USER@HOST/DATABASE?schema=NAME")
+	return flags.String("store", session.DefaultStore, "`STORE` use the store in this folder, or in the PostgreSQL schema postgres://USER@HOST/DATABASE?schema=NAME")
 }
 
 // A writeStore is a store that is open for writing.
@@ -46,7 +46,7 @@ func openStore(ctx context.Context, name string, create bool, files int) (*write
 	return s, nil
 }
 
-// openAny is openStore for a store of which it is unknown whether it is an incomplete copy.
+// openAny opens a store as openStore does, even if the store is an incomplete copy.
 func openAny(ctx context.Context, name string, create bool, files int) (*writeStore, error) {
 	if postgres.IsAddress(name) {
 		s, at, err := openPostgres(ctx, name, postgres.Options{Create: create})
@@ -105,7 +105,7 @@ func (s *writeStore) loss() badger.Loss {
 }
 
 // answer starts a server through which other processes can read the store while this process writes
-// to it. A store on a database server needs none. say is called with errors.
+// to it. A store on a database server needs none. The function say is called with each error.
 func (s *writeStore) answer(command string, say func(error)) (stop func() error) {
 	if s.folder == nil {
 		return func() error { return nil }
@@ -156,8 +156,8 @@ func outsideFolders(name string, folders []string) error {
 	return nil
 }
 
-// A newStore remembers what existed at a path before a command opened a store there, so that
-// discard can remove exactly what the command has created.
+// A newStore remembers whether a file or folder existed at a path before a command opened a store
+// there, so that discard can remove exactly what the command has created.
 type newStore struct {
 	dir      string
 	born     bool // there was no store in dir before
@@ -187,8 +187,8 @@ func (n newStore) discard() error {
 	return err
 }
 
-// openError returns err, the error of opening the store in dir, with a suggestion for the user.
-// toRead says whether the store was opened for reading.
+// openError returns err, the error of opening the store in dir, with a suggestion for the user. The
+// argument toRead tells whether the store was opened for reading.
 func openError(dir string, err error, toRead bool) error {
 	switch {
 	case errors.Is(err, store.ErrNotExist):
@@ -225,9 +225,9 @@ type readStore struct {
 	close func() error
 }
 
-// waitForAnswer is how long openToRead tries to open a store that another process has locked but
-// does not serve, because that process is just starting or ending. openToRead does not wait for a
-// process that takes longer to open a large store.
+// waitForAnswer is the time for which openToRead tries to open a store that another process has
+// locked but does not serve, because that process is just starting or ending. openToRead does not
+// wait for a process that takes longer to open a large store.
 const waitForAnswer = time.Second
 
 // openToRead opens a store for reading, and does not change it. If another process is writing to
@@ -245,7 +245,7 @@ func openToRead(ctx context.Context, dir string, say io.Writer) (*readStore, err
 	return s, nil
 }
 
-// openAnyToRead is openToRead for a store of which it is unknown whether it is an incomplete copy.
+// openAnyToRead opens a store as openToRead does, even if the store is an incomplete copy.
 func openAnyToRead(ctx context.Context, dir string, say io.Writer) (*readStore, error) {
 	if isShared(dir) {
 		s, _, err := openPostgres(ctx, dir, postgres.Options{ReadOnly: true})

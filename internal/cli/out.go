@@ -25,7 +25,7 @@ type outFlags struct {
 
 func addOutFlags(flags *pflag.FlagSet) *outFlags {
 	f := &outFlags{}
-	flags.StringVar(&f.out, "out", "-", "`FILE` write to this file or to s3://BUCKET/KEY, compressed if the name ends in .gz or .zst; -: to standard output")
+	flags.StringVar(&f.out, "out", "-", "`FILE` write to this file or to s3://BUCKET/KEY, compressed if the name ends in .gz or .zst; - means standard output")
 	return f
 }
 

@@ -123,14 +123,14 @@ func logged(log *slog.Logger, err error) error {
 }
 
 // asked returns a channel that receives a value each time the user asks to see what the crawl is
-// doing on each host: by the signal in askSignals, or by pressing Enter in a terminal. release
-// stops watching for the signal.
+// doing on each host: by the signal in askSignals, or by pressing Enter in a terminal. The result
+// release stops watching for the signal.
 func (con Console) asked(stdinIsSeeds bool) (asked <-chan struct{}, release func()) {
 	ask := make(chan struct{}, 1)
 	tell := func() {
 		select {
 		case ask <- struct{}{}:
-		default: // a request is already waiting
+		default: // a request already waits in the channel
 		}
 	}
 	signals := make(chan os.Signal, 1)

@@ -36,9 +36,9 @@ func (j judging) line() string {
 		report.Bytes(j.read), of, report.Bytes(int64(rate)), report.Grouped(j.found.Unique), report.Grouped(j.found.Exact), report.Grouped(j.found.Near), report.Grouped(j.found.Thin), left)
 }
 
-// showWhile calls do. If standard error is a terminal, it shows the progress that now returns in a
-// status line, which it updates until do returns and then erases. Errors printed by do appear on
-// lines of their own.
+// showWhile calls do. If standard error is a terminal, showWhile calls the function now repeatedly,
+// and shows the progress that it returns in a status line. The line is erased when do has returned.
+// Errors printed by do appear on lines of their own.
 func showWhile(con Console, now func() judging, do func() error) error {
 	if !con.Terminal {
 		return do()

@@ -7,8 +7,8 @@ import (
 	"skink/store"
 )
 
-// Progress says how much of all is read, how fast, what came of it, and when it will end as far as
-// that is known.
+// The status line shows the part of the input that was read, the speed, the results so far, and the
+// remaining time if it is known.
 func TestJudgingLine(t *testing.T) {
 	found := store.Tally{Unique: 70, Exact: 20, Near: 9, Thin: 1}
 	for _, c := range []struct {

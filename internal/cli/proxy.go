@@ -19,8 +19,8 @@ type proxyFlags struct {
 
 func addProxyFlags(flags *pflag.FlagSet) *proxyFlags {
 	f := &proxyFlags{}
-	flags.StringArrayVar(&f.proxies, "proxy", nil, "`URL` connect to hosts through this http, https or socks5 proxy; env: the proxy in HTTP_PROXY and HTTPS_PROXY (repeatable)")
-	flags.StringVar(&f.ca, "ca-file", "", "`FILE` trust the certificate authorities in this PEM file, too")
+	flags.StringArrayVar(&f.proxies, "proxy", nil, "`URL` connect to hosts through this http, https or socks5 proxy; env means the proxies in HTTP_PROXY and HTTPS_PROXY (repeatable)")
+	flags.StringVar(&f.ca, "ca-file", "", "`FILE` also trust the certificate authorities in this PEM file")
 	return f
 }
 
@@ -38,7 +38,7 @@ func (f *proxyFlags) apply(o *crawler.Options) error {
 		o.Proxies.List = append(o.Proxies.List, proxy)
 	}
 	if o.Proxies.FromEnv && len(o.Proxies.List) > 0 {
-		return usagef("--proxy env and another --proxy exclude each other: omit one")
+		return usagef("--proxy env and another --proxy cannot be used together: omit one")
 	}
 	if f.ca == "" {
 		return nil

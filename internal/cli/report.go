@@ -28,11 +28,11 @@ links, redirects, canonical URLs, titles and more. --changes prints the pages th
 between visits. A report that is printed during a crawl shows the crawl at one moment.
 
 --complete compares all pages with all others after the crawl, so that the clusters do not
-depend on the order of the crawl. It leaves out text that a host repeats on many pages, and
-lists this text; --whole-text compares all text.
+depend on the order of the crawl. The comparison leaves out text that a host repeats on many
+pages, and the report lists this text; --whole-text compares all text.
 
-Examples: write a page for a browser; use another similarity; write a table; check limits in
-CI
+These commands write a report for a browser, compare with another similarity, write a table of
+broken links, and check limits in a CI job:
 
   skink report --format html --out report.html
   skink report --complete --similarity 0.5
@@ -54,8 +54,8 @@ type reportFlags struct {
 
 func setupReport(flags *pflag.FlagSet) func(context.Context, Console, []string) error {
 	f := &reportFlags{store: addStoreFlag(flags), form: addFormFlags(flags), complete: addCompleteFlags(flags), out: addOutFlags(flags)}
-	flags.BoolVar(&f.changes, "changes", false, "print the pages that changed between visits, those with most changes first")
-	flags.StringVar(&f.about, "about", "", "`PART` print the whole site audit (audit), one of its lists (such as broken) or findings (such as titles.missing), or all URLs (pages)")
+	flags.BoolVar(&f.changes, "changes", false, "print the pages that changed between visits; the page whose text changed most comes first")
+	flags.StringVar(&f.about, "about", "", "`TOPIC` print the whole site audit (audit), one of its lists (such as broken), one of its findings (such as titles.missing), or all URLs (pages)")
 	flags.StringVar(&f.failOn, "fail-on", "", "`LIMITS` exit with code 4 if a limit is exceeded: NAME>NUMBER or NAME>SHARE%, such as 'duplicates>5%,broken>0'")
 	return f.run
 }
@@ -67,7 +67,7 @@ func (f *reportFlags) run(ctx context.Context, con Console, args []string) error
 		return err
 	}
 	if f.changes && (f.about != "" || f.failOn != "") {
-		return usagef("--changes, --about and --fail-on exclude each other")
+		return usagef("--changes, --about and --fail-on cannot be used together")
 	}
 	if f.changes && (f.complete.complete || opt.Format != report.Text && opt.Format != report.JSON) {
 		return usagef("--changes needs --format text or json, without --complete")
@@ -109,7 +109,7 @@ const aboutAll = "audit"
 func (f *reportFlags) conditions() (all []audit.Condition, err error) {
 	if f.about != "" && f.about != aboutAll {
 		if err := audit.CheckName(f.about); err != nil {
-			return nil, usagef("--about %s: %v; audit is all of them", f.about, err)
+			return nil, usagef("--about %s: %v; audit prints all of them", f.about, err)
 		}
 	}
 	if f.failOn == "" {
@@ -225,8 +225,8 @@ type formFlags struct {
 
 func addFormFlags(flags *pflag.FlagSet) *formFlags {
 	f := &formFlags{flags: flags, format: report.Text}
-	flags.Var(oneOf(&f.format, report.Text, report.JSON, report.CSV, report.HTML), "format", "format of the report")
-	flags.Var(whole(&f.top, 1, "1 or more"), "top", "show at most this many clusters, or rows of each finding (default: all in json and csv)")
+	flags.Var(oneOf(&f.format, report.Text, report.JSON, report.CSV, report.HTML), "format", "print the report in this format")
+	flags.Var(whole(&f.top, 1, "1 or more"), "top", "show at most this many clusters, or this many rows of each finding of an audit (default: all in json and csv)")
 	return f
 }
 
@@ -245,9 +245,9 @@ type completeFlags struct {
 
 func addCompleteFlags(flags *pflag.FlagSet) *completeFlags {
 	c := &completeFlags{flags: flags}
-	flags.BoolVar(&c.complete, "complete", false, "compare all pages with all others, so that the order of the crawl does not matter")
-	flags.BoolVar(&c.wholeText, "whole-text", false, "with --complete: also compare text that a host repeats on many pages")
-	flags.Var(similarity(&c.similarity), "similarity", "with --complete: smallest resemblance of a near-duplicate (default: that of the crawl)")
+	flags.BoolVar(&c.complete, "complete", false, "compare all pages with all others after the crawl, so that the order of the crawl does not matter")
+	flags.BoolVar(&c.wholeText, "whole-text", false, "with --complete: also compare the text that a host repeats on many pages")
+	flags.Var(similarity(&c.similarity), "similarity", "with --complete: treat pages as near-duplicates if their resemblance is at least this (default: as in the crawl)")
 	return c
 }
 

@@ -10,8 +10,8 @@ import (
 	"skink/internal/session"
 )
 
-// A givenFlag is a flag that was set on the command line. text is the flag with its value as a user
-// would type it in a shell.
+// A givenFlag is a flag that was set on the command line. The field text is the flag with its value
+// as a user would type it in a shell.
 type givenFlag struct{ name, text string }
 
 // givenFlags returns the flags that were set on the command line, but not those from a
@@ -49,7 +49,7 @@ func givenFlags(flags *pflag.FlagSet) (all []givenFlag) {
 func (f *crawlFlags) resume(end session.Ending) string {
 	words := []string{"skink crawl"}
 	for _, g := range givenFlags(f.rule.flags) {
-		kept := slices.Contains(ruleFlagNames, g.name) || g.name == "add" || g.name == "prefer" // the store keeps their values
+		kept := slices.Contains(ruleFlagNames, g.name) || g.name == "add" || g.name == "prefer" // the store keeps the values of these flags
 		stopped := strings.HasPrefix(end.Limit, "--"+g.name+" ") || end.Spent > 0 && (g.name == "max-host-pages" || g.name == "max-host-bytes")
 		back := end.Over() && (g.name == "retry" || strings.HasPrefix(g.name, "recrawl"))
 		if !kept && !stopped && !back {

@@ -13,8 +13,8 @@ import (
 	"skink/store"
 )
 
-// ruleFlags are the flags that say how pages are judged and stored. A store keeps their values from
-// its first run, and uses them in all later runs.
+// ruleFlags are the flags that determine how pages are judged and stored. A store keeps their
+// values from its first run, and uses them in all later runs.
 type ruleFlags struct {
 	flags       *pflag.FlagSet
 	set         store.Settings
@@ -29,7 +29,7 @@ type ruleFlags struct {
 // addOnDuplicateFlag adds --on-duplicate, whose value the store keeps for later runs.
 func (r *ruleFlags) addOnDuplicateFlag(flags *pflag.FlagSet) {
 	r.onDuplicate = session.Tag
-	flags.Var(oneOf(&r.onDuplicate, session.Tag, session.Skip), "on-duplicate", "keep a duplicate's text and follow its links (tag), or keep only its record (skip)")
+	flags.Var(oneOf(&r.onDuplicate, session.Tag, session.Skip), "on-duplicate", "store the text of each duplicate and follow its links (tag), or store only a record of the duplicate (skip)")
 }
 
 // addLinksFlag adds --links. The flag does not change verdicts, but the store keeps its value for
@@ -38,10 +38,11 @@ func (r *ruleFlags) addLinksFlag(flags *pflag.FlagSet) {
 	flags.Var(&r.links, "links", "store the links of pages, so that reports can list the pages that link to a URL")
 }
 
-// addDocumentsFlag adds --documents, whose value the store keeps for later runs. on is the default.
+// addDocumentsFlag adds --documents, whose value the store keeps for later runs. The argument on is
+// the default.
 func (r *ruleFlags) addDocumentsFlag(flags *pflag.FlagSet, on bool) {
 	r.documents = onOff(on)
-	flags.Var(&r.documents, "documents", "read the text of PDF, DOCX, ODT and EPUB files")
+	flags.Var(&r.documents, "documents", "also read the text of PDF, DOCX, ODT and EPUB files")
 }
 
 // ruleFlagNames are the names of all flags in ruleFlags. A store keeps their values, so that the
@@ -53,23 +54,23 @@ func addRuleFlags(flags *pflag.FlagSet) *ruleFlags {
 	set := &r.set
 	r.shingle.units = set.Shingle
 	flags.Var(similarity(&set.Similarity), "similarity",
-		fmt.Sprintf("smallest resemblance of a near-duplicate, from %.2f to 1", dedup.LeastSimilarity()))
-	flags.Var(&r.shingle, "shingle", "length of a shingle in the unit of --unit")
-	flags.Var(oneOf(&set.Unit, string(dedup.Words), string(dedup.Chars)), "unit", "make shingles of words or of characters")
-	flags.StringVar(&set.Form, "form", set.Form, "`FORM` compare the words in this form: plain (unchanged), or some of nofunction, noadjectives, singular and stem, joined by commas")
-	flags.Var(oneOf(&set.Scheme, "bands", "super", "mega"), "scheme", "scheme that finds the pages with which a page is compared")
-	flags.Var(whole(&set.MinWords, 0, "0 to compare every page that has a word"), "min-words", "do not compare pages with fewer words; their verdict is thin")
+		fmt.Sprintf("treat two pages as near-duplicates if their resemblance is at least this number, from %.2f to 1", dedup.LeastSimilarity()))
+	flags.Var(&r.shingle, "shingle", "compare pages by runs of this many words or characters (shingles)")
+	flags.Var(oneOf(&set.Unit, string(dedup.Words), string(dedup.Chars)), "unit", "compare pages by runs of words (word) or runs of characters (char)")
+	flags.StringVar(&set.Form, "form", set.Form, "`FORM` change words before they are compared: plain (no change), or a list of nofunction, noadjectives, singular and stem")
+	flags.Var(oneOf(&set.Scheme, "bands", "super", "mega"), "scheme", "find similar pages by bands of their sketches (bands), by super-shingles (super) or by mega-shingles (mega)")
+	flags.Var(whole(&set.MinWords, 0, "0 or more; 0 compares every page that has a word"), "min-words", "do not compare pages with fewer words than this; they get the verdict thin")
 	return r
 }
 
 // addMarkdownFlags adds the flags for storing the Markdown of each page.
 func (r *ruleFlags) addMarkdownFlags() {
-	r.flags.BoolVar(&r.markdown, "markdown", false, "store the main text as Markdown, too; only possible when the store is created")
-	r.flags.BoolVar(&r.pictures, "pictures", false, "with --markdown: keep the pictures of the text")
+	r.flags.BoolVar(&r.markdown, "markdown", false, "also store the main text of each page as Markdown; give this flag when the store is created")
+	r.flags.BoolVar(&r.pictures, "pictures", false, "with --markdown: keep the pictures that are part of the text")
 }
 
-// keeps returns whether the store keeps the Markdown of each page in addition to its text, and with
-// or without pictures.
+// keeps returns the kind of Markdown that the store keeps of each page in addition to the text:
+// none, or Markdown with or without pictures.
 func (r *ruleFlags) keeps() store.Markdown {
 	switch {
 	case r.markdown && r.pictures:

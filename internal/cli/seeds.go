@@ -102,7 +102,7 @@ func namesUser(raw string) bool {
 // mark, which some editors write.
 func readList(all *session.Seeds, name string, r io.Reader) error {
 	in := bufio.NewReaderSize(transform.NewReader(r, xunicode.BOMOverride(encoding.Nop.NewDecoder())), listHead)
-	head, _ := in.Peek(listHead) // an error comes again when the lines are read
+	head, _ := in.Peek(listHead) // the error, if any, is returned again when the lines are read
 	if err := checkList(name, head); err != nil {
 		return err
 	}
@@ -134,8 +134,8 @@ func readList(all *session.Seeds, name string, r io.Reader) error {
 	return nil
 }
 
-// listHead is how many bytes at the beginning of a file are examined to check that it is a list of
-// URLs.
+// listHead is the number of bytes at the beginning of a file that are examined to check that it is
+// a list of URLs.
 const listHead = 4096
 
 // checkList returns an error if the file called name is not a list of URLs; head holds the first
@@ -159,12 +159,12 @@ func checkList(name string, head []byte) error {
 // brief returns s in quotes, without a password in a URL and with at most 80 characters.
 func brief(s string) string {
 	const most = 80
-	s = harmless.WithoutUser(s) // first, because a shortened URL may no longer show where its password ends
+	s = harmless.WithoutUser(s) // do this first, because a shortened URL may no longer show where its password ends
 	shown := []rune(s[:min(len(s), most*utf8.UTFMax)])
 	more := len(shown) > most || len(s) > most*utf8.UTFMax
 	shown = shown[:min(len(shown), most)]
 	for i, r := range shown {
-		if !unicode.IsPrint(r) { // strconv.Quote would write up to ten characters for this one
+		if !unicode.IsPrint(r) { // strconv.Quote would write up to ten characters for this character
 			shown[i] = utf8.RuneError
 		}
 	}

@@ -10,7 +10,7 @@ import (
 	"skink/internal/session"
 )
 
-// Editors write lists in UTF-16, or with a mark at the beginning.
+// Lists may be in UTF-16, or begin with a byte order mark, as some editors write them.
 func TestSeedListEncoding(t *testing.T) {
 	const list = "# sites\r\nhttps://example.org/\r\n\r\nhttps://example.com/größe # with a comment\r\n"
 	want := []string{"https://example.org/", "https://example.com/gr%C3%B6%C3%9Fe"}
@@ -32,7 +32,7 @@ func TestSeedListEncoding(t *testing.T) {
 	}
 }
 
-// What is no list is refused in a few words, whatever is in it.
+// A file that is not a list is refused with a short message, whatever it contains.
 func TestNoSeedList(t *testing.T) {
 	for _, tt := range []struct{ name, text, want string }{
 		{"program", "\x7fELF\x02\x01\x01\x00\x00\x00", "list is not text (application/x-elf): a list of seeds has one URL per line"},

@@ -29,7 +29,7 @@ type sinceFlags struct {
 
 func addSinceFlags(flags *pflag.FlagSet) *sinceFlags {
 	f := &sinceFlags{}
-	flags.StringVar(&f.since, "since", "", "`TIME` write only changes since this time (2026-11-24, 2026-11-24T09:30:00Z), age (36h, 7d) or cursor that an export printed; start: all changes")
+	flags.StringVar(&f.since, "since", "", "`TIME` write only changes since this time (2026-11-24 or 2026-11-24T09:30:00Z), age (36h or 7d) or printed cursor; start means all changes")
 	flags.StringVar(&f.cursor, "cursor", "", "`FILE` write only changes since the cursor in FILE (all pages if FILE does not exist yet), and save the new cursor there")
 	return f
 }
@@ -44,7 +44,7 @@ func (f *sinceFlags) heed(opt *feed.Options) error {
 	case !f.given():
 		return nil
 	case f.since != "" && f.cursor != "":
-		return usagef("--since and --cursor exclude each other")
+		return usagef("--since and --cursor cannot be used together")
 	}
 	opt.Changes = true
 	from := f.since
@@ -68,7 +68,7 @@ func (f *sinceFlags) heed(opt *feed.Options) error {
 	if f.cursor == "" && strings.ContainsFunc(from, func(r rune) bool { return r < '0' || r > '9' }) { // a text of digits only is a cursor, and anything else an age
 		age, err := parseAge(from)
 		if err != nil {
-			return usagef("--since %q: try a time (2026-11-24, 2026-11-24T09:30:00Z), an age (36h, 7d), a cursor that an export printed, or the word start", from)
+			return usagef("--since %q: must be a time (2026-11-24 or 2026-11-24T09:30:00Z), an age (36h or 7d), a cursor that an export printed, or the word start", from)
 		}
 		opt.Since = time.Now().Add(-age)
 		return nil
@@ -94,7 +94,7 @@ func (f *sinceFlags) check(ctx context.Context, s store.Reader, storeName string
 	if after == "" {
 		return nil
 	}
-	end, err := s.End(ctx) // before the changes are read: a running crawl may add changes after this
+	end, err := s.End(ctx) // find the end before the changes are read, because a running crawl may add changes after this
 	if err != nil || end == after {
 		return err
 	}

@@ -26,11 +26,14 @@ var statusCommand = command{
 	args:  "[flags]",
 	short: "print the progress of a crawl",
 	long: `
-Counts the URLs of a store by state, or lists the URLs of some states with the reasons:` + termLines(store.URLStates()) + `
+Counts the URLs of a store by state, or lists the URLs of some states with the reasons:
 
-During a crawl, the status shows the crawl at one moment. For a store that several workers share, it also lists the hosts and the speed of each worker.
+` + termLines(store.URLStates()) + `
 
-Example: list the URLs that could not be fetched, with the reasons
+During a crawl, the status shows the crawl at one moment. For a store that several workers share,
+it also lists the hosts and the speed of each worker.
+
+This command lists the URLs that could not be fetched, with the reasons:
 
   skink status --urls failed,given-up,blocked,postponed`,
 	setup: setupStatus,
@@ -47,11 +50,11 @@ type statusFlags struct {
 
 func setupStatus(flags *pflag.FlagSet) func(context.Context, Console, []string) error {
 	f := &statusFlags{store: addStoreFlag(flags)}
-	flags.StringVar(&f.urls, "urls", "", "`STATE` list the URLs of these states: pending, fetched, redirected, blocked, postponed, failed, given-up, outside or all")
+	flags.StringVar(&f.urls, "urls", "", "`STATE` list the URLs in these states, separated by commas: pending, fetched, redirected, blocked, postponed, failed, given-up, outside or all")
 	flags.StringVar(&f.learned, "learned", "", "`HOST` print the URL patterns and soft 404 errors that the crawl found on a host, with the evidence")
-	flags.StringVar(&f.forget, "forget", "", "`HOST` delete the patterns that the crawl learned about a host; the next run fetches its postponed URLs")
+	flags.StringVar(&f.forget, "forget", "", "`HOST` delete the patterns that the crawl learned about a host; the next run fetches the URLs that were postponed because of them")
 	f.format = "text"
-	flags.Var(oneOf(&f.format, "text", "json"), "format", "format of the output; json with --urls is one object per line")
+	flags.Var(oneOf(&f.format, "text", "json"), "format", "print the output in this format; with --urls, json prints one object per line")
 	return f.run
 }
 
@@ -63,7 +66,7 @@ func (f *statusFlags) run(ctx context.Context, con Console, args []string) (err 
 	case err != nil:
 		return err
 	case f.urls != "" && f.learned != "" || f.forget != "" && f.urls+f.learned != "":
-		return usagef("--urls, --learned and --forget exclude each other")
+		return usagef("--urls, --learned and --forget cannot be used together")
 	}
 	if f.forget != "" {
 		return forget(ctx, *f.store, hostNamed(f.forget))
@@ -99,7 +102,7 @@ type status struct {
 
 	rows []session.EndRow
 	all  int64
-	at   time.Time // the present time by the clock of the store: that of the database server, if it is on one
+	at   time.Time // the present time by the clock of the store: the clock of the database server if the store is on a server
 }
 
 type hostStatus struct {
@@ -206,7 +209,7 @@ func statesNamed(list string) ([]session.NamedState, error) {
 	for name := range strings.SplitSeq(list, ",") {
 		i := slices.IndexFunc(session.States, func(s session.NamedState) bool { return s.Name == strings.TrimSpace(name) })
 		if i < 0 {
-			return nil, usagef("--urls %q: try pending, fetched, redirected, blocked, postponed, failed, given-up, outside or all", name)
+			return nil, usagef("--urls %q: must be pending, fetched, redirected, blocked, postponed, failed, given-up, outside or all", name)
 		}
 		states = append(states, session.States[i])
 	}
@@ -312,8 +315,8 @@ func writeLine(out io.Writer, v any) error {
 	return enc.Encode(v)
 }
 
-// printWorkers prints, as text, the workers that share a store. now is the time from which the ages
-// of their last messages are computed.
+// printWorkers prints, as text, the workers that share a store. The argument now is the time from
+// which the ages of their last messages are computed.
 func printWorkers(out io.Writer, list []session.WorkerStatus, now time.Time) error {
 	if len(list) == 0 {
 		return nil

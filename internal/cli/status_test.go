@@ -18,7 +18,8 @@ type serverStore struct {
 
 func (s serverStore) Now(context.Context) (time.Time, error) { return s.now, nil }
 
-// The age of a heartbeat is by the clock of the store's server, which wrote the heartbeat's time.
+// The age of a heartbeat is computed by the clock of the store's server, which wrote the
+// heartbeat's time.
 func TestStatusByTheServersClock(t *testing.T) {
 	s := serverStore{store.NewMemory(), time.Date(2020, 1, 2, 12, 0, 0, 0, time.UTC)}
 	workers := `{"one": {"started": "2020-01-02T11:00:00Z", "seen": "2020-01-02T11:59:00Z", "hosts": 3}}`

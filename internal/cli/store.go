@@ -43,7 +43,7 @@ moment. If copying is interrupted, no command accepts the incomplete copy; start
 skink store drop --yes removes a store for good. It does not remove a store that is in use,
 and it keeps other files in the folder of a store.
 
-Examples: list the stores in this folder; make a backup of a store
+These commands list the stores in the current folder, and make a backup of a store:
 
   skink store list
   skink store copy docs backup/docs`,
@@ -58,8 +58,8 @@ type storeFlags struct {
 
 func setupStore(flags *pflag.FlagSet) runFunc {
 	f := &storeFlags{format: "text"}
-	flags.Var(oneOf(&f.format, "text", "json"), "format", "format of the output of list and info; json is one object per store")
-	flags.BoolVar(&f.yes, "yes", false, "with drop: confirm that the store is to be removed")
+	flags.Var(oneOf(&f.format, "text", "json"), "format", "print the output of list and info in this format; json prints one object per store")
+	flags.BoolVar(&f.yes, "yes", false, "with skink store drop: confirm that you want to remove the store")
 	return f.run
 }
 
@@ -68,11 +68,11 @@ var storeVerbs = []string{"list", "info", "copy", "drop"}
 
 func (f *storeFlags) run(ctx context.Context, con Console, args []string) error {
 	if len(args) == 0 {
-		return usagef("the action is missing: try skink store list, info, copy or drop")
+		return usagef("the action is missing: use skink store list, info, copy or drop")
 	}
 	verb, args := args[0], args[1:]
 	if !slices.Contains(storeVerbs, verb) {
-		return usagef("unknown action %s: try skink store list, info, copy or drop", brief(verb))
+		return usagef("unknown action %s: must be list, info, copy or drop", brief(verb))
 	}
 	if f.yes && verb != "drop" {
 		return usagef("--yes works only with skink store drop: omit it")
@@ -102,8 +102,8 @@ func (f *storeFlags) run(ctx context.Context, con Console, args []string) error 
 // A storeInfo is the description of a store that skink store list and skink store info print.
 type storeInfo struct {
 	Store    string           `json:"store"`
-	Kind     string           `json:"kind"`            // folder or server
-	Bytes    int64            `json:"bytes"`           // 0: unknown
+	Kind     string           `json:"kind"`            // kind of the store: "folder" or "server"
+	Bytes    int64            `json:"bytes"`           // size of the store in bytes; 0: unknown
 	Free     int64            `json:"free_bytes"`      // bytes that are free on the disk of a folder; 0: unknown
 	Error    string           `json:"error,omitempty"` // why the store cannot be read; if set, the fields below are empty
 	Seeds    string           `json:"seeds,omitempty"`
@@ -185,7 +185,7 @@ func (f *storeFlags) list(ctx context.Context, con Console, where string) error 
 	return w.Flush()
 }
 
-// line returns the store as columns of text. err is the error of reading it.
+// line returns the store as columns of text. The argument err is the error of reading it.
 func (in storeInfo) line(err error) string {
 	columns := []string{harmless.Line(in.Store), sizeText(in.Bytes), report.Counted(in.Pages, "page"), report.Grouped(in.URLs["pending"]) + " pending", harmless.Line(in.Seeds)}
 	if err != nil {
@@ -283,7 +283,7 @@ func settingsLine(set *store.Settings) string {
 		set.Similarity, set.Scheme, set.Shingle, set.Unit, set.Form, set.MinWords, &links, &documents, session.OnDuplicate(set.SkipTexts), markdown)
 }
 
-// sizeText returns a number of bytes for people, or "unknown size" for 0.
+// sizeText returns a number of bytes in a readable form, or "unknown size" for 0.
 func sizeText(bytes int64) string {
 	if bytes == 0 {
 		return "unknown size"

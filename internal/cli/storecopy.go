@@ -82,7 +82,7 @@ func makeCopy(ctx context.Context, name string) (n newCopy, err error) {
 		return newCopy{s, name, func() error { return nil }, remove}, nil
 	}
 	half := filepath.Clean(name) + ".copying"
-	if badger.IsStore(half) { // left by a copy that was killed
+	if badger.IsStore(half) { // this folder was left by a copy that was killed
 		if _, err := badger.Remove(half); err != nil {
 			return n, dropError(half, err)
 		}

@@ -37,7 +37,7 @@ in the direction with the greater share; containment-lesser takes the smaller sh
 measures super and mega are the shares of equal super-shingles and mega-shingles. Instead,
 --curve prints how likely each scheme is to find two pages of a given resemblance.
 
-Example: print the curve of the bands for a similarity of 0.9
+This command prints the curves of all schemes, with the bands for a similarity of 0.9:
 
   skink tune --curve --similarity 0.9`,
 	setup: setupTune,
@@ -69,14 +69,14 @@ var (
 
 func setupTune(flags *pflag.FlagSet) func(context.Context, Console, []string) error {
 	f := &tuneFlags{flags: flags, similarity: dedup.DefaultSimilarity}
-	flags.StringArrayVar(&f.forms, "form", triedForms, "`FORM` try this form of the words (repeatable)")
-	flags.StringSliceVar(&f.units, "unit", []string{string(dedup.Words), string(dedup.Chars)}, "`word|char` try shingles of this unit (repeatable)")
-	flags.IntSliceVar(&f.shingles, "shingle", nil, "try shingles of these lengths (default: 1 to 12 words, 4 to 50 characters)")
-	flags.StringSliceVar(&f.measures, "measure", measureNames(), "`MEASURE` try this similarity measure (repeatable)")
-	flags.BoolVar(&f.all, "all", false, "print every combination with every threshold, not only the best")
-	flags.BoolVar(&f.json, "json", false, "print the result as JSON")
-	flags.BoolVar(&f.curve, "curve", false, "print how likely each scheme is to find a pair of a given resemblance")
-	flags.Var(similarity(&f.similarity), "similarity", "with --curve: show the bands of this similarity")
+	flags.StringArrayVar(&f.forms, "form", triedForms, "`FORM` try only this --form of skink crawl (repeatable)")
+	flags.StringSliceVar(&f.units, "unit", []string{string(dedup.Words), string(dedup.Chars)}, "`word|char` try only shingles of this unit (repeatable)")
+	flags.IntSliceVar(&f.shingles, "shingle", nil, "try only shingles of these lengths, separated by commas (default: 1 to 12 words, 4 to 50 characters)")
+	flags.StringSliceVar(&f.measures, "measure", measureNames(), "`MEASURE` try only this measure of similarity (repeatable)")
+	flags.BoolVar(&f.all, "all", false, "print all combinations with all thresholds, not only the best combinations")
+	flags.BoolVar(&f.json, "json", false, "print the result as a JSON object")
+	flags.BoolVar(&f.curve, "curve", false, "instead of reading pairs, print how likely each --scheme is to find a pair of pages of a given resemblance")
+	flags.Var(similarity(&f.similarity), "similarity", "with --curve: print the curve of the bands that a crawl with this --similarity uses")
 	return f.run
 }
 
@@ -159,12 +159,12 @@ func (f *tuneFlags) check() error {
 	}
 	for _, u := range f.units {
 		if triedShingles[dedup.Unit(u)] == nil {
-			return usagef("--unit %q: try word, char", u)
+			return usagef("--unit %q: must be word or char", u)
 		}
 	}
 	for _, m := range f.measures {
 		if !slices.Contains(measureNames(), m) {
-			return usagef("--measure %q: try %s", m, strings.Join(measureNames(), ", "))
+			return usagef("--measure %q: must be one of %s", m, strings.Join(measureNames(), ", "))
 		}
 	}
 	if len(f.ways()) == 0 {

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -28,11 +27,11 @@ import (
 // A number is the value of a flag that accepts a number between least and most.
 type number[T int | int64 | float64 | time.Duration] struct {
 	to          *T
-	kind        string // name of the type, which help uses
+	kind        string // name of the type in help texts
 	parse       func(string) (T, error)
 	format      func(T) string
 	meant       func(string) string // returns a valid spelling of a text that parse refuses, such as "2h" for "2hours", or ""
-	wants       string              // value that the error suggests if meant returns ""
+	wants       string              // values that the error names if meant returns ""
 	least, most T
 	outside     func(T) string // returns the error message for a number below least or above most
 }
@@ -44,7 +43,10 @@ func (n *number[T]) Set(text string) error {
 	v, err := n.parse(text)
 	switch {
 	case err != nil:
-		return errors.New("try " + cmp.Or(n.meant(unspaced(text)), n.wants))
+		if meant := n.meant(unspaced(text)); meant != "" {
+			return errors.New("did you mean " + meant + "?")
+		}
+		return errors.New("must be " + n.wants)
 	case !(n.least <= v && v <= n.most): // written so that it is also true for NaN
 		return errors.New(n.outside(v))
 	}
@@ -52,29 +54,29 @@ func (n *number[T]) Set(text string) error {
 	return nil
 }
 
-// whole returns the value of a flag that accepts an integer of at least least. The error for a
-// smaller one tells the user to try the text in try.
-func whole[T int | int64](to *T, least T, try string) *number[T] {
-	return &number[T]{to, "int", parseWhole[T], func(n T) string { return fmt.Sprint(n) }, meantWhole, "a whole number", least, math.MaxInt, trying[T](try)}
+// whole returns the value of a flag that accepts an integer not less than least. The error for a
+// smaller one says that the value must be the text in wants.
+func whole[T int | int64](to *T, least T, wants string) *number[T] {
+	return &number[T]{to, "int", parseWhole[T], func(n T) string { return fmt.Sprint(n) }, meantWhole, "a whole number", least, math.MaxInt, wanting[T](wants)}
 }
 
-// lasting returns the value of a flag that accepts a duration of at least least. The error for a
-// shorter one tells the user to try the text in try.
-func lasting(to *time.Duration, least time.Duration, try string) *number[time.Duration] {
-	return &number[time.Duration]{to, "duration", time.ParseDuration, time.Duration.String, meantDuration, "a duration, such as 500ms or 2s", least, math.MaxInt64, trying[time.Duration](try)}
+// lasting returns the value of a flag that accepts a duration not less than least. The error for a
+// shorter one says that the value must be the text in wants.
+func lasting(to *time.Duration, least time.Duration, wants string) *number[time.Duration] {
+	return &number[time.Duration]{to, "duration", time.ParseDuration, time.Duration.String, meantDuration, "a duration, such as 500ms or 2s", least, math.MaxInt64, wanting[time.Duration](wants)}
 }
 
 // size returns the value of a flag that accepts a number of bytes, such as 500, 64KB, 10MB or 1GB,
-// of at least least. 1KB is 1024 bytes. The error for a smaller number tells the user to try the
-// text in try.
-func size(to *int64, least int64, try string) *number[int64] {
-	return &number[int64]{to, "size", parseSize, report.Size, meantSize, trySize, least, math.MaxInt64, trying[int64](try)}
+// which must not be less than least. One KB is 1024 bytes. The error for a smaller number says that
+// the value must be the text in wants.
+func size(to *int64, least int64, wants string) *number[int64] {
+	return &number[int64]{to, "size", parseSize, report.Size, meantSize, wantSize, least, math.MaxInt64, wanting[int64](wants)}
 }
 
-const trySize = "a size, such as 500KB or 10MB"
+const wantSize = "a size, such as 500KB or 10MB"
 
-// ratio returns the value of a flag that accepts a number from least to 1. outside returns the
-// error message for other numbers.
+// ratio returns the value of a flag that accepts a number from least to 1. The function outside
+// returns the error message for other numbers.
 func ratio(to *float64, least float64, outside func(float64) string) *number[float64] {
 	format := func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 	parse := func(text string) (float64, error) { return strconv.ParseFloat(text, 64) }
@@ -94,7 +96,7 @@ func similarity(to *float64) *number[float64] {
 	})
 }
 
-func trying[T any](text string) func(T) string { return func(T) string { return "try " + text } }
+func wanting[T any](text string) func(T) string { return func(T) string { return "must be " + text } }
 
 func parseWhole[T int | int64](text string) (T, error) {
 	n, err := strconv.ParseInt(text, 0, 64)
@@ -190,7 +192,7 @@ func meantDuration(value string) string {
 	return ""
 }
 
-// A choice is the value of a flag that accepts one of the words in of.
+// A choice is the value of a flag that accepts one of several words.
 type choice[T ~string] struct {
 	to *T
 	of []T
@@ -215,7 +217,7 @@ func (c *choice[T]) Set(text string) error {
 	}
 	words := c.words()
 	last := len(words) - 1
-	return errors.New(didYouMean(text, words, "", "try "+strings.Join(words[:last], ", ")+" or "+words[last]))
+	return errors.New(didYouMean(text, words, "", "must be "+strings.Join(words[:last], ", ")+" or "+words[last]))
 }
 
 // An onOff is the value of a flag that is on or off.
@@ -232,7 +234,7 @@ func (o *onOff) Type() string { return "on|off" }
 
 func (o *onOff) Set(text string) error {
 	if text != "on" && text != "off" {
-		return errors.New("give on or off")
+		return errors.New("must be on or off")
 	}
 	*o = text == "on"
 	return nil
@@ -281,7 +283,7 @@ func (p *privateHosts) Set(text string) error {
 	} else if addr, err := netip.ParseAddr(text); err == nil {
 		p.nets = append(p.nets, netip.PrefixFrom(addr, addr.BitLen()))
 	} else if text == "" || strings.ContainsAny(text, "/ ") {
-		return errors.New("try a host, such as intranet.example or localhost:8080, or a CIDR, such as 10.0.0.0/8")
+		return errors.New("must be a host, such as intranet.example or localhost:8080, or a CIDR range, such as 10.0.0.0/8")
 	} else {
 		p.hosts = append(p.hosts, text)
 	}
@@ -290,7 +292,7 @@ func (p *privateHosts) Set(text string) error {
 
 func addPrivateFlag(flags *pflag.FlagSet) *privateHosts {
 	p := &privateHosts{}
-	flags.Var(p, "allow-private", "`HOST` allow connections to this private host or CIDR range (repeatable)")
+	flags.Var(p, "allow-private", "`HOST` allow connections to this private host or address range, such as localhost or 10.0.0.0/8 (repeatable)")
 	return p
 }
 
@@ -299,8 +301,8 @@ func (p *privateHosts) allow(o *crawler.Options) {
 	o.AllowHosts, o.AllowNets = append(o.AllowHosts, p.hosts...), append(o.AllowNets, p.nets...)
 }
 
-// An address is the value of a flag that accepts an address to listen at. given is what the user
-// typed, and full is HOST:PORT. A port alone means that port on the loopback interface.
+// An address is the value of a flag that accepts an address to listen at. The field given has the
+// text that the user typed, and full has the form HOST:PORT.
 type address struct{ given, full string }
 
 func (a *address) String() string { return a.given }
@@ -308,7 +310,7 @@ func (a *address) Type() string   { return "string" }
 
 func (a *address) Set(text string) (err error) {
 	if a.full, err = loopback.Address(text); err != nil {
-		return fmt.Errorf("%w: try a port, such as 8466, or an address with one", err)
+		return fmt.Errorf("%w: use a port, such as 8466, or an address with a port", err)
 	}
 	a.given = text
 	return nil

@@ -17,7 +17,7 @@ func TestMeant(t *testing.T) {
 		{"float64", "high", ""},
 		{"duration", "5", "5s"},
 		{"duration", "0.5", "0.5s"},
-		{"duration", "2 s", "2s"}, // the space is what was wrong
+		{"duration", "2 s", "2s"}, // the value has a space
 		{"duration", "3 days", "72h"},
 		{"duration", "1w", "168h"},
 		{"duration", "10min", "10m"},

@@ -25,7 +25,7 @@ var versionCommand = command{
 Prints the version, the revision of the source, and the Go version and platform of the
 build.
 
-Example: print the version for a bug report
+This command prints the version for a bug report:
 
   skink version`,
 	setup: func(*pflag.FlagSet) func(context.Context, Console, []string) error {

@@ -34,7 +34,7 @@ store. skink crawl --view shows its own crawl, and can pause and stop it.
 By default, only this machine can open the view. If --listen names another address, other
 machines can open it, too; they need the printed address, which contains a secret token.
 
-Example: choose the store and the port
+This command shows the store docs at port 8466:
 
   skink view --store docs --listen 8466`,
 	setup: setupView,
@@ -49,7 +49,7 @@ type viewFlags struct {
 func setupView(flags *pflag.FlagSet) func(context.Context, Console, []string) error {
 	f := &viewFlags{store: addStoreFlag(flags)}
 	f.listen = address{viewAddress, viewAddress}
-	flags.Var(&f.listen, "listen", "`ADDR` listen on this address; a port alone means 127.0.0.1")
+	flags.Var(&f.listen, "listen", "`ADDR` listen on this address; a port without a host means 127.0.0.1")
 	return f.run
 }
 
@@ -83,8 +83,8 @@ func (f *viewFlags) run(ctx context.Context, con Console, args []string) error {
 	return server.Close()
 }
 
-// viewOf returns the options for showing a store in a browser at address. rule is the rule by which
-// the store's pages were judged. The caller must still set the store.
+// viewOf returns the options for showing a store in a browser at address. The argument rule is the
+// rule by which the store's pages were judged. The caller must still set the store.
 func viewOf(address string, rule dedup.Rule) view.Options {
 	return view.Options{Rule: rule, Address: address, Alike: alikeBy(rule), Nearly: nearlyUpTo(rule), Marked: inArchive}
 }

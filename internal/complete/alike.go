@@ -63,7 +63,7 @@ type Alike struct {
 
 // A likeText is a text with the pages that have it.
 type likeText struct {
-	id    dedup.Hash // id of the first page by rank that has the text
+	id    dedup.Hash // id of the first page, in order of precedence, that has the text
 	url   string     // URL of the page with this id
 	pages int        // number of pages that have the text, at least 1
 }
@@ -180,11 +180,11 @@ type LikeMember struct {
 	Resemblance float64 // exact resemblance to the leader, 0 to 1
 }
 
-// Below groups the pages that are leaders at the given similarity by how much they resemble each
+// Below groups the pages that are leaders at the given similarity by their resemblance to each
 // other. A group is a cluster at the lowest similarity that splits into several clusters at the
 // given one. The largest group comes first. In each group, the member with the highest resemblance
-// to the leader comes first. If several pages have the same text, Below returns only the first of
-// them by rank. A page that resembles no other leader is in no group.
+// to the leader comes first. If several pages have the same text, Below returns only the one that
+// comes first in order of precedence. A page that resembles no other leader is in no group.
 func (a *Alike) Below(similarity float64) (groups []LikeGroup) {
 	at, places := a.taken.At(similarity), a.taken.At(a.Least())
 	for leader, led := range ledBy(places) {

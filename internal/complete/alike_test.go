@@ -74,7 +74,7 @@ func TestAlikeIsAJudgement(t *testing.T) {
 	}
 }
 
-// everyPair returns the clusters that result if each of the texts is compared with each other.
+// everyPair returns the clusters that result if each text is compared with every other text.
 func everyPair(t *rapid.T, rule dedup.Rule, pages []page, a *Alike, similarities []float64) *dedup.Taken {
 	texts, sets := make([]string, len(a.texts)), make([]dedup.Set, len(a.texts))
 	for i, like := range a.texts {

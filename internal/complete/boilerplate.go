@@ -110,8 +110,8 @@ func (w *Whole) learnHost(ctx context.Context, host string, pages []*ranked) (*b
 	return b, w.showTop(ctx, b, pages)
 }
 
-// mostHeld is how many block hashes learnHost keeps in memory. A hash has 8 bytes, so the limit is
-// 16 MiB.
+// mostHeld is the number of block hashes that learnHost keeps in memory. A hash has 8 bytes, so the
+// limit is 16 MiB.
 const mostHeld = 2 << 20
 
 // blocksOf returns the blocks of a page as a map from their hashes to their texts.
@@ -276,10 +276,10 @@ func (w *Whole) LeftOut() []LeftOut {
 }
 
 // Own returns a page's text without the leading and trailing blocks that recur on many pages of a
-// host. It also returns how many blocks and words it left out. A recurring block in the middle of a
-// page stays. It may be a common heading ("Parameters") of the text that follows, and a gap there
-// would do more harm than a superfluous line. A page that has too little text of its own to be
-// compared keeps all of its text, as in the comparison.
+// host. It also returns the number of blocks and words that it left out. A recurring block in the
+// middle of a page stays. It may be a common heading ("Parameters") of the text that follows, and a
+// gap there would do more harm than a superfluous line. A page that has too little text of its own
+// to be compared keeps all of its text, as in the comparison.
 func (w *Whole) Own(page *store.Content) (text string, blocks, words int) {
 	if len(w.repeated) == 0 || page.Text == "" {
 		return page.Text, 0, 0

@@ -12,7 +12,8 @@ import (
 )
 
 // ledBy returns, for each text, the texts in its cluster if it is a leader: first the leader, then
-// the others by falling resemblance, ties by rank. The list of any other text is empty.
+// the others by falling resemblance. Texts with the same resemblance are in order of precedence.
+// The list of any other text is empty.
 func ledBy(places []dedup.Place) [][]int {
 	led := make([][]int, len(places))
 	for i, p := range places { // a leader comes before the members of its cluster
@@ -26,8 +27,8 @@ func ledBy(places []dedup.Place) [][]int {
 	return led
 }
 
-// members returns how many pages a cluster has besides its leading page. text is the text of the
-// leader; for any other text the result is 0 or less.
+// members returns the number of pages in a cluster, not counting its leading page. The argument
+// text is the index of the leader's text; for any other text the result is 0 or less.
 func (w *Whole) members(text int) (n int) {
 	for _, t := range w.led[text] {
 		n += len(w.texts[t].pages)
@@ -35,8 +36,8 @@ func (w *Whole) members(text int) (n int) {
 	return n - 1
 }
 
-// leaders returns the texts that lead a cluster of at least two pages, the largest cluster first,
-// ties by rank.
+// leaders returns the texts that lead a cluster of at least two pages, the largest cluster first.
+// Clusters of the same size are in the order of precedence of their leaders.
 func (w *Whole) leaders() (texts []int) {
 	for i := range w.led {
 		if w.members(i) > 0 {
@@ -60,8 +61,8 @@ func (w *Whole) followers(text int) iter.Seq[*ranked] {
 	}
 }
 
-// Clusters yields the clusters with at least two pages, largest cluster first, ties by the rank of
-// the leader.
+// Clusters yields the clusters with at least two pages, the largest cluster first. Clusters of the
+// same size are in the order of precedence of their leaders.
 func (w *Whole) Clusters(ctx context.Context) iter.Seq2[store.Cluster, error] {
 	return func(yield func(store.Cluster, error) bool) {
 		for _, i := range w.leaders() {
@@ -77,8 +78,9 @@ func (w *Whole) Clusters(ctx context.Context) iter.Seq2[store.Cluster, error] {
 }
 
 // Members yields the members of several clusters, given by their leaders. It goes through the
-// leaders in order. For each it yields the other pages of its cluster, highest resemblance to the
-// leader first, ties by rank. It reads many pages of the store at once, because that is faster.
+// leaders in order. For each it yields the other pages of its cluster, the one with the highest
+// resemblance to the leader first. Pages with the same resemblance are in order of precedence. It
+// reads many pages of the store at once, because that is faster.
 func (w *Whole) Members(ctx context.Context, leaders []dedup.Hash) iter.Seq2[*store.Record, error] {
 	return func(yield func(*store.Record, error) bool) {
 		ids := make([]dedup.Hash, 0, pagesAtOnce)
@@ -94,7 +96,7 @@ func (w *Whole) Members(ctx context.Context, leaders []dedup.Hash) iter.Seq2[*st
 	}
 }
 
-// pagesAtOnce is how many pages one call to the store reads.
+// pagesAtOnce is the number of pages that one call of the store reads.
 const pagesAtOnce = 256
 
 // ledByThese goes through the leaders in order, and yields the other pages of each leader's
@@ -136,8 +138,8 @@ func (w *Whole) yieldRecords(ctx context.Context, ids []dedup.Hash, yield func(*
 	return true
 }
 
-// ledFrom returns the index in w.texts of a leading page's text. leads is false if the page leads
-// no other page.
+// ledFrom returns the index in w.texts of a leading page's text. The result leads is false if the
+// page leads no other page.
 func (w *Whole) ledFrom(leader dedup.Hash) (text int, leads bool) {
 	i, known := w.of[leader]
 	text = int(i)

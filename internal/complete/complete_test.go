@@ -17,7 +17,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	flag.Set("rapid.checks", "40") // before the flags of the command line, which may override it
+	flag.Set("rapid.checks", "40") // set before the flags of the command line are parsed, which may override it
 	goleak.VerifyTestMain(m)
 }
 
@@ -71,7 +71,7 @@ func defaultRule(t testing.TB) dedup.Rule {
 // A page holds the properties of a stored page that matter to these tests.
 type page struct {
 	url, title, text string
-	canonical        string // URL
+	canonical        string // canonical URL that the page names
 	noindex          bool
 	verdict          dedup.VerdictKind // verdict of the crawl
 	noText           bool              // the text was not stored

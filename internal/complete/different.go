@@ -50,8 +50,8 @@ type titled struct {
 	title dedup.Hash
 }
 
-// different returns, for each host, the pages whose blocks are counted, by rank. One page
-// represents all its copies, see the essay above.
+// different returns, for each host, the pages whose blocks are counted, in order of precedence. One
+// page represents all its copies, see the essay above.
 func (w *Whole) different(ctx context.Context) (map[string][]*ranked, error) {
 	telling := w.tellingTitles()
 	vocabulary := lru.New[dedup.Hash](cacheBytes/8, func(s dedup.Set) int { return 8 * len(s) })
@@ -74,8 +74,8 @@ func (w *Whole) different(ctx context.Context) (map[string][]*ranked, error) {
 	return pages, nil
 }
 
-// kinds yields the pages by rank, each with its kind. If pages of one host have the same text,
-// kinds yields only the first of them.
+// kinds yields the pages in order of precedence, each with its kind. If pages of one host have the
+// same text, kinds yields only the first of them.
 func (w *Whole) kinds() iter.Seq2[kind, *ranked] {
 	return func(yield func(kind, *ranked) bool) {
 		for i := range w.texts {

@@ -15,7 +15,7 @@ import (
 	"skink/store"
 )
 
-// A watched is a store that counts how many texts are read from it.
+// A watched is a store that counts the texts that are read from it.
 type watched struct {
 	*store.Memory
 	texts   int
@@ -65,7 +65,7 @@ func (w *watched) Kept(ctx context.Context, name string) ([]byte, error) {
 	return w.Memory.Kept(ctx, name)
 }
 
-// read returns how many texts fn reads.
+// read returns the number of texts that fn reads.
 func (w *watched) read(fn func()) int {
 	before := w.texts
 	fn()

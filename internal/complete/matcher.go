@@ -65,8 +65,8 @@ func (c *matcher) count(skip []bool) *dedup.Occurrences {
 	return dedup.NewOccurrences(words)
 }
 
-// post makes the join of all texts that are long enough to compare. order holds the frequencies of
-// their shingles.
+// post makes the join of all texts that are long enough to compare. The argument order holds the
+// frequencies of their shingles.
 func (c *matcher) post(ctx context.Context, order *dedup.Occurrences, least float64) error {
 	c.join = dedup.NewJoin(least, len(c.w.texts), order)
 	return c.long(ctx, c.join.Add)
@@ -80,8 +80,8 @@ func (c *matcher) long(ctx context.Context, take func(int, dedup.Set)) error {
 }
 
 // take calls yield with the index and the shingles of each text for which done is false, and then
-// sets done to true for all texts. partOf chooses between the shingles of the whole and of the
-// shortened text. Texts whose shingles are in memory come first, in no particular order.
+// sets done to true for all texts. The function partOf chooses between the shingles of the whole
+// and of the shortened text. Texts whose shingles are in memory come first, in no particular order.
 func (c *matcher) take(ctx context.Context, done []bool, partOf func(*text) part, yield func(int, dedup.Set)) error {
 	for i := range c.w.texts {
 		if done[i] {
@@ -159,8 +159,8 @@ func (c *matcher) isMixed(a, b int) bool {
 }
 
 // resembles returns the exact resemblance of the texts a and b without the blocks that hosts
-// repeat. If only one of them can be shortened, it compares the whole texts, see boilerplate.go. ok
-// is false if the resemblance is less than t.
+// repeat. If only one of them can be shortened, it compares the whole texts, see boilerplate.go.
+// The result ok is false if the resemblance is less than t.
 func (c *matcher) resembles(ctx context.Context, a, b int, t float64) (resemblance float64, ok bool, err error) {
 	c.w.compared++
 	left := !c.isMixed(a, b)
@@ -176,8 +176,8 @@ func (c *matcher) resembles(ctx context.Context, a, b int, t float64) (resemblan
 	return resemblance, ok, nil
 }
 
-// loses reports whether a text has so many words which the text kept lacks that content would be
-// lost if only kept was in the result. It returns false if the rule does not ask for this check.
+// loses reports whether content of a text would be lost if only the text kept was in the result,
+// because kept lacks many of its words. It returns false if the rule does not ask for this check.
 func (c *matcher) loses(ctx context.Context, text, kept int) (bool, error) {
 	if c.w.rule.Contained == 0 {
 		return false, nil

@@ -10,7 +10,7 @@ type progress struct {
 
 const (
 	allSteps  = 7
-	tellEvery = 256 // parts of a step that are done between two reports
+	tellEvery = 256 // number of parts of a step that are done between two reports
 )
 
 // next begins the next step, which has n parts. The caller passes the number of parts that are done

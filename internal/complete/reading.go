@@ -75,8 +75,8 @@ func (w *Whole) readAll(ctx context.Context, done []bool, shingle func(canon *de
 }
 
 // passOver yields the texts for which done is false, in the order of the store, which is the
-// fastest way to read them. If a page changed its position in the store meanwhile, its text comes
-// at the end.
+// fastest way to read them. If a page changed its position in the store in the meantime, its text
+// comes at the end.
 func (w *Whole) passOver(ctx context.Context, done []bool, yield func(i int, text string) error) error {
 	for page, err := range w.Reader.Changes(ctx, "", store.WantText) {
 		if err == nil {

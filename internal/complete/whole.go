@@ -53,8 +53,8 @@ type Whole struct {
 	wholeText bool
 	sparing   bool                 // see Options.Sparing
 	state     string               // hash that identifies the input of the comparison, see kept.go
-	texts     []text               // the different texts, by rank
-	of        map[dedup.Hash]int32 // maps the id of a page to the index of its text in texts
+	texts     []text               // the different texts, in the order of precedence of their first pages
+	of        map[dedup.Hash]int32 // maps the id of a page to the index in texts of the page's text
 	hosts     []*boilerplate       // the blocks that each host repeats, sorted by host name
 	repeated  map[uint64]bool      // hashes of the blocks that any host repeats
 	places    []dedup.Place        // the cluster of each text, parallel to texts
@@ -66,7 +66,7 @@ type Whole struct {
 // A text is a text together with the pages that have it. Two pages have the same text if their
 // words are the same.
 type text struct {
-	pages   []ranked // the pages that have the text, by rank
+	pages   []ranked // the pages that have the text, in order of precedence
 	short   bool     // the rule says that the text is too short to be compared
 	shorter bool     // the text is compared without the blocks that are repeated on many pages of a host
 	bare    bool     // the text has blocks that are repeated on many pages of a host, but is compared whole, because too few words would be left
@@ -76,7 +76,7 @@ type text struct {
 type Options struct {
 	Rule      dedup.Rule
 	WholeText bool // compare whole texts; otherwise blocks that a host repeats on many pages are ignored
-	Longest   bool // the longest text leads a cluster, ties by the order in which pages were stored; otherwise package precedence decides
+	Longest   bool // the longest text leads a cluster, and of several longest ones the page that was stored first; otherwise package precedence decides
 
 	// Keep enables the cache: a cached result is used, and a new one is cached beside the store.
 	Keep bool
@@ -172,8 +172,8 @@ func (w *Whole) find(ctx context.Context, similarities []float64) (*dedup.Taken,
 	return w.cluster(ctx, c, similarities)
 }
 
-// readWhole reads the records of a store and returns the texts of its pages, sorted by rank,
-// without comparing them.
+// readWhole reads the records of a store and returns the texts of its pages, in order of
+// precedence, without comparing them.
 func readWhole(ctx context.Context, s store.Reader, opt Options) (*Whole, error) {
 	w := &Whole{Reader: s, rule: opt.Rule, by: ranking{opt.Longest}, wholeText: opt.WholeText, sparing: opt.Sparing, of: map[dedup.Hash]int32{}}
 	w.progress.tell = opt.Progress

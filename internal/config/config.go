@@ -272,7 +272,7 @@ func (p *parser) flag(path []string, value any) (Flag, error) {
 	for _, v := range values {
 		text, ok := scalar(v)
 		if !ok {
-			return f, p.errorf(path, "%s: try a string, a number, a Boolean, or an array of them", f.Name)
+			return f, p.errorf(path, "%s: must be a string, a number, a Boolean, or an array of these", f.Name)
 		}
 		filled, err := p.fill(path, text)
 		if err != nil {

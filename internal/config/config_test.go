@@ -116,7 +116,7 @@ proxy = "direct"
 		t.Errorf("settings: %s", printed)
 	}
 
-	// A copy elsewhere names the same files.
+	// A copy in another folder must name the same files.
 	elsewhere := filepath.Join(t.TempDir(), "skink.toml")
 	for range 2 {
 		if f, err = Parse(elsewhere, f.Copy(), options()); err != nil {
@@ -161,8 +161,8 @@ func TestErrors(t *testing.T) {
 		{"delay = \"1s\"\ndelya = \"1s\"", `:2: unknown key "delya": try delay`},
 		{"delay = 1s", ":1: "},
 		{"delay = \"1s\"\ndelay = \"2s\"", ":2: "},
-		{"\nexclude = { a = 1 }", ":2: exclude: try a string"},
-		{"delay = 2020-01-01", ":1: delay: try a string"},
+		{"\nexclude = { a = 1 }", ":2: exclude: must be a string"},
+		{"delay = 2020-01-01", ":1: delay: must be a string"},
 		{"delay = \"${NO}\"", ":1: the environment variable NO is not set"},
 		{"delay = \"${A-B}\"", ":1: this is not the name of a variable"},
 		{"delay = \"${A\"", ":1: missing } after ${"},
@@ -176,17 +176,17 @@ func TestErrors(t *testing.T) {
 		{"[host.a]\ndelay = \"${TOKEN}\"", ":2: delay: the value of the variable is not valid"},
 		{"[host.a]\ndelay = [\"1s\"]", ":2: delay: takes one value, not an array"},
 		{"[host.a]\nheaders = 1", ":2: headers: try {"},
-		{"[host.a.headers]\nA = 1", ":2: A: try a string"},
+		{"[host.a.headers]\nA = 1", ":2: A: must be a string"},
 		{"[host.a.headers]\nA = \"b\\nc\"", `:2: header "A": its name or value`},
 		{"[host.a.headers]\nhost = \"b\"", ":2: header Host: the crawler sets it"},
 		{"[host.a.headers]\nuser-agent = \"b\"", ":2: header User-Agent: use the key user-agent instead"},
 		{"[host.a]\nuser = \"a\"", ":2: user needs password"},
 		{"[host.a]\npassword = \"a\"", ":2: password needs user"},
 		{"[host.a]\nuser = \"a:b\"\npassword = \"a\"", ":2: user: empty, or contains a colon"},
-		{"[host.a]\nsign = \"no\"", ":2: sign: try true or false"},
-		{"[host.a]\nproxy = \"127.0.0.1\"", ":2: proxy: try a URL"},
+		{"[host.a]\nsign = \"no\"", ":2: sign: must be true or false"},
+		{"[host.a]\nproxy = \"127.0.0.1\"", ":2: proxy: must be a URL"},
 		{"[host.a]\nproxy = []", ":2: proxy: the list is empty"},
-		{"[host.a]\nproxy = [\"direct\", \"direct\"]", ":2: proxy: try a URL"},
+		{"[host.a]\nproxy = [\"direct\", \"direct\"]", ":2: proxy: must be a URL"},
 		{"[host.a]\nlogin = 1", ":2: login: write a table"},
 		{"[host.a.login]\npage = \"/login\"", ":1: login: page must be the URL"},
 		{"[host.a.login]\npage = \"http://a/\"", ":1: login: the key fields is missing"},
@@ -201,7 +201,8 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// TestChecked checks hosts for a command that does not need them: no variable is read.
+// TestChecked checks the sections of hosts for a command that does not need them. No variable may
+// be read.
 func TestChecked(t *testing.T) {
 	opt := options()
 	opt.Host = nil
@@ -247,7 +248,8 @@ func TestCookies(t *testing.T) {
 	}
 }
 
-// FuzzParse looks for a panic, and for the value of a variable in an error or among what is printed.
+// FuzzParse checks that Parse never panics, and that the value of a variable is neither in an error
+// nor in the settings for printing.
 func FuzzParse(f *testing.F) {
 	f.Add("delay = \"1s\"\n[host.a]\nheaders = { a = \"${TOKEN}\" }")
 	f.Add("[host.a.login]\npage = \"${TOKEN}\"\nfields = { a = \"${TOKEN}\" }")

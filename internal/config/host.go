@@ -19,7 +19,7 @@ import (
 var (
 	flagKeys = []string{"delay", "per-host", "user-agent", "include", "exclude", "max-host-pages", "max-host-bytes", "render"}
 	hostKeys = append([]string{"headers", "cookies", "user", "password", "login", "logout", "proxy", "sign"}, flagKeys...)
-	secrets  = []string{"headers", "user", "password"} // keys whose values are secrets
+	secrets  = []string{"headers", "user", "password"} // keys of the settings whose values are secrets
 )
 
 func (p *parser) hosts(path []string, value any) error {
@@ -123,7 +123,7 @@ func (p *parser) hostKey(h *access.Host, path []string, value any) (err error) {
 	case "logout", "sign":
 		on, ok := value.(bool)
 		if !ok {
-			return p.errorf(path, "%s: try true or false", key)
+			return p.errorf(path, "%s: must be true or false", key)
 		}
 		if key == "sign" {
 			h.Sign = &on
@@ -154,7 +154,7 @@ func (p *parser) hostKey(h *access.Host, path []string, value any) (err error) {
 func (p *parser) text(path []string, value any) (string, error) {
 	text, ok := value.(string)
 	if !ok {
-		return "", p.errorf(path, "%s: try a string", path[len(path)-1])
+		return "", p.errorf(path, "%s: must be a string", path[len(path)-1])
 	}
 	return p.fill(path, text)
 }

@@ -82,7 +82,7 @@ func filesIn(path string) (files []Archive, err error) {
 	defer f.Close()
 	start := make([]byte, len(ZIPMagic))
 	if _, err := io.ReadFull(f, start); err != nil || string(start) != ZIPMagic {
-		return []Archive{onDisk(path)}, nil // reading it will return the error
+		return []Archive{onDisk(path)}, nil // a later read of the file returns the error
 	}
 	packed, err := zip.OpenReader(path)
 	if err != nil {
@@ -194,8 +194,8 @@ func ReadArchive(ctx context.Context, r io.Reader, name string, opt crawler.Opti
 // startBytes is the number of bytes at the beginning of a file that are read to detect its format.
 const startBytes = 64 << 10
 
-// IsARC reports whether a file is an ARC file. start is the beginning of the file, compressed or
-// not.
+// IsARC reports whether a file is an ARC file. The argument start is the beginning of the file,
+// compressed or not.
 func IsARC(start []byte) bool { return warc.IsARC(unpackedStart(start[:min(len(start), startBytes)])) }
 
 // unpackedStart returns the decompressed beginning of a file.

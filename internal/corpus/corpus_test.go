@@ -110,7 +110,7 @@ func TestFolder(t *testing.T) {
 	if err != nil || !slices.Equal(got, want) {
 		t.Errorf("got  %q, %v\nwant %q", got, err, want)
 	}
-	if want := map[string]int{"css": 2, "svg": 1, "xpm": 1, "without ending": 1, "in": 1, "json": 1, "go": 1, "html": 1, "image/png": 1, "tar": 1}; !maps.Equal(passed, want) {
+	if want := map[string]int{"css": 2, "svg": 1, "xpm": 1, "without an ending": 1, "in": 1, "json": 1, "go": 1, "html": 1, "image/png": 1, "tar": 1}; !maps.Equal(passed, want) {
 		t.Errorf("passed over: %v, want %v", passed, want)
 	}
 
@@ -235,8 +235,8 @@ func TestFields(t *testing.T) {
 		{Fields{}, `{"text":3}`, `f.jsonl, line 1: "text" is a number instead of a string: bad`},
 		{Fields{}, `{"text":["a"],"content":"c"}`, `f.jsonl, line 1: "text" is an array instead of a string: bad`},
 		{Fields{}, `{"url":true,"text":"t"}`, `f.jsonl, line 1: "url" is a boolean instead of a string: bad`},
-		{Fields{}, `["a"]`, `f.jsonl, line 1: array instead of an object: try {"url","text"} or {"url","html"}: bad`},
-		{Fields{}, `null`, `f.jsonl, line 1: null instead of an object: try {"url","text"} or {"url","html"}: bad`},
+		{Fields{}, `["a"]`, `f.jsonl, line 1: array instead of an object: each line must be an object such as {"url","text"} or {"url","html"}: bad`},
+		{Fields{}, `null`, `f.jsonl, line 1: null instead of an object: each line must be an object such as {"url","text"} or {"url","html"}: bad`},
 		{Fields{Text: "abstract"}, `{"text":"t"}`, `f.jsonl, line 1: "abstract" is missing; the record has "text": bad`},
 		{Fields{ID: "doi"}, `{"z":1,"text":"t"}`, `f.jsonl, line 1: "doi" is missing; the record has "text", "z": bad`},
 		{Fields{}, `{"name":"skink"}`, `f.jsonl, line 1: no field that usually contains a text ("text", "content", "body", "raw_content", "document", "html" or "raw_html"); the record has "name": bad`},

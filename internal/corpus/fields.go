@@ -47,9 +47,9 @@ func (f *Fields) read(ask extract.Options, raw []byte) (Text, error) {
 	var kind *json.UnmarshalTypeError
 	switch {
 	case errors.As(err, &kind), err == nil && members == nil:
-		return Text{}, fmt.Errorf(`%s instead of an object: try {"url","text"} or {"url","html"}`, valueKind(raw))
+		return Text{}, fmt.Errorf(`%s instead of an object: each line must be an object such as {"url","text"} or {"url","html"}`, valueKind(raw))
 	case err != nil:
-		return Text{}, fmt.Errorf(`not JSON: %w: try one object per line, {"url","text"} or {"url","html"}`, err)
+		return Text{}, fmt.Errorf(`not JSON: %w: each line must be an object such as {"url","text"} or {"url","html"}`, err)
 	}
 	name, err := f.name(members)
 	if err != nil {

@@ -36,7 +36,7 @@ type formKind uint8
 const (
 	wholeFile formKind = iota
 	lines
-	sheet    // CSV or TSV, each row is a record
+	sheet    // CSV or TSV file in which each row is a record
 	elements // a JSON array, each element is a record
 	passedOver
 )
@@ -67,13 +67,13 @@ func (in *Inputs) formOf(name string, b *bufio.Reader, inside bool) (f form, hea
 	case !isText(kind):
 		return form{passedOver, endingOr(name, kind)}, nil, nil
 	case len(in.Include) == 0 && !forReaders(name, start):
-		return form{passedOver, endingOr(name, "without ending")}, nil, nil
+		return form{passedOver, endingOr(name, "without an ending")}, nil, nil
 	}
 	return form{wholeFile, kind}, head, nil
 }
 
-// manyInOne returns the form of a file that contains many texts as a table or a JSON array. ok is
-// false if the file contains one text.
+// manyInOne returns the form of a file that contains many texts as a table or a JSON array. The
+// result ok is false if the file contains one text.
 func manyInOne(name string, start []byte) (f form, ok bool) {
 	ext := strings.ToLower(filepath.Ext(name))
 	switch ext {

@@ -30,9 +30,9 @@ import (
 // Inputs are files and folders that the user named.
 type Inputs struct {
 	Paths []string  // "-" is standard input
-	Stdin io.Reader // is read for the path "-"
+	Stdin io.Reader // input for the path "-"
 
-	Include, Exclude []*regexp.Regexp // a path must match one of Include, if there are any, and none of Exclude
+	Include, Exclude []*regexp.Regexp // a path must match one of Include, if any, and none of Exclude
 	Fields           Fields           // selects the fields of JSON lines and tables
 	Documents        *document.Reader // reads PDF and other documents; if nil, documents are skipped
 	MaxRecord        int              // largest size of a record in bytes; 0 means [DefaultMaxRecord]
@@ -50,8 +50,8 @@ func (in *Inputs) Again() *Inputs {
 		Fields: in.Fields, Documents: in.Documents, MaxRecord: in.MaxRecord, Unreadable: func(error) {}}
 }
 
-// Read returns how many bytes of files were read so far, before decompression. A skipped file
-// counts as read.
+// Read returns the number of bytes of files that were read so far, before decompression. A skipped
+// file counts as read.
 func (in *Inputs) Read() int64 { return in.bytesRead.Load() }
 
 // Size returns the total size of the files in bytes, or -1 if one of them is not a regular file,
@@ -157,9 +157,9 @@ func (in *Inputs) chosen(path string) bool {
 	return (len(in.Include) == 0 || slices.ContainsFunc(in.Include, matches)) && !slices.ContainsFunc(in.Exclude, matches)
 }
 
-// walk calls found for root if root is a file, or for each file below root if it is a folder. path
-// is the absolute path with symbolic links resolved, so that a file that is reached in two ways is
-// recognised.
+// walk calls found for root if root is a file, or for each file below root if it is a folder. It
+// also passes the absolute path with symbolic links resolved, so that a file that is reached in two
+// ways is recognised.
 func walk(root string, found func(i input, path string) error, unreadable func(error), passed func(kind string)) error {
 	top := resolved(root)
 	return filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {

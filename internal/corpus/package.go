@@ -9,8 +9,9 @@ import (
 	"strings"
 )
 
-// readPackage yields the records of the archives in a WACZ package, which is a ZIP file. read is
-// false if the file is another kind of ZIP file. more is false if the caller wants no more records.
+// readPackage yields the records of the archives in a WACZ package, which is a ZIP file. The result
+// read is false if the file is another kind of ZIP file. The result more is false if the caller
+// wants no more records.
 func (in *Inputs) readPackage(i input, f io.Reader, b *Unpacker, yield func(*Record, error) bool, failed func(error) bool) (read, more bool) {
 	file, onDisk := f.(*os.File)
 	if !onDisk || b.Packed { // a ZIP file is read from its end, which needs an uncompressed file on disk

@@ -37,7 +37,7 @@ type Record struct {
 	fields   Fields     // selects the fields of a line or a row
 	bad      error      // the reason why the record cannot be read, or nil
 
-	documents *document.Reader // Inputs.Documents of the inputs
+	documents *document.Reader // the field Documents of the inputs
 }
 
 // A Text is the result of parsing a record with [Record.Text].
@@ -114,8 +114,8 @@ func (r *Record) Document() bool {
 	return r.documents.Reads(body, "")
 }
 
-// Text parses the record. ask controls how HTML is parsed. The error is a *[BadError], a
-// *[PassedError], or that of ctx.
+// Text parses the record. The argument ask controls how HTML is parsed. The error is a *[BadError],
+// a *[PassedError], or that of ctx.
 func (r *Record) Text(ctx context.Context, ask extract.Options) (Text, error) {
 	if r.bad != nil {
 		return Text{}, &BadError{r.Place(), r.bad}
@@ -159,8 +159,8 @@ func fileText(ctx context.Context, documents *document.Reader, ask extract.Optio
 	return Text{URL: name, Doc: doc, Type: document.Type(body)}, err
 }
 
-// textOf returns the text of a file that is not a document. kind is the media type, HTML or plain
-// text.
+// textOf returns the text of a file that is not a document. The argument kind is the media type,
+// HTML or plain text.
 func textOf(ask extract.Options, name string, body []byte, kind string) Text {
 	doc, err := ask.Parse(body, kind)
 	if err != nil { // the only possible error is that the file contains no text
@@ -299,7 +299,7 @@ func (in *Inputs) readWhole(i input, from io.Reader, kind string, yield func(*Re
 
 // ErrTooLong and ErrNoText are reasons why a record cannot be used.
 var (
-	ErrTooLong = errors.New("too long") // larger than MaxRecord
+	ErrTooLong = errors.New("too long") // the record is larger than MaxRecord
 	ErrNoText  = errors.New("no field that usually contains a text")
 )
 

@@ -14,9 +14,9 @@ import (
 
 // # Sheets and JSON arrays
 //
-// A row of CSV or TSV is read as a JSON line whose members are the columns. The first row has the names
-// of the columns. Tabs separate the cells of a file that ends in .tsv or .tab. In other files the
-// character that is most frequent in the first row does: a comma, a semicolon or a tab.
+// A row of CSV or TSV is read as a JSON line whose members are the columns. The first row has the
+// names of the columns. Tabs separate the cells of a file that ends in .tsv or .tab. In other
+// files, the separator is the comma, semicolon or tab, whichever is most frequent in the first row.
 //
 // An element of a JSON array is read as a JSON line, too. Files of either form may be larger than the
 // memory, so both are read record by record, and no record may be longer than Inputs.MaxRecord.
@@ -93,7 +93,7 @@ func (h *sheetHead) check(fields *Fields) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("no column is called %s: name the column with the text with --text-field; %s", either(fields.textNames()), strings.Replace(itHas(slices.Values(h.columns)), "the record", "the first row", 1))
+	return fmt.Errorf("there is no column %s: name the column of the texts with --text-field; %s", either(fields.textNames()), strings.Replace(itHas(slices.Values(h.columns)), "the record", "the first row", 1))
 }
 
 func either(names []string) string {

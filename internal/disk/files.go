@@ -19,8 +19,9 @@ var ErrFiles = errors.New("the limit of open files is too low")
 const spareFiles = 48
 
 // CheckFiles returns an error unless the process may open enough files for the store in dir and
-// extra other ones. limit is the process's limit of open files; 0: unknown. Badger keeps every
-// table open, and the index keeps every segment open. The names of these files end in one of exts.
+// extra other ones. The argument limit is the process's limit of open files, or 0 if it is unknown.
+// Badger keeps every table open, and the index keeps every segment open. The names of these files
+// end in one of exts.
 func CheckFiles(dir string, extra int, limit int64, exts ...string) error {
 	need := int64(spareFiles + extra)
 	entries, _ := os.ReadDir(dir) // if the folder cannot be read, opening the store returns the error

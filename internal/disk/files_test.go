@@ -25,7 +25,7 @@ func TestTooFewFiles(t *testing.T) {
 		{20, 16, "20, but 74 are needed"},
 		{57, 0, "57, but 58 are needed"},
 		{58, 0, ""},
-		{0, 0, ""}, // the limit is not known
+		{0, 0, ""}, // the limit on open files is not known
 		{1024, 5000, "ulimit -n 16384"},
 	} {
 		err := CheckFiles(dir, tt.extra, tt.limit, ".sst", ".seg")

@@ -4,7 +4,8 @@ package disk
 
 import "golang.org/x/sys/unix"
 
-// FileLimit returns how many files this process may have open at once; 0: the limit is not known.
+// FileLimit returns the number of files that this process may have open at once, or 0 if the limit
+// is not known.
 func FileLimit() int64 {
 	var limit unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil || limit.Cur > 1<<40 {

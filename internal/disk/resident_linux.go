@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Resident returns how many bytes of mapped files are in the memory of the process. The second
-// result is false if that is unknown.
+// Resident returns the number of bytes of mapped files that are in the memory of the process. The
+// second result is false if that is unknown.
 func Resident() (int64, bool) {
 	text, err := os.ReadFile("/proc/self/statm") // in pages: size, resident, resident of files, ...
 	if err != nil {

@@ -12,18 +12,18 @@ import (
 )
 
 const (
-	// defaultReserve is how many bytes a crawl leaves free on the disk. Badger maps its files into
-	// memory, and if there is no room for a new one, nothing more can be written to the open store.
-	// Between two checks of the disk, badger may write a few memtables. A compaction needs room for
-	// its result while its input still exists.
+	// defaultReserve is the number of bytes that a crawl leaves free on the disk. Badger maps its
+	// files into memory, and if there is no room for a new one, nothing more can be written to the
+	// open store. Between two checks of the disk, badger may write a few memtables. A compaction
+	// needs room for its result while its input still exists.
 	defaultReserve = 256 << 20
 	// reserveShare limits the default on small disks to a twentieth of their size.
 	reserveShare = 20
 	// LeastReserve is the smallest default, in bytes: writing two memtables and compacting their
 	// tables takes that much. With 16 MiB, a full disk was seen to kill the process.
 	LeastReserve = 64 << 20
-	// askInterval is how long a measurement of free space is used. In that time, a program that
-	// writes 500 MB/s uses a tenth of the reserve.
+	// askInterval is the time for which a measurement of free space is used. In that time, a
+	// program that writes 500 MB/s uses a tenth of the reserve.
 	askInterval = 50 * time.Millisecond
 )
 
@@ -31,8 +31,8 @@ const (
 type Space struct {
 	Dir     string
 	Reserve int64 // bytes to keep free; 0: 256 MiB, or 5 % of a small disk; negative: none
-	// Ask returns how many bytes of dir's file system this process may still use, and its size in
-	// bytes. nil: [Free] is used.
+	// Ask returns the number of bytes of dir's file system that this process may still use, and the
+	// size of the file system in bytes. If Ask is nil, [Free] is used.
 	Ask func(dir string) (free, total int64, err error)
 
 	mu    sync.Mutex // guards the fields below
@@ -62,7 +62,7 @@ func (s *Space) HasRoom(bytes int64) bool {
 	return err == nil && free-bytes >= s.kept(total)
 }
 
-// kept returns how many bytes to keep free on a file system of total bytes.
+// kept returns the number of bytes to keep free on a file system of total bytes.
 func (s *Space) kept(total int64) int64 {
 	if s.Reserve == 0 {
 		return min(defaultReserve, max(LeastReserve, total/reserveShare))
@@ -70,7 +70,8 @@ func (s *Space) kept(total int64) int64 {
 	return s.Reserve
 }
 
-// Left returns how many bytes of the file system this process may still use, and its size in bytes.
+// Left returns the number of bytes of the file system that this process may still use, and the size
+// of the file system in bytes.
 func (s *Space) Left() (free, total int64, err error) {
 	if s.Ask != nil {
 		return s.Ask(s.Dir)

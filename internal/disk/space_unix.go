@@ -4,8 +4,8 @@ package disk
 
 import "golang.org/x/sys/unix"
 
-// Free returns how many bytes of dir's file system this process may still use, and its size in
-// bytes.
+// Free returns the number of bytes of dir's file system that this process may still use, and the
+// size of the file system in bytes.
 func Free(dir string) (free, total int64, err error) {
 	var st unix.Statfs_t
 	if err := unix.Statfs(dir, &st); err != nil {

@@ -7,8 +7,8 @@ import (
 	"path/filepath"
 )
 
-// Use returns how many bytes the files in a folder and its subfolders occupy on disk. It leaves out
-// zeros at the end of a file, because a store reserves space there for later writes.
+// Use returns the number of bytes that the files in a folder and its subfolders occupy on disk. It
+// leaves out zeros at the end of a file, because a store reserves space there for later writes.
 func Use(dir string) (total int64) {
 	filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
 		if err == nil && d.Type().IsRegular() {
@@ -16,12 +16,12 @@ func Use(dir string) (total int64) {
 				total += used(path, info)
 			}
 		}
-		return nil // after an error, such as a file removed meanwhile, count nothing for it
+		return nil // after an error, such as a file removed in the meantime, count nothing for it
 	})
 	return total
 }
 
-// used returns how many bytes a file occupies on disk, without the zeros at its end.
+// used returns the number of bytes that a file occupies on disk, without the zeros at its end.
 func used(path string, info fs.FileInfo) int64 {
 	size := allocated(info)
 	f, err := os.Open(path)

@@ -4,6 +4,6 @@ package disk
 
 import "io/fs"
 
-// allocated returns the length of a file, because this system does not tell how much of the disk it
-// occupies.
+// allocated returns the length of a file, because this system does not report the space that a file
+// occupies on disk.
 func allocated(info fs.FileInfo) int64 { return info.Size() }

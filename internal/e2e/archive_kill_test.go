@@ -23,8 +23,8 @@ import (
 // must be at the position that the store names, and no other response in the archive may count as a
 // page.
 //
-// SKINK_LONG=short kills the crawl of a small generated site six times, SKINK_LONG=full that of a
-// larger one twenty times.
+// SKINK_LONG=short kills the crawl of a small generated site six times, and SKINK_LONG=full that of
+// a larger one twenty times.
 func TestKilledArchive(t *testing.T) {
 	kills, pages := 6, 1200
 	if long(t) == full {

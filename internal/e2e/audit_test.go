@@ -47,7 +47,7 @@ func TestAudit(t *testing.T) {
 			}
 		}
 	}
-	delete(got, "canonicals.self") // lists pages without a fault
+	delete(got, "canonicals.self") // this finding lists pages without a fault
 	var names []string
 	for name := range got {
 		names = append(names, name)
@@ -320,7 +320,7 @@ func recounted(t *testing.T, folder string, crawled []map[string]string) map[str
 	}
 	for target := range missing {
 		if !followed[target] {
-			delete(missing, target) // only nofollow links lead to it, so it was not requested
+			delete(missing, target) // only nofollow links lead to this URL, so it was not requested
 		}
 	}
 	return missing

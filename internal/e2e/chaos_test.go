@@ -112,7 +112,7 @@ func (b *breaking) change(random *rand.Rand, outage string) {
 		case 0:
 			b.words[n] = 0
 		case 1:
-			b.words[n] = b.words[random.IntN(chaosPages)] // becomes a copy of another page
+			b.words[n] = b.words[random.IntN(chaosPages)] // the page becomes a copy of another page
 		case 2:
 			if to := random.IntN(chaosPages); to != n && b.moved[to] < 0 {
 				b.words[n], b.moved[n] = 0, to

@@ -46,14 +46,14 @@ func TestComeBackCounts(t *testing.T) {
 		switch path := r.URL.Path; {
 		case path == "/robots.txt":
 			fmt.Fprint(w, "User-agent: *\nDisallow: /a/1\nAllow: /a/1$\n") // disallows /a/1 and the ten articles from /a/10 to /a/19, but allows /a/1 itself
-		case path == "/a/2": // never exists
+		case path == "/a/2": // this page never exists
 			http.NotFound(w, r)
 		case path == "/a/3" && round == 0, path == "/a/4" && round > 0: // /a/3 becomes a page, /a/4 stops being one
 			http.Redirect(w, r, "/a/5", http.StatusFound)
 		case path == "/a/6" && round > 0: // the text is unchanged, but must not be indexed
 			w.Header().Set("X-Robots-Tag", "noindex")
 			return false
-		case path == "/a/8" && round > 1: // disappears
+		case path == "/a/8" && round > 1: // this page disappears
 			http.NotFound(w, r)
 		default:
 			return false

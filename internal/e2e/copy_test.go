@@ -20,10 +20,11 @@ import (
 	"skink/store/postgres/postgrestest"
 )
 
-// TestCopy interrupts a crawl into a folder, and copies the store to a folder, to a server, and from the
-// server to another folder. It also backs up the folder with cp and the server with pg_dump, and restores
-// the backups. Every copy has the same pages, verdicts, report and queue as the first store. A crawl that
-// goes on in a copy asks for nothing again, and ends with what an undisturbed crawl finds.
+// TestCopy interrupts a crawl into a folder, and copies the store to a folder, to a server, and
+// from the server to another folder. It also backs up the folder with cp and the server with
+// pg_dump, and restores the backups. Every copy has the same pages, verdicts, report and queue as
+// the first store. A crawl that continues in a copy requests no URL again, and ends with the same
+// pages as an undisturbed crawl.
 func TestCopy(t *testing.T) {
 	t.Parallel()
 	r := refer(t, 8, 240)
@@ -70,8 +71,8 @@ func TestCopy(t *testing.T) {
 	}
 }
 
-// TestCopyOfRunningCrawl copies the store of a crawl that is running. The crawl ends as if nothing had
-// happened. A crawl that goes on in the copy ends with the same pages.
+// TestCopyOfRunningCrawl copies the store of a crawl that is running. The crawl ends as if nothing
+// had happened. A crawl that continues in the copy ends with the same pages.
 func TestCopyOfRunningCrawl(t *testing.T) {
 	t.Parallel()
 	r := refer(t, 4, 200)
@@ -110,18 +111,18 @@ func restored(t *testing.T, store string) string {
 	return other.URL("moved")
 }
 
-// contentsOf returns everything that commands print of a store, without its name.
+// contentsOf returns everything that commands print about a store, without its name.
 func contentsOf(t *testing.T, store string) string {
 	t.Helper()
 	var all strings.Builder
 	for _, args := range [][]string{{"export", "--include", "all"}, {"report"}, {"report", "--about", "audit"}, {"status"}, {"status", "--urls", "all"}} {
 		out, _ := run(t, append(args, "--store", store)...)
-		if slices.Contains(args, "all") && args[0] == "status" { // in no order
+		if slices.Contains(args, "all") && args[0] == "status" { // the output has no fixed order
 			lines := strings.Split(out, "\n")
 			slices.Sort(lines)
 			out = strings.Join(lines, "\n")
 		}
-		if slices.Contains(args, "audit") { // names the first pending URLs, in no order
+		if slices.Contains(args, "audit") { // the output names the first pending URLs, which have no fixed order
 			out = regexp.MustCompile(`(?m)^ +such as .*\n`).ReplaceAllString(out, "")
 		}
 		for _, name := range []string{store, strings.Replace(store, postgrestest.User+"@", "…@", 1)} {
@@ -148,7 +149,7 @@ func TestKilledCopy(t *testing.T) {
 			if err := cmd.Start(); err != nil {
 				t.Fatal(err)
 			}
-			if n > 0 { // the first is not killed
+			if n > 0 { // the first copy is not killed
 				time.Sleep(rand.N(took))
 				_ = cmd.Process.Kill()
 			}
@@ -180,7 +181,7 @@ func TestKilledCopy(t *testing.T) {
 	}
 }
 
-// exitOf runs a command in this process and returns its exit code and what it prints.
+// exitOf runs a command in this process and returns its exit code and its output.
 func exitOf(args ...string) (code int, text string) {
 	var out strings.Builder
 	code = cli.Run(context.Background(), args, cli.Console{In: strings.NewReader(""), Out: &out, Err: &out})
@@ -205,7 +206,8 @@ func wantRefused(t *testing.T, store string) {
 	}
 }
 
-// TestIncompleteCopy looks at what a killed copy leaves: a store with a value that says so.
+// TestIncompleteCopy checks the store that a killed copy leaves. It contains a value that marks the
+// store as an incomplete copy.
 func TestIncompleteCopy(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "copy")
@@ -220,7 +222,7 @@ func TestIncompleteCopy(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantRefused(t, dir)
-	for _, args := range [][]string{{"check", "--store", dir}, {"dedup", "--against", dir, "testdata/site"}} { // of folders only
+	for _, args := range [][]string{{"check", "--store", dir}, {"dedup", "--against", dir, "testdata/site"}} { // these commands accept only stores in folders
 		if code, text := exitOf(args...); code == 0 || !strings.Contains(text, "is an incomplete copy") {
 			t.Errorf("skink %s: exit code %d\n%s", strings.Join(args, " "), code, text)
 		}

@@ -9,11 +9,11 @@ import (
 	"testing"
 )
 
-// notDrawn lists the rooms (groups of folders) that the picture in docs/design.md omits.
+// notDrawn lists the groups of folders that the picture in docs/design.md omits.
 var notDrawn = map[string]bool{"helpers": true, "tests": true}
 
-// TestDesign compares docs/design.md with the import table. Each folder must be in one room. The
-// picture must have an arrow for each import between rooms, unless a longer path of arrows implies
+// TestDesign compares docs/design.md with the import table. Each folder must be in one group. The
+// picture must have an arrow for each import between groups, unless a longer path of arrows implies
 // it.
 func TestDesign(t *testing.T) {
 	t.Parallel()
@@ -21,7 +21,7 @@ func TestDesign(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, section, _ := strings.Cut(string(text), "\n## Rooms\n")
+	_, section, _ := strings.Cut(string(text), "\n## Groups of folders\n")
 	section, _, _ = strings.Cut(section, "\n## ")
 
 	roomOf := map[string]string{}
@@ -29,10 +29,10 @@ func TestDesign(t *testing.T) {
 		for _, folder := range regexp.MustCompile("`([^`]+)`").FindAllStringSubmatch(row[2], -1) {
 			name := strings.Replace(folder[1], "main.go", ".", 1)
 			if _, ok := table[name]; !ok {
-				t.Errorf("room %s has %s, which is not in the import table", row[1], folder[1])
+				t.Errorf("group %s has %s, which is not in the import table", row[1], folder[1])
 			}
 			if roomOf[name] != "" {
-				t.Errorf("%s is in the rooms %s and %s", folder[1], roomOf[name], row[1])
+				t.Errorf("%s is in the groups %s and %s", folder[1], roomOf[name], row[1])
 			}
 			roomOf[name] = row[1]
 		}
@@ -40,7 +40,7 @@ func TestDesign(t *testing.T) {
 	imports := map[string]map[string]bool{}
 	for folder, rule := range table {
 		if roomOf[folder] == "" {
-			t.Errorf("docs/design.md: %s is in no room", folder)
+			t.Errorf("docs/design.md: %s is in no group", folder)
 		}
 		for _, imported := range rule.ours {
 			from, to := roomOf[folder], roomOf[imported]
@@ -55,7 +55,7 @@ func TestDesign(t *testing.T) {
 	var want []string
 	for from, targets := range imports {
 		if reaches(imports, from, from, "") {
-			t.Errorf("room %s imports itself through other rooms", from)
+			t.Errorf("group %s imports itself through other groups", from)
 		}
 		for to := range targets {
 			if !reaches(imports, from, to, to) {

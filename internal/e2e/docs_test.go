@@ -175,8 +175,8 @@ func leavesLoopback(arg string) bool {
 		!strings.HasPrefix(arg, "s3://") // a bucket of the server that AWS_ENDPOINT_URL names
 }
 
-// A shownCommand is a command in a document: a line that begins with $. output is the output in the
-// document, "" if there is none.
+// A shownCommand is a command in a document: a line that begins with $. The field output is the
+// output in the document, or "" if there is none.
 type shownCommand struct{ line, output string }
 
 func commandsOf(t *testing.T, file string) (all []shownCommand) {

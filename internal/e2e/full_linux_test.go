@@ -102,8 +102,8 @@ func fillDuringCrawl(t *testing.T, skink, store, disk string, sites *sites, answ
 	return true
 }
 
-// startFiller keeps a disk full until stop is called, even if other programs free space. stop
-// removes the file that fills the disk.
+// startFiller keeps a disk full until stop is called, even if other programs free space. The
+// function stop removes the file that fills the disk.
 func startFiller(t *testing.T, disk string) (stop func()) {
 	name := filepath.Join(disk, "filler")
 	f, err := os.Create(name)

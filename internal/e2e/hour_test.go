@@ -64,7 +64,7 @@ func (s *hourSite) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // prose returns a text that differs for each number and version. An odd version shares most of its
-// text with the version before.
+// text with the previous version.
 func prose(n, version int) string {
 	rng := rand.New(rand.NewPCG(uint64(n), uint64(version/2)))
 	words := make([]string, 90)
@@ -77,7 +77,8 @@ func prose(n, version int) string {
 	return strings.Join(words, " ")
 }
 
-// become changes the answers of the site from now on. nil restores the normal site.
+// become changes the answers of the site from now on. If answer is nil, the site works normally
+// again.
 func (s *hourSite) become(answer func(http.ResponseWriter, *http.Request) bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -144,8 +145,9 @@ func newHourCrawl(t *testing.T, sites ...*hourSite) *hourCrawl {
 	return c
 }
 
-// round crawls, and then reads the feed of changes. said is the crawl's output on standard error.
-// changes describes the lines of the feed: the number of lines or the paths for each kind.
+// round crawls, and then reads the feed of changes. The result said is the crawl's output on
+// standard error. The result changes describes the lines of the feed: the number of lines or the
+// paths for each kind.
 func (c *hourCrawl) round(more ...string) (said, changes string) {
 	c.t.Helper()
 	args := append([]string{"crawl", "--store", c.dir + "/store", "--delay", "0"}, more...)
@@ -438,7 +440,7 @@ func TestBusyForAll(t *testing.T) {
 	site.become(busy)
 	said, changes := crawl.round()
 	host := strings.TrimPrefix(site.URL, "http://")
-	if changes != "" || site.asked > 7 || !strings.Contains(said, "suspended until the end of the run: "+host+": too busy to answer 6 times in a row (status 503)") {
+	if changes != "" || site.asked > 7 || !strings.Contains(said, "suspended until the end of the run: "+host+": the server was too busy to answer 6 requests in a row (status 503)") {
 		t.Errorf("the feed has %q, asked for %d pages\n%s", changes, site.asked, said)
 	}
 	site.become(nil)

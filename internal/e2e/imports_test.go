@@ -33,8 +33,8 @@ var table = map[string]struct {
 	"crawler/access":              {nil, nil},
 	"crawler/render":              {[]string{"internal/lock"}, nil},
 	"crawler/signature":           {nil, nil},
-	"crawler/hostile":             {nil, nil}, // only tests
-	"internal/e2e":                {nil, nil}, // only tests
+	"crawler/hostile":             {nil, nil}, // this package has only tests
+	"internal/e2e":                {nil, nil}, // this package has only tests
 	"crawler":                     {[]string{"frontier", "crawler/access", "crawler/signature", "crawler/robots", "crawler/wire", "crawler/render", "internal/lru", "crawler/folder", "internal/priority", "crawler/sitemap", "crawler/learn"}, []string{"github.com/gocolly/colly"}},
 	"extract/node":                {nil, nil},
 	"extract/markup":              {[]string{"extract/node"}, nil},
@@ -66,7 +66,7 @@ var table = map[string]struct {
 	"internal/precedence":         {[]string{"store"}, nil},
 	"internal/memory":             {nil, nil},
 	"internal/bucket":             {nil, []string{"github.com/minio/minio-go/v7"}},
-	"internal/bucket/buckettest":  {nil, nil}, // it starts servers for tests
+	"internal/bucket/buckettest":  {nil, nil}, // this package starts servers for tests
 	"internal/loopback":           {nil, nil},
 	"internal/table":              {nil, []string{"github.com/parquet-go/parquet-go"}},
 	"store/overlay":               {[]string{"dedup", "store"}, nil},
@@ -84,7 +84,7 @@ var table = map[string]struct {
 	"internal/tools/bruteforce":   {[]string{"dedup"}, nil},                       // a test tool that checks the output of skink
 	"internal/tools/labelpairs":   {[]string{"extract"}, nil},                     // a tool that makes labelled pairs for skink tune
 	"internal/tools/webgen":       {nil, nil},                                     // a test tool that serves a generated web with known properties
-	"internal/tools/websites":     {nil, nil},                                     // a test tool that serves generated sites, for testing what a crawl learns
+	"internal/tools/websites":     {nil, nil},                                     // a test tool that serves generated sites, for testing how a crawl learns
 	"internal/tools/graft":        {[]string{"extract", "dedup"}, nil},            // a test tool that measures how stable the main text is
 }
 

@@ -23,7 +23,7 @@ type index struct {
 }
 
 // indexes maps the servers of this process to their indexes.
-var indexes sync.Map // *server → *index
+var indexes sync.Map // maps a *server to its *index
 
 func serveIndex(s *server, credentials string) string {
 	x := &index{docs: map[string]map[string]any{}}

@@ -14,8 +14,8 @@ import (
 // TestKilledOpening kills short crawls at random moments. Each opens its store, judges a page or
 // two, and closes the store. No crawl may find the store damaged, and no page may be judged twice.
 //
-// SKINK_LONG=short kills 200 times, SKINK_LONG=full 1,000 times. SKINK_BIN names another program to
-// test.
+// SKINK_LONG=short kills 200 times, and SKINK_LONG=full 1,000 times. SKINK_BIN names another
+// program to test.
 func TestKilledOpening(t *testing.T) {
 	kills := 200
 	if long(t) == full {
@@ -39,7 +39,7 @@ func TestKilledOpening(t *testing.T) {
 			t.Fatal(err)
 		}
 		end := time.AfterFunc(time.Minute, func() { _ = cmd.Process.Kill() })
-		if whole > 0 && run%8 != 0 { // let every eighth run end normally
+		if whole > 0 && run%8 != 0 { // let one run in eight end normally
 			end.Reset(rand.N(whole + whole/8))
 		}
 		err := cmd.Wait()

@@ -25,9 +25,9 @@ import (
 // lost or judged twice, and the same clusters (report --complete). The leader of every duplicate
 // must exist and be similar enough. Only requests that were in flight may be repeated.
 //
-// SKINK_LONG=short kills the crawl of a small generated site ten times, SKINK_LONG=full that of a
-// larger one a hundred times. SKINK_SITES names a folder whose subfolders are crawled instead, each
-// as a site of static files.
+// SKINK_LONG=short kills the crawl of a small generated site ten times, and SKINK_LONG=full that of
+// a larger one a hundred times. SKINK_SITES names a folder whose subfolders are crawled instead,
+// each as a site of static files.
 func TestKilled(t *testing.T) {
 	kills, pages := 10, 3000
 	if long(t) == full {
@@ -99,7 +99,8 @@ var builtSkink = sync.OnceValues(func() (string, error) {
 })
 
 // crawlOnce runs the crawl. If answers is not 0, it kills the process after that many responses of
-// the sites and a short random time. killed reports whether the process was killed before it ended.
+// the sites and a short random time. The result killed reports whether the process was killed
+// before it ended.
 func crawlOnce(t *testing.T, skink, store string, sites *sites, answers int, more ...string) (killed bool) {
 	t.Helper()
 	cmd := exec.Command(skink, sites.crawl(store, more)...)

@@ -19,7 +19,7 @@ import (
 // A twin is one of the two servers.
 type twin struct {
 	*httptest.Server
-	wait time.Duration // delay before it answers with its home page
+	wait time.Duration // delay before the server answers a request for its home page
 
 	mu    sync.Mutex
 	pages map[string]string // guarded by mu: HTML pages by path
@@ -133,8 +133,8 @@ func TestSkipLosesNoSeed(t *testing.T) {
 }
 
 // wantLeads checks the leaders of pages in the crawl, in the feed of all pages, and in the
-// comparison of all pages. led maps the URL of a page to the URL of its leader, or to "" if the
-// page itself leads.
+// comparison of all pages. The argument led maps the URL of a page to the URL of its leader, or to
+// "" if the page itself leads.
 func wantLeads(t *testing.T, dir, why string, led map[string]string) {
 	t.Helper()
 	for name, got := range map[string]map[string]string{"crawl": exportedVerdicts(t, dir), "complete": exportedVerdicts(t, dir, "--complete")} {

@@ -9,8 +9,8 @@ import (
 type form string
 
 const (
-	short form = "short" // takes some seconds
-	full  form = "full"  // takes minutes
+	short form = "short" // the tests take some seconds
+	full  form = "full"  // the tests take minutes
 )
 
 // long returns the value of SKINK_LONG, which selects the size of the long tests. It skips the test

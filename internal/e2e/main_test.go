@@ -632,8 +632,8 @@ func serveNonsense(s *server, _ string) string {
 	return l.Addr().String()
 }
 
-// closedPort returns an address of loopback at which no server listens. The port stays reserved
-// until release is called, so no other program can use it.
+// closedPort returns a loopback address at which no server listens. The port stays reserved until
+// release is called, so no other program can use it.
 func closedPort() (addr string, release func()) {
 	fd, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM, 0)
 	if err != nil {

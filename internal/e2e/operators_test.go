@@ -23,8 +23,8 @@ var (
 	matcherOf  = regexp.MustCompile(`(\w+)=~?\\?"([^"\\]*)\\?"`)
 )
 
-// TestMetrics checks that a running crawl serves the metrics that the dashboard and the alert rules name,
-// and the values of labels that they ask for, except for statuses of answers.
+// TestMetrics checks that a running crawl serves the metrics that the dashboard and the alert rules
+// name, and the label values that they select, except for HTTP statuses.
 func TestMetrics(t *testing.T) {
 	t.Parallel()
 	names, values := servedMetrics(t)
@@ -55,9 +55,9 @@ func TestMetrics(t *testing.T) {
 	}
 }
 
-// servedMetrics crawls a site that answers slowly and has a page of each verdict and kind of record, and
-// returns the names of the metrics that the crawl serves meanwhile, and the values of their labels as
-// "label=value".
+// servedMetrics crawls a site that answers slowly, and that has a page of each verdict and of each
+// kind of record. It returns the names of the metrics that the crawl serves in the meantime, and
+// the values of their labels as "label=value".
 func servedMetrics(t *testing.T) (names, values map[string]bool) {
 	release := make(chan struct{})
 	text := func(n int) string {
@@ -152,8 +152,8 @@ func readDashboard(t *testing.T) (d dashboard) {
 	return d
 }
 
-// TestDashboard checks the parts of the dashboard that Grafana needs: panels with different ids, in
-// places of their own, each with a title and queries.
+// TestDashboard checks the parts of the dashboard that Grafana needs: panels with different ids and
+// positions, each with a title and queries.
 func TestDashboard(t *testing.T) {
 	t.Parallel()
 	d := readDashboard(t)
@@ -219,7 +219,7 @@ func TestAlerts(t *testing.T) {
 	}
 }
 
-// TestUnit asks systemd whether the unit is right.
+// TestUnit lets systemd check the unit file.
 func TestUnit(t *testing.T) {
 	t.Parallel()
 	analyze, err := exec.LookPath("systemd-analyze")

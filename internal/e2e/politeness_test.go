@@ -45,7 +45,7 @@ func TestPoliteness(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	args := []string{"crawl", "--store", filepath.Join(t.TempDir(), "store"), "--parallel", fmt.Sprint(hosts), "--delay", delay.String(), "--learn", "off"} // without probes for soft 404s
+	args := []string{"crawl", "--store", filepath.Join(t.TempDir(), "store"), "--parallel", fmt.Sprint(hosts), "--delay", delay.String(), "--learn", "off"} // "--learn off" prevents requests for URLs that cannot exist
 	for h := range hosts {
 		args = append(args, fmt.Sprintf("http://h%d.localhost:%s/0", h, port))
 	}

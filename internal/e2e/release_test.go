@@ -125,7 +125,7 @@ func TestReleaseFiles(t *testing.T) {
 	}
 }
 
-// TestReleaseConfiguration asks goreleaser whether its configuration is right.
+// TestReleaseConfiguration lets goreleaser check its configuration.
 func TestReleaseConfiguration(t *testing.T) {
 	t.Parallel()
 	goreleaser, err := exec.LookPath("goreleaser")

@@ -68,7 +68,7 @@ func newWebApp(t *testing.T, name string) *webApp {
 	return a
 }
 
-// times returns how often a path was requested.
+// times returns the number of requests for a path.
 func (a *webApp) times(path string) int {
 	a.mu.Lock()
 	defer a.mu.Unlock()

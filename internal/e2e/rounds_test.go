@@ -22,7 +22,7 @@ import (
 	"skink/store/badger"
 )
 
-// TestRounds crawls a generated web repeatedly. It is known what changes between the rounds
+// TestRounds crawls a generated web repeatedly. The changes between the rounds are known
 // (internal/tools/webgen/rounds.go). Every change must be found and classified correctly, and the
 // transferred bytes must be a small part of those of a fresh crawl. The first feed with the changes
 // of all rounds applied must equal the feed of a fresh crawl, except for times. The same is true of
@@ -141,7 +141,7 @@ func (r *revisits) asked() (a sent) {
 }
 
 // crawl crawls into a store. If answers is more than 0, the crawl is killed after that many
-// responses. ended reports whether the crawl ended before that.
+// responses. The result ended reports whether the crawl ended before that.
 func (r *revisits) crawl(dir string, answers int64, more ...string) (ended bool) {
 	r.t.Helper()
 	args := append([]string{"crawl", "--store", dir, "--delay", "0", "--retries", "1", "--scope", "any", "--allow-private", "127.0.0.0/8", "--parallel", "1", "--connections", "1"}, more...)

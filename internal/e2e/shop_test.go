@@ -120,7 +120,7 @@ func startShop(t *testing.T, bin string, products, seed int) *shop {
 	t.Helper()
 	cmd := exec.Command(bin, "--shop", fmt.Sprint(products), "--seed", fmt.Sprint(seed))
 	cmd.Stderr = os.Stderr
-	stdin, err := cmd.StdinPipe() // closing it ends the process
+	stdin, err := cmd.StdinPipe() // closing standard input ends the process
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -169,7 +169,7 @@ func (s *shop) sofar(t *testing.T) (says sold) {
 // many texts as an undisturbed crawl, with about as many fetches, and all texts after the postponed
 // URLs were fetched too.
 //
-// SKINK_LONG=short kills three times, SKINK_LONG=full twenty times.
+// SKINK_LONG=short kills three times, and SKINK_LONG=full twenty times.
 func TestShopKilled(t *testing.T) {
 	const products = 150
 	kills := 3
@@ -213,7 +213,7 @@ func TestShopKilled(t *testing.T) {
 }
 
 // crawlUntil runs a crawl in a separate process, and kills it after the given number of requests
-// for pages. killed reports whether it was killed before it ended.
+// for pages. The result killed reports whether it was killed before it ended.
 func (s *shop) crawlUntil(t *testing.T, skink, dir string, pages int) (killed bool) {
 	t.Helper()
 	cmd := exec.Command(skink, s.args(dir, "--quiet")...)

@@ -24,7 +24,7 @@ import (
 
 // bounds are the limits for a crawl of a generated site.
 type bounds struct {
-	found   float64 // least share of the site's texts that are found, 0 to 1
+	found   float64 // minimum share of the site's texts that must be found, 0 to 1
 	fetches float64 // largest number of fetches for each of these texts; 0 means any number up to tooMany
 	probes  int     // largest number of probes: fetched URLs to which no page links, the first of each form of URLs
 	made    int     // largest number of other fetched URLs to which no page links
@@ -33,7 +33,7 @@ type bounds struct {
 }
 
 var (
-	// recall is for sites on which URLs look like traps or copies but have texts of their own.
+	// recall is for sites whose URLs look like endless URLs or copies but have texts of their own.
 	recall = bounds{found: .995, probes: 8}
 	// economy is for sites on which each page has many views.
 	economy = bounds{found: 1, fetches: 3, probes: 8}
@@ -43,7 +43,7 @@ var (
 	trapped = bounds{found: 1, fetches: 6, probes: 8}
 )
 
-// siteBounds has the bounds for each site: the goal (wanted), and the bounds that hold today.
+// siteBounds contains the bounds for each site: the goal (wanted), and the bounds that hold today.
 var siteBounds = map[string]struct{ wanted, today bounds }{
 	"forum":          {recall, recall},
 	"numbers":        {recall, recall},
@@ -100,7 +100,7 @@ func TestSites(t *testing.T) {
 // TestSitesInterrupted crawls the same sites, but interrupts each crawl three times, twice by a
 // kill. Then the crawls continue until they end.
 //
-// SKINK_LONG=short has sites of 120 pages, SKINK_LONG=full of 480.
+// SKINK_LONG=short has sites of 120 pages, and SKINK_LONG=full of 480.
 func TestSitesInterrupted(t *testing.T) {
 	const again = 20 // number of fetches and probes that interrupted runs may repeat
 	size := 120
@@ -179,7 +179,7 @@ func (c *siteCrawl) run(t *testing.T) {
 }
 
 // interrupt crawls in a separate process, and sends it a signal when the server has received the
-// given number of requests in total. ended reports whether the crawl ended before that.
+// given number of requests in total. The result ended reports whether the crawl ended before that.
 func (c *siteCrawl) interrupt(t *testing.T, skink string, requests int, signal os.Signal) (ended bool) {
 	t.Helper()
 	enough := c.server.After(requests)

@@ -99,7 +99,7 @@ func runWebgen(t *testing.T, bin string, args ...string) *webgen {
 	w := &webgen{list: filepath.Join(t.TempDir(), "truth.jsonl"), addresses: map[string]address{}}
 	cmd := exec.Command(bin, append(args, "--truth", w.list)...)
 	cmd.Stderr = os.Stderr
-	stdin, err := cmd.StdinPipe() // closing it ends the process; the system closes it if this process is killed
+	stdin, err := cmd.StdinPipe() // closing standard input ends the process; the system closes it if this process is killed
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -271,7 +271,7 @@ const (
 
 type sample struct {
 	at                time.Time
-	live, resident    uint64 // in bytes
+	live, resident    uint64 // memory in bytes
 	goroutines, files int
 }
 
@@ -354,7 +354,7 @@ func checkFlat(t *testing.T, records []*store.Record, samples []sample) {
 	}
 	warm, end := between(at(0.25), at(0.5)), between(at(0.75), at(1))
 	if len(warm) == 0 || len(end) == 0 {
-		return // the crawl was too short
+		return // the crawl was too short for a comparison
 	}
 	if m, n := leastLive(warm), leastLive(end); float64(n) > mostGrowth*float64(m)+growthFloor {
 		t.Errorf("the memory always held grew from %d MB in the second quarter to %d MB in the last", m>>20, n>>20)

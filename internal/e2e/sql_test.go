@@ -162,7 +162,7 @@ func answer(t *testing.T, conn *pgx.Conn, sql string) string {
 			if i > 0 {
 				b.WriteByte(' ')
 			}
-			if n, ok := v.(driver.Valuer); ok { // a numeric value
+			if n, ok := v.(driver.Valuer); ok { // the argument is a numeric value
 				v, _ = n.Value()
 			}
 			fmt.Fprint(&b, v)

@@ -300,7 +300,7 @@ func got[T any](b *browser, step chromedp.Action[T]) T {
 	ctx, cancel := context.WithTimeout(b.ctx, patience)
 	defer cancel()
 	v, err := chromedp.Run(ctx, step)
-	for left(err) { // if the page changed meanwhile, repeat the step on the new page
+	for left(err) { // if the page changed in the meantime, repeat the step on the new page
 		time.Sleep(50 * time.Millisecond)
 		v, err = chromedp.Run(ctx, step)
 	}

@@ -102,7 +102,7 @@ func TestWorkersAdopt(t *testing.T) {
 	silence(t, server, "one", "two")
 	hostsOf(t, server, "one", "infinity") // keep its claims on hosts, so that only its lease expires
 	hostsOf(t, server, "two", "epoch")
-	startWorker(t, skink, export...).fails(t, "worker two died and left ", "worker one has the file open: wait until it ends")
+	startWorker(t, skink, export...).fails(t, "worker two ended without closing ", "worker one has the file open: wait until that process ends")
 	if left := openOf(t, archive); len(left) != 1 || !strings.Contains(left[0], "-one-") {
 		t.Errorf("once the leases have expired, open are %q, want the file of worker one", left)
 	}
@@ -140,7 +140,7 @@ func TestWorkersAdoptAtTheEnd(t *testing.T) {
 	silence(t, server, "dead")
 	hostsOf(t, server, "dead", "epoch")
 	endWell(t, heir)
-	if !strings.Contains(heir.said.String(), "worker dead died and left ") {
+	if !strings.Contains(heir.said.String(), "worker dead ended without closing ") {
 		t.Errorf("the heir said\n%s", heir.said.String())
 	}
 	agreeShared(t, shared, archive)

@@ -61,8 +61,9 @@ func (s *sites) asked() (urls []string) {
 }
 
 // TestWorkersLearn begins a crawl with one worker and finishes it with another. The second worker
-// must know what the first has learned, without further probes: it must postpone URLs with the
-// parameter, and recognise soft 404s. Learned facts that are deleted must be deleted for both.
+// must know the evidence that the first has collected, without further probes: it must postpone
+// URLs with the parameter, and recognise soft 404s. Learned facts that are deleted must be deleted
+// for both.
 func TestWorkersLearn(t *testing.T) {
 	const pages = 120
 	shared := postgrestest.Start(t).URL("web")

@@ -23,7 +23,7 @@ import (
 )
 
 // startHosts serves the given number of generated sites. Every second site has the articles of the
-// site before, so that two workers fetch copies at the same time.
+// previous site, so that two workers fetch copies at the same time.
 func startHosts(t *testing.T, hosts, pages int) *sites {
 	s := &sites{counts: map[string]int{}}
 	for n := range hosts {

@@ -12,7 +12,7 @@ import "encoding/binary"
 // A Reader splits an encoded value into its fields. If the value ends before a field does, the
 // Reader sets Bad, and that field and all later ones are zero.
 type Reader struct {
-	Rest []byte // bytes that were not read yet
+	Rest []byte // bytes that have not been read yet
 	Bad  bool   // whether a field was incomplete or invalid
 }
 

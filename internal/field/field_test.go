@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// Fuzz: fields that were written are read back, and what is missing from a value that was cut is
-// zero. No value and no order of reading panics.
+// Fuzz checks that written fields are read back, and that the fields that a truncated value lacks
+// are zero. No value and no order of reads may cause a panic.
 func Fuzz(f *testing.F) {
 	f.Add(uint64(0), []byte("text"), byte(7), uint64(1<<63), 3)
 	f.Add(uint64(1<<63), []byte{}, byte(0), uint64(1), -1)

@@ -188,8 +188,8 @@ func (g *Guard) Flush() error {
 	return err
 }
 
-// cutRune returns how many bytes at the end of p are the beginning of a character, or of a line end
-// CRLF.
+// cutRune returns the number of bytes at the end of p that are the beginning of a character, or of
+// a line end CRLF.
 func cutRune(p []byte) int {
 	if len(p) > 0 && p[len(p)-1] == '\r' {
 		return 1 // the next byte decides whether this is half of a CRLF

@@ -40,7 +40,7 @@ func TestCell(t *testing.T) {
 		"@SUM(A1)":   "'@SUM(A1)",
 		"\t=1":       "' =1",
 		"\r=1":       "' =1",
-		"\u200f=1":   "'=1", // the mark goes, and would have hidden it
+		"\u200f=1":   "'=1", // the direction mark is removed, because it would hide the equals sign
 		"two\nlines": "two lines",
 		"\x1b[0m":    " [0m",
 		"caf\xe9":    "caf\uFFFD",
@@ -57,11 +57,11 @@ func TestLines(t *testing.T) {
 	}
 }
 
-// guards are all of them, with how to read again what one wrote of a JSON string or
-// of HTML text.
+// guards lists the guards. Each has a function that makes it, and the output that it must write for
+// hostile.
 var guards = map[string]struct {
 	of   func(*bytes.Buffer) *Guard
-	want string // of hostile
+	want string // expected output for hostile
 }{
 	"text": {func(b *bytes.Buffer) *Guard { return Text(b) }, "a\n\tb \\x1b[2J\\r\\u009b\\x7f\\u202e\\u200f\\u061c caf\\xe9 \\xf0\\x9f\u200d猫"},
 	"json": {func(b *bytes.Buffer) *Guard { return JSON(b) }, "a\n\tb \\u001b[2J\\u000d\\u009b\\u007f\\u202e\\u200f\\u061c caf\\ufffd \\ufffd\\ufffd\u200d猫"},
@@ -70,7 +70,7 @@ var guards = map[string]struct {
 
 const hostile = "a\n\tb \x1b[2J\r\u009b\x7f\u202e\u200f\u061c caf\xe9 \xf0\x9f\u200d猫"
 
-// TestGuard writes hostile bytes in two parts, cut at every place.
+// TestGuard writes hostile bytes in two parts, split at every position.
 func TestGuard(t *testing.T) {
 	for name, g := range guards {
 		for cut := range len(hostile) + 1 {
@@ -88,7 +88,7 @@ func TestGuard(t *testing.T) {
 	}
 }
 
-// A character that never ends is written when nothing follows.
+// An incomplete character at the end of the output is written by Flush.
 func TestGuardFlush(t *testing.T) {
 	var b bytes.Buffer
 	guard := Text(&b)
@@ -98,8 +98,8 @@ func TestGuardFlush(t *testing.T) {
 	}
 }
 
-// FuzzGuard: nothing dangerous comes out, JSON keeps its value, HTML its text but
-// for controls, and what is harmless stays as it is.
+// FuzzGuard checks that no guard writes dangerous characters, that JSON keeps its value, that HTML
+// keeps its text except for control characters, and that harmless text is unchanged.
 func FuzzGuard(f *testing.F) {
 	f.Add(hostile, 3)
 	f.Add("\x1b]0;\a\u009b\xff\u2066", 0)
@@ -162,7 +162,8 @@ func BenchmarkGuard(b *testing.B) {
 	}
 }
 
-// A line may end in CRLF; a carriage return alone would take a terminal back over what it shows.
+// A line may end in CRLF. A carriage return alone is escaped, because a terminal would then
+// overwrite the line.
 func TestLineEnds(t *testing.T) {
 	for _, cut := range []int{0, 1, 2, 3, 4, 5} {
 		var text bytes.Buffer

@@ -11,9 +11,9 @@ import (
 )
 
 // commit judges a visit and writes the result to the store. If the store refuses the verdict
-// because another page was committed meanwhile, commit judges again. A refusal means that another
-// commit succeeded, so the pipeline as a whole makes progress. The page is also judged once more
-// after commit had to wait for the locks of more clusters.
+// because another page was committed in the meantime, commit judges again. A refusal means that
+// another commit succeeded, so the pipeline as a whole makes progress. The page is also judged once
+// more after commit had to wait for the locks of more clusters.
 //
 // Usually the same commit writes the record and the final state of the URL in the frontier. If other
 // pages must be judged again because of this page, the final state is written after that.
@@ -36,7 +36,7 @@ func (p *Pipeline) commit(ctx context.Context, v *visit, writeTo EntryWriter) er
 			return err
 		}
 	}
-	if r := &j.record; r.Kind == store.Page && !r.Listed && p.listing.has(r.ID) { // a sitemap that lists the page was read meanwhile
+	if r := &j.record; r.Kind == store.Page && !r.Listed && p.listing.has(r.ID) { // a sitemap that lists the page was read in the meantime
 		held.takeAll()
 		if err := p.elections.markListed(ctx, []dedup.Hash{r.ID}); err != nil {
 			return err

@@ -38,9 +38,9 @@ func TestCommitters(t *testing.T) {
 func committed(n int) (name, text string) {
 	text = words(uint64(n), 100)
 	switch n % 6 {
-	case 1: // exact
+	case 1: // an exact copy of the previous page
 		text = words(uint64(n-1), 100)
-	case 3: // near
+	case 3: // a near copy of the previous page
 		text = but(words(uint64(n-1), 100), "changed")
 	}
 	return strconv.Itoa(n), text

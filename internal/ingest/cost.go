@@ -42,7 +42,8 @@ const (
 	often     = 0.125 // share of pages that outgrow a light tree above which the largest share is reserved at once
 )
 
-// costs learns how much memory pages need, depending on their size.
+// costs estimates the memory that pages need, depending on their size, from the pages that were
+// read before.
 type costs struct {
 	mu    sync.Mutex
 	heavy [65]float64 // guarded by mu: share of pages whose tree outgrew a light tree, by the bit length of the page's size in bytes
@@ -51,8 +52,8 @@ type costs struct {
 // most returns the largest size, in bytes, of the parsed tree of a page of size bytes.
 func most(size int) int64 { return min(extract.MaxTree, 8<<20+64*int64(size)) }
 
-// tree returns how many bytes of memory to reserve for the tree of a page of size bytes when the
-// page is read first.
+// tree returns the number of bytes of memory to reserve for the tree of a page of size bytes when
+// the page is read first.
 func (c *costs) tree(size int) int64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -158,7 +159,7 @@ func (r *reader) readIn(ctx context.Context, page *crawler.Page, leads *crawler.
 // without the body of the page.
 func (got *reading) weighs() int64 {
 	n := len(got.text) + len(got.out) + 8*(len(got.shingles.list)+len(got.shingles.set))
-	const item = 100 // bytes of a link in the list, without its URL
+	const item = 100 // number of bytes of a link in the list, without its URL
 	for _, l := range got.links {
 		n += len(l.URL) + item
 	}

@@ -17,7 +17,7 @@ import (
 
 // The memory that is reserved for a page is always released, whatever the result.
 func TestSharesComeBack(t *testing.T) {
-	heavy := strings.Repeat("<p>a", 1<<16) // outgrows a light tree
+	heavy := strings.Repeat("<p>a", 1<<16) // the tree of this page is larger than a light tree
 	s := store.NewMemory()
 	p := start(t, s, testOptions(t))
 	for i, body := range []string{"", "\x89PNG\r\n\x1a\n\x00", "<p>short", words(1, 200), words(1, 200), heavy, heavy} {

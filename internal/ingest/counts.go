@@ -53,7 +53,7 @@ func (c *counts) add(j *judgement) {
 		first = j.before.FirstFetched()
 	}
 	switch {
-	case j.before == nil || j.before.Kind == store.Later: // first visit
+	case j.before == nil || j.before.Kind == store.Later: // this is the first visit to the URL
 		c.news.Add(&j.record)
 	case j.claim == (frontier.Claim{}): // a page of an archive, whose times cannot be compared with the beginning of this run
 		if j.record.Kind == store.Page && j.before.Kind != store.Page && len(j.before.Earlier) == 0 {
@@ -114,8 +114,8 @@ const (
 	nearLimit  = 1000
 )
 
-// nears reports whether a crawl has nearly reached its limit of pages. limit 0 means that there is
-// no limit.
+// nears reports whether a crawl has nearly reached its limit of pages. If limit is 0, there is no
+// limit.
 func (c *counts) nears(limit int64) bool { return limit > 0 && c.pages.Load() >= limit-nearLimit }
 
 // recount reads the counts from a store that other workers write to.

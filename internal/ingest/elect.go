@@ -94,7 +94,7 @@ func (e *elections) depose(ctx context.Context, j *judgement) error {
 			return err
 		}
 		if c == nil || c.Record.Kind != store.Page || c.Record.Follows() || c.Record.Hash != j.over.text || !c.Kept {
-			break // the old leader was replaced before a crash, or was visited meanwhile
+			break // the old leader was replaced before a crash, or was visited in the meantime
 		}
 		old, err := e.yield(ctx, e.remade(c), j)
 		switch {

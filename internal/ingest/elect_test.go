@@ -122,7 +122,7 @@ func TestKilledWhileElecting(t *testing.T) {
 			}
 			if how == "named" {
 				first, last = []*crawler.Page{article(a, text), article(b, but(text, "b")), article(c, but(text, "c"))}, articleOf(d, c, but(text, "d"))
-				last.FetchedAt = last.FetchedAt.Add(-2 * time.Hour) // it would lead if it named no other page
+				last.FetchedAt = last.FetchedAt.Add(-2 * time.Hour) // this page would lead if it named no other page
 			}
 			for n, page := range first {
 				page.FetchedAt = page.FetchedAt.Add(time.Duration(n) * time.Second)

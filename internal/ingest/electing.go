@@ -20,7 +20,7 @@ type electing struct {
 	mu      sync.Mutex
 	held    map[dedup.Hash]bool // guarded by mu: clusters whose locks are held, by the id of the leader
 	all     bool                // guarded by mu: one candidate holds all locks
-	waiting []*candidate        // guarded by mu: in order of arrival
+	waiting []*candidate        // guarded by mu: the candidates that wait, in order of arrival
 }
 
 // A candidate is a page that waits for the locks of some clusters.
@@ -28,14 +28,14 @@ type candidate struct {
 	clusters []dedup.Hash // clusters that the page needs; nil means all
 	standing precedence.Standing
 	turn     chan struct{} // closed when the candidate holds its locks
-	passed   int           // how many candidates that arrived later got one of these locks first
+	passed   int           // number of later candidates that got one of these locks first
 }
 
 // mostPassed is the number of later pages that may get the lock of a cluster before a page that
 // arrived earlier.
 const mostPassed = 256
 
-// lock waits for the locks of clusters, for a page whose rank as a leader is standing.
+// lock waits for the locks of clusters. The argument standing describes the page that needs them.
 func (e *electing) lock(standing precedence.Standing, clusters []dedup.Hash) {
 	e.wait(&candidate{clusters: clusters, standing: standing, turn: make(chan struct{})})
 }
@@ -109,8 +109,8 @@ func (e *electing) give(c *candidate) {
 	close(c.turn)
 }
 
-// compare returns which of two candidates gets its locks first: a negative number for c, like
-// [cmp.Compare].
+// compare compares two candidates by the order in which they get their locks. Like [cmp.Compare],
+// it returns a negative number if c comes first.
 func (c *candidate) compare(other *candidate) int {
 	rank := func(c *candidate) int {
 		switch {

@@ -21,7 +21,7 @@ func TestFaults(t *testing.T) {
 		"X-Content-Type-Options: nosniff\nReferrer-Policy: no-referrer\nContent-Encoding: gzip\nETag: 1"
 	for _, c := range []struct {
 		name, url, header string
-		policy            string // of <meta>
+		policy            string // content of a <meta> element
 		want              string
 	}{
 		{"nothing is sent", "https://a.test/", "", "", "links.local security.csp security.form security.framing security.hsts security.mixed security.nosniff security.referrer transfer.uncacheable transfer.uncompressed"},

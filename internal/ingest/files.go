@@ -33,7 +33,7 @@ type FileOptions struct {
 	// record. It may be nil.
 	Passed func(kind string)
 	// Judged is called for every other record, in order, with its record in the store. It is also
-	// called if the store had the record before. Its error ends the run. It may be nil.
+	// called if the store already had the record. Its error ends the run. It may be nil.
 	Judged func(*corpus.Record, *store.Record) error
 }
 
@@ -58,8 +58,8 @@ type batch struct {
 }
 
 const (
-	batchFiles = 64        // a good size for one commit
-	batchBytes = 256 << 10 // large enough for one send on a channel, small enough for many batches at once
+	batchFiles = 64        // number of files in a batch, a good size for one commit
+	batchBytes = 256 << 10 // number of bytes in a batch, enough for one send on a channel, and few enough for many batches in memory
 )
 
 // Files reads and judges records of a corpus, and stores them in their order. It returns the counts
@@ -194,7 +194,7 @@ func (f *file) read(ctx context.Context, opt *Options) {
 			got.describe(text.Doc)
 			got.measure(text.Doc.Text, opt)
 			if got.tokens == 0 {
-				r.Kind = store.Skipped // there is no text to judge
+				r.Kind = store.Skipped // the file has no text to judge
 			}
 			base, _ := frontier.NewBase(text.URL, text.Doc.Base) // nil if the name of the file is not a URL; links are then kept as they are
 			got.pack(opt, text.Doc.Text, opt.markdown(text.Doc, base), headingsOf(text.Doc))

@@ -51,16 +51,16 @@ const readEvery = time.Second
 // twice while it read the page.
 const problemDeadly = "ends the process"
 
-// A flight knows which pages are being read, so that a page that ends the process is recognized
+// A flight records which pages are being read, so that a page that ends the process is recognized
 // after a restart.
 type flight struct {
 	store PipelineStore
 
 	mu      sync.Mutex
-	deaths  map[string]int       // guarded by mu: for each page not read to the end yet, how often the process died while it was read; includes the marks of other workers
+	deaths  map[string]int       // number of times that the process died while it read a page, for each page that has not been read to the end; includes the entries of other workers
 	began   map[string]time.Time // guarded by mu: when the reading of each page began
-	marked  map[string]bool      // guarded by mu: pages that are being read and whose mark is in the store
-	ended   map[string]bool      // guarded by mu: pages that were read to the end, but whose mark is still in the store
+	marked  map[string]bool      // pages that are being read and have a mark in the store
+	ended   map[string]bool      // pages that were read to the end, but still have a mark in the store
 	written map[string]int       // guarded by mu: the marks that this worker wrote to the store
 	read    time.Time            // guarded by mu: when the marks of the other workers were last read
 }
@@ -88,7 +88,7 @@ func (f *flight) refresh(ctx context.Context, now time.Time) (text []byte, err e
 		delete(all, url)
 	}
 	for url, n := range f.written {
-		if all[url] == n { // the mark is our own
+		if all[url] == n { // this worker wrote the entry itself
 			all[url] = n - 1
 		}
 	}
@@ -97,7 +97,7 @@ func (f *flight) refresh(ctx context.Context, now time.Time) (text []byte, err e
 	return text, nil
 }
 
-// suspect returns how often the process died while the page at a URL was being read.
+// suspect returns the number of times that the process died while the page at a URL was being read.
 func (f *flight) suspect(url string) int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -188,9 +188,9 @@ func (got *reading) deadly(deaths int) *reading {
 	return &given
 }
 
-// need returns how many bytes of memory to reserve for reading a page. If the process died before
-// while it read the page, need returns more than there is, so that no other page is read at the
-// same time.
+// need returns the number of bytes of memory to reserve for reading a page. If the process died
+// before while it read the page, need returns more memory than there is, so that no other page is
+// read at the same time.
 func (r *reader) need(page *crawler.Page, tree int64) int64 {
 	if r.flight.suspect(page.Item.URL) > 0 {
 		return 1 << 62

@@ -55,7 +55,7 @@ func TestDeadlyPage(t *testing.T) {
 	}
 }
 
-// Pages that are read in less than longPage are not marked.
+// The store gets no mark for a page that is read in less than longPage.
 func TestFlightOfShortPages(t *testing.T) {
 	s := store.NewMemory()
 	f, err := newFlight(t.Context(), s)

@@ -87,8 +87,8 @@ type hours struct {
 // An hour records the results of the latest visits to the known pages of one host. A sign is a hash
 // of a page's text, see signOf.
 type hour struct {
-	last   []dedup.Hash                       // one element for each of the latest visits, oldest first: the sign of a page that may be an error page, or zero
-	alike  map[dedup.Hash]map[dedup.Hash]bool // signs of the texts that each new text has replaced, by the sign of the new text
+	last   []dedup.Hash                       // one element for each of the latest visits, oldest first: the sign (text hash) of a page that may be an error page, or zero
+	alike  map[dedup.Hash]map[dedup.Hash]bool // for the sign (text hash) of each new text, the signs of the texts that it has replaced
 	looked map[dedup.Hash]bool                // ids of completely different pages that wait for a second fetch
 	real   bool                               // a page was an error page at GoneAfter visits in a row, so the host has no outage, but has changed for good
 	why    string                             // why the host gets no more requests; "" if it gets requests
@@ -107,19 +107,20 @@ func (h *hours) of(host string) *hour {
 	return o
 }
 
-// emptySign and softSign are the signs of pages that have no text now, and of soft 404s.
+// emptySign and softSign stand for the hash of a text: emptySign for pages that have no text now,
+// and softSign for soft 404s.
 var emptySign, softSign = dedup.HashOf([]byte("\x00empty")), dedup.HashOf([]byte("\x00soft 404"))
 
-// hasTurned reports whether pages with this sign count as error pages that have replaced other
-// pages. That is so for the signs of empty pages and of soft 404s, and for the sign of a text that
-// has replaced at least manyAlike different texts.
+// hasTurned reports whether pages with this sign (a hash of their text) count as error pages that
+// have replaced other pages. That is so for the signs of empty pages and of soft 404s, and for the
+// sign of a text that has replaced at least manyAlike different texts.
 func (o *hour) hasTurned(sign dedup.Hash) bool {
 	return sign == emptySign || sign == softSign || len(o.alike[sign]) >= manyAlike
 }
 
-// visited records the sign of the page at a visit, and sets o.why if the host must get no more
-// requests. The result well is true if there were enough visits to decide, and most of them found
-// no error page in place of a page.
+// visited records the sign (a hash of the text) of the page at a visit, and sets o.why if the host
+// must get no more requests. The result well is true if there were enough visits to decide, and
+// most of them found no error page in place of a page.
 func (o *hour) visited(sign dedup.Hash) (well bool) {
 	if o.last = append(o.last, sign); len(o.last) > lastVisits {
 		o.last = o.last[1:]
@@ -136,7 +137,7 @@ func (o *hour) visited(sign dedup.Hash) (well bool) {
 	return len(o.last) >= leastTurned && 2*turned < len(o.last)
 }
 
-// leave returns why a host gets no more requests in this run, or "" if it gets requests.
+// leave returns the reason why a host gets no more requests in this run, or "" if it gets requests.
 func (h *hours) leave(host string) (why string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -227,8 +228,8 @@ func (o *hour) suspect(page dedup.Hash, t turn) (again bool) {
 	return true
 }
 
-// leftAlone writes to the store why a host got no more requests. The zero store.Alone removes this
-// entry, when the host answers normally again.
+// leftAlone writes to the store the reason why a host got no more requests. The zero store.Alone
+// removes this entry, when the host answers normally again.
 func (h *hours) leftAlone(ctx context.Context, host string, a store.Alone) error {
 	err := store.ChangeAlone(ctx, h.store, func(hosts map[string]store.Alone) {
 		if hosts[host] = a; a == (store.Alone{}) {
@@ -250,7 +251,7 @@ func (h *hours) leftAlone(ctx context.Context, host string, a store.Alone) error
 // page was replaced.
 type turn struct {
 	sign    dedup.Hash
-	was     dedup.Hash // sign of the replaced text; the page's id if that text is unknown
+	was     dedup.Hash // hash of the replaced text; the page's id if that text is unknown
 	problem crawler.Problem
 	suspect bool // the new text is that of an error page only if other pages have it too
 	never   bool // the URL never had a page

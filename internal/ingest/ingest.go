@@ -19,7 +19,7 @@
 //	    that it finds (leaders.go), and gives the verdict. It also decides whether the page should
 //	    replace its leader.
 //	  - Commit: the entry is written with the mark that its look-up returned. The store refuses it as
-//	    stale if a page that could have changed the verdict was committed meanwhile. The reading is
+//	    stale if a page that could have changed the verdict was committed in the meantime. The reading is
 //	    then compared and judged again. So exactly one of two copies that are fetched at once is
 //	    unique, without a global lock. If a leader has changed, the members of its cluster are judged
 //	    again (elect.go, members.go). The frontier records the URL as finished only after that.
@@ -55,9 +55,9 @@ import (
 // Options configures how a Pipeline judges pages, and which data of a page it stores.
 type Options struct {
 	Rule           dedup.Rule
-	Markdown       store.Markdown      // which Markdown is kept with each text
+	Markdown       store.Markdown      // kind of Markdown that is kept with each text
 	GoneAfter      int                 // number of failed visits in a row after which a page counts as gone; 0: [DefaultGoneAfter]
-	Order          *precedence.Order   // which host's page becomes the leader of a cluster; nil: the page that arrived first leads
+	Order          *precedence.Order   // order of hosts that decides which page leads a cluster; nil: the page that arrived first leads
 	SkipDuplicates bool                // keep no text of a duplicate, and do not follow its links
 	Learn          *learn.Book         // learns from each verdict which URL patterns lead to duplicates; may be nil
 	Agent          func(string) string // returns the user agent for a host; its product token is the name in directives for single crawlers; nil: the default agent
@@ -157,7 +157,7 @@ func New(ctx context.Context, s PipelineStore, opt Options) (*Pipeline, error) {
 func (p *Pipeline) Close() error { return errors.Join(p.upkeep.stop(), p.opt.Documents.Close()) }
 
 // Handle judges the result of fetching a URL, and returns when it is stored. It implements
-// [crawler.Handler]. Calls at the same time must be for different URLs, which the frontier ensures.
+// [crawler.Handler]. Simultaneous calls must be for different URLs, which the frontier ensures.
 func (p *Pipeline) Handle(ctx context.Context, page *crawler.Page, leads *crawler.Leads) error {
 	if err := p.upkeep.failed(); err != nil {
 		return err
@@ -265,9 +265,9 @@ func (p *Pipeline) Visits() Visits {
 // Pages returns the number of pages in the store.
 func (p *Pipeline) Pages() int64 { return p.counts.pages.Load() }
 
-// Tally returns how many records of each kind and verdict are in the store.
+// Tally returns the number of records of each kind and verdict in the store.
 func (p *Pipeline) Tally() store.Tally { return p.counts.snapshot(&p.counts.all) }
 
-// Added returns how many records of each kind and verdict this pipeline has added for URLs that had
-// none before.
+// Added returns the number of records of each kind and verdict that this pipeline has added for
+// URLs that had none before.
 func (p *Pipeline) Added() store.Tally { return p.counts.snapshot(&p.counts.news) }

@@ -225,8 +225,8 @@ func judgeVisit(t testing.TB, p *Pipeline, f *file, v *visit) {
 	}
 }
 
-// textFile returns a file that is one text, and textLine a line of a file that has a name and a
-// text.
+// textFile returns the record of a file that is one text. textLine returns the record of a line
+// that has a name and a text.
 func textFile(name, text string) *corpus.Record {
 	return &corpus.Record{Input: name, Raw: []byte(text), Type: "text/plain"}
 }
@@ -571,8 +571,8 @@ func TestSkippedDuplicateLeadsOn(t *testing.T) {
 	}
 }
 
-// If a page is handled again, as after a crash before its URL had ended, its record stays, it is
-// not counted or exported again, and its URL ends.
+// If a page is handled again, as after a crash before its URL was finished, its record stays, it is
+// not counted or exported again, and its URL is finished.
 func TestReplay(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "store")
 	open := func() store.Store {
@@ -591,7 +591,7 @@ func TestReplay(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer share.Release()
-	v.state = frontier.Unknown // as if the URL had not ended because of a crash
+	v.state = frontier.Unknown // as if a crash had prevented the write of the URL's final state
 	s.Discover(t.Context(), []frontier.Item{first.Item})
 	if err := errors.Join(p.commit(t.Context(), v, p.writer(v, nil)), p.Close(), s.Close()); err != nil {
 		t.Fatal(err)
@@ -601,7 +601,7 @@ func TestReplay(t *testing.T) {
 	defer s.Close()
 	p = start(t, s, testOptions(t))
 	gone := *first
-	gone.Problem, gone.Status = crawler.ProblemStatus, 404 // the page was removed meanwhile
+	gone.Problem, gone.Status = crawler.ProblemStatus, 404 // the page was removed in the meantime
 	handle(t, p, &gone, article("http://a.test/2", a))
 	if err := p.Close(); err != nil {
 		t.Fatal(err)

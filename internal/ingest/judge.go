@@ -345,8 +345,8 @@ func (d *judge) prefer(j *judgement, set dedup.Set, short []dedup.Candidate, v d
 }
 
 // loses reports whether too much of a page's text is missing in a leader, so that content would be
-// lost if only the leader was kept. The argument runs has the page's runs of words. The result is
-// false if the rule does not ask for this check.
+// lost if only the leader were kept. The argument runs contains the page's runs of words. The
+// result is false if the rule does not ask for this check.
 func (d *judge) loses(ctx context.Context, runs dedup.Set, leader dedup.Hash) (bool, error) {
 	if d.opt.Rule.Contained == 0 {
 		return false, nil

@@ -37,7 +37,7 @@ const leaderOverhead = 320
 type leaderCache struct {
 	store PipelineStore
 	rule  dedup.Rule
-	texts sync.Pool // has *dedup.Text values whose memory can be reused
+	texts sync.Pool // contains *dedup.Text values whose memory can be reused
 
 	mu   sync.Mutex
 	last *lru.Cache[visitID, *leader] // guarded by mu

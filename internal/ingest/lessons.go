@@ -93,8 +93,8 @@ func (l *lessons) said(r *store.Record, text string) learn.Text {
 	return learn.TextOf(text, canon.Numbers())
 }
 
-// begin must be called before a page is committed, and the function that it returns when the page
-// is in the book.
+// begin must be called before a page is committed. The function that it returns must be called when
+// the page is in the book.
 func (l *lessons) begin() (done func()) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

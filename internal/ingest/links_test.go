@@ -185,7 +185,7 @@ func TestRobotsForOne(t *testing.T) {
 
 func TestRobotsTag(t *testing.T) {
 	for _, c := range []struct {
-		values string // separated by |
+		values string // fields of the header, separated by |
 		want   tag
 	}{
 		{"", tag{}},

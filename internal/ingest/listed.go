@@ -47,8 +47,8 @@ func (l *listing) has(id dedup.Hash) bool {
 	return ok
 }
 
-// read reads the parts in the store that were not read yet. It returns the number of parts in the
-// form in which it is stored.
+// read reads the parts in the store that have not been read yet. It returns the number of parts in
+// the form in which it is stored.
 func (l *listing) read(ctx context.Context, s store.Meta) (number []byte, err error) {
 	if number, err = s.Meta(ctx, listedName); err != nil {
 		return nil, err

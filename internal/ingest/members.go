@@ -25,10 +25,10 @@ import (
 //
 // Meanwhile, new pages may be copies of a member that still waits. A new page takes over the
 // verdict of such a member only if the leader still has the resemblance in that verdict, see
-// [judge.trusts]. The store commits the verdict only if the leader has not changed meanwhile. So no
-// page becomes a duplicate of an old version of a leader. Pages that resemble the new version may
-// join the cluster before its members are judged, so the members are listed again until there are
-// no new ones.
+// [judge.trusts]. The store commits the verdict only if the leader has not changed in the meantime.
+// So no page becomes a duplicate of an old version of a leader. Pages that resemble the new version
+// may join the cluster before its members are judged, so the members are listed again until there
+// are no new ones.
 
 // A reunion is the state of judging the members of a leader again.
 type reunion struct {
@@ -104,7 +104,7 @@ func (e *elections) judgeSome(ctx context.Context, again *reunion, members []mem
 	var visits []*visit
 	for i, c := range contents {
 		switch {
-		case c == nil || c.Record.Leader != again.leader || !c.Record.Follows(): // the page was visited meanwhile
+		case c == nil || c.Record.Leader != again.leader || !c.Record.Follows(): // the page was visited in the meantime
 		case !c.Kept:
 			again.add(&c.Record)
 			if err := e.store.fetchAgain(ctx, &c.Record); err != nil {
@@ -155,8 +155,8 @@ func (u *reunion) add(r *store.Record) {
 	}
 }
 
-// has reports whether a record belongs to a member that is done. If the member was visited
-// meanwhile, it has another record, and has returns false.
+// has reports whether a record belongs to a member that is done. If the member was visited in the
+// meantime, it has another record, and has returns false.
 func (u *reunion) has(r *store.Record) bool {
 	at, ok := u.done[r.ID]
 	return ok && at.Equal(r.Began())

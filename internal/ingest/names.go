@@ -26,7 +26,7 @@ import (
 //
 // Known weaknesses: A line that moved in its file counts as a copy of itself if another line had
 // its name first. Shards that each number their lines from 0 must be read in one run. If each is
-// read in its own run, every shard counts as a new visit to the files of the shard before.
+// read in its own run, every shard counts as a new visit to the files of the previous shard.
 //
 // The run looks its names up in the store, because a list of all names in memory would grow with
 // the corpus. Only names whose files are not stored yet are kept in memory.
@@ -73,14 +73,14 @@ func (n *naming) isUnderway(id dedup.Hash) bool {
 	return n.underway[id]
 }
 
-// A holder describes the file that has a name. The zero value means that no file has the name.
+// A holder describes the file to which a name belongs. The zero value means that the name is free.
 type holder struct {
 	taken bool          // a file of this run has the name
 	known *store.Record // the record that had the name before this run
 }
 
 // holders returns the holder of each name. It checks the names in memory first, and then the store.
-// So it also finds names that are stored meanwhile.
+// So it also finds names that are stored in the meantime.
 func (n *naming) holders(ctx context.Context, names []string) ([]holder, error) {
 	if len(names) == 0 {
 		return nil, nil
@@ -225,7 +225,7 @@ func (f *file) isKnown(h holder) bool {
 	switch r, got := h.known, &f.reading.seen; {
 	case r == nil || h.taken:
 		return false
-	case got.Kind != store.Page || r.Problem == string(crawler.ProblemInternal): // it could not be read then, and cannot be read now
+	case got.Kind != store.Page || r.Problem == string(crawler.ProblemInternal): // the file could not be read in the earlier run, and cannot be read now
 		return true
 	default:
 		return r.Kind == store.Page && r.Hash == got.Hash

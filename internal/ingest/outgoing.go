@@ -94,10 +94,10 @@ func (o outgoing) kept(targets []crawler.Target) []store.Link {
 	return links
 }
 
-// Limits of the fragments that are kept.
+// These constants limit the fragments that are kept.
 const (
-	maxFragment  = 200     // bytes of one; a longer one is left out
-	maxFragments = 1 << 14 // bytes of the fragments of a page's links to one URL
+	maxFragment  = 200     // largest number of bytes of one fragment; longer fragments are left out
+	maxFragments = 1 << 14 // largest number of bytes of the fragments of a page's links to one URL
 )
 
 // fragment returns the fragment of a link if it is kept, and "" otherwise.
@@ -112,8 +112,8 @@ func (o outgoing) fragment(l *extract.Link) string {
 	return fragment
 }
 
-// withFragment adds a fragment to a list whose elements are separated by line feeds, unless the list
-// has it.
+// withFragment adds a fragment to a list whose elements are separated by line feeds, unless the
+// list already contains it.
 func withFragment(list, fragment string) string {
 	switch {
 	case fragment == "" || len(list)+1+len(fragment) > maxFragments:

@@ -65,7 +65,7 @@ type reader struct {
 	costs  costs
 	flight *flight
 
-	documents chan struct{} // has one element for each PDF or other document that is being read; full at the limit
+	documents chan struct{} // contains one element for each PDF or other document that is being read; full at the limit
 }
 
 // read reads a page. If the page cannot be read, its record has the reason, and read returns no
@@ -95,7 +95,7 @@ func (r *reader) read(ctx context.Context, page *crawler.Page, leads *crawler.Le
 		return nil, share, ctx.Err()
 	case errors.Is(err, crawler.ErrRender):
 		return nil, share, err
-	case errors.Is(err, extract.ErrNotText): // a feed still has links
+	case errors.Is(err, extract.ErrNotText): // the file is a feed, which still has links
 		got = got.notText(page.Body)
 	case errors.As(err, &unreadable):
 		got = got.notText(page.Body)
@@ -134,7 +134,8 @@ func guard(read func() error) (err error) {
 	return read()
 }
 
-// broken returns the reading of a page that could not be read. r is its record without the body.
+// broken returns the reading of a page that could not be read. The argument r is its record without
+// the body.
 func broken(r store.Record, claim frontier.Claim, err error) *reading {
 	r.Kind, r.Problem, r.Detail = store.Error, string(crawler.ProblemInternal), err.Error()
 	return &reading{seen: r, claim: claim}
@@ -144,7 +145,7 @@ func broken(r store.Record, claim frontier.Claim, err error) *reading {
 func (got *reading) notText(body []byte) *reading {
 	other := *got
 	other.seen.Kind, other.seen.Hash = store.Other, dedup.HashOf(body)
-	if sitemap.Begins(body) { // a page linked to it, or it is in an archive
+	if sitemap.Begins(body) { // a page linked to this sitemap, or the sitemap is in an archive
 		other.seen.Kind = store.Sitemap
 	}
 	return &other
@@ -387,7 +388,7 @@ var texts = sync.Pool{New: func() any { return new(dedup.Text) }}
 
 // giveBack returns the memory of a canonical text to the pool, unless it is too large to keep.
 func giveBack(texts *sync.Pool, canon *dedup.Text) {
-	const large = 1 << 16 // tokens
+	const large = 1 << 16 // largest number of tokens of a text that is kept
 	if canon.Len() <= large {
 		texts.Put(canon)
 	}

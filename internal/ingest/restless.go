@@ -11,9 +11,9 @@ import (
 
 // # Text that changes at every visit
 //
-// A new captcha, a counter or the time of the request is no change of a page. A short passage that
-// differed at each of the last restlessVisits visits is called restless, and is ignored. If nothing
-// else differs from the kept text, the page is unchanged. The page's record has the passage
+// A new captcha, a counter or the time of the request is not a change to a page. A short passage
+// that differed at each of the last restlessVisits visits is called restless, and is ignored. If
+// nothing else differs from the kept text, the page is unchanged. The page's record has the passage
 // ([store.Restless]), and report --changes lists it.
 //
 // A passage is one or more consecutive lines that differ. It is identified by the nearest unchanged
@@ -31,9 +31,9 @@ const (
 )
 
 // restlessIn returns the short passages in which a page's text differs from the kept text. The
-// argument last has the passages that the last visit found. The second result is true if the texts
-// do not differ otherwise, and if each passage has changed at each of the last restlessVisits visits.
-// If the text was not kept, restlessIn returns no passages.
+// argument last contains the passages that the last visit found. The second result is true if the
+// texts do not differ otherwise, and if each passage has changed at each of the last restlessVisits
+// visits. If the text was not kept, restlessIn returns no passages.
 func restlessIn(was *store.Content, last []store.Restless, text string) (found []store.Restless, only bool) {
 	if was == nil || !was.Kept {
 		return nil, false

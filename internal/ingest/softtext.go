@@ -150,10 +150,10 @@ func (a *softAnswer) shares(page *pageWords, drop func(string) bool) bool {
 	return shared >= leastShared && shared*shareOfOwn >= own
 }
 
-// countDifference returns three numbers: own is the number of a page's words that are not in an
-// answer, missing the number of the answer's words that are not in the page, and words the number
-// of all words of the answer. Repeated words count each time. Words for which drop returns true do
-// not count.
+// countDifference returns three numbers. The result own is the number of a page's words that are
+// not in an answer, missing is the number of the answer's words that are not in the page, and words
+// is the number of all words of the answer. Repeated words count each time. Words for which drop
+// returns true do not count.
 func countDifference(answer, page []string, drop func(string) bool) (own, missing, words int) {
 	left := map[string]int{}
 	for _, w := range answer {

@@ -26,12 +26,12 @@ func TestSaidBy(t *testing.T) {
 	junk := func(seed uint64) string { return apology + " " + words(seed, 40) }
 	for _, c := range []struct {
 		name         string
-		others       [][2]string // title and text
+		others       [][2]string // title and text of each other page
 		title, said  string      // title and text of the answer at /page/qwertz
 		page, text   string      // title and text of the page
 		url          string      // URL of the page; "": /page/brushes
 		isTheAnswer  bool
-		knowsNothing bool // result without the other pages
+		knowsNothing bool // expected result if no other pages are known
 	}{
 		// These pages are errors.
 		{name: "the same words", title: "Not found", said: apology, page: "Not found", text: apology, isTheAnswer: true, knowsNothing: true},

@@ -61,7 +61,7 @@ type sweep struct {
 	now    time.Time
 	hosts  map[string]*learn.Sweep
 	chunks map[chunkOf]*chunk
-	items  []frontier.Item // items to queue
+	items  []frontier.Item // URLs to queue
 	queued int
 }
 

@@ -14,7 +14,7 @@ import (
 const syncEvery = 30 * time.Second
 
 // writeEvery is the interval at which learned evidence is written. The evidence about a large host
-// has some 300 KB.
+// takes some 300 KB.
 const writeEvery = 10 * time.Second
 
 // upkeep does periodic work: it syncs commits to disk, marks pages that take long to read, writes

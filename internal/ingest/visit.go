@@ -142,9 +142,9 @@ func needsContent(got *reading, before *store.Record, goneAfter int) bool {
 	return before.Kind == store.Page && !got.notModified && (!isNothing(&got.seen) || isGone(got, before, goneAfter))
 }
 
-// classify returns the visit of a page whose stored record is b. The argument was has the stored
-// text and sketch. It is nil if needsContent returns false, or if the record was deleted meanwhile.
-// The function is pure.
+// classify returns the visit of a page whose stored record is b. The argument was contains the
+// stored text and sketch. It is nil if needsContent returns false, or if the record was deleted in
+// the meantime. The function is pure.
 func classify(got *reading, b *store.Record, was *store.Content, opt *Options) (*visit, error) {
 	v := &visit{reading: got, kind: changed, draft: got.seen, before: b}
 	v.draft.Listed = v.draft.Listed || b.Listed
@@ -154,7 +154,7 @@ func classify(got *reading, b *store.Record, was *store.Content, opt *Options) (
 	case isNothing(b) && isNothing(&got.seen):
 		v.failAgain()
 	case isNothing(b):
-		if len(b.Earlier) > 0 { // the URL was a page before, and is one again
+		if len(b.Earlier) > 0 { // an earlier visit found a page, a later visit did not, and this visit found a page again
 			v.draft.Succeeds(b, nil, 0)
 		}
 	case isNothing(&got.seen) && !isGone(got, b, opt.GoneAfter):
@@ -197,7 +197,7 @@ func isGone(got *reading, before *store.Record, goneAfter int) bool {
 	return r.Status == notFound || r.Status == gone || crawler.Problem(r.Problem).Answered() && !got.turned || failures(got, before) >= goneAfter
 }
 
-// failures returns how many visits in a row have failed, including this one.
+// failures returns the number of failed visits in a row, including this one.
 func failures(got *reading, before *store.Record) int { return max(before.Missed+1, got.missedBy) }
 
 // touch keeps the stored record, but updates its fields that describe the last visit.

@@ -69,7 +69,7 @@ func isEnglishAdjective(word string) bool {
 }
 
 // isCompared reports whether a word is the comparative or superlative of one of the adjectives:
-// smaller, larger, happier, biggest. stem is the word without -er or -est.
+// smaller, larger, happier, biggest. The argument stem is the word without -er or -est.
 func isCompared(stem string, adjectives map[string]bool) bool {
 	last := len(stem) - 1
 	if stem[last] == 'i' {
@@ -98,7 +98,7 @@ func isShort(word string) bool {
 		inVowel = vowel
 	}
 	if strings.HasSuffix(word, "e") && !strings.HasSuffix(word, "le") && !strings.HasSuffix(word, "ee") {
-		syllables-- // a final e is silent
+		syllables-- // a final e is silent, so it is no syllable
 	}
 	return syllables <= 1 || syllables == 2 &&
 		(strings.HasSuffix(word, "y") || strings.HasSuffix(word, "le") || strings.HasSuffix(word, "ow"))

@@ -24,7 +24,7 @@ import (
 // russianEndings lists the endings of the full declension, longest first.
 var russianEndings = [...]string{
 	"ого", "его", "ому", "ему", "ыми", "ими",
-	"ою", "ею", // old forms of ой and ей
+	"ою", "ею", // old forms of the endings ой and ей
 	"ый", "ий", "ой", "ей", "ая", "яя", "ое", "ее", "ые", "ие", "ую", "юю", "ым", "им", "ом", "ем", "ых", "их",
 }
 
@@ -45,15 +45,15 @@ var russianSuffixes = [...]struct{ suffix, endings string }{
 	{"овн", " ый ая ое ые ого ому ым ом ую ых ыми ее "}, {"евн", " ый ая ое ые ого ому ым ом ую ых ыми ее "}, // not adjectives: patronymics like Петровной
 	{"еньк", velarSafe + "ая ое "}, // беленькая; not an adjective: маменькой
 	{"ческ", velarAll}, {"ейск", velarAll}, {"цк", velarAll},
-	{"ющ", softAll}, {"ущ", softAll}, {"ящ", softAll}, {"ащ", softAll}, {"вш", softAll}, // participles
-	{"ейш", softAll}, {"айш", softAll}, // superlatives
+	{"ющ", softAll}, {"ущ", softAll}, {"ящ", softAll}, {"ащ", softAll}, {"вш", softAll}, // suffixes of participles
+	{"ейш", softAll}, {"айш", softAll}, // suffixes of superlatives
 	{"ем", hardSafe}, {"им", hardSafe}, // passive participles; not adjectives: системой, принимая
 	{"нут", hardSafe}, {"нят", hardSafe}, {"крыт", hardSafe},
-	{"лив", hardSafe}, {"чив", hardSafe}, // not adjectives: оливой, заканчивая
+	{"лив", hardSafe}, {"чив", hardSafe}, // not adjectives, for example: оливой, заканчивая
 	{"ов", " ый ая ое ые ого ому ых ыми ую "}, // not adjectives: головой, словом, Ивановым
-	{"ев", " ый ое ые ого ому ых ыми ую "},    // not an adjective: одевая
+	{"ев", " ый ое ые ого ому ых ыми ую "},    // not an adjective, for example: одевая
 	{"оват", hardSafe}, {"еват", hardSafe}, {"чат", hardSafe}, {"ист", hardSafe},
-	{"ен", hardSafe}, {"ан", hardSafe}, {"ян", hardSafe}, // not adjectives: стеной, планом
+	{"ен", hardSafe}, {"ан", hardSafe}, {"ян", hardSafe}, // not adjectives, for example: стеной, планом
 }
 
 // isRussianAdjective reports whether a lower-cased word is an adjective.
@@ -62,7 +62,7 @@ func isRussianAdjective(word string) bool {
 		word = strings.ReplaceAll(word, "ё", "е")
 	}
 	reflexive := false
-	if cut, ok := strings.CutSuffix(word, "ся"); ok { // учащийся, but not учился
+	if cut, ok := strings.CutSuffix(word, "ся"); ok { // учащийся is an adjective, but учился is not
 		word, reflexive = cut, true
 	}
 	stem, ending := cutRussianEnding(word)

@@ -64,13 +64,13 @@ func TestAdjectiveLimits(t *testing.T) {
 		lang, word string
 		got        bool
 	}{
-		{"en", "open", false},      // in WordNet's corpus, more often a verb
-		{"en", "pretty", false},    // as often an adverb
-		{"en", "complete", true},   // also a verb
+		{"en", "open", false},      // this word is more often a verb in WordNet's corpus
+		{"en", "pretty", false},    // this word is as often an adverb
+		{"en", "complete", true},   // this word is also a verb
 		{"en", "interested", true}, // a participle that is mainly used as an adjective
 		{"ru", "достоевский", true},
 		{"ru", "соблазном", true}, // a noun that is missing from the list of exceptions
-		{"ru", "мохнатый", false}, // its suffix also occurs in nouns and verbs
+		{"ru", "мохнатый", false}, // the suffix of this word also occurs in nouns and verbs
 		{"ru", "важен", false},    // short forms are not recognised
 	} {
 		if got := Adjective(test.lang, test.word); got != test.got {

@@ -22,7 +22,7 @@ import (
 // declared language should override an unsure result.
 
 const (
-	sampled   = 10000 // bytes of text that are examined; more would not change the result
+	sampled   = 10000 // number of bytes of text that are examined; more would not change the result
 	minWords  = 20    // a Latin or Cyrillic text with fewer words gets no result
 	fairShare = 0.20  // minimum share of function words for a sure result; running text has 0.35 to 0.5, lists of names under 0.1
 	clearLead = 0.75  // for a sure result, the second language has at most this share of the first one's count

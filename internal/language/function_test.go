@@ -88,7 +88,7 @@ func TestElide(t *testing.T) {
 		{"fr", "jusqu'à", "à"},
 		{"fr", "n'y", "y"},
 		{"fr", "homme", "homme"},
-		{"fr", "aujourd'hui", "aujourd'hui"}, // now a single word
+		{"fr", "aujourd'hui", "aujourd'hui"}, // a single word, although it has an apostrophe
 		{"fr", "quelqu'un", "quelqu'un"},
 		{"fr", "presqu'île", "presqu'île"},
 		{"fr", "c's", "c's"},

@@ -2,8 +2,9 @@
 // about individual languages is here.
 //
 // [Detect] looks at the script first: Greek letters are Greek, kana are Japanese. Dozens of
-// languages use Latin and Cyrillic letters. There the function words decide, because every running
-// text is full of them. Detect does not guess from a few words: a heading has no language.
+// languages use Latin and Cyrillic letters. For languages that share a script, the function words
+// decide, because every running text is full of them. Detect does not guess from a few words: a
+// heading has no language.
 package language
 
 import "strings"

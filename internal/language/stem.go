@@ -80,7 +80,7 @@ func Stem(lang, word string) string {
 	env.SetCurrent("") // otherwise the pool would keep the page's text, of which word is a part, in memory
 	stemEnvs.Put(env)
 	if result == "" {
-		return word // a token must not become empty
+		return word // the stem is empty, but a token must not be empty
 	}
 	return result
 }

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// staleAfter is how old a file or folder must be to be removed.
+// staleAfter is the minimum age of a file or folder that is removed.
 const staleAfter = 10 * time.Second
 
 // RemoveStale removes the files and folders in dir that killed processes left and whose names begin

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Old files and folders that nobody has locked are removed, and no others.
+// Old files and folders that no process has locked are removed, and no others.
 func TestRemoveStale(t *testing.T) {
 	if !hasLocks {
 		t.Skip("this system has no locks")

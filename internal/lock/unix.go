@@ -13,14 +13,16 @@ const hasLocks = true
 
 // Try takes an exclusive lock on the folder or file dir, without waiting. It uses flock, as the
 // database badger does when it opens a folder, so no other process can open a store there until the
-// lock is released. ok is false if another process has the lock. release releases the lock.
+// lock is released. The result ok is false if another process has the lock. The function release
+// releases the lock.
 func Try(dir string) (release func(), ok bool, err error) {
 	return lockDir(dir, unix.LOCK_EX)
 }
 
 // TryShared takes a shared lock on the folder or file dir, without waiting. Any number of processes
 // may have shared locks on it at once; meanwhile, no process can take the exclusive lock of [Try].
-// ok is false if another process has the exclusive lock. release releases the lock.
+// The result ok is false if another process has the exclusive lock. The function release releases
+// the lock.
 func TryShared(dir string) (release func(), ok bool, err error) {
 	return lockDir(dir, unix.LOCK_SH)
 }

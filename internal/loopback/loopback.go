@@ -37,8 +37,8 @@ func Address(s string) (string, error) {
 	return net.JoinHostPort(host, port), nil
 }
 
-// Only passes on the requests that send one of the server's own names, and refuses all others.
-// address is the address at which the server was told to listen.
+// Only passes on the requests that send one of the server's own names, and refuses all others. The
+// argument address is the address at which the server was told to listen.
 //
 // A page in a browser can let its own name resolve to the server's address (DNS rebinding). The
 // browser then lets the page read the server's answers as its own, such as the profiles of a
@@ -65,8 +65,8 @@ func Only(address string, next http.Handler) http.Handler {
 // bodyTime is the longest time for the body of a request. The forms send only some dozen bytes.
 const bodyTime = 10 * time.Second
 
-// answers reports whether a Host header names the server. address is the address at which the server
-// was told to listen, and local is the server's end of the connection.
+// answers reports whether a Host header names the server. The argument address is the address at
+// which the server was told to listen, and local is the server's end of the connection.
 func answers(address, header string, local net.Addr) bool {
 	at, ok := local.(*net.TCPAddr)
 	if !ok {

@@ -18,7 +18,7 @@ func TestOwnNames(t *testing.T) {
 		want          bool
 	}{
 		{"127.0.0.1:9464", "127.0.0.1:9464", tcp("127.0.0.1"), true},
-		{"127.0.0.1:9464", "127.0.0.1", tcp("127.0.0.1"), true}, // through a tunnel, the port is another
+		{"127.0.0.1:9464", "127.0.0.1", tcp("127.0.0.1"), true}, // through a tunnel, the client uses another port
 		{"127.0.0.1:9464", "localhost:80", tcp("127.0.0.1"), true},
 		{"127.0.0.1:9464", "LOCALHOST.:9464", tcp("127.0.0.1"), true},
 		{"[::1]:9464", "[::1]:9464", tcp("::1"), true},
@@ -45,7 +45,7 @@ func TestAddress(t *testing.T) {
 		{":9100", "127.0.0.1:9100"},
 		{"localhost:0", "localhost:0"},
 		{"[::1]:9100", "[::1]:9100"},
-		{"0.0.0.0:9100", "0.0.0.0:9100"}, // whoever says so means it
+		{"0.0.0.0:9100", "0.0.0.0:9100"}, // a user who gives this address wants to listen on all interfaces
 	} {
 		if got, err := Address(c.in); err != nil || got != c.want {
 			t.Errorf("Address(%q) = %q, %v; want %q", c.in, got, err, c.want)

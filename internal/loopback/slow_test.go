@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// A body that never comes does not keep a connection open, whether its request is refused or not. A
-// long answer to a request without a body is not cut off.
+// A body that never arrives does not keep a connection open, whether its request is refused or not.
+// A long answer to a request without a body is not cut off.
 func TestSlowBody(t *testing.T) {
 	for _, request := range []string{
 		"POST / HTTP/1.1\r\nHost: %s\r\nContent-Length: 1000\r\n\r\na",
@@ -40,7 +40,7 @@ func TestSlowBody(t *testing.T) {
 	}
 }
 
-// tcpNamed is a connection whose end is an address of loopback.
+// tcpNamed is a connection whose local address is on loopback.
 type tcpNamed struct{ net.Conn }
 
 func (tcpNamed) LocalAddr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 80} }

@@ -9,8 +9,8 @@ type Cache[K comparable, V any] struct {
 	bound  int
 	weigh  func(V) int
 	weight int
-	byKey  map[K]*list.Element // values are entries
-	order  *list.List          // the most recently used first
+	byKey  map[K]*list.Element // elements whose values are entries, by key
+	order  *list.List          // entries, the most recently used first
 }
 
 type entry[K comparable, V any] struct {

@@ -12,7 +12,7 @@ func TestCache(t *testing.T) {
 		c.Put(key, n)
 	}
 	c.Get("a")
-	c.Put("c", 3) // the weight would be 12 of 10, so the least recently used value, b, is dropped
+	c.Put("c", 3) // the weight would be 12, and the bound is 10, so the least recently used value, b, is dropped
 	if _, ok := c.Get("b"); ok {
 		t.Error("b is held, and was used longest ago")
 	}
@@ -22,7 +22,7 @@ func TestCache(t *testing.T) {
 	if _, ok := c.Take("a"); ok {
 		t.Error("a was taken twice")
 	}
-	c.Put("d", 7) // the weight is 10 with c; values that were taken out do not count any more
+	c.Put("d", 7) // with c, the weight is 10, because values that were taken out no longer count
 	if n, ok := c.Get("c"); !ok || n != 3 {
 		t.Errorf("c is %d, %t: want 3", n, ok)
 	}

@@ -66,9 +66,9 @@ func (s *Share) Keep(n int64) {
 // Release gives the whole share back to the pool. A second call does nothing.
 func (s *Share) Release() { s.Keep(0) }
 
-// Parts is how the memory budget of a process is divided, in bytes. The rest, three eighths, is for
-// the store, the frontier and the program itself. Files that the store maps do not count, because
-// the system can release their pages.
+// Parts holds the parts of the memory budget of a process, in bytes. The rest, three eighths, is
+// for the store, the frontier and the program itself. Files that the store maps do not count,
+// because the system can release their pages.
 type Parts struct {
 	Reading int64 // trees, texts and shingles of pages, from when they are read until they are stored
 	Leaders int64 // shingles of the leaders of clusters, with which other pages are compared

@@ -9,8 +9,8 @@ import (
 	"skink/internal/memory"
 )
 
-// Whatever is taken at once, no more is held than there is, and all come to their turn: also those
-// that want more than there is at all.
+// Whichever shares are taken at the same time, together they never exceed the pool, and each call
+// of Take returns. That includes calls that ask for more than the whole pool.
 func TestPool(t *testing.T) {
 	const size = 100
 	pool := memory.NewPool(size)
@@ -32,7 +32,7 @@ func TestPool(t *testing.T) {
 			}
 			held.Add(-(got - got/2))
 			share.Keep(got / 2)
-			share.Keep(got) // never grows
+			share.Keep(got) // a share never grows
 			held.Add(-(got / 2))
 			share.Release()
 			share.Release()

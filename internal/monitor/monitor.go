@@ -25,13 +25,13 @@ import (
 
 // Numbers is the state of a crawl at one moment.
 type Numbers struct {
-	Pages    map[string]int64 // pages in the store, by verdict
-	Others   map[string]int64 // other records in the store, by kind
-	Problems map[string]int64 // URLs in the store that failed, by problem
-	URLs     map[string]int64 // URLs in the frontier, by state
-	States   map[string]int64 // hosts that this process has claimed, by state
-	InFlight int              // URLs that are being fetched or judged
-	Hosts    int              // hosts with URLs to fetch
+	Pages    map[string]int64 // number of pages in the store, by verdict
+	Others   map[string]int64 // number of other records in the store, by kind
+	Problems map[string]int64 // number of URLs in the store that failed, by problem
+	URLs     map[string]int64 // number of URLs in the frontier, by state
+	States   map[string]int64 // number of hosts that this process has claimed, by state
+	InFlight int              // number of URLs that are being fetched or judged
+	Hosts    int              // number of hosts with URLs to fetch
 	Bytes    int64            // size of the decoded bodies of all URLs in the store, from all runs
 	Fetched  int64            // size of the decoded bodies fetched by this process
 	LastPage time.Time        // when this process fetched its last page, or when it began if it has fetched none; zero: not yet known
@@ -67,7 +67,7 @@ func Listen(address string, build Build, now func() Numbers) (*Server, error) {
 	}, []string{"status"})
 	s.calls = prometheus.NewHistogramVec(prometheus.HistogramOpts{
 		Name:    "skink_store_duration_seconds",
-		Help:    "Time of calls of the store, by operation.",
+		Help:    "Duration of calls to the store, by operation.",
 		Buckets: []float64{.0001, .001, .01, .1, 1, 10, 60},
 	}, []string{"operation"})
 	registry := prometheus.NewRegistry()
@@ -112,7 +112,7 @@ func (b Build) info() prometheus.Collector {
 // URL returns the URL of the metrics.
 func (s *Server) URL() string { return "http://" + s.listener.Addr().String() + "/metrics" }
 
-// Observe counts a request and its duration. status is 0 if there was no answer.
+// Observe counts a request and its duration. The argument status is 0 if there was no answer.
 func (s *Server) Observe(status int, took time.Duration) {
 	class := "none"
 	if status > 0 {

@@ -68,7 +68,7 @@ func get(t *testing.T, url string) string {
 	return string(b)
 }
 
-// A page whose name was given our address reads nothing.
+// A page of another site cannot read anything, even if its name resolves to the server's address.
 func TestRebinding(t *testing.T) {
 	s, err := Listen("127.0.0.1:0", Build{}, func() Numbers { return Numbers{} })
 	if err != nil {
@@ -82,7 +82,7 @@ func TestRebinding(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			r.Host = host // "": that of the URL
+			r.Host = host // "": the host of the URL
 			resp, err := http.DefaultClient.Do(r)
 			if err != nil {
 				t.Fatal(err)

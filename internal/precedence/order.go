@@ -22,7 +22,7 @@ import (
 type Order struct {
 	kept   kept
 	prefer []*regexp.Regexp
-	places map[string]int // by host, for hosts of seeds
+	places map[string]int // places of the hosts of seeds, by host
 }
 
 // kept is the JSON form of an Order in the store.

@@ -71,7 +71,7 @@ const (
 	Language     Reason = "language of the text"
 	ShortestPath Reason = "shortest path"
 	SmallestURL  Reason = "smallest URL"
-	LedBefore    Reason = "led before" // the page was the leader before a page arrived that precedes it, such as a page of a host that has become a seed
+	LedBefore    Reason = "leader before" // the page was the leader before a page arrived that precedes it, such as a page of a host that has become a seed
 )
 
 // order lists the criteria that compare two pages, except canonical URLs, in their order.
@@ -128,8 +128,8 @@ func Leader(pages []Standing) int {
 	return best
 }
 
-// Why returns the criterion that makes a page the leader. next is the first of the other pages by
-// [Compare].
+// Why returns the criterion that makes a page the leader. The argument next is the first of the
+// other pages by [Compare].
 func Why(leader, next *Standing) Reason {
 	d, reason := Compare(leader, next)
 	switch {

@@ -15,8 +15,8 @@ import (
 
 func at(second int) time.Time { return time.Unix(1e9+int64(second), 0) }
 
-// TestOrder: each row is two pages, of which the first leads, and the reason. The second page is
-// better by all criteria that come after the one of the row.
+// Each row has two pages, of which the first leads, and the reason. The second page is better by
+// all criteria that come after that reason.
 func TestOrder(t *testing.T) {
 	good := func(url string) Standing { return Standing{URL: url, Listed: true, Seen: at(1)} }
 	const short, long = "https://z.test/", "http://a.test/a/longer/path"
@@ -52,7 +52,8 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// TestCanonical: whose word counts. The first page of each row would lead by all else.
+// TestCanonical checks which canonical URLs count. The first page of each row would lead by all
+// other criteria.
 func TestCanonical(t *testing.T) {
 	page := func(url, names string, seen int) Standing { return Standing{URL: url, Names: names, Seen: at(seen)} }
 	const a, b, c = "http://a.test/", "http://b.test/", "http://c.test/"
@@ -78,7 +79,7 @@ func TestCanonical(t *testing.T) {
 	}
 }
 
-// anyStanding draws the standing of a page that may name one of some others.
+// anyStanding returns the random standing of a page that may name one of some other pages.
 func anyStanding(t *rapid.T, url string, urls []string) Standing {
 	s := Standing{
 		URL: url, NoIndex: rapid.IntRange(0, 5).Draw(t, "noindex") == 0, Place: rapid.IntRange(0, 2).Draw(t, "place"),
@@ -130,7 +131,7 @@ func TestPlaces(t *testing.T) {
 	if _, err := Move(ctx, s, "b.test", "www.b.test"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Add(ctx, s, nil, []string{"c.test"}); err != nil { // more seeds, and no expression: it keeps its own
+	if _, err := Add(ctx, s, nil, []string{"c.test"}); err != nil { // if only seeds are added, the order keeps its expressions
 		t.Fatal(err)
 	}
 	o, err := Read(ctx, s)

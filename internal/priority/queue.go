@@ -16,7 +16,7 @@ import (
 // A Queue is a priority queue of things of type T. Adding, moving or removing one of n things takes
 // O(log n) time. A Queue is not safe for concurrent use.
 type Queue[T any] struct {
-	things []T // a binary heap
+	things []T // elements in the order of a binary heap
 	before func(a, b T) bool
 	spot   func(T) *Spot[T]
 }
@@ -27,9 +27,10 @@ type Spot[T any] struct {
 	index int // index in queue.things
 }
 
-// New returns an empty queue. before reports whether a thing comes before another one in the queue,
-// and spot returns the Spot of a thing. If a property that before compares changes in a thing, the
-// caller must call Put for the thing, or must have removed the thing before the change.
+// New returns an empty queue. The function before reports whether a thing comes before another one
+// in the queue, and spot returns the Spot of a thing. If a property that before compares changes in
+// a thing, the caller must call Put for the thing, or must have removed the thing before the
+// change.
 func New[T any](before func(a, b T) bool, spot func(T) *Spot[T]) *Queue[T] {
 	return &Queue[T]{before: before, spot: spot}
 }
@@ -85,7 +86,7 @@ func (q *byOrder[T]) Push(x any) {
 func (q *byOrder[T]) Pop() any {
 	last := len(q.things) - 1
 	t := q.things[last]
-	q.things = slices.Delete(q.things, last, last+1) // slices.Delete also clears the element behind the new end
+	q.things = slices.Delete(q.things, last, last+1) // slices.Delete also clears the element after the new end
 	*q.spot(t) = Spot[T]{}
 	return t
 }

@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// A thing stands where its number says.
+// A thing comes before all things with larger numbers.
 type thing struct {
 	number int
 	spot   Spot[*thing]
@@ -16,8 +16,8 @@ type thing struct {
 
 func spotOf(t *thing) *Spot[*thing] { return &t.spot }
 
-// Whatever is put, moved and taken out: each queue has in front the least of those that stand in
-// it, and each thing knows its queue.
+// After any sequence of calls of Put and Leave, the first thing of each queue has the smallest
+// number in it, and each thing knows its queue.
 func TestQueues(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		queues := []*Queue[*thing]{
@@ -29,7 +29,7 @@ func TestQueues(t *testing.T) {
 			func(a, b *thing) int { return cmp.Compare(b.number, a.number) },
 		}
 		things := make([]*thing, 12)
-		where := make([]int, len(things)) // the queue each must be in; -1: none
+		where := make([]int, len(things)) // index of the queue that must contain each thing; -1: none
 		for i := range things {
 			things[i], where[i] = &thing{}, -1
 		}
@@ -37,7 +37,7 @@ func TestQueues(t *testing.T) {
 			"put": func(t *rapid.T) {
 				i := rapid.IntRange(0, len(things)-1).Draw(t, "thing")
 				where[i] = rapid.IntRange(0, len(queues)-1).Draw(t, "queue")
-				things[i].spot.Leave() // its number may only change outside
+				things[i].spot.Leave() // the number may change only while the thing is in no queue
 				things[i].number = rapid.IntRange(0, 20).Draw(t, "number")
 				queues[where[i]].Put(things[i])
 			},

@@ -38,27 +38,27 @@ func Adopt(ctx context.Context, s store.Reader, dir string, again func(context.C
 			whose = "worker " + harmless.Line(o.Worker)
 		}
 		if silent := now.Sub(states[o.Worker].Seen); silent < ClaimsLast {
-			left[o.Name] = fmt.Sprintf("%s has the file open and sent a heartbeat %v ago: wait until it ends, or until its last heartbeat is %v old", whose, max(silent, 0).Round(time.Second), ClaimsLast)
+			left[o.Name] = fmt.Sprintf("%s has the file open and sent a heartbeat %v ago: wait until that process ends, or until its last heartbeat is %v old", whose, max(silent, 0).Round(time.Second), ClaimsLast)
 			continue
 		}
-		if answers { // some systems have no locks
-			left[o.Name] = whose + " has the file open: wait until it ends"
+		if answers { // some systems have no locks on files
+			left[o.Name] = whose + " has the file open: wait until that process ends"
 			continue
 		}
 		closed, lost, err := archive.Adopt(ctx, dir, s, o, again)
 		switch {
 		case errors.Is(err, archive.ErrLocked):
-			left[o.Name] = whose + " has the file open: wait until it ends"
+			left[o.Name] = whose + " has the file open: wait until that process ends"
 		case errors.Is(err, archive.ErrLacking):
 			left[o.Name] = fmt.Sprintf("the answers of %s are missing, perhaps after a power cut: run the crawl again with --warc %s to fetch them", report.Counted(lost, "page"), harmless.Quoted(dir))
 		case err != nil:
-			say("%s died, and its file was not completed: %s", whose, harmless.Error(err))
-			left[o.Name] = whose + " died and left the file open"
+			say("%s ended without closing its file, and the file could not be completed: %s", whose, harmless.Error(err))
+			left[o.Name] = whose + " ended without closing the file"
 		case closed:
-			say("%s died and left %s open: the file is now complete and has an index", whose, o.Name)
+			say("%s ended without closing %s: the file is now complete and has an index", whose, o.Name)
 		}
 		if err == nil && lost > 0 {
-			say("the answers of %s are not in %s, perhaps after a power cut: they are fetched again", report.Counted(lost, "page"), o.Name)
+			say("the answers of %s are not in %s, perhaps after a power cut: the crawl fetches these pages again", report.Counted(lost, "page"), o.Name)
 		}
 	}
 	return left, nil

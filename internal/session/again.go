@@ -27,10 +27,10 @@ import (
 // Again selects URLs to visit again. The zero value selects none.
 type Again struct {
 	Retry    string           // States as the user typed them; "": none
-	States   []frontier.State // URLs in these states
+	States   []frontier.State // select the URLs in these states
 	Recrawl  string           // Due or Age as the user typed it; "": neither is set
 	Due      bool             // select the URLs whose next visit is due by Schedule
-	Age      time.Duration    // used if Due is false: select the URLs that were last visited at least so long ago; 0: none
+	Age      time.Duration    // used if Due is false: select the URLs whose last visit is at least this long ago; 0: none
 	Schedule Schedule
 }
 
@@ -86,7 +86,7 @@ type selection struct {
 	store     store.Store
 	of        *Again
 	named     []frontier.Item   // the seeds that the user named for this run
-	admits    func(string) bool // whether a URL is in the scope
+	admits    func(string) bool // reports whether a URL is in the scope
 	depth     int               // depth of URLs that were outside the scope before, and are now in it
 	postponed bool              // also select URLs that earlier runs postponed
 	round     round
@@ -207,7 +207,7 @@ func (c *selection) ended(ctx context.Context, notDue func(time.Time)) iter.Seq2
 func (c *selection) wants(ctx context.Context, r *store.Record, notDue func(time.Time)) (bool, error) {
 	asked := c.round.Asked
 	switch {
-	case r.Kind == store.Later: // see putLast
+	case r.Kind == store.Later: // postponed URLs come last, see putLast
 		return false, nil
 	case r.Kind == store.Skipped || !frontier.HasScheme(r.URL) || !r.Visited().Before(asked):
 		return false, nil
@@ -297,9 +297,9 @@ func (c *selection) nowInScope(ctx context.Context) iter.Seq2[frontier.Item, err
 	}
 }
 
-// none returns a message for the case that the options select no URL of the store. firstDue is the
-// time of the first visit that will be due, or zero. none returns "" if the options ask for no
-// URLs.
+// none returns a message for the case that the options select no URL of the store. The argument
+// firstDue is the time of the first visit that will be due, or zero. none returns "" if the options
+// ask for no URLs.
 func (a *Again) none(store string, firstDue time.Time) string {
 	switch {
 	case a.Due && !firstDue.IsZero():

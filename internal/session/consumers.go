@@ -26,7 +26,7 @@ import (
 // only at the end.
 //
 // After a stop, a consumer on this machine always processes the rest. A consumer that sends to a
-// server has until the end of the grace period; the next run sends what remains.
+// server has until the end of the grace period; the next run sends the remaining pages.
 type consumers struct {
 	all []consumer
 	log *urlLog // the log of URLs, which is also an element of all; nil: URLs are not logged
@@ -39,8 +39,8 @@ type consumer struct {
 	server string        // URL of the server to which the consumer sends; "": it writes on this machine
 }
 
-// waitingSaid is how long the crawl waits for its consumers at the end before it prints the names
-// of the servers that have not accepted all pages.
+// waitingSaid is the time for which the crawl waits for its consumers at the end before it prints
+// the names of the servers that have not accepted all pages.
 const waitingSaid = time.Second
 
 // lateContext returns a context that ends when ctx has ended and then the grace period has passed,
@@ -240,9 +240,9 @@ func (f consumers) sayWaiting() (stop func()) {
 	return func() { said.Stop() }
 }
 
-// while calls do, and lets the consumers follow the crawl that do runs. If a consumer fails, the
-// context of do is cancelled, and while returns the consumer's error. Consumers that send to a
-// server are cancelled when late ends.
+// The method while calls do, and lets the consumers follow the crawl that do runs. If a consumer
+// fails, the context that do gets is cancelled, and while returns the consumer's error. Consumers
+// that send to a server are cancelled when late ends.
 func (f consumers) while(ctx, late context.Context, do func(context.Context) error) error {
 	following, stop := context.WithCancel(ctx)
 	defer stop()
@@ -265,8 +265,8 @@ func (f consumers) while(ctx, late context.Context, do func(context.Context) err
 	return err
 }
 
-// A urlLog writes a log line for each URL whose result was stored: its answer, its verdict and how
-// long the answer took. It implements [feed.Consumer].
+// A urlLog writes a log line for each URL whose result was stored: its answer, its verdict and the
+// duration of the request. It implements [feed.Consumer].
 type urlLog struct {
 	log    *slog.Logger
 	s      store.Reader
@@ -298,7 +298,7 @@ func (l *urlLog) CatchUp(ctx context.Context) error {
 // Close logs the URLs that were stored since the last call of CatchUp.
 func (l *urlLog) Close(ctx context.Context) error { return l.CatchUp(ctx) }
 
-// answered remembers how long the answer to a page's URL took, until the URL is logged.
+// answered remembers the duration of the request for a page's URL, until the URL is logged.
 func (l *urlLog) answered(p *crawler.Page) { l.took.Store(p.Item.URL, p.Took) }
 
 // add writes the log line for the record of a URL.
@@ -307,7 +307,7 @@ func (l *urlLog) add(r *store.Record) {
 	if r.Visit != store.FirstVisit {
 		attrs = append(attrs, "visit", r.Visit.String())
 	}
-	if took, ok := l.took.LoadAndDelete(r.URL); ok { // there is none if nothing was fetched, for example because robots.txt forbids the URL
+	if took, ok := l.took.LoadAndDelete(r.URL); ok { // there is no duration if nothing was fetched, for example because robots.txt forbids the URL
 		attrs = append(attrs, "ms", math.Round(float64(took.(time.Duration))/1e5)/10)
 	}
 	if r.Problem != "" {

@@ -10,7 +10,7 @@ import (
 	"skink/feed"
 )
 
-// A slowConsumer takes a minute each time, and fails at last if it is told to.
+// A slowConsumer takes a minute for each call of CatchUp, which returns err.
 type slowConsumer struct {
 	calls int
 	err   error
@@ -28,14 +28,14 @@ func one(c feed.Consumer, server string) consumers {
 	return consumers{all: []consumer{{c, time.Second, server}}, out: Output{Quiet: true}}
 }
 
-// A consumer that takes a minute costs the crawl nothing.
+// A consumer that takes a minute does not slow down the crawl.
 func TestSlowConsumer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		slow := &slowConsumer{}
 		began := time.Now()
 		var crawled time.Duration
 		err := one(slow, "").while(t.Context(), t.Context(), func(context.Context) error {
-			time.Sleep(10 * time.Second) // the crawl
+			time.Sleep(10 * time.Second) // the duration of the crawl
 			crawled = time.Since(began)
 			return nil
 		})
@@ -45,7 +45,7 @@ func TestSlowConsumer(t *testing.T) {
 	})
 }
 
-// A consumer that fails ends the crawl, and its error is what the crawl ended with.
+// A consumer that fails ends the crawl, and the crawl returns its error.
 func TestConsumerFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		gone := errors.New("nobody reads")
@@ -65,8 +65,8 @@ type deadServer struct{}
 func (deadServer) CatchUp(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }
 func (d deadServer) Close(ctx context.Context) error { return d.CatchUp(ctx) }
 
-// A server that never answers holds up the end of a crawl for the grace period, counted from the
-// stop, and for no longer.
+// A server that never answers delays the end of a crawl by the grace period, counted from the stop,
+// and by no more.
 func TestDeadServer(t *testing.T) {
 	const grace = 10 * time.Second
 	synctest.Test(t, func(t *testing.T) {
@@ -76,10 +76,10 @@ func TestDeadServer(t *testing.T) {
 		defer cancel()
 		var stopped time.Time
 		err := following.while(run, late, func(context.Context) error {
-			time.Sleep(time.Hour) // the crawl
+			time.Sleep(time.Hour) // the duration of the crawl
 			stopped = time.Now()
 			stop()
-			time.Sleep(grace / 2) // pages in flight
+			time.Sleep(grace / 2) // the time that pages in flight take
 			return context.Canceled
 		})
 		if !errors.Is(err, context.Canceled) {

@@ -83,8 +83,8 @@ func CountPostponed(ctx context.Context, s store.Reader, n frontier.Counts, t st
 	return min(max(postponed, 0), n.Blocked), nil
 }
 
-// CountsByName returns the number of URLs in each state, by the state's name. postponed is the
-// number of postponed URLs, which n.Blocked includes.
+// CountsByName returns the number of URLs in each state, by the state's name. The argument
+// postponed is the number of postponed URLs, which n.Blocked includes.
 func CountsByName(n frontier.Counts, postponed int64) map[string]int64 {
 	return map[string]int64{
 		"pending": n.Pending, "fetched": n.Fetched, "redirected": n.Redirected, "blocked": n.Blocked - postponed, "postponed": postponed,
@@ -99,7 +99,8 @@ type EndRow struct {
 	Note string
 }
 
-// EndRows returns a row for each state of a store's URLs. all is the sum of the rows' numbers.
+// EndRows returns a row for each state of a store's URLs. The result all is the sum of the rows'
+// numbers.
 func EndRows(n frontier.Counts, postponed int64, t store.Tally) (rows []EndRow, all int64) {
 	byName := CountsByName(n, postponed)
 	pending := n.Pending // pending URLs that may have a record from an earlier visit
@@ -109,7 +110,7 @@ func EndRows(n frontier.Counts, postponed int64, t store.Tally) (rows []EndRow, 
 		switch {
 		case s.State == frontier.Fetched:
 			records = t.Pages() + t.Other + t.Sitemaps
-			row.Note = fmt.Sprintf("%s, %s other (not text)", report.Counted(t.Pages(), "page"), report.Grouped(t.Other))
+			row.Note = fmt.Sprintf("%s, %s without text", report.Counted(t.Pages(), "page"), report.Counted(t.Other, "file"))
 			if t.Sitemaps > 0 {
 				row.Note += ", " + report.Counted(t.Sitemaps, "sitemap")
 			}

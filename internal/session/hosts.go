@@ -24,24 +24,24 @@ func slowest(all []crawler.HostState) []crawler.HostState {
 }
 
 // leftAlone returns the hosts to which the crawl sends no requests now, the longest wait first, at
-// most MostHosts. It also returns how many such hosts there are.
+// most MostHosts. It also returns the number of all such hosts.
 func leftAlone(all []crawler.HostState, now time.Time) ([]crawler.HostState, int) {
 	list := slices.DeleteFunc(slices.Clone(all), func(h crawler.HostState) bool { return !h.Until.After(now) && !h.Budget && h.Alone == "" })
 	slices.SortStableFunc(list, func(a, b crawler.HostState) int { return b.Until.Compare(a.Until) })
 	return list[:min(len(list), MostHosts)], len(list)
 }
 
-// whyAlone returns why a host gets no requests now.
+// whyAlone returns the reason why a host gets no requests now.
 func whyAlone(h crawler.HostState, now time.Time) string {
 	switch wait := h.Until.Sub(now).Round(time.Second); {
 	case h.Alone != "":
 		return "until the end of the run: " + h.Alone
 	case h.Budget:
-		return "reached --max-host-pages or --max-host-bytes"
+		return "the host has reached --max-host-pages or --max-host-bytes"
 	case h.Hopeless:
-		return fmt.Sprintf("no answer, %s in a row; next request in %v", report.Counted(h.Fails, "time"), wait)
+		return fmt.Sprintf("the host did not answer %s in a row; next request in %v", report.Counted(h.Fails, "time"), wait)
 	case h.Fails > 0:
-		return fmt.Sprintf("failed %s in a row; next request in %v", report.Counted(h.Fails, "time"), wait)
+		return fmt.Sprintf("requests failed %s in a row; next request in %v", report.Counted(h.Fails, "time"), wait)
 	default:
 		return fmt.Sprintf("the host asked for a pause; next request in %v", wait)
 	}
@@ -52,9 +52,9 @@ func whyAlone(h crawler.HostState, now time.Time) string {
 func hostsText(all []crawler.HostState, now time.Time) string {
 	var b strings.Builder
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(w, "slowest of %s:\n", report.Counted(len(all), "host"))
+	fmt.Fprintf(w, "slowest hosts, of %s:\n", report.Counted(len(all), "host"))
 	for _, h := range slowest(all) {
-		fmt.Fprintf(w, "  %s\t%s per answer\ta request every %s\t%s\n", h.Name, report.Duration(h.Took), report.Duration(h.Rest), report.Counted(h.Requests, "request"))
+		fmt.Fprintf(w, "  %s\tanswers take %s\tone request every %s\t%s\n", h.Name, report.Duration(h.Took), report.Duration(h.Rest), report.Counted(h.Requests, "request"))
 	}
 	alone, n := leftAlone(all, now)
 	fmt.Fprintf(w, "suspended: %s\n", report.Grouped(n))

@@ -7,7 +7,7 @@ import (
 	"skink/store"
 )
 
-// TestHolds holds lastmods, in days after noon of the first visit, against what visits found.
+// TestHolds compares lastmods, in days after noon of the first visit, with the results of visits.
 func TestHolds(t *testing.T) {
 	for _, c := range []struct {
 		name         string
@@ -34,7 +34,7 @@ func TestHolds(t *testing.T) {
 	}
 }
 
-// TestTrusted: enough proofs, nearly all of them right.
+// Lastmods are trusted if enough of them were compared, and nearly all of these are right.
 func TestTrusted(t *testing.T) {
 	for _, c := range []struct {
 		right, wrong int64

@@ -42,29 +42,29 @@ func (s *NamedStore) disk() (size, free int64) {
 // for later runs. All other options apply to one run only.
 type Options struct {
 	Crawl  crawler.Options // scope, politeness and limits; Run adds the options that follow from the seeds
-	Wanted Wanted          // how pages are judged and kept
+	Wanted Wanted          // settings for judging and keeping pages
 	Prefer []string        // regular expressions; a page whose URL matches becomes the leader of its duplicates
 	Seeds  Seeds           // seeds in addition to those in the store
 	Add    bool            // allow Seeds that are on other sites than the finished crawl in the store
-	Again  Again           // which URLs to visit again
+	Again  Again           // selects the URLs to visit again
 
 	Anchors   bool          // keep the fragments of links and the anchors of pages, for an audit
-	GoneAfter int           // a page counts as gone after so many failed visits in a row
+	GoneAfter int           // number of failed visits in a row after which a page counts as gone
 	Learn     bool          // learn which patterns of URLs lead only to known texts
 	Budget    bool          // postpone URLs of patterns that lead only to known texts
 	Memory    int64         // memory for the whole process, in bytes
-	MaxTime   time.Duration // the run ends after this; 0: no limit
+	MaxTime   time.Duration // time after which the run ends; 0: no limit
 
 	StoreCookies bool        // store the cookies that hosts set, so that later runs can use them; needs Crawl.Cookies
-	Feed         string      // where pages are written: "-": Output.Out; the URL of a search index; an object in a bucket; a file; "": nowhere
+	Feed         string      // target to which pages are written: "-" for Output.Out, the URL of a search index, an object in a bucket, or a file; "": none
 	Index        http.Header // HTTP header with the credentials for a search index
-	Archive      Archive     // where the responses of servers are archived
+	Archive      Archive     // archive to which the responses of servers are written
 	LogURLs      bool        // log each URL; needs Output.Log
 	Metrics      string      // address of a server for metrics; "": none
 	Build        monitor.Build
 
 	// View returns the options for showing a store with the given rule in a browser. Run adds the
-	// store and the crawl to these options. nil: the crawl is not shown.
+	// store and the crawl to these options. If View is nil, the crawl is not shown.
 	View func(dedup.Rule) view.Options
 
 	DelayChosen bool                // whether the user set the delay between requests; if not, a message may explain that the delay makes the crawl slow

@@ -114,7 +114,7 @@ func (r *run) anythingLeft(ctx context.Context, p plan) (left bool, firstDue tim
 	}
 	for _, i := range p.seeds.Items() {
 		state, err := r.store.State(ctx, i.URL)
-		if err != nil || state.New() || state == frontier.Pending { // another worker may have queued the seed meanwhile
+		if err != nil || state.New() || state == frontier.Pending { // another worker may have queued the seed in the meantime
 			return true, firstDue, err
 		}
 	}
@@ -188,8 +188,8 @@ func (r *run) greeting(counts frontier.Counts, pages, back int64) string {
 }
 
 // begin writes the seeds to the store, and puts the URLs to visit again into the frontier. It
-// returns the counts of the frontier, and how many URLs are visited again. It must be called when
-// the crawl is ready to run.
+// returns the counts of the frontier, and the number of URLs that are visited again. It must be
+// called when the crawl is ready to run.
 func (r *run) begin(ctx context.Context, p plan) (counts frontier.Counts, back int64, err error) {
 	if err := plant(ctx, r.store, p.seeds); err != nil {
 		return counts, 0, err
@@ -221,8 +221,8 @@ type moves struct {
 	mu       sync.Mutex
 }
 
-// moved records that the seed from redirects to the URL to. The host of to gets the position of the
-// seed's host in the order of hosts by which leaders are chosen.
+// moved records a redirect from a seed to another URL. The host of that URL gets the position of
+// the seed's host in the order of hosts by which leaders are chosen.
 func (m *moves) moved(ctx context.Context, from, to string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -12,7 +12,8 @@ import (
 	"skink/report"
 )
 
-// The intervals at which progress is reported: statusEvery on a terminal, logEvery in a log.
+// These are the intervals at which progress is reported: statusEvery on a terminal, and logEvery in
+// a log.
 const (
 	statusEvery = 200 * time.Millisecond
 	logEvery    = 10 * time.Second
@@ -149,7 +150,7 @@ func (p progress) sayPace(erase string) {
 	}
 }
 
-// paceAfter is how long a crawl must run before its rate is meaningful.
+// paceAfter is the time that a crawl must run before its rate is meaningful.
 const paceAfter = 5 * time.Second
 
 // paceText returns a text for a crawl that is slow because it waits between requests to a host. The

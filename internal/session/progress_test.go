@@ -16,7 +16,7 @@ func TestPaceText(t *testing.T) {
 	folder := crawler.HostState{Requests: 600}
 	for _, c := range []struct {
 		name  string
-		given bool // the delay
+		given bool // the user has set the delay
 		m     moment
 		hosts []crawler.HostState
 		says  bool

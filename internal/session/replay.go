@@ -125,7 +125,7 @@ func (r *replay) pagesOf(ctx context.Context, file corpus.Archive, yield func(*i
 			_, err := r.store.Discover(ctx, []frontier.Item{p.Item}) // a URL is counted in the frontier only if it was added there
 			return err
 		}
-		if !yield(&ingest.Replayed{Page: p, Leads: leads, Before: discover, Write: r.placed(at), Known: func() { r.passed.Add("visit that is not later than the stored one") }}, nil) {
+		if !yield(&ingest.Replayed{Page: p, Leads: leads, Before: discover, Write: r.placed(at), Known: func() { r.passed.Add("visit that is not later than the stored visit") }}, nil) {
 			return errStop
 		}
 		return nil

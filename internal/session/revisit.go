@@ -26,22 +26,22 @@ import (
 // Known weaknesses: the schedule ignores the time of day, such as a front page that changes at
 // seven in the morning. A counter or a date counts as a change although it is no news.
 
-// A Schedule defines how long to wait between two visits to a page.
+// A Schedule determines the time between two visits to a page.
 type Schedule struct {
-	First time.Duration // from the first visit to the second
+	First time.Duration // time from the first visit to the second
 	Least time.Duration // the shortest time, for a page that changes all the time
 	Most  time.Duration // the longest time, for a page that never changes or is gone
 }
 
-// DefaultSchedule returns a schedule that suits most sites: a day, with an hour as the shortest and
-// 30 days as the longest time.
+// DefaultSchedule returns a schedule that suits most sites. The second visit to a page is a day
+// after the first. Later intervals are between an hour and 30 days.
 func DefaultSchedule() Schedule {
 	const day = 24 * time.Hour
 	return Schedule{First: day, Least: time.Hour, Most: 30 * day}
 }
 
 // Due returns the time of the next visit to a page. If the page is a duplicate, leader is the
-// record of its leader. leader is nil if there is none or its record is not known.
+// record of its leader. The argument leader is nil if there is none or its record is not known.
 func (s Schedule) Due(r, leader *store.Record) time.Time {
 	due := r.Visited().Add(s.interval(r))
 	if r.Follows() && leader != nil && !leader.Follows() {
@@ -78,8 +78,8 @@ func (s Schedule) usual(r *store.Record) time.Duration {
 	return s.bounded(max(each/2, stood))
 }
 
-// changesOf returns how many changes of a page's text its record shows, and the time of the
-// earliest visit at which it had another text than at the next visit.
+// changesOf returns the number of changes of a page's text that its record shows, and the time of
+// the earliest visit at which it had another text than at the next visit.
 func changesOf(r *store.Record) (changes int, since time.Time) {
 	hash := r.Hash
 	for _, v := range r.Earlier {

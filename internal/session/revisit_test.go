@@ -15,8 +15,8 @@ const (
 
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// page was first fetched at noon, had other words at each of the times given, in days since
-// then, and was last visited some days after noon.
+// page returns the record of a page that was first fetched at noon, had other words at each of the
+// given times, and was last visited at the time visited. Times are in days after noon.
 func page(visited float64, changed ...float64) *store.Record {
 	at := func(days float64) time.Time { return noon.Add(time.Duration(days * float64(day))) }
 	hash := func(n int) dedup.Hash { return dedup.Hash{byte(n + 1)} }
@@ -37,7 +37,7 @@ func with(r *store.Record, change func(*store.Record)) *store.Record {
 	return r
 }
 
-// TestDue holds the schedule to what it promises, in intervals from the last visit.
+// TestDue checks the time from the last visit of a page to the next.
 func TestDue(t *testing.T) {
 	follows := func(r *store.Record) { r.Leader, r.Verdict = dedup.Hash{77}, dedup.Near }
 	leader := page(0)
@@ -80,8 +80,8 @@ func TestDue(t *testing.T) {
 	}
 }
 
-// TestBounds: no page is due sooner than the least or later than the most, but for copies of
-// pages that are due later.
+// No interval is shorter than Least or longer than Most, except for copies of pages that are due
+// later.
 func TestBounds(t *testing.T) {
 	s := Schedule{First: day, Least: 2 * day, Most: 3 * day}
 	for _, r := range []*store.Record{page(0), page(1), page(100), page(2, 1, 2), with(page(5), func(r *store.Record) { r.Missed = 7 })} {

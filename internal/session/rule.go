@@ -40,7 +40,7 @@ func Agree(ctx context.Context, s store.Store, name string, wanted Wanted) (dedu
 		return rule, want, err
 	}
 	if slices.Contains(wanted.Insist, "rule") && want.Contained != has.Contained {
-		return rule, want, usagef("--rule and --containment give a share of %v, but %s was created with %v (0: resemblance alone): omit the flags, or choose another --store", want.Contained, name, has.Contained)
+		return rule, want, usagef("--rule and --containment set a share of %v, but %s was created with a share of %v (0 means --rule resemblance): omit the flags, or choose another --store", want.Contained, name, has.Contained)
 	}
 	if err := wanted.Fits(*has, name); err != nil {
 		return rule, want, err
@@ -90,8 +90,8 @@ func onOff(on bool) string {
 
 // Values of the flag --on-duplicate: which data of a duplicate page the store keeps.
 const (
-	Tag  = "tag"  // the text and the record
-	Skip = "skip" // only the record
+	Tag  = "tag"  // keep the text and the record of a duplicate
+	Skip = "skip" // keep only the record of a duplicate
 )
 
 // OnDuplicate returns the value of --on-duplicate for a store that does or does not skip the texts
@@ -104,8 +104,8 @@ func OnDuplicate(skipTexts bool) string {
 }
 
 // DocumentsOf returns a reader of PDF and other documents for a crawl into a store with these
-// settings. It returns nil if the settings exclude documents. budget is the memory of the whole
-// process, in bytes.
+// settings. It returns nil if the settings exclude documents. The argument budget is the memory of
+// the whole process, in bytes.
 func DocumentsOf(set store.Settings, budget int64) *document.Reader {
 	if set.Documents == 0 {
 		return nil
@@ -132,7 +132,7 @@ func RuleOf(set store.Settings) (dedup.Rule, error) {
 		return dedup.Rule{}, usagef("--form: %w", err)
 	}
 	if set.MinWords < 0 {
-		return dedup.Rule{}, usagef("--min-words %d: try 0 to compare all pages with words", set.MinWords)
+		return dedup.Rule{}, usagef("--min-words %d: must be 0 or more; 0 compares all pages that have a word", set.MinWords)
 	}
 	rule, err := dedup.NewRule(set.Similarity, set.Scheme, set.MinWords)
 	if err != nil {

@@ -2,8 +2,8 @@
 // line: [Run] takes options, an open store and an output. Its messages name the flags of skink
 // crawl, because their readers use these flags.
 //
-// A run has phases: agree with the store on a rule, join the other workers, plan what to fetch,
-// open the archive and the consumers, crawl, and summarize.
+// A run has phases: agree with the store on a rule, join the other workers, make a list of URLs to
+// fetch, open the archive and the consumers, crawl, and summarize.
 package session
 
 import (
@@ -234,8 +234,8 @@ func (r *run) drive(ctx context.Context, v *running, following consumers) (end o
 	return end, nil
 }
 
-// runFor runs the crawl for at most the time most, or without a limit if most is 0. It returns
-// errMaxTime if that time has passed.
+// runFor runs the crawl, and stops it after the given time unless this is 0. It returns errMaxTime
+// if that time has passed.
 func runFor(ctx context.Context, crawl *crawler.Crawl, most time.Duration) error {
 	if most == 0 {
 		return crawl.Run(ctx)
@@ -249,7 +249,7 @@ func runFor(ctx context.Context, crawl *crawler.Crawl, most time.Duration) error
 	return err
 }
 
-// summarize counts what a run did, and prints the summary.
+// summarize counts the results of a run, and prints the summary.
 func (r *run) summarize(ctx context.Context, p plan, end outcome) (sum Summary, err error) {
 	ctx = context.WithoutCancel(ctx)
 	sum = Summary{
@@ -299,7 +299,7 @@ func (r *run) summarize(ctx context.Context, p plan, end outcome) (sum Summary, 
 	return sum, end.refused
 }
 
-// endOf returns why a crawl ended although URLs are pending.
+// endOf returns the reason why a crawl ended although URLs are pending.
 func (r *run) endOf(end outcome) Ending {
 	o := &r.opt.Crawl
 	switch {
@@ -325,10 +325,10 @@ func (r *run) endOf(end outcome) Ending {
 // connections.
 const keptFiles = 128
 
-// affordable returns how many of the requested connections may be used at the same time if the
-// process may open the given number of files; 0 files means no limit. Each connection is an open
-// file, and the same number of idle connections may be kept open. If the system refused to open
-// another file, the crawl would treat the host as down.
+// affordable returns the number of the requested connections that may be used at the same time if
+// the process may open the given number of files; 0 files means no limit. Each connection is an
+// open file, and the same number of idle connections may be kept open. If the system refused to
+// open another file, the crawl would treat the host as down.
 func affordable(connections int, files int64) int {
 	if files == 0 {
 		return connections

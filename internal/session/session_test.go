@@ -42,7 +42,8 @@ func newSite(t *testing.T) *httptest.Server {
 	return site
 }
 
-// quickly returns options that crawl a site from its home page, page by page and without rests.
+// quickly returns options that crawl a site from its home page, one page at a time and without
+// delays.
 func quickly(site *httptest.Server) Options {
 	opt := Defaults()
 	opt.Crawl.Delay, opt.Crawl.PerHost, opt.Crawl.Parallel = 0, 1, 1
@@ -51,7 +52,7 @@ func quickly(site *httptest.Server) Options {
 }
 
 // A run needs no command line: a site, a store in memory and options suffice. A second run finds
-// nothing to do, a third one comes back to all pages.
+// nothing to do, and a third run visits all pages again.
 func TestRun(t *testing.T) {
 	site, s := newSite(t), &NamedStore{Store: store.NewMemory(), Name: "memory"}
 	var messages bytes.Buffer
@@ -82,13 +83,13 @@ func TestRun(t *testing.T) {
 	}
 
 	opt := quickly(site)
-	opt.Again.Recrawl = "0s" // an age of 0: all pages
+	opt.Again.Recrawl = "0s" // an age of 0 selects all pages
 	if sum, err = Run(t.Context(), s, opt, out); err != nil || sum.Visits[store.Same] != 3 || sum.Added.Pages() != 0 {
 		t.Errorf("the third run visited %v, %v; want three pages unchanged", sum.Visits, err)
 	}
 }
 
-// A run that is stopped says so in its summary, and a limit that it reached.
+// The summary of a run states whether the run was stopped, and which limit it reached.
 func TestRunEnds(t *testing.T) {
 	site := newSite(t)
 	opt := quickly(site)
@@ -119,7 +120,7 @@ func TestAffordable(t *testing.T) {
 		files int64
 		want  int
 	}{
-		{1024, 0, 1024}, // unknown
+		{1024, 0, 1024}, // the process may open any number of files
 		{1024, 1 << 20, 1024},
 		{1024, 1024, 448},
 		{16, 1024, 16},

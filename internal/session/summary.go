@@ -22,13 +22,13 @@ type Summary struct {
 	Added, All store.Tally   // records that this run added, and records in the store
 	Visits     ingest.Visits // results of this run's visits to URLs that were visited before
 	URLs       frontier.Counts
-	Later      int64 // number of blocked URLs in URLs that are postponed
+	Later      int64 // number of postponed URLs, which are counted as blocked in URLs
 	Rule       dedup.Rule
 	Renders    bool // a browser renders the pages
 	Took       time.Duration
 	Store      string
 	Bytes      int64  // size of the store; 0: not known
-	Feed       string // where the feed was written; "": there is no feed, or the feed lacks pages
+	Feed       string // target to which the feed was written; "": there is no feed, or the feed lacks pages
 	Archive    string
 	Demanding  []crawler.Demand
 	Alone      []crawler.LeftHost
@@ -38,7 +38,7 @@ type Summary struct {
 	Again      string // command that continues the crawl; "": there is nothing to continue
 }
 
-// An Ending says why a crawl ended although URLs are pending. The zero value means that all of
+// An Ending records why a crawl ended although URLs are pending. The zero value means that all of
 // these URLs are on hosts that do not answer.
 type Ending struct {
 	Interrupted bool
@@ -63,7 +63,7 @@ func (s Summary) String() string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// pages writes how many pages were judged, and with which verdicts.
+// pages writes the number of pages that were judged, and of the pages with each verdict.
 func (s Summary) pages(b *strings.Builder) {
 	a, t := s.Added, s.All
 	visits := s.Visits.All()
@@ -124,7 +124,7 @@ func visitsText(visits ingest.Visits) string {
 	return strings.Join(parts, ", ")
 }
 
-// ends writes how many URLs are in each state, except states without URLs.
+// ends writes the number of URLs in each state, except states without URLs.
 func (s Summary) ends(b *strings.Builder) {
 	rows, all := EndRows(s.URLs, s.Later, s.All)
 	fmt.Fprintln(b, report.Counted(all, "URL"))
@@ -135,8 +135,8 @@ func (s Summary) ends(b *strings.Builder) {
 	}
 }
 
-// patternsShown is how many URL patterns are listed in a summary and a status if URLs were
-// postponed.
+// patternsShown is the number of URL patterns that are listed in a summary and a status if URLs
+// were postponed.
 const patternsShown = 5
 
 // patterns writes which URLs were postponed, why, and the command that fetches them.
@@ -165,7 +165,8 @@ func PrintPostponed(w io.Writer, all []report.Postponed) {
 	}
 }
 
-// saved writes the size of the store on disk, and how much larger it would be with all duplicates.
+// saved writes the number of duplicates, the size of the store on disk, and the name of the feed
+// file.
 func (s Summary) saved(b *strings.Builder) {
 	t := s.All
 	if t.Pages() > 0 {
@@ -227,7 +228,7 @@ func (s Summary) next(b *strings.Builder) {
 	case s.URLs.Pending > 0 && s.End.Spent > 0:
 		fmt.Fprintf(b, "%s pending on %s that reached --max-host-pages or --max-host-bytes; continue with higher limits: %s\n", report.Counted(s.URLs.Pending, "URL"), report.Counted(s.End.Spent, "host"), s.Again)
 	case s.URLs.Pending > 0 && len(s.End.Lost) > 0:
-		fmt.Fprintf(b, "%s pending; missing: %s; restore it and continue with: %s\n", report.Counted(s.URLs.Pending, "URL"), strings.Join(s.End.Lost, ", "), s.Again)
+		fmt.Fprintf(b, "%s pending in missing folders (%s); restore the folders and continue with: %s\n", report.Counted(s.URLs.Pending, "URL"), strings.Join(s.End.Lost, ", "), s.Again)
 	case s.URLs.Pending > 0 && len(s.Alone) > 0:
 		fmt.Fprintf(b, "%s pending on hosts that were suspended or do not answer; try again with: %s\n", report.Counted(s.URLs.Pending, "URL"), s.Again)
 	case s.URLs.Pending > 0:
@@ -237,7 +238,8 @@ func (s Summary) next(b *strings.Builder) {
 	}
 }
 
-// done writes what the user can do with a finished crawl.
+// done writes why the crawl found only one page, if it did, and the commands that are useful after
+// a finished crawl.
 func (s Summary) done(b *strings.Builder) {
 	if s.Only != "" {
 		fmt.Fprintf(b, "no other page was found: %s\n", s.Only)

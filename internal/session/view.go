@@ -15,7 +15,8 @@ import (
 	"skink/view"
 )
 
-// openView serves a view of the crawl if the options ask for it. stop stops the crawl like Ctrl-C.
+// openView serves a view of the crawl if the options ask for it. The function stop stops the crawl
+// like Ctrl-C.
 func (r *run) openView(ctx context.Context, v *running, stop func()) (end func() error, err error) {
 	if r.opt.View == nil {
 		return func() error { return nil }, nil
@@ -31,8 +32,8 @@ func (r *run) openView(ctx context.Context, v *running, stop func()) (end func()
 	return server.Close, nil
 }
 
-// An ours is a store that this process itself has open. The type tells a view that the store is not
-// read from another process.
+// ours is the type of a store that this process itself has open. It shows a view that the store is
+// not read from another process.
 type ours struct{ store.Reader }
 
 func (o ours) Read(_ context.Context, do func(store.Reader) error) error { return do(o.Reader) }
@@ -40,7 +41,7 @@ func (o ours) Read(_ context.Context, do func(store.Reader) error) error { retur
 // A shownCrawl provides the data of a running crawl to a view.
 type shownCrawl struct {
 	*running
-	memory int64 // memory for pages in bytes
+	memory int64 // bytes of memory for pages
 	stop   func()
 
 	mu       sync.Mutex
@@ -89,8 +90,8 @@ func (s *shownCrawl) Now() view.Moment {
 	return m
 }
 
-// sizedEvery is how often a view measures the files of the store and lists the hosts, because both
-// are slow.
+// sizedEvery is the interval at which a view measures the files of the store and lists the hosts,
+// because both are slow.
 const sizedEvery = 10 * time.Second
 
 // timeLeft estimates the time for fetching all pending URLs. It is the longer of two times: for all
@@ -123,7 +124,7 @@ func (s *shownCrawl) saved(tally store.Tally) (all []view.Saving) {
 			all = append(all, view.Saving{Why: why, Fetches: n})
 		}
 	}
-	add("postponed: URLs of these patterns kept returning duplicates", tally.Later)
+	add("postponed, because URLs of the same patterns kept returning duplicates", tally.Later)
 	add("not modified: the server did not send the page again", s.pipeline.Visits()[store.NotModified])
 	return all
 }
@@ -165,8 +166,8 @@ func MomentOf(ctx context.Context, s store.Reader) (m view.Moment, err error) {
 	return m, err
 }
 
-// processMemory returns how many bytes of memory the Go runtime has obtained from the system and
-// not returned.
+// processMemory returns the number of bytes of memory that the Go runtime has obtained from the
+// system and not returned.
 func processMemory() int64 {
 	samples := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
 	metrics.Read(samples)

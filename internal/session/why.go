@@ -13,8 +13,8 @@ import (
 	"skink/store"
 )
 
-// whyOnlyOne returns why a finished crawl found only one page, or "" if it found more or is not
-// finished.
+// whyOnlyOne returns the reason why a finished crawl found only one page, or "" if it found more or
+// is not finished.
 func whyOnlyOne(ctx context.Context, s store.Reader, t store.Tally, n frontier.Counts) (string, error) {
 	if t.Pages() != 1 || n.Pending > 0 {
 		return "", nil
@@ -48,7 +48,7 @@ func whyOnlyOne(ctx context.Context, s store.Reader, t store.Tally, n frontier.C
 	return "", nil
 }
 
-// mostRedirects is how many redirects redirectCircle reads at most.
+// mostRedirects is the largest number of redirects that redirectCircle reads.
 const mostRedirects = 10_000
 
 // redirectCircle returns a text that lists redirects which lead back to their start, or "" if there

@@ -26,10 +26,10 @@ import (
 type WorkerState struct {
 	Started   time.Time `json:"started"`
 	Seen      time.Time `json:"seen"`
-	Hosts     int       `json:"hosts"`      // hosts that the worker has claimed
-	InFlight  int       `json:"in_flight"`  // URLs that are being fetched or judged
-	Pages     int64     `json:"pages"`      // pages that the worker has judged since its start
-	PerSecond float64   `json:"per_second"` // pages per second since the worker last wrote its state
+	Hosts     int       `json:"hosts"`      // number of hosts that the worker has claimed
+	InFlight  int       `json:"in_flight"`  // number of URLs that are being fetched or judged
+	Pages     int64     `json:"pages"`      // number of pages that the worker has judged since its start
+	PerSecond float64   `json:"per_second"` // number of pages per second since the worker last wrote its state
 }
 
 // workersName is the key under which a store keeps the states of its workers.
@@ -61,7 +61,7 @@ func readWorkers(ctx context.Context, s interface {
 }
 
 // changeWorkers reads the states of all workers from the store, calls change on them, and writes
-// the result. If another worker wrote meanwhile, it tries again.
+// the result. If another worker wrote in the meantime, it tries again.
 func changeWorkers(ctx context.Context, m store.Meta, change func(map[string]WorkerState) error) error {
 	for {
 		all, old, err := readWorkers(ctx, m)
@@ -88,7 +88,7 @@ type presence struct {
 	name   string
 	state  WorkerState
 	report func(*WorkerState)
-	stop   context.CancelFunc // stops tell
+	stop   context.CancelFunc // ends the goroutine that runs tell
 	ended  sync.WaitGroup
 }
 

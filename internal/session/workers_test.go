@@ -17,7 +17,7 @@ type serverStore struct {
 
 func (s serverStore) Now(context.Context) (time.Time, error) { return s.now, nil }
 
-// The time of leases is that of the servers, also through the stores that a command wraps around one.
+// TimeAt returns the time of the servers, even if a command has wrapped the store in other stores.
 func TestTimeAt(t *testing.T) {
 	s := serverStore{store.NewMemory(), time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)}
 	for name, wrapped := range map[string]any{

@@ -28,8 +28,8 @@ const (
 	Integer
 	Float
 	Boolean
-	Time // UTC, in microseconds
-	List // of strings
+	Time // time in UTC, with microseconds
+	List // a list of strings
 )
 
 // A Column is a column of a schema. All columns are optional, and an empty list is one without values.
@@ -116,7 +116,7 @@ func (r *Row) Schema() *Schema { return r.schema }
 
 // Value returns the value of a row in a top-level column: a string, an int64, a float64 or a bool.
 // It returns nil for a missing value, and a value of another type for a column of another type,
-// such as a list. ok reports whether the column exists.
+// such as a list. The result ok reports whether the column exists.
 func (r *Row) Value(name string) (value any, ok bool) {
 	leaf, ok := r.schema.of.Lookup(name)
 	if !ok && slices.Contains(r.schema.Names(), name) {
@@ -240,8 +240,8 @@ func NewWriter(w io.Writer, s *Schema) *Writer {
 }
 
 // Copy writes a row of another file. The schema of that file must be the schema of the writer, or
-// the schema from which Extend made it. added are the values for the columns that Extend added; a
-// nil value is missing.
+// the schema from which Extend made it. The argument added contains the values for the columns that
+// Extend added; a nil value is missing.
 func (w *Writer) Copy(r *Row, added ...any) error {
 	row := slices.Clone(r.values)
 	columns := len(w.schema.of.Columns()) - w.schema.added
@@ -251,8 +251,8 @@ func (w *Writer) Copy(r *Row, added ...any) error {
 	return w.write(row)
 }
 
-// Write writes a value for each column of a schema that NewSchema made. nil is no value. Other values
-// have the type of their column: string, int, float64, bool, time.Time or []string.
+// Write writes a value for each column of a schema that NewSchema made. A nil value is missing.
+// Other values have the type of their column: string, int, float64, bool, time.Time or []string.
 func (w *Writer) Write(values []any) error {
 	row := make(parquet.Row, 0, len(values))
 	for i, v := range values {
@@ -268,7 +268,8 @@ func (w *Writer) Write(values []any) error {
 	return w.write(row)
 }
 
-// valueOf returns v as a value for the optional column with that index; nil: no value.
+// valueOf returns v as a value for the optional column with that index. If v is nil, the value is
+// missing.
 func valueOf(v any, column int) parquet.Value {
 	const absent, present = 0, 1
 	switch v := v.(type) {

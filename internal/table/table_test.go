@@ -45,8 +45,8 @@ func open(t testing.TB, b []byte) *table.Reader {
 	return r
 }
 
-// A column that holds lists or groups is there, and its value is no string: it must not be taken for an
-// empty text.
+// A column that contains lists or groups exists, but its value is not a string. It must not be read
+// as an empty text.
 func TestLists(t *testing.T) {
 	type row struct {
 		ID    string             `parquet:"id"`
@@ -79,8 +79,8 @@ func TestLists(t *testing.T) {
 	}
 }
 
-// What is written is read, with its columns in their order; and so is what is copied from one file
-// to another, with columns that are added.
+// Rows are read as they were written, with their columns in order. The same is true of rows that
+// are copied from one file to another with added columns.
 func TestTable(t *testing.T) {
 	const n = 500
 	first := write(t, n)

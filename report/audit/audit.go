@@ -55,14 +55,15 @@ type Audit struct {
 	nearly *Nearly // pages that are almost duplicates; nil if they were not computed
 }
 
-// About describes an audit: its store, how many URLs it covers, and whether links are known.
+// About describes an audit: its store, the number of URLs that it covers, and whether links are
+// known.
 type About struct {
 	report.About
 	URLs  int64 `json:"urls"`            // number of URLs that have a record
 	Pages int64 `json:"pages"`           // number of URLs whose record has a verdict
 	Links bool  `json:"links_are_known"` // whether the store keeps the links of its pages
 
-	Coverage Coverage `json:"coverage"` // how much of the site was fetched
+	Coverage Coverage `json:"coverage"` // shares of the site that were fetched or not
 }
 
 // Read reads all records and links of a store and returns everything that an audit can find in them.
@@ -141,7 +142,7 @@ func (a *Audit) readRecords(ctx context.Context) error {
 		r := &change.Record
 		at, isNew := a.site.add(r)
 		if !isNew {
-			continue // the record was already read; a running crawl has visited its URL again meanwhile
+			continue // the record was already read; a running crawl has visited its URL again in the meantime
 		}
 		a.count(r)
 		for _, l := range a.Lists {
@@ -163,7 +164,7 @@ func (a *Audit) count(r *store.Record) {
 	a.cover.see(r)
 }
 
-// readLinks counts for each URL how many pages link to it.
+// readLinks counts for each URL the pages that link to it.
 func (a *Audit) readLinks(ctx context.Context) error {
 	at := int32(-1)
 	for change, err := range a.s.Changes(ctx, "", store.WantLinks) {

@@ -212,7 +212,7 @@ func TestCells(t *testing.T) {
 		{"no-text.empty", "/empty", "why", "the answer is empty"},
 		{"no-text.scripts", "/app", "why", "the element that scripts fill is empty"},
 		{"no-text.unseen", "/drawn", "why", "scripts add the text"},
-		{"no-text.documents", "/sealed.pdf", "why", "no text in this PDF: encrypted, and needs a password"},
+		{"no-text.documents", "/sealed.pdf", "why", "no text can be read from this PDF: encrypted, and needs a password"},
 		{"no-text.links", "/menus", "why", "the page has only navigation"},
 		{"pages", "/", "links_out", nil},
 	} {
@@ -337,9 +337,9 @@ func TestFailOn(t *testing.T) {
 		"broken>NaN":  `"NaN" is neither a number`,
 		"broken>101%": "is neither a number",
 		"broken>":     "is neither a number",
-		"brocken>0":   "try broken, redirects",
-		"titles.x>0":  "try titles.missing, titles.repeated",
-		">0":          "try broken, redirects",
+		"brocken>0":   "must be one of broken, redirects",
+		"titles.x>0":  "must be one of titles.missing, titles.repeated",
+		">0":          "must be one of broken, redirects",
 		"broken>0,":   "is not a limit",
 	} {
 		if _, err := audit.ParseConditions(on); err == nil || !strings.Contains(err.Error(), want) {

@@ -9,31 +9,32 @@ import (
 // The limits beyond which an audit lists a page. A page beyond a limit is not necessarily bad; each
 // comment gives the reason for the limit below it. Lengths are in characters.
 const (
-	// In characters. Search results show a title on one line of about 600 pixels, which is some 60
-	// characters. They show a description on two lines, which is some 160 characters in all.
+	// A length in characters. Search results show a title on one line of about 600 pixels, which is
+	// some 60 characters. They show a description on two lines, which is some 160 characters in
+	// all.
 	longTitle       = 60
 	longDescription = 160
-	// A title or heading of one word, such as "Home", does not tell what the single page is about.
+	// A title or heading of one word, such as "Home", does not describe the single page.
 	shortTitle   = 10
 	shortHeading = 3
-	// In characters. If a page's description is less than half as long as the text that search engines
-	// show, they write their own.
+	// A length in characters. If a page's description is less than half as long as the text that
+	// search engines show, they write their own.
 	shortDescription = 70
-	// In characters. A heading that fills more than two lines on a phone is a paragraph.
+	// A length in characters. A heading that fills more than two lines on a phone is a paragraph.
 	longHeading = 100
 
 	// After one second, people notice that they wait (J. Nielsen, Usability Engineering, 1993).
 	slowAnswer = time.Second
-	// In bytes. A phone with a slow connection of 1.6 Mbit/s needs five seconds to load a page of this
-	// size, without any pictures.
+	// A size in bytes. A phone with a slow connection of 1.6 Mbit/s needs five seconds to load a
+	// page of this size, without any pictures.
 	largePage = 1_000_000
-	// In bytes. A picture of this size takes half a second on a connection of 1.6 Mbit/s.
+	// A size in bytes. A picture of this size takes half a second on a connection of 1.6 Mbit/s.
 	largeImage = 100_000
-	// In characters. Programs shorten longer URLs where they show them, and e-mail programs may break
-	// them.
+	// A length in characters. Programs shorten longer URLs where they show them, and e-mail
+	// programs may break them.
 	longURL = 115
-	// In links. Crawlers and visitors seldom reach a page that is this many links away from the start
-	// page.
+	// A number of links. Crawlers and visitors seldom reach a page that is this many links away
+	// from the start page.
 	deepPage = 5
 )
 

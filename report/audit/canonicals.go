@@ -68,8 +68,8 @@ func canonicalIs(s *subject, r *store.Record) any {
 	return "not crawled"
 }
 
-// canonicalFault returns the name of the finding for a page whose canonical URL is not its own.
-// elsewhere reports whether the canonical URL is on another host.
+// canonicalFault returns the name of the finding for a page whose canonical URL is not its own. The
+// argument elsewhere reports whether the canonical URL is on another host.
 func (s *site) canonicalFault(p *page, elsewhere bool) string {
 	if p.to == nobody {
 		if elsewhere {

@@ -13,11 +13,11 @@ import (
 	"skink/store"
 )
 
-// Coverage says how much of the site the crawl has seen. An audit finds problems only in pages that
-// were fetched, and some of its findings would disappear if the other pages were fetched, too.
+// Coverage describes how much of the site the crawl has seen. An audit finds problems only in pages
+// that were fetched, and some of its findings would disappear if the other pages were fetched, too.
 type Coverage struct {
 	Fetched int64 `json:"fetched"` // URLs of the site that were answered, also by a redirect or with status 404
-	Known   int64 `json:"known"`   // Fetched, and all URLs of the site that were not fetched
+	Known   int64 `json:"known"`   // number of all known URLs of the site, fetched or not
 	Gaps    []Gap `json:"not_fetched"`
 }
 
@@ -27,20 +27,20 @@ type Gap struct {
 	URLs     int64              `json:"urls"`
 	Means    string             `json:"means"`
 	Examples []string           `json:"examples,omitempty"`
-	Patterns []report.Postponed `json:"patterns,omitempty"` // of postponed URLs, the pattern with most URLs first
+	Patterns []report.Postponed `json:"patterns,omitempty"` // patterns of the postponed URLs, the one with most URLs first
 }
 
 // gaps are all possible gaps in the order in which reports show them. The last two are not URLs of
 // the site that were not fetched: the pages in "unfollowed" were fetched, and the URLs in "outside"
 // are on other sites.
 var gaps = []Gap{
-	{Name: "pending", Means: "the crawl has not fetched these yet: the same command continues it"},
-	{Name: "postponed", Means: "URLs of the same pattern kept returning known texts: --budget off fetches these"},
-	{Name: "excluded", Means: "on a host of the crawl, but outside --scope, excluded by the flags, or deeper than --max-depth"},
-	{Name: "blocked", Means: "robots.txt forbids these: --ignore-robots fetches them"},
-	{Name: "failed", Means: "no page came, but there may be one: --retry fetches these again"},
-	{Name: unfollowed, Means: "pages whose links are unknown: they ask crawlers to follow none (--ignore-nofollow), or have scripts instead of links (--render auto)"},
-	{Name: outside, Means: "links to other sites, which the crawl does not follow"},
+	{Name: "pending", Means: "the crawl has not fetched these URLs yet: the same command continues the crawl"},
+	{Name: "postponed", Means: "URLs of the same pattern kept returning known texts: --budget off fetches these URLs"},
+	{Name: "excluded", Means: "these URLs are on a host of the crawl, but outside --scope, excluded by flags, or deeper than --max-depth"},
+	{Name: "blocked", Means: "robots.txt forbids these URLs: --ignore-robots fetches them"},
+	{Name: "failed", Means: "these URLs gave no page, perhaps because of a temporary error: --retry fetches them again"},
+	{Name: unfollowed, Means: "pages whose links are unknown, because the pages have nofollow (--ignore-nofollow) or add their links with scripts (--render auto)"},
+	{Name: outside, Means: "URLs on other sites: the crawl does not follow links to other sites"},
 }
 
 const (
@@ -101,8 +101,8 @@ func (c *coverage) add(gap, url string) {
 	}
 }
 
-// read counts the URLs that have no record, and returns the result. known has the ids of the URLs
-// with a record.
+// read counts the URLs that have no record, and returns the result. The argument known contains the
+// ids of the URLs with a record.
 func (c *coverage) read(ctx context.Context, s store.Reader, known map[dedup.Hash]int32) (Coverage, error) {
 	for _, state := range []frontier.State{frontier.Pending, frontier.Outside} {
 		for url, err := range s.URLs(ctx, state) {

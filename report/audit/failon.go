@@ -48,7 +48,7 @@ func ParseConditions(s string) (all []Condition, err error) {
 func parseCondition(s string) (Condition, error) {
 	at := strings.IndexAny(s, "<>=")
 	if at < 0 {
-		return Condition{}, fmt.Errorf("%q is not a limit: try NAME>NUMBER, such as broken>0 or duplicates>5%%", s)
+		return Condition{}, fmt.Errorf("%q is not a limit: write NAME>NUMBER, such as broken>0 or duplicates>5%%", s)
 	}
 	c := Condition{Name: s[:at]}
 	rest := s[at:]
@@ -83,7 +83,7 @@ func unknownName(name string) error {
 	if len(names) == 0 || list == "" {
 		names = ListNames()
 	}
-	return fmt.Errorf("no list or finding is called %q: try %s", name, strings.Join(names, ", "))
+	return fmt.Errorf("unknown list or finding %q: must be one of %s", name, strings.Join(names, ", "))
 }
 
 // CheckName returns an error with suggestions if name is neither the name of a list nor the full name

@@ -27,8 +27,8 @@ func checkList(name string) *List {
 
 // addChecks adds a finding for each of the checks that have the list's name, and columns for them.
 func (l *List) addChecks(all []markup.Check) {
-	checks := map[string]markup.Fault{} // by name of the finding
-	header := false                     // some are faults of the header
+	checks := map[string]markup.Fault{} // faults by the names of their findings
+	header := false                     // some of the checks are about the header
 	for _, c := range all {
 		list, name, _ := strings.Cut(c.Name, ".")
 		if list == l.Name {
@@ -103,7 +103,7 @@ func (l *List) addChecks(all []markup.Check) {
 
 // byHost counts the pages with a fault of the header by host.
 type byHost struct {
-	pages  map[string]int64 // all HTML pages
+	pages  map[string]int64 // number of all HTML pages of each host
 	faults map[hostFault]*faultCount
 }
 
@@ -126,7 +126,7 @@ func (h *byHost) add(host string, fault markup.Fault, at int32) {
 	n.pages++
 }
 
-// String returns how many pages of a host have a fault, such as "12 of 30".
+// String returns the number of pages of a host that have a fault, such as "12 of 30".
 func (h *byHost) String(host string, fault markup.Fault) any {
 	n := h.faults[hostFault{host, fault}]
 	if n == nil {

@@ -19,7 +19,7 @@ var texts = sync.OnceValues(func() (map[string]Text, error) { return parseTexts(
 type Text struct {
 	Weight   Weight
 	Title    string
-	Means    string // what the finding means, in one sentence
+	Means    string // meaning of the finding, in one sentence
 	Fix      string // how to fix the problem, in one sentence
 	unseen   string // why the finding may be wrong if some pages of the site were not fetched; "" if it is right even then
 	measured string // title if all pages were compared with each other; "" if it is Title

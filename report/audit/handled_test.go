@@ -43,10 +43,10 @@ func TestHandled(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, want := range map[string]string{
-		"duplicates.exact":   "2 and 3 apart", // the copies are /copy and /misnamed
-		"canonicals.missing": "7 and 0 apart", // all pages without a canonical URL, except /hidden
-		"no-text.unseen":     "1 and 0 apart", // the page is /drawn
-		"no-text.links":      "2 and 0 apart", // the page is /uses
+		"duplicates.exact":   "2 and 3 apart", // /copy and /misnamed are counted; /hidden, /named and /blocked are apart
+		"canonicals.missing": "7 and 0 apart", // all pages that name no canonical URL, except /hidden
+		"no-text.unseen":     "1 and 0 apart", // /drawn
+		"no-text.links":      "2 and 0 apart", // /uses and /listing
 	} {
 		f := a.Find(name)
 		if got := fmt.Sprintf("%d and %d apart", f.Count(), f.Apart()); got != want {

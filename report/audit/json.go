@@ -21,7 +21,7 @@ type findingJSON struct {
 	Means  string `json:"means"`
 	Fix    string `json:"fix"`
 	Count  int    `json:"count"`
-	Of     string `json:"of"`    // what Count counts: "pages" or "URLs"
+	Of     string `json:"of"`    // the unit of Count: "pages" or "URLs"
 	Apart  int    `json:"apart"` // number of pages with the problem that Count leaves out, see Finding.Apart
 	Links  int64  `json:"links"` // number of links to the pages in Count
 

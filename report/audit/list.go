@@ -13,7 +13,7 @@ import (
 	"skink/store"
 )
 
-// A Weight says how much a finding matters to visitors and search engines.
+// A Weight is the importance of a finding for visitors and search engines.
 type Weight int
 
 const (
@@ -38,11 +38,11 @@ type List struct {
 	Columns  columns
 	Linked   bool       // whether each row also names pages that link to its URL
 	Unknown  string     // why the list cannot be computed from this store; "": it can
-	Findings []*Finding // if there is only one, its Name is ""
+	Findings []*Finding // if there is only one finding, its Name is ""
 
 	audit     *Audit
 	aside     func(s *site, p *page) bool                 // reports whether a page is listed but not counted; nil if all pages are counted
-	asideIs   string                                      // why such pages are not counted; "" if the reason is that search engines do not list them
+	asideIs   string                                      // why the pages that aside reports are not counted; "" if the reason is that search engines do not list them
 	elsewhere func() string                               // returns a text about pages that are in another list instead of this one; nil or "" if there are none
 	see       func(at int32, r *store.Record)             // called for each record; at is the record's index in site.pages
 	link      func(at int32, links []store.Link)          // called for each page with links, after all calls of see
@@ -119,8 +119,8 @@ func (l *List) apart() int64 {
 	return int64(len(all))
 }
 
-// Caveat returns why the finding may be wrong because some pages of the site were not fetched. It
-// returns "" if all were fetched, or if those pages make no difference to the finding.
+// Caveat returns the reason why the finding may be wrong because some pages of the site were not
+// fetched. It returns "" if all were fetched, or if those pages make no difference to the finding.
 func (f *Finding) Caveat() string {
 	missing := f.list.audit.Coverage.Missing()
 	if f.unseen == "" || missing == 0 || len(f.entries) == 0 {
@@ -154,8 +154,8 @@ func (l *List) isOK() bool {
 	return !slices.ContainsFunc(l.Findings, func(f *Finding) bool { return f.Weight < OK })
 }
 
-// pick sets l.see so that each record of a kind is put into the finding that name returns for it,
-// or into none if ok is false.
+// pick sets l.see so that each record of a kind is put into the finding that the function name
+// returns for it, or into none if ok is false.
 func (l *List) pick(kind store.RecordKind, name func(r *store.Record) (finding string, ok bool)) *List {
 	l.see = func(at int32, r *store.Record) {
 		if r.Kind != kind {
@@ -168,14 +168,14 @@ func (l *List) pick(kind store.RecordKind, name func(r *store.Record) (finding s
 	return l
 }
 
-// all sets l.see so that each record of a kind for which is returns true is put into the list's
-// only finding.
+// all sets l.see so that each record of a kind that the given function accepts is put into the
+// list's only finding.
 func (l *List) all(kind store.RecordKind, is func(r *store.Record) bool) *List {
 	return l.pick(kind, func(r *store.Record) (string, bool) { return "", is(r) })
 }
 
-// found adds an entry to the finding with a name. page and other are indexes of site.pages; other is
-// nobody if there is no second page.
+// found adds an entry to the finding with a name. The arguments page and other are indexes of
+// site.pages; other is nobody if there is no second page.
 func (l *List) found(name string, page, other int32) {
 	for _, f := range l.Findings {
 		if f.Name == name {
@@ -266,8 +266,8 @@ type subject struct {
 	other   *store.Content // the entry's other page; nil if the entry has none
 	sets    *resemblances
 
-	// If the page is a redirect, way has the URLs through which it leads, end the last of them, and
-	// endsWith the result of fetching that one.
+	// If the page is a redirect, way contains the URLs through which it leads, end is the last of
+	// these URLs, and endsWith describes the result of fetching that last URL.
 	way           []string
 	end, endsWith string
 	differs       any // if the page is almost a duplicate, the cell with the words in which it differs

@@ -42,7 +42,7 @@ func nearly(a *Audit) *List {
 			column("resembles", "Resembles", func(s *subject, r *store.Record) any {
 				switch {
 				case s.leads():
-					return "leads " + report.Counted(len(groups[s.entry.page])-1, "page")
+					return report.Counted(len(groups[s.entry.page])-1, "other page")
 				case s.hasOther():
 					return otherURL(s, r)
 				}
@@ -93,8 +93,8 @@ func nearly(a *Audit) *List {
 // leads reports whether the subject's page is the leader of its group.
 func (s *subject) leads() bool { return s.entry.page == s.entry.other }
 
-// differs returns a table cell with the words in which the first pages of a group differ. ids are
-// the ids of the group's pages.
+// differs returns a table cell with the words in which the first pages of a group differ. The
+// argument ids contains the ids of the group's pages.
 func (a *Audit) differs(ctx context.Context, ids []dedup.Hash) (any, error) {
 	pages, err := a.s.Pages(ctx, ids[:min(len(ids), templateTexts)], store.WantText)
 	if err != nil {

@@ -141,8 +141,8 @@ type repeats struct {
 	counts map[int32]int32  // maps the index of a page to the number of pages that have its line
 }
 
-// A grouped is a page and the group of pages with the same line. at is the index of the page in
-// site.pages, group the index in repeats.groups.
+// A grouped is a page and the group of pages with the same line. The field at is the index of the
+// page in site.pages, and group is the index in repeats.groups.
 type grouped struct {
 	at, group int32
 	further   bool // the URL is that of page 2 or later of a list, see furtherPage

@@ -6,8 +6,8 @@ import (
 	"skink/store"
 )
 
-// security lists pages that strangers on the way can read or change, and hosts whose answers lack a
-// header that protects visitors.
+// security lists pages that others can read or change on the way to a visitor, and hosts whose
+// answers lack a header that protects visitors.
 func security(a *Audit) *List {
 	l := checkList("security")
 	l.Findings = append(l.Findings, &Finding{Name: "links"})

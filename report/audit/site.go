@@ -14,7 +14,7 @@ type site struct {
 	at    map[dedup.Hash]int32 // index in pages by the id of a URL
 	named map[int32]dedup.Hash // id of the redirect target or canonical URL, by index in pages of the URL that names it; resolve turns it into page.to
 	from  map[int32][]inLink   // some links to each URL that has no page, such as a broken one, by index in pages
-	links int                  // number of links in from
+	links int                  // number of links that the map from contains
 
 	unfinished map[string]bool // hosts that still have URLs to fetch, or duplicates whose links were not followed
 
@@ -27,19 +27,19 @@ type page struct {
 	id      dedup.Hash
 	cluster dedup.Hash // id of the leader of the page's cluster, which may be the page itself
 	kind    store.RecordKind
-	to      int32 // index in site.pages of its redirect target or canonical URL; nobody if it has neither, or if that URL was not crawled
+	to      int32 // index in site.pages of the URL's redirect target or canonical URL; nobody if the URL has neither, or if that page was not crawled
 	links   int32 // number of pages that link to it
-	last    int32 // index in site.pages of the last page with a link to it that was read
+	last    int32 // index in site.pages of the last page that was read and has a link to the URL
 	out     int32 // number of links in the page
 	ways    int32 // number of links in the page that a visitor can click
-	status  int16 // HTTP status
-	listed  int32 // number of sitemaps that list it
-	by      int32 // index in site.pages of a sitemap that lists it; nobody if no sitemap does
+	status  int16 // HTTP status of the answer
+	listed  int32 // number of sitemaps that list the URL
+	by      int32 // index in site.pages of a sitemap that lists the URL; nobody if no sitemap does
 	noIndex bool
-	names   bool // whether it names another page as canonical
-	hidden  bool // whether robots.txt forbids search engines to fetch it
-	scripts bool // whether it loads a script
-	reached bool // whether a redirect leads to it, and a page links to that redirect
+	names   bool // whether the page names another page as canonical
+	hidden  bool // whether robots.txt forbids search engines to fetch the page
+	scripts bool // whether the page loads a script
+	reached bool // whether a redirect leads to the page, and another page links to that redirect
 }
 
 // follows reports whether the page is a duplicate of another page.
@@ -68,7 +68,7 @@ type inLink struct {
 	text string
 }
 
-// Limits of the links that a site keeps in memory.
+// These constants limit the links that a site keeps in memory.
 const (
 	mostFrom  = 100     // largest number of links kept for one URL, unless Options.AllFrom is set
 	mostLinks = 1 << 20 // largest number of links kept for all URLs; they take some hundred megabytes
@@ -165,7 +165,7 @@ func (s *site) link(at int32, links []store.Link) {
 	}
 }
 
-// index returns the index of a URL in pages. known is false if the URL has no record.
+// index returns the index of a URL in pages. The result known is false if the URL has no record.
 func (s *site) index(url string) (at int32, known bool) {
 	at, known = s.at[dedup.HashOf([]byte(url))]
 	return at, known
@@ -180,7 +180,7 @@ func (s *site) list(sitemap int32, url string) {
 }
 
 // way returns the URLs to which the redirect at an index of pages leads, in order, without the
-// redirect itself. loops is true if the redirects lead back to an earlier URL.
+// redirect itself. The result loops is true if the redirects lead back to an earlier URL.
 func (s *site) way(at int32) (hops []int32, loops bool) {
 	been := map[int32]bool{at: true}
 	for s.pages[at].kind == store.Redirect && s.pages[at].to != nobody {

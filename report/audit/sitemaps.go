@@ -87,7 +87,7 @@ func listedFault(p *page) string {
 	return ""
 }
 
-// listedIs returns in words what was found at a URL that a sitemap lists.
+// listedIs describes in words the result of fetching a URL that a sitemap lists.
 func listedIs(r *store.Record) string {
 	switch {
 	case r.Kind == store.Page && r.Hidden:

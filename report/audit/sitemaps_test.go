@@ -32,7 +32,7 @@ func TestSitemapMissing(t *testing.T) {
 	add("http://a.test/hidden", store.Record{NoIndex: true})
 	add("http://a.test/copy", store.Record{CanonicalURL: "http://a.test/listed"})
 	add("http://a.test/news?page=2", store.Record{})
-	add("http://none.test/", store.Record{}) // a host without sitemaps
+	add("http://none.test/", store.Record{}) // a host that has no sitemaps
 
 	cut := read
 	cut.Bounds = store.BoundList

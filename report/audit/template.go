@@ -31,8 +31,8 @@ type Part struct {
 
 // templateTexts and templateWords limit the number of texts, and of words in each text, that
 // [TemplateOf] compares. The longest common subsequence of two texts takes time and memory
-// proportional to the product of their lengths, with these limits a millisecond or two. A report
-// shows only the first differences anyway.
+// proportional to the product of their lengths. With these limits, it takes a millisecond or two. A
+// report shows only the first differences anyway.
 const (
 	templateTexts = 8
 	templateWords = 600
@@ -64,8 +64,9 @@ func TemplateOf(texts []string) Template {
 	return assemble(words, matches, common)
 }
 
-// assemble makes the parts of a template. words are the words of each text. common[i] is true if
-// all texts have word i of the first text. Then matches[k][i] is the index of that word in text k.
+// assemble makes the parts of a template. The argument words contains the words of each text.
+// common[i] is true if all texts have word i of the first text. Then matches[k][i] is the index of
+// that word in text k.
 func assemble(words [][]string, matches [][]int, common []bool) (t Template) {
 	ends := make([]int, len(words)) // for each text, the index after its last word that is already in a part
 	slot := func(until func(text int) int) {
@@ -221,8 +222,8 @@ func head(text string) string {
 	return strings.Join(words[:shownWords], " ") + " …"
 }
 
-// around shortens the common text between two slots to the words next to the slots. before and
-// after are true if there is a slot before and after the text.
+// around shortens the common text between two slots to the words next to the slots. The arguments
+// before and after are true if there is a slot before and after the text.
 func around(text string, before, after bool) string {
 	words := strings.Fields(text)
 	switch {

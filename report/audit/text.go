@@ -35,7 +35,7 @@ func (a *Audit) aboutLines() []string {
 	return append([]string{counts, a.Coverage.String()}, a.About.Lines()...)
 }
 
-// textCoverage writes how many URLs were not fetched, by reason.
+// textCoverage writes the number of URLs that were not fetched, by reason.
 func (a *Audit) textCoverage(out *bufio.Writer) {
 	if len(a.Coverage.Gaps) == 0 {
 		return

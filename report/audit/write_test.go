@@ -200,7 +200,7 @@ func TestError(t *testing.T) {
 	if _, err := audit.Read(ctx, store.NewMemory(), audit.Options{}); err != nil {
 		t.Errorf("an empty store: %v", err)
 	}
-	if err := audit.Write(context.Background(), &bytes.Buffer{}, a, audit.Output{About: "none"}); err == nil || !strings.Contains(err.Error(), "try broken, ") {
+	if err := audit.Write(context.Background(), &bytes.Buffer{}, a, audit.Output{About: "none"}); err == nil || !strings.Contains(err.Error(), "must be one of broken, ") {
 		t.Errorf("a name that is none: %v", err)
 	}
 }

@@ -107,8 +107,8 @@ func (s *Store) writeLocked(fn func(*batch) error) error {
 	return nil
 }
 
-// refuse records why the batch is given up before it has written anything, and returns why. The
-// store stays usable, unlike after other errors of a batch.
+// refuse records the reason why the batch is given up before it has written anything, and returns
+// the reason. The store stays usable, unlike after other errors of a batch.
 func (b *batch) refuse(why error) error {
 	b.refusal = why
 	return why

@@ -185,8 +185,9 @@ func (f *inspection) reach(dir string) (last uint64, err error) {
 	return last, nil
 }
 
-// rewrite replaces damaged tables by their undamaged blocks, and a damaged MANIFEST by a new one. It
-// first writes damageFile, so that the repair is repeated if the process is killed meanwhile.
+// rewrite replaces damaged tables by their undamaged blocks, and a damaged MANIFEST by a new one.
+// It first writes damageFile, so that the repair is repeated if the process is killed in the
+// meantime.
 func (f *inspection) rewrite(dir string) error {
 	if len(f.loss.Damage) == 0 {
 		return nil
@@ -282,8 +283,8 @@ func checkHead(dir string) error {
 }
 
 // readManifest reads the list of tables. A power cut may tear the last entry. Badger drops a torn
-// entry. That loses nothing if the change that the entry describes was not made yet. [checkNames]
-// finds out whether it was made.
+// entry. That loses nothing if the change that the entry describes had not been made yet.
+// [checkNames] finds out whether it was made.
 func readManifest(dir string) (m badgerdb.Manifest, torn bool, err error) {
 	defer func() {
 		if r := recover(); r != nil {

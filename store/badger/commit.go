@@ -21,7 +21,7 @@ import (
 // numbered under that lock too, so a reader that sees a visit also sees all visits with lower
 // numbers.
 
-// A commitLine is the queue of calls of Commit whose entries are not written yet.
+// A commitLine is the queue of calls of Commit whose entries have not been written yet.
 type commitLine struct {
 	mu      sync.Mutex
 	waiting []*commitCall // guarded by mu
@@ -151,8 +151,8 @@ func (b *batch) replaced(num uint64, e *store.Entry) (bool, error) {
 }
 
 // rest writes the data of an entry that comes after text and sketch: new URLs, postings, the
-// record, and the final state of the URL. num is the number of the new visit, or 0 if the page
-// keeps its stored visit.
+// record, and the final state of the URL. The argument num is the number of the new visit, or 0 if
+// the page keeps its stored visit.
 func (b *batch) rest(num uint64, e *store.Entry) error {
 	for _, it := range e.Links {
 		if _, err := b.discover(it); err != nil {

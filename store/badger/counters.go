@@ -53,13 +53,13 @@ func (r reader) counters() (c counters, err error) {
 	return c, err
 }
 
-// Counts returns how many URLs are in each state in the reader's snapshot.
+// Counts returns the number of URLs in each state in the reader's snapshot.
 func (r reader) Counts(context.Context) (frontier.Counts, error) {
 	c, err := r.counters()
 	return c.URLs.Counts(), err
 }
 
-// Counts returns how many URLs are in each state.
+// Counts returns the number of URLs in each state.
 func (s *Store) Counts(ctx context.Context) (frontier.Counts, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

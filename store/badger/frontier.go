@@ -72,8 +72,8 @@ func (b *batch) requeue(it frontier.Item) (bool, error) {
 	return true, b.queueKnown(id, u, it)
 }
 
-// queueKnown makes the URL of an item pending and counts it as pending. u is the URL's stored state
-// before.
+// queueKnown makes the URL of an item pending and counts it as pending. The argument u is the
+// previously stored state of the URL.
 func (b *batch) queueKnown(id dedup.Hash, u known, it frontier.Item) error {
 	if err := b.enqueue(id, u, it, time.Now()); err != nil {
 		return err
@@ -112,11 +112,12 @@ func (b *batch) exclude(urls []string) error {
 
 // enqueue puts the URL of an item into its host's queue and stores its state as pending. The URL
 // goes to the end of its level (its priority and depth), or to the URLs due later if the item is
-// due after now. u is the URL's stored state before. If the URL was already queued, its old entry
-// is removed.
+// due after now. The argument u is the previously stored state of the URL. If the URL was already
+// queued, its old entry is removed.
 func (b *batch) enqueue(id dedup.Hash, u known, it frontier.Item, now time.Time) error {
 	host := frontier.HostOf(it.URL)
-	// Room for three keys: the queue's new key, the deleted old one, and the URL's state.
+	// This reserves room for three keys: the queue's new key, the deleted old one, and the URL's
+	// state.
 	if err := b.room(3, 2*(len(host)+len(it.URL))+len(it.Via)+len(it.ETag)+len(it.Modified)+128); err != nil {
 		return err
 	}
@@ -161,8 +162,8 @@ func (b *batch) ripen(h *waitingHost, now time.Time) error {
 }
 
 // ripe returns up to mostRipe URLs of host h whose due time has come, with their positions. If a
-// URL remains that is not due yet, ripe records in h when the first one will be. now is in
-// nanoseconds since 1970.
+// URL remains that is not due yet, ripe records in h when the first one will be. The argument now
+// is in nanoseconds since 1970.
 func (b *batch) ripe(h *waitingHost, now int64) (items []frontier.Item, places []place, err error) {
 	it := b.txn.NewIterator(badgerdb.IteratorOptions{Prefix: hostPrefix(keyLater, h.name)})
 	defer it.Close()
@@ -203,8 +204,9 @@ func (b *batch) ripened(it frontier.Item, p place, now time.Time) error {
 	return b.enqueue(id, u, it, now)
 }
 
-// openHost adds a host to the queue in memory, unless it is there. It reads from disk what an
-// earlier process stored about the host, such as when it may be requested again.
+// openHost adds a host to the queue in memory, unless it is there. It reads from disk the data that
+// an earlier process stored about the host, such as the time from which the host may be requested
+// again.
 func (b *batch) openHost(name string) error {
 	if b.s.queue.hosts[name] != nil {
 		return nil
@@ -317,7 +319,7 @@ func (s *Store) Renew(ctx context.Context, claims []frontier.Claim, ttl time.Dur
 	return s.queue.claims.Renew(claims, now.Add(ttl)), nil
 }
 
-// Take returns up to n free URLs of a claimed host.
+// Take returns up to n URLs of a claimed host that are due and have not been taken.
 func (s *Store) Take(ctx context.Context, c frontier.Claim, n int) ([]frontier.Item, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -357,8 +359,8 @@ func (s *Store) ripenOf(h *waitingHost) error {
 	return s.ripen([]*waitingHost{h}, now)
 }
 
-// takeFrom reads up to n free URLs of lane l of host h from the disk, appends them to items, and
-// marks them as handed out.
+// takeFrom reads up to n URLs of host h with the priority and depth of lane l from the disk,
+// appends them to items, and marks them as handed out.
 func takeFrom(txn *badgerdb.Txn, h *waitingHost, l *lane, n int, items *[]frontier.Item) error {
 	it := txn.NewIterator(badgerdb.IteratorOptions{Prefix: lanePrefix(h.name, l.level)})
 	defer it.Close()
@@ -406,7 +408,7 @@ func (s *Store) Return(ctx context.Context, c frontier.Claim, rest frontier.Rest
 	return s.write(ctx, func(b *batch) error {
 		h, err := s.queue.holder(c)
 		if err != nil {
-			return b.refuse(fmt.Errorf("return host %w", err))
+			return b.refuse(fmt.Errorf("release host %w", err))
 		}
 		before := keptOf(h.rest)
 		h.rest = rest.Bounded(time.Now())
@@ -507,7 +509,7 @@ func pendingURL(key, value []byte) (string, error) {
 // when the host may be requested again.
 type keptRest struct {
 	Blocked time.Time      `json:"until,omitzero"`
-	Delay   time.Duration  `json:"delay,omitempty"` // nanoseconds
+	Delay   time.Duration  `json:"delay,omitempty"` // in nanoseconds
 	Spent   frontier.Spent `json:"spent,omitzero"`
 }
 

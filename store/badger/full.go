@@ -23,8 +23,9 @@ import (
 // badger no longer than patience, and leaves its files as a killed process would. The next opening
 // loses nothing.
 
-// patience is how long a store waits for a call of badger after badger found the disk full. Within
-// this time a compaction or another program may free space, and then the call still succeeds.
+// patience is the time for which a store waits for a call of badger after badger found the disk
+// full. Within this time a compaction or another program may free space, and then the call still
+// succeeds.
 const patience = 3 * time.Second
 
 // A fullness records whether badger's own goroutines have found the disk full.

@@ -20,7 +20,7 @@ import (
 // With each size of the disk, another operation fails: the creation of the first log, the writing
 // of a table, or a compaction.
 func TestDiskFull(t *testing.T) {
-	for _, size := range []int{9, 18, 24, 33, 45} { // MiB
+	for _, size := range []int{9, 18, 24, 33, 45} { // size of the disk in MiB
 		t.Run(fmt.Sprint(size), func(t *testing.T) {
 			dir := t.TempDir()
 			mount := func(options string) error {
@@ -63,7 +63,7 @@ func TestDiskFull(t *testing.T) {
 	}
 }
 
-// writeUntilFull returns how many pages were committed.
+// writeUntilFull returns the number of pages that were committed.
 func writeUntilFull(t *testing.T, dir string) (committed int) {
 	s, err := Open(dir, Options{Create: true, Reserve: -1})
 	if err != nil {

@@ -53,8 +53,8 @@ func TestIndex(t *testing.T) {
 }
 
 const (
-	indexGroup  = 64   // pages in one commit
-	indexAhead  = 8    // groups looked up before the first of them is committed
+	indexGroup  = 64   // number of pages in one commit
+	indexAhead  = 8    // number of groups looked up before the first of them is committed
 	indexFresh  = 1024 // number of pages before a planted page that cannot be its original, because they may not be committed yet
 	plantedEach = 50
 )
@@ -197,7 +197,7 @@ func measureIndex(t *testing.T, size int) {
 	reopenIndex(t, s, dir, size)
 }
 
-// reopenIndex measures how long a store takes to open after a regular close, and with a damaged
+// reopenIndex measures the time for opening a store after a regular close, and with a damaged
 // index.
 func reopenIndex(t *testing.T, s *Store, dir string, size int) {
 	start := time.Now()
@@ -218,7 +218,7 @@ func reopenIndex(t *testing.T, s *Store, dir string, size int) {
 	}
 	names, err := filepath.Glob(filepath.Join(dir, "*"+postings.SegmentExt))
 	if err != nil || len(names) == 0 {
-		return // too few pages for a segment
+		return // a segment needs more pages
 	}
 	if err := os.Remove(names[0]); err != nil {
 		t.Fatal(err)
@@ -324,7 +324,7 @@ func memory() string {
 		kb[0]/1000, kb[1]/1000, kb[2]/1000, float64(m.HeapAlloc)/1e6, float64(m.HeapSys-m.HeapReleased)/1e6)
 }
 
-// processorTime returns how many seconds of processor time this process has used.
+// processorTime returns the processor time that this process has used, in seconds.
 func processorTime() float64 {
 	b, err := os.ReadFile("/proc/self/stat")
 	if err != nil {
@@ -369,7 +369,7 @@ func TestUndiscovered(t *testing.T) {
 	checkUndiscovered(t, s, 2) // the two URLs that were linked
 	checkUndiscovered(t, killed(t, s), 2)
 
-	// Page 2 is discovered too, fetched, and its record kept.
+	// Page 2 is discovered and fetched too, and its record is kept.
 	item := frontier.Item{URL: entry(2).Record.URL}
 	if n, err := s.Discover(ctx, []frontier.Item{item, item}); err != nil || n != 1 {
 		t.Errorf("Discover = %d, %v; want 1", n, err)

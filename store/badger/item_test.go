@@ -56,7 +56,7 @@ func FuzzDecodeItem(f *testing.F) {
 		if err != nil {
 			return
 		}
-		written := encodeItem(read) // its numbers and times are clipped to what can be stored
+		written := encodeItem(read) // encodeItem clips numbers and times to values that can be stored
 		it, err := decodeItem(written)
 		if err != nil || !bytes.Equal(encodeItem(it), written) {
 			t.Errorf("%+v comes back as %+v, %v", read, it, err)

@@ -104,9 +104,9 @@ const (
 	keyQueue    byte = 'q'
 	keyURL      byte = 'u'
 	keyMetaCopy byte = 'v'
-	keyBlock    byte = 'z' // no other letter may come after it
+	keyBlock    byte = 'z' // the greatest of these letters, so all other keys come before these keys
 
-	// The letters of keys inside a block.
+	// These are the letters of keys inside a block.
 	keyJournal byte = 'j'
 	keyOut     byte = 'o'
 	keyRecord  byte = 'r'
@@ -114,8 +114,8 @@ const (
 	keyText    byte = 't'
 )
 
-// pagesInBlock makes a block as large as a few of badger's tables. A table that straddles two
-// letters of a block makes badger rewrite no more than that block.
+// pagesInBlock makes a block as large as a few of badger's tables. If a table contains keys with
+// two letters of one block, badger rewrites no more than that block.
 const pagesInBlock = 4096
 
 // partSize is the greatest size in bytes of one piece of a text or of links. Ten such pieces would
@@ -147,8 +147,8 @@ func pageKey(letter byte, num uint64) []byte {
 	return binary.BigEndian.AppendUint64(letterKey(num/pagesInBlock, letter), num)
 }
 
-// journalKey returns the key of journal entry seq. last is the latest visit number when the entry
-// is written.
+// journalKey returns the key of journal entry seq. The argument last is the latest visit number
+// when the entry is written.
 func journalKey(last, seq uint64) []byte {
 	return binary.BigEndian.AppendUint64(letterKey(last/pagesInBlock, keyJournal), seq)
 }
@@ -171,7 +171,8 @@ func hostPrefix(letter byte, host string) []byte {
 	return append(k, 0)
 }
 
-// Number of bytes that follow the host and the zero byte in a q key, and in an l key.
+// These are the numbers of bytes that follow the host and the zero byte in a q key, and in an l
+// key.
 const (
 	queueTail = 1 + 4 + 8
 	laterTail = 8 + 8
@@ -218,9 +219,9 @@ func lastNum(key []byte) uint64 { return binary.BigEndian.Uint64(key[len(key)-8:
 // known is the value of a u key. The zero value means that nothing is known of the URL.
 type known struct {
 	state frontier.State
-	num   uint64 // visit number of its record; 0: it has none
+	num   uint64 // visit number of the URL's record; 0: the URL has no record
 	place place  // position in the host's queue while the URL is pending; afterwards only the depth is valid
-	url   string // "" if a record is all that is known
+	url   string // "" if only the record of the URL is known
 }
 
 // The first byte of an encoded known is the state, with two more bits.
@@ -277,16 +278,16 @@ func decodeKnown(b []byte) (k known, err error) {
 	return k, whole(d)
 }
 
-// Bits of the first byte of an encoded item. Each bit means that the item has the field. The fields
-// follow in this order.
+// These are the bits of the first byte of an encoded item. Each bit means that the item has the
+// field. The fields follow in this order.
 const (
-	itemHops     = 1 << iota // a varint
-	itemTries                // a varint
-	itemVia                  // a length (varint) and as many bytes
-	itemKind                 // a byte
-	itemDue                  // nanoseconds since 1970, 8 bytes
-	itemETag                 // as via
-	itemModified             // as via
+	itemHops     = 1 << iota // Hops as a varint
+	itemTries                // Tries as a varint
+	itemVia                  // Via as its length (a varint) and its bytes
+	itemKind                 // Kind as a byte
+	itemDue                  // Due as nanoseconds since 1970, 8 bytes
+	itemETag                 // ETag in the same form as Via
+	itemModified             // Modified in the same form as Via
 )
 
 // encodeItem encodes an item without its priority and depth, which [encodeQueued] adds if the key
@@ -358,8 +359,8 @@ func encodeQueued(it frontier.Item, p place) []byte {
 	return append(b, encodeItem(it)...)
 }
 
-// decodeQueued is the inverse of encodeQueued. p is the position from the key. decodeQueued returns
-// it completed from the value.
+// decodeQueued is the inverse of encodeQueued. The argument p is the position from the key.
+// decodeQueued returns it completed from the value.
 func decodeQueued(b []byte, p place) (frontier.Item, place, error) {
 	if p.due != 0 {
 		d := field.Reader{Rest: b}

@@ -188,8 +188,8 @@ func scan(ctx context.Context, txn *badgerdb.Txn, prefix []byte, fn func(*badger
 	return nil
 }
 
-// Free returns how many bytes of the store's file system this process may still use, or 0 if that
-// is not known.
+// Free returns the number of bytes of the store's file system that this process may still use, or 0
+// if the number is not known.
 func (s *Store) Free() int64 {
 	free, _, err := s.space.Left()
 	if err != nil {

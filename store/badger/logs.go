@@ -151,7 +151,7 @@ type logEntry struct {
 	size       int
 }
 
-// readEntry reads the entry at offset at. ok is false if there is no complete entry.
+// readEntry reads the entry at offset at. The result ok is false if there is no complete entry.
 func readEntry(b []byte, at int) (e logEntry, ok bool) {
 	if at+2 > len(b) || b[at]&^0xC1 != 0 || b[at] == 0 || b[at+1] != 0 {
 		return e, false

@@ -26,8 +26,9 @@ func (s *Store) Lookup(ctx context.Context, asks []store.Ask) ([]store.Found, er
 	return all, nil
 }
 
-// lookup answers one Ask. It sets the mark before it reads the index. So it may find a page that is
-// committed after the mark, which is harmless: the verdict is then stale, and Commit refuses it.
+// lookup answers one Ask. It records the number of the last commit, as a mark, before it reads the
+// index. So it may find a page that is committed later, which is harmless: the verdict is then
+// stale, and Commit refuses it.
 func (s *Store) lookup(ctx context.Context, ask *store.Ask) (f store.Found, err error) {
 	f.Mark = store.MarkAt(s.visible.Load())
 	if f.Copy, err = s.firstCopy(ctx, ask); err == nil && f.Copy != nil && f.Copy.Follows() {

@@ -23,22 +23,23 @@ import (
 // Badger has no call for that, and its tables are not exported, so they are reached by reflection.
 // TestMapped fails if a new version of badger renames them. The store increments a table's
 // reference count before it returns the memory, as badger does before it reads a table, so that the
-// table is not unmapped meanwhile. The memory of tables that a compaction is still writing is not
-// returned, because they belong to no level yet. In a store with 600 MB of texts these tables took
-// up to 260 MB.
+// table is not unmapped in the meantime. The memory of tables that a compaction is still writing is
+// not returned, because they belong to no level yet. In a store with 600 MB of texts these tables
+// took up to 260 MB.
 
 const (
 	mostResident = 64 << 20              // bytes by which resident tables may grow before their memory is returned
 	lookMapped   = 50 * time.Millisecond // time between two checks
 )
 
-// mapped watches how much of a store's tables is resident.
+// mapped runs a goroutine that watches the part of a store's tables that is resident in memory, see
+// keepSmall.
 type mapped struct {
 	closing chan struct{}
 	ended   sync.WaitGroup
 }
 
-// watch begins to watch the tables of db, if the system can tell how much of them is resident.
+// watch begins to measure the resident part of the tables of db, if the system reports it.
 func (m *mapped) watch(db *badgerdb.DB) {
 	if _, ok := disk.Resident(); !ok {
 		return

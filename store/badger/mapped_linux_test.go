@@ -17,7 +17,7 @@ import (
 func TestMapped(t *testing.T) {
 	s := openTest(t, t.TempDir())
 	value := bytes.Repeat([]byte("0123456789abcdef"), 1<<12)
-	const values = 800 // 50 MB
+	const values = 800 // large enough for a table of 50 MB
 	key := func(i int) []byte { return fmt.Appendf([]byte{0xff}, "%04d", i) }
 	for i := range values {
 		if err := s.db.Update(func(txn *badgerdb.Txn) error { return txn.Set(key(i), value) }); err != nil {

@@ -34,9 +34,9 @@ type mending struct {
 	s   *Store
 	out *badgerdb.WriteBatch
 
-	records map[uint64]*mended    // by visit number, the records that stay in the store
-	ids     map[dedup.Hash]uint64 // by page id, the keys of records
-	gone    map[uint64]*mended    // by visit number, records that can be read but are deleted, because other data of their pages is lost
+	records map[uint64]*mended    // records that stay in the store, by visit number
+	ids     map[dedup.Hash]uint64 // keys of records, by page id
+	gone    map[uint64]*mended    // records that can be read but are deleted, because other data of their pages is lost, by visit number
 	posted  map[uint64]bool       // numbers of the visits that the journal has under sketch keys
 	hashes  map[hashPosting]bool  // text hashes and page ids in the journal, with the visits indexed under them
 	queue   map[dedup.Hash]place  // position of each pending URL in its host's queue, by page id
@@ -81,8 +81,8 @@ func (s *Store) mend() (err error) {
 	return s.Sync()
 }
 
-// oldCounters returns how many records the store had before it was damaged, or 0 if that number is
-// lost. It also restores the highest visit number.
+// oldCounters returns the number of records that the store had before it was damaged, or 0 if that
+// number is lost. It also restores the highest visit number.
 func (m *mending) oldCounters() (records int64) {
 	_ = m.s.db.View(func(txn *badgerdb.Txn) error {
 		_, err := get(txn, []byte{keyCounters}, func(value []byte) error {

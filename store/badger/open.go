@@ -63,8 +63,8 @@ type Store struct {
 	db    *badgerdb.DB
 	space *disk.Space
 
-	// urls filters the u keys, see keys.go. index has the postings under sketch keys, text hashes
-	// and ids. Both have their own locks.
+	// urls filters the u keys, see keys.go. The field index contains the postings under sketch
+	// keys, text hashes and ids. Both have their own locks.
 	urls     postings.Filter
 	index    *postings.Index
 	sketches sketchCache
@@ -302,8 +302,8 @@ func dbOptions(dir string, o Options, full *fullness) badgerdb.Options {
 	// contain 8 MB. With a size of 8 MB there was room for two blocks, and nearly every reading of
 	// a key verified the whole block again.
 	opt.BlockCacheSize = 2 << 30
-	// This is only used with encryption. Without encryption, an index is read from its mapped
-	// table. The value 0 would mean no limit.
+	// This setting is used only with encryption. Without encryption, an index is read from its
+	// mapped table. The value 0 would mean no limit.
 	opt.IndexCacheSize = 8 << 20
 	// This is the least that badger allows. One of the two is for the first level.
 	opt.NumCompactors = 2

@@ -89,7 +89,7 @@ func randomBytes(rng *rand.Rand, n int) []byte {
 }
 
 // snapshot copies an open store as it is at one moment. It returns false if a table was written or
-// removed meanwhile.
+// removed in the meantime.
 func snapshot(t *testing.T, from, to string) bool {
 	t.Helper()
 	manifest := func() string {

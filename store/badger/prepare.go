@@ -68,15 +68,15 @@ func holdsNothing(name string, size int64) bool {
 	return name == discardFile || name == badgerdb.KeyRegistryFileName || name == badgerdb.KeyRegistryRewriteFileName
 }
 
-// mendLogs removes the logs after a gap that a power cut left. tables is the number of the last
-// transaction that is in a table.
+// mendLogs removes the logs after a gap that a power cut left. The argument tables is the number of
+// the last transaction that is in a table.
 func mendLogs(dir string, tables uint64) (Loss, error) {
 	logs, err := readLogs(dir)
 	if err != nil {
 		return Loss{}, err
 	}
 	gone, loss := afterGap(logs, tables)
-	for _, l := range slices.Backward(gone) { // the newest first: if the process is killed here, the next one still sees the gap
+	for _, l := range slices.Backward(gone) { // remove the newest first: if the process is killed here, the next process still sees the gap
 		if err := os.Remove(l.name); err != nil {
 			return Loss{}, err
 		}

@@ -9,9 +9,9 @@ import (
 	"skink/internal/priority"
 )
 
-// A queue is the part of the frontier that is in memory. It has the number of free URLs of each
-// host and level, the position of the first of them, and the worker that has claimed each host. The
-// URLs themselves are on disk, in the order in which they will be fetched.
+// A queue is the part of the frontier that is in memory. It has the number of URLs of each host and
+// level that can be handed out, the position of the first of them, and the worker that has claimed
+// each host. The URLs themselves are on disk, in the order in which they will be fetched.
 //
 // A URL that is new or released is added at the end of its level, and workers get URLs from the
 // front. So each level has one border: the URLs before the border have been handed out or are
@@ -26,14 +26,14 @@ import (
 //
 // Claims are only in memory. A single process has the store open, so claims end with the process.
 type queue struct {
-	hosts map[string]*waitingHost // by name, the hosts that have pending URLs, are claimed, or must not be requested yet
+	hosts map[string]*waitingHost // hosts that have pending URLs, are claimed, or must not be requested yet, by name
 	seq   uint64                  // number of the last URL that was queued; numbers ascend in the order of arrival
 
 	claims  frontier.Claims
 	due     *priority.Queue[*waitingHost] // hosts that can be claimed, nearest to a seed first
 	resting *priority.Queue[*waitingHost] // hosts with URLs that cannot be claimed yet, ordered by the time from which they can be claimed
 	cooling *priority.Queue[*waitingHost] // hosts without URLs, which are kept because they must not be requested yet
-	waiting int                           // number of unclaimed hosts that have free URLs and are not idle, see frontier.Rest
+	waiting int                           // number of unclaimed hosts that have URLs to hand out and are not idle, see frontier.Rest
 	later   map[*waitingHost]bool         // hosts with URLs that are due later
 	ripens  int64                         // time before which no URL of the hosts in later is due, in nanoseconds since 1970; 0: there is no such URL
 }
@@ -72,7 +72,7 @@ type waitingHost struct {
 	pending int // number of URLs: those that can be handed out, those due later, and those handed out to a worker
 	lanes   []lane
 	later   int   // number of URLs that are due later
-	first   int64 // time before which none of these is due, in nanoseconds since 1970
+	first   int64 // time before which none of the later URLs is due, in nanoseconds since 1970
 	taken   map[place]bool
 	rest    frontier.Rest
 	held    bool // whether a worker has claimed the host
@@ -100,8 +100,8 @@ func newQueue() queue {
 	}
 }
 
-// open adds a host without URLs. rest is its politeness state, such as when it may be requested
-// again.
+// open adds a host without URLs. The argument rest is its politeness state, such as when it may be
+// requested again.
 func (q *queue) open(name string, rest frontier.Rest) *waitingHost {
 	h := &waitingHost{name: name, rest: rest, taken: map[place]bool{}}
 	q.hosts[name] = h
@@ -310,7 +310,7 @@ func (h *waitingHost) find(at level) (int, bool) {
 	return slices.BinarySearchFunc(h.lanes, at, func(l lane, at level) int { return cmp.Compare(l.level, at) })
 }
 
-// level returns the level of the first free URL, or 0 if there is none.
+// level returns the level of the first URL that can be handed out, or 0 if there is none.
 func (h *waitingHost) level() level {
 	if len(h.lanes) == 0 {
 		return 0

@@ -18,9 +18,9 @@ import (
 // # Reading
 //
 // Badger keeps versions: a transaction that only reads sees the store as it was when the
-// transaction began, whatever is written meanwhile. A reader has such a transaction, so all of its
-// answers are consistent. The methods of Store make a reader for a single call. [Store.Snapshot]
-// makes one for many calls.
+// transaction began, whatever is written in the meantime. A reader has such a transaction, so all
+// of its answers are consistent. The methods of Store make a reader for a single call.
+// [Store.Snapshot] makes one for many calls.
 
 // A reader answers from one transaction.
 type reader struct {
@@ -222,7 +222,7 @@ func (s *Store) SwapMeta(ctx context.Context, name string, old, value []byte) er
 }
 
 // A Snapshot is the state of the store between two writes. All of its answers are consistent,
-// whatever is written meanwhile. Data that is overwritten stays on disk until the snapshot is
+// whatever is written in the meantime. Data that is overwritten stays on disk until the snapshot is
 // closed. Only one goroutine at a time may use a snapshot.
 type Snapshot struct {
 	reader

@@ -15,8 +15,8 @@ import (
 	"skink/store/badger/postings"
 )
 
-// Names and extensions of the files in the folder of a store. Package store/remote makes three of
-// them, and skink crawl keeps its configuration in skink.toml.
+// These are the names and extensions of the files in the folder of a store. Package store/remote
+// makes three of them, and skink crawl keeps its configuration in skink.toml.
 var (
 	ownNames = []string{
 		badgerdb.ManifestFilename, "MANIFEST-REWRITE", "KEYREGISTRY", "REWRITE-KEYREGISTRY", "LOCK", discardFile, damageFile,

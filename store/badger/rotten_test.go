@@ -77,8 +77,8 @@ func rottenStore(t *testing.T) string {
 	return whole
 }
 
-// rottenPage makes page n. One page in five is a near duplicate of the page before, and the others
-// are unique.
+// rottenPage makes page n. One page in five is a near duplicate of the previous page, and the
+// others are unique.
 func rottenPage(rng *rand.Rand, n int) *store.Entry {
 	e := entry(n)
 	e.Record.Words, e.Record.Hash = 50, e.Record.ID
@@ -156,7 +156,7 @@ func checkRotten(t *testing.T, where, dir string, want map[string]string) (lost 
 		if !errors.Is(err, store.ErrCorrupt) || !strings.Contains(err.Error(), "MANIFEST") && !strings.Contains(err.Error(), "newer") && !strings.Contains(err.Error(), "older") && !strings.Contains(err.Error(), "another program") {
 			t.Errorf("%s: %v", where, err)
 		}
-		return 0, true // the damage is in the head of the MANIFEST, which has the application and the version of the store
+		return 0, true // the damage is in the head of the MANIFEST, which contains the numbers of the application and of the store's version
 	}
 	loss := r.Loss()
 	told = loss.Damage != nil || loss.Transactions > 0

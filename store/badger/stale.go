@@ -23,7 +23,8 @@ type lately []uint64
 
 // latelyBits is the number of bits of a key that choose its slot in lately, which then takes half a
 // megabyte. Some thousand keys are added to the index between a look-up and its commit. With so
-// many slots, at most one check in ten finds its slot changed meanwhile and has to ask the index.
+// many slots, at most one check in ten finds its slot changed in the meantime and has to ask the
+// index.
 const latelyBits = 16
 
 func newLately() lately { return make(lately, 1<<latelyBits) }
@@ -54,7 +55,7 @@ func (b *batch) stale(e *store.Entry) (bool, error) {
 }
 
 // postedSince reports whether a page may have been indexed after mark under key, a hash from
-// [postings.Mixed]. lately has no data from before the store was opened.
+// [postings.Mixed]. The table lately has no data from before the store was opened.
 func (b *batch) postedSince(key, mark uint64) bool {
 	if mark >= b.s.opened && b.s.lately.notSince(key, mark) {
 		return false

@@ -15,7 +15,7 @@ type Finding struct {
 	Tally  store.Tally
 }
 
-// Check reads all files of a store and returns what is damaged. It changes nothing.
+// Check reads all files of a store and lists the damage. It changes nothing.
 func Check(dir string) (f Finding, err error) {
 	s, err := Open(dir, Options{ReadOnly: true})
 	if err != nil {

@@ -49,7 +49,7 @@ func lookup(t *testing.T, s *Store, ask store.Ask) store.Found {
 func TestCapped(t *testing.T) {
 	for _, c := range []struct {
 		name       string
-		known, own int // leaders under key 7
+		known, own int // numbers of leaders under key 7 in the two stores
 		capped     bool
 		basis      []uint64
 	}{
@@ -75,8 +75,8 @@ func TestCapped(t *testing.T) {
 	}
 }
 
-// A verdict is stale if a leader was committed meanwhile under a key that is full in the known
-// store.
+// A verdict is stale if a leader was committed in the meantime under a key that is full in the
+// known store.
 func TestStaleUnderAKeyThatIsFullInTheKnownStore(t *testing.T) {
 	known, own := store.NewMemory(), store.NewMemory()
 	fill(t, known, 7, numbered("known", 3)...)

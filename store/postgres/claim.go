@@ -366,7 +366,7 @@ func (s *Store) Return(ctx context.Context, c frontier.Claim, rest frontier.Rest
 		err = frontier.ErrLost
 	}
 	if err != nil {
-		return fmt.Errorf("return host %s: %w", c.Host, err)
+		return fmt.Errorf("release host %s: %w", c.Host, err)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

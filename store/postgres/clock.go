@@ -22,7 +22,8 @@ import (
 // are moved back by the difference. If the clock is set forward, claims expire early, and workers
 // claim their hosts again.
 
-// A serverClock estimates by how much the server's clock is ahead of the clock of this process.
+// A serverClock estimates the time by which the server's clock is ahead of the clock of this
+// process.
 type serverClock struct {
 	ours func() time.Time
 
@@ -33,12 +34,12 @@ type serverClock struct {
 }
 
 const (
-	clockHolds = 10 * time.Second // how long a narrow span is kept although later spans are wider
+	clockHolds = 10 * time.Second // time for which a narrow span is kept although later spans are wider
 	clockStep  = 2 * time.Second  // smaller changes do not count as the clock being set back
 )
 
-// heard records that the server's clock showed server at some moment between before and after of
-// our clock. It reports whether the server's clock was set back since the last call.
+// heard records a time that the server's clock showed at some moment between the times before and
+// after of our clock. It reports whether the server's clock was set back since the last call.
 func (c *serverClock) heard(before, server, after time.Time) (setBack bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -77,7 +78,7 @@ func (c *serverClock) fromTheirs(r frontier.Rest) frontier.Rest {
 	return shifted(r, -least)
 }
 
-// shifted returns r with by added to all times that are not zero.
+// shifted returns a copy of r in which the given duration is added to all times that are not zero.
 func shifted(r frontier.Rest, by time.Duration) frontier.Rest {
 	for _, t := range []*time.Time{&r.Next, &r.Blocked, &r.Trouble.Since, &r.Trouble.Last} {
 		if !t.IsZero() {
@@ -116,5 +117,5 @@ func nanos(t time.Time) int64 {
 // constant during a statement, so that the server can search an index for it.
 const (
 	nowNS   = `(extract(epoch FROM statement_timestamp()) * 1000000)::bigint * 1000`
-	present = `asked BETWEEN statement_timestamp() - interval '5 s' AND statement_timestamp() + interval '5 s'` // frontier.Present
+	present = `asked BETWEEN statement_timestamp() - interval '5 s' AND statement_timestamp() + interval '5 s'` // 5 s is frontier.Present
 )

@@ -47,10 +47,10 @@ func (s *Store) Commit(ctx context.Context, entries []*store.Entry) ([]store.Out
 // once.
 type commit struct {
 	entries []*store.Entry
-	call    []int        // by entry: the index of the call that it belongs to
+	call    []int        // index of the call to which each entry belongs
 	ended   map[int]bool // indexes of calls in which an earlier entry was stale, so the rest is not written
-	visits  []id         // by entry: the ID of its visit
-	sent    []bool       // by entry: whether its visit was written
+	visits  []id         // ID of each entry's visit
+	sent    []bool       // whether each entry's visit was written
 }
 
 // commitAll commits the entries of several calls in order. A stale entry, whose verdict depends on
@@ -92,10 +92,10 @@ func (s *Store) commitAll(calls [][]*store.Entry) ([][]store.Outcome, error) {
 	return outcomes, nil
 }
 
-// together returns how many of the first entries can be committed in one transaction. It stops
-// before an entry whose page is among the earlier entries. It also stops before a link to such a
-// page if that page was never taken from the queue. The order of the two then decides whether the
-// page is queued again.
+// together returns the number of entries, from the first, that can be committed in one transaction.
+// It stops before an entry whose page is among the earlier entries. It also stops before a link to
+// such a page if that page was never taken from the queue. The order of the two then decides
+// whether the page is queued again.
 func together(entries []*store.Entry) int {
 	pages, unclaimed := map[dedup.Hash]bool{}, map[dedup.Hash]bool{}
 	for n, e := range entries {
@@ -136,7 +136,7 @@ type basis struct {
 	place int64 // number of the last commit, read before the other data
 	pages map[dedup.Hash]knownPage
 	stale map[int]bool // indexes of entries whose verdict depends on data that a later commit changed
-	// claims that are still valid
+	// held contains the claims of these calls that are still valid.
 	held map[frontier.Claim]bool
 }
 

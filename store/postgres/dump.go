@@ -182,7 +182,7 @@ func (d dumping) outside(ctx context.Context) error {
 	return nil
 }
 
-// recorded returns which of urls have a record.
+// recorded returns the set of those of urls that have a record.
 func (d dumping) recorded(ctx context.Context, urls []string) (map[string]bool, error) {
 	of := map[id]string{}
 	var pages []id

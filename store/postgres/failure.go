@@ -25,8 +25,8 @@ import (
 // [store.ErrAway], and later calls are tried only once each until one succeeds. If the schema was
 // dropped or replaced, calls fail at once.
 
-// patience is how long a call is repeated. It equals the duration of a claim on a host, because
-// after that other workers have taken over the hosts.
+// patience is the time for which a call is repeated. It equals the duration of a claim on a host,
+// because after that other workers have taken over the hosts.
 var patience = 30 * time.Second
 
 // attempt returns the timeout of one attempt of a call. It is needed for servers that accept a
@@ -40,14 +40,14 @@ var (
 	errForgot = errors.New("the server lost commits: it was replaced by an asynchronous standby, or restored from a backup; run the same command again to fetch the lost pages")
 )
 
-// openPatience is how long opening a store waits for a server. It is long enough for a failover,
-// and short for users who mistyped the address.
+// openPatience is the time for which opening a store waits for a server. It is long enough for a
+// failover, and short for users who mistyped the address.
 const openPatience = 10 * time.Second
 
 // try repeats do until it succeeds, fails for a reason that does not go away, or patience is over.
 func (s *Store) try(ctx context.Context, do func(ctx context.Context) error) error {
 	if s.away.Load() {
-		return s.tryFor(ctx, 0, do) // another call has just waited as long, without an answer
+		return s.tryFor(ctx, 0, do) // another call has just waited for all of this time, and got no answer
 	}
 	return s.tryFor(ctx, patience, do)
 }
@@ -104,7 +104,7 @@ func passes(err error) bool {
 		return false
 	case code == "":
 		return unanswered(err)
-	case conflicts(err), strings.HasPrefix(code, "08"): // connection exception
+	case conflicts(err), strings.HasPrefix(code, "08"): // class 08: connection exceptions
 		return true
 	case code == "57P01", code == "57P02", code == "57P03", code == "57P05": // shutdown, crash, starting up, idle session
 		return true

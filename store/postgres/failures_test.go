@@ -74,7 +74,7 @@ func (l *line) relay(client net.Conn, addr string) {
 	}
 }
 
-// pages returns how often each page occurs in the changes.
+// pages returns the number of changes for each page.
 func pages(t *testing.T, s *Store) map[string]int {
 	t.Helper()
 	all := map[string]int{}
@@ -210,7 +210,7 @@ func TestServerKilled(t *testing.T) {
 	wantAll(t, s, wait())
 }
 
-// No acknowledged page is lost either when a synchronous standby takes over.
+// No acknowledged page is lost when a synchronous standby takes over.
 func TestFailover(t *testing.T) {
 	server := postgrestest.Start(t)
 	standby := server.StartStandby(t, true)
@@ -242,7 +242,7 @@ func TestForgottenCommits(t *testing.T) {
 	if err := commit(s, 1); err != nil {
 		t.Fatal(err)
 	}
-	for { // until the standby has the store
+	for { // wait until the standby has the store
 		if r, err := tryOpen(standby.URL("forgotten"), Options{ReadOnly: true}); err == nil {
 			n := len(pages(t, r))
 			r.Close()

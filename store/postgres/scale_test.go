@@ -69,7 +69,7 @@ func TestScale(t *testing.T) {
 		found, all := float64(planted[i].found.Load()), float64(planted[i].all.Load())
 		want := scaleScheme.Probability(like)
 		t.Logf("resemblance %.2f: %.4f of %.0f found, %.4f by the curve", like, found/all, all, want)
-		if off := 4*math.Sqrt(want*(1-want)/all) + 1/all; math.Abs(found/all-want) > off { // four standard errors
+		if off := 4*math.Sqrt(want*(1-want)/all) + 1/all; math.Abs(found/all-want) > off { // allowed difference: four standard errors
 			t.Errorf("resemblance %.2f: the share found is %.4f, want %.4f within %.4f", like, found/all, want, off)
 		}
 	}

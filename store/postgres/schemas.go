@@ -59,7 +59,7 @@ func Drop(ctx context.Context, a Address) error {
 		}
 		for _, name := range names {
 			if !slices.Contains(tables, name) {
-				return fmt.Errorf("the schema %s has a table or view %s that is not skink's: drop that first", a.schema, name)
+				return fmt.Errorf("the schema %s has a table or view %s that does not belong to skink: drop that table or view first", a.schema, name)
 			}
 		}
 		var inUse bool
@@ -91,8 +91,8 @@ func once(ctx context.Context, a Address, do func(*pgx.Conn) error) error {
 	})
 }
 
-// Size returns how many bytes the tables and indexes of the store occupy, or 0 if the server cannot
-// tell.
+// Size returns the number of bytes that the tables and indexes of the store occupy, or 0 if the
+// server does not report it.
 func (s *Store) Size(ctx context.Context) (bytes int64) {
 	const sql = `SELECT coalesce(sum(pg_total_relation_size(format('%I.%I', table_schema, table_name)::regclass)), 0)::bigint
  FROM information_schema.tables WHERE table_schema = $1 AND table_type = 'BASE TABLE'`

@@ -16,7 +16,7 @@ type writes struct {
 	keys           map[uint64]bool     // keys that get a posting by these writes
 	hashes, placed map[dedup.Hash]bool // hashes of texts, and IDs of pages, that get a new number in the order of commits
 
-	of                      []int // by visit: the index of its entry
+	of                      []int // index of the entry of each visit
 	visit, page             []id
 	record                  []string
 	text                    []*string
@@ -24,9 +24,9 @@ type writes struct {
 	targets                 []*string
 	textHash, hash, leader  []*id
 	resemblance             []float64
-	keyArrays               []string // by page: its keys, as the text of an SQL array
+	keyArrays               []string // keys of each page, as the text of an SQL array
 	posted                  []int64  // keys of all pages, one page after another
-	postedBy                []int32  // by element of posted: the number of its page
+	postedBy                []int32  // number of the page of each element of posted
 	replaced                []id     // IDs of pages that were committed before
 	touched                 []id     // IDs of visits whose record changes
 	touchedRecord           []string

@@ -53,13 +53,13 @@ const (
 	addressName     = "READERS"
 	halfAddressName = "READERS.new"
 	socketName      = "readers.sock"
-	secretSize      = 64 // hexadecimal digits
+	secretSize      = 64 // number of hexadecimal digits of the secret
 )
 
 // An address is the content of the file READERS: how to reach the server.
 type address struct {
 	Version  int    `json:"version"`
-	Network  string `json:"network"` // unix or tcp
+	Network  string `json:"network"` // network of the address: "unix" or "tcp"
 	Address  string `json:"address"`
 	Question string `json:"question"`
 	Answer   string `json:"answer"`
@@ -71,7 +71,7 @@ func newAddress(at net.Addr) address {
 
 func newSecret() string {
 	b := make([]byte, secretSize/2)
-	_, _ = rand.Read(b) // never fails
+	_, _ = rand.Read(b) // Read never fails
 	return hex.EncodeToString(b)
 }
 
@@ -179,8 +179,8 @@ type part struct {
 	Dump     []*store.Part
 }
 
-// A fault is an error as it is sent to a client. Is is 1 plus the index in sentinels of the error
-// that the fault wraps, or 0 if it wraps none of them.
+// A fault is an error as it is sent to a client. The field Is is 1 plus the index in sentinels of
+// the error that the fault wraps, or 0 if it wraps none of them.
 type fault struct {
 	Text string
 	Is   int

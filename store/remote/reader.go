@@ -162,8 +162,8 @@ func (r *Reader) leave(a *answer) {
 	r.ended = append(r.ended, a.List)
 }
 
-// inParts yields the values of a list, which it requests part by part. of returns the values in a
-// part. If an error occurs, all values before it are yielded first.
+// inParts yields the values of a list, which it requests part by part. The function of returns the
+// values in a part. If an error occurs, all values before it are yielded first.
 func inParts[T any](ctx context.Context, r *Reader, q request, of func(*part) []T) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		var none T
@@ -303,7 +303,7 @@ func (r *Reader) Dump(ctx context.Context) iter.Seq2[*store.Part, error] {
 	return inParts(ctx, r, request{Verb: askDump}, func(p *part) []*store.Part { return p.Dump })
 }
 
-// Counts returns how many URLs are in each state.
+// Counts returns the number of URLs in each state.
 func (r *Reader) Counts(ctx context.Context) (frontier.Counts, error) {
 	a, err := r.ask(ctx, request{Verb: askCounts})
 	if err != nil {

@@ -53,8 +53,8 @@ type limits struct {
 }
 
 // A snapshot keeps overwritten data on disk, so a client that hangs must not keep its snapshot for
-// ever. idle is ten minutes because the command report --complete may compute for minutes between
-// two requests.
+// ever. The limit idle is ten minutes because the command report --complete may compute for minutes
+// between two requests.
 var defaultLimits = limits{
 	sessions: 32, lists: 32,
 	hello: 5 * time.Second, idle: 10 * time.Minute, answer: time.Minute, age: time.Hour,
@@ -70,7 +70,7 @@ type Server struct {
 	at     address
 
 	listener net.Listener
-	ctx      context.Context // all sessions end when it is cancelled
+	ctx      context.Context // all sessions end when ctx is cancelled
 	cancel   context.CancelFunc
 	accepts  sync.WaitGroup // waits for the loop that accepts connections
 	serving  sync.WaitGroup // waits for the sessions
@@ -78,9 +78,10 @@ type Server struct {
 	refusals chan struct{}  // holds one value for each client to which a refusal is being sent
 }
 
-// Serve answers clients that read the store in dir, until Close. by is the command that has the
-// store open, which clients show in messages. take is called once for each session. The caller must
-// hold the lock of the store, because Serve replaces files that another server left in dir.
+// Serve answers clients that read the store in dir, until Close. The argument by is the command
+// that has the store open, which clients show in messages. The function take is called once for
+// each session. The caller must hold the lock of the store, because Serve replaces files that
+// another server left in dir.
 func Serve(dir, by string, take func() (Snapshot, error)) (*Server, error) {
 	return serve(dir, by, take, defaultLimits)
 }

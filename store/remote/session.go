@@ -133,14 +133,15 @@ func (s *session) listOf(q *request) *list {
 	return nil
 }
 
-// A list is a sequence that is read part by part. next fills a part, and stop ends the list early.
+// A list is a sequence that is read part by part. The function next fills a part, and the function
+// stop ends the list early.
 type list struct {
 	next func(*part) (done bool, err error)
 	stop func()
 }
 
-// newList returns a list of the values of seq. put adds a value to a part, and returns how many
-// bytes it adds beyond a fixed size.
+// newList returns a list of the values of seq. The function put adds a value to a part, and returns
+// the number of bytes that it adds beyond a fixed size.
 func newList[T any](seq iter.Seq2[T, error], put func(*part, T) int) *list {
 	next, stop := iter.Pull2(seq)
 	return &list{

@@ -31,7 +31,7 @@ var copyPromises = []promise{
 		end := must(from.End(ctx))(t)
 		copyTo(t, s, from)
 		equal(t, "end", must(s.End(ctx))(t), end)
-		wantChanges(t, s, end) // cursors of the old store are valid
+		wantChanges(t, s, end) // cursors of the old store are valid in the copy
 
 		leader := urlOf(1)
 		commit(t, s, copyOf(leader, "https://example.com/later", 0.95))
@@ -84,7 +84,7 @@ var copyPromises = []promise{
 		}()
 		for last := int64(-1); last < 20; {
 			to := store.NewMemory()
-			copyTo(t, to, s) // which compares the numbers
+			copyTo(t, to, s) // copyTo also compares the numbers of pages and URLs
 			counts := must(to.Counts(ctx))(t)
 			tally := must(to.Tally(ctx))(t)
 			last = tally.Records()
@@ -146,13 +146,13 @@ func fillStore(t *testing.T, s store.Store) {
 	third.Record.Kind, third.Record.Problem, third.Record.Verdict = store.Error, "timeout", ""
 	third.Text = nil
 	commit(t, s, third)
-	unqueued := page("file:a") // of skink dedup: its name was never in the frontier
+	unqueued := page("file:a") // as skink dedup writes it: the name was never in the frontier
 	unqueued.State = frontier.Unknown
 	unqueued.Text = store.Pack(nil)
 	commit(t, s, unqueued)
 	first := *leader
 	first.Revisit, first.Links, first.Beyond, first.Keys = true, nil, nil, []uint64{5, 6}
-	commit(t, s, &first) // leaves a gap in the places
+	commit(t, s, &first) // leaves a gap in the order of commits
 	if n := must(s.Requeue(ctx, items(1, urlOf(2))))(t); n != 1 {
 		t.Errorf("%d URLs were queued again, want 1", n)
 	}

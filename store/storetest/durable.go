@@ -10,8 +10,8 @@ import (
 	"skink/store"
 )
 
-// durablePromises are about data that must survive when a store is closed and opened again. reopen
-// does both.
+// durablePromises are about data that must survive when a store is closed and opened again. The
+// function reopen does both.
 var durablePromises = []struct {
 	name string
 	test func(t *testing.T, reopen func() store.Store)
@@ -85,7 +85,7 @@ var durablePromises = []struct {
 		c := claim(t, s, "example.com").Claim
 		take(t, s, c, 1)
 		check(t, s.Release(ctx, c, frontier.Item{URL: "https://example.com/1", Depth: 1, Tries: 1}))
-		end(t, s, "https://example.com/4", frontier.Failed) // the URL that arrived last
+		end(t, s, "https://example.com/4", frontier.Failed) // the URL that was added last
 		s = reopen()
 		discover(t, s, 1, items(1, "https://example.com/5"))
 		discover(t, s, 1, items(0, "https://example.com/0"))

@@ -221,7 +221,7 @@ var takePromises = []promise{
 		discover(t, s, 2, items(1, "https://example.com/b2", "https://example.com/a-later-one"))
 		c := claim(t, s, "example.com").Claim
 		equal(t, "first", take(t, s, c, 2), []string{"https://example.com/b1", "https://example.com/b2"})
-		discover(t, s, 1, items(0, "https://example.com/a1")) // it comes before URLs that are already taken
+		discover(t, s, 1, items(0, "https://example.com/a1")) // a1 would come before the URLs that are already being fetched
 		equal(t, "rest", take(t, s, c, 9), []string{
 			"https://example.com/a1", "https://example.com/a-later-one",
 			"https://example.com/c1", "https://example.com/d1", "https://example.com/d2"})
@@ -282,7 +282,7 @@ var takePromises = []promise{
 		take(t, s, c, 1)
 		end(t, s, "https://example.com/0", frontier.Fetched)
 		check(t, s.Release(ctx, c, frontier.Item{URL: "https://example.com/0"}))
-		check(t, s.Release(ctx, c, frontier.Item{URL: "https://example.com/1", Depth: 9})) // this URL is free already
+		check(t, s.Release(ctx, c, frontier.Item{URL: "https://example.com/1", Depth: 9})) // this URL has already been released
 		check(t, s.Release(ctx, c, frontier.Item{URL: "https://example.com/unknown"}))
 		equal(t, "taken", take(t, s, c, 9), []string{"https://example.com/1", "https://example.com/2"})
 		wantState(t, s, "https://example.com/0", frontier.Fetched)
@@ -319,7 +319,7 @@ var claimPromises = []promise{
 		}
 		equal(t, "of who is alone", share(me, 2), 0)
 		equal(t, "of two, who claim none", share("second", 0), 4)
-		equal(t, "of three", share("third", 3), 3) // 8 hosts, 5 of them claimed
+		equal(t, "of three", share("third", 3), 3) // 8 hosts with URLs, 5 of which are claimed
 		equal(t, "of the first, who is told now", share(me, 0), 3)
 		check(t, s.Return(ctx, claim(t, s, "h7.example").Claim, frontier.Rest{Next: time.Now().Add(time.Hour)}))
 		equal(t, "with one that rests", share(me, 0), 3)

@@ -68,7 +68,7 @@ var lookupPromises = []promise{
 	}},
 	{"no_text_is_found_nowhere", func(t *testing.T, s store.Store) {
 		e := page(urlOf(1))
-		e.Record.Hash = hashOf("a text") // the page has this text, but no copy finds the page by its text
+		e.Record.Hash = hashOf("a text") // the record has this text hash, but Entry.Hash is zero, so no copy finds the page
 		commit(t, s, e)
 		wantCopy(t, s, e.Record.Hash, "")
 		wantCopy(t, s, dedup.Hash{}, "")

@@ -243,7 +243,7 @@ func (m *model) Return(r *rapid.T) {
 	m.rested[host] = rest.Idle || !rest.Next.IsZero()
 }
 
-// Touch commits a record as a touch. The entry may be stale.
+// Touch commits the record of a page that a visit found unchanged. The entry may be stale.
 func (m *model) Touch(r *rapid.T) {
 	url := drawURL(r)
 	e := page(url)
@@ -288,8 +288,8 @@ func (m *model) CommitJudged(r *rapid.T) {
 }
 
 // Reopen first returns all claimed hosts, with delays that a store keeps. When a store is opened
-// again, claims are forgotten, and delays that skink itself chose. The memory store would keep
-// them.
+// again, it has lost the claims, and the delays that skink itself chose. The memory store would
+// keep them.
 func (m *model) Reopen(r *rapid.T) {
 	if rapid.IntRange(0, 2).Draw(r, "seldom") > 0 || len(must(m.store.Claim(ctx, me, 0, time.Hour))(r).Hosts) > 0 {
 		return // opening takes longer than everything else, so it is rare

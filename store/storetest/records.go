@@ -345,7 +345,7 @@ var contentPromises = []promise{
 			t.Errorf("Claim: %v", err)
 		}
 		wantChanges(t, s, "")
-		discover(t, s, 1, numbered("example.com", 1)) // the store still works
+		discover(t, s, 1, numbered("example.com", 1)) // the store still works after the failure
 	}},
 }
 
@@ -458,7 +458,7 @@ var visitPromises = []promise{
 		late := full(urlOf(1), "late")
 		late.Revisit, late.Replaces = true, aTime
 		late.Record.FetchedAt = aTime.Add(time.Hour)
-		wantOutcomes(t, s, []*store.Entry{late}, store.Stale) // there is no record
+		wantOutcomes(t, s, []*store.Entry{late}, store.Stale) // the entry is stale, because there is no record
 		commit(t, s, first)
 		judged := full(urlOf(1), "one")
 		judged.Record.FetchedAt, judged.Record.JudgedAt = aTime, aTime.Add(time.Minute)

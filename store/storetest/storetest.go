@@ -11,7 +11,7 @@ import (
 	"skink/store"
 )
 
-// A group is the promises about one subject.
+// A group holds the promises about one subject.
 type group struct {
 	name     string
 	promises []promise
@@ -65,8 +65,8 @@ func run(t *testing.T, open func(t *testing.T) store.Store, groups []group) {
 	}
 }
 
-// RunDurable tests the promises that must hold after a store is closed and opened again. open opens
-// the store in dir, which is empty the first time. The tests close the store.
+// RunDurable tests the promises that must hold after a store is closed and opened again. The
+// function open opens the store in dir, which is empty the first time. The tests close the store.
 func RunDurable(t *testing.T, open func(t *testing.T, dir string) store.Store) {
 	for _, p := range durablePromises {
 		t.Run(p.name, func(t *testing.T) { p.test(t, reopener(t, open)) })
@@ -74,8 +74,8 @@ func RunDurable(t *testing.T, open func(t *testing.T, dir string) store.Store) {
 	t.Run("as_memory", func(t *testing.T) { testAsMemory(t, open) })
 }
 
-// reopener returns a function that opens a store. Each further call closes the store of the call
-// before and opens it again.
+// reopener returns a function that opens a store. Each further call closes the store of the
+// previous call and opens it again.
 func reopener(t *testing.T, open func(t *testing.T, dir string) store.Store) func() store.Store {
 	dir := t.TempDir()
 	var s store.Store

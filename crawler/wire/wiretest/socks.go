@@ -46,13 +46,14 @@ func Join(a, b net.Conn) {
 	both.Wait()
 }
 
-// ServeSOCKS serves one connection as a SOCKS5 proxy (RFC 1928) that knows names and addresses of
-// IPv4. A password that is not "" is wanted (RFC 1929). asked is called with each host and port that a
-// client with the right password asks for, and may be nil. The error says why there was no connection.
+// ServeSOCKS serves one connection as a SOCKS5 proxy (RFC 1928) that accepts names and IPv4
+// addresses. It demands the password, unless that is "" (RFC 1929). The function asked is called
+// with each host and port to which a client with the right password wants to connect. It may be
+// nil. The error contains the reason why there was no connection.
 func ServeSOCKS(conn net.Conn, password string, asked func(address string)) error {
 	read := func(n int) []byte {
 		b := make([]byte, n)
-		_, _ = io.ReadFull(conn, b) // a connection that ended gives zeros, which lead nowhere
+		_, _ = io.ReadFull(conn, b) // if the connection has ended, the bytes are zero, and no connection is made
 		return b
 	}
 	read(int(read(2)[1]))

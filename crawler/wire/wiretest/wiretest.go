@@ -57,8 +57,8 @@ func Encode(t testing.TB, codings string, body []byte) []byte {
 	return body
 }
 
-// ClosedPort returns an address of loopback on which no process listens or will listen: the port is
-// taken.
+// ClosedPort returns a loopback address on which no process listens or will listen, because its
+// port is in use.
 func ClosedPort(t testing.TB) string {
 	t.Helper()
 	fd, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM, 0)
@@ -81,8 +81,8 @@ func Resolver(t testing.TB, names map[string][]string) *net.Resolver {
 	return ResolverOf(t, func(name string) []string { return names[name] })
 }
 
-// ResolverOf starts a name server on loopback that gives a name the addresses of the moment, and
-// returns a resolver that uses only this server.
+// ResolverOf starts a name server on loopback that answers for each name with the addresses that
+// the function names returns at that time. It returns a resolver that uses only this server.
 func ResolverOf(t testing.TB, names func(name string) []string) *net.Resolver {
 	t.Helper()
 	conn, err := net.ListenPacket("udp", "127.0.0.1:0")

@@ -1,4 +1,4 @@
-// Package buckettest starts S3 servers for tests, which fail as they are told.
+// Package buckettest starts S3 servers for tests. Tests can make their requests fail.
 package buckettest
 
 import (
@@ -21,10 +21,10 @@ type Server struct {
 	Bucket string
 
 	backend gofakes3.Backend
-	handler http.Handler // never fails
+	handler http.Handler // the S3 server itself, which never fails
 
 	mu       sync.Mutex
-	fail     func(n int, r *http.Request) int // guarded by mu, like requests
+	fail     func(n int, r *http.Request) int // guarded by mu, as is requests
 	requests int
 }
 
@@ -54,7 +54,7 @@ func Start(t testing.TB) *Server {
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch status := s.fails(r); {
 	case status < 0:
-		panic(http.ErrAbortHandler) // the connection breaks
+		panic(http.ErrAbortHandler) // breaks the connection
 	case status > 0:
 		_, _ = io.Copy(io.Discard, r.Body)
 		w.WriteHeader(status)
@@ -63,8 +63,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// Fail makes the server call fail for each later request. n counts them, from 1. The result is the
-// status of the answer, 0 for an ordinary answer, and -1 for a broken connection.
+// Fail makes the server call fail for each later request. The argument n is the number of the
+// request, from 1. The result is the status of the answer, 0 for an ordinary answer, and -1 for a
+// broken connection.
 func (s *Server) Fail(fail func(n int, r *http.Request) int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -80,7 +81,7 @@ func (s *Server) fails(r *http.Request) int {
 	return s.fail(s.requests, r)
 }
 
-// Object returns the content of an object, nil if it does not exist.
+// Object returns the content of an object, or nil if it does not exist.
 func (s *Server) Object(key string) ([]byte, error) {
 	o, err := s.backend.GetObject(s.Bucket, key, nil)
 	if gofakes3.HasErrorCode(err, gofakes3.ErrNoSuchKey) {
@@ -93,7 +94,8 @@ func (s *Server) Object(key string) ([]byte, error) {
 	return io.ReadAll(o.Contents)
 }
 
-// Unfinished returns how many uploads in parts were begun and neither completed nor aborted.
+// Unfinished returns the number of uploads in parts that were begun, and neither completed nor
+// aborted.
 func (s *Server) Unfinished() (int, error) {
 	answer := httptest.NewRecorder()
 	s.handler.ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "/"+s.Bucket+"?uploads", nil))

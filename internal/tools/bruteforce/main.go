@@ -50,13 +50,13 @@ func main() {
 	}
 }
 
-// A result has the counts of a comparison.
+// A result holds the counts of a comparison.
 type result struct {
 	pages              int
-	pairs, found       int     // pairs across hosts with at least the similarity; pairs among these in which a page is not unique
-	within, foundInOne int     // the same for pairs on one host
-	near, right        int     // pages with the verdict near; those among them whose resemblance to the leader is at least the similarity
-	lost               int     // duplicates whose leader is not in the export
+	pairs, found       int     // number of pairs across hosts with at least the similarity, and number of these pairs in which a page is not unique
+	within, foundInOne int     // the same numbers for pairs on one host
+	near, right        int     // number of pages with the verdict near, and number of these whose resemblance to the leader is at least the similarity
+	lost               int     // number of duplicates whose leader is not in the export
 	worst              float64 // greatest difference between the resemblance in a verdict and the exact resemblance
 }
 

@@ -87,7 +87,7 @@ func render(t *testing.T, p *page) string {
 	return b.String()
 }
 
-// TestFault checks that text which only one of the two texts has is attributed to the right page.
+// TestFault checks that a passage that is in only one of two texts is attributed to the right page.
 func TestFault(t *testing.T) {
 	set := func(text string) extracted { return extracted{text: text, set: setOf(text, shingle)} }
 	w := writer{rand.New(rand.NewPCG(3, 0))}

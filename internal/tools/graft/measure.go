@@ -35,7 +35,7 @@ func graftAll(pages []*page, n int, ownBox bool, random *rand.Rand) (grafts []gr
 	return grafts
 }
 
-// steps returns n different random numbers, each at least 1 and less than of.
+// steps returns n different random numbers between 1 and of-1.
 func steps(of, n int, random *rand.Rand) []int {
 	all := random.Perm(max(of-1, 0))
 	for i := range all {

@@ -38,7 +38,7 @@ const forRounds = 100 // purposes for [web.luck]: forRounds+r selects the pages 
 // beginning.
 const mostRounds = 10
 
-// changeIn returns how round changes page n, which must exist in that round.
+// changeIn returns the change of page n in the given round. The page must exist in that round.
 func (w *web) changeIn(n, round int) change {
 	if round < 1 {
 		return unchanged
@@ -99,8 +99,8 @@ func (w *web) hasNew(n int) bool {
 
 func (w *web) newURL(n int) string { return fmt.Sprintf("%s/new/%d", w.origin(w.pages[n].host), n) }
 
-// told returns the words of page n in the current round. words has the words of the page in round
-// 0.
+// told returns the words of page n in the current round. The argument words contains the words of
+// the page in round 0.
 func (w *web) told(n int, words []string) []string {
 	for round := 1; round <= w.round; round++ {
 		switch w.changeIn(n, round) {

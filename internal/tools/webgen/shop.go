@@ -59,7 +59,7 @@ func (s *shop) origin(host string) string {
 
 // A shopPage is the page at one URL.
 type shopPage struct {
-	group string // "": there is no such page
+	group string // name of the group of copies; "": there is no such page
 	links []string
 }
 
@@ -246,7 +246,7 @@ func (s *shop) softPage(path string) shopPage {
 	return p
 }
 
-// plainPage returns a page of the host plain. Each has another text.
+// plainPage returns a page of the host plain. All pages of this host have different texts.
 func (s *shop) plainPage(path string) shopPage {
 	n := number(strings.TrimPrefix(path, "/text/"))
 	if path == "/" {

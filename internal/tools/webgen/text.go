@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// The lengths of stories, in words. Near pages have long stories. Each of two near pages has one
-// changed word, which is in ten shingles, so that they share 571 of 611 shingles.
+// These are the lengths of stories, in words. Near pages have long stories. Each of two near pages
+// has one changed word, which is in ten shingles, so that they share 571 of 611 shingles.
 const (
 	leastWords, mostWords = 120, 360
 	nearWords             = 600

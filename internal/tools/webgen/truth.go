@@ -67,7 +67,7 @@ func (t *Totals) addExtra(e extra) {
 
 // An Address is the expected result of one URL.
 type Address struct {
-	URL      string `json:"url"`                // canonical URL
+	URL      string `json:"url"`                // canonical URL of the page
 	Kind     string `json:"kind"`               // kind of the expected record: page, other, redirect, error or blocked
 	Problem  string `json:"problem,omitempty"`  // problem of an error
 	Location string `json:"location,omitempty"` // target of a redirect

@@ -37,7 +37,7 @@ type options struct {
 
 type web struct {
 	options
-	first  []int // by host, the number of its first page; the last element is the number of all pages
+	first  []int // number of the first page of each host; the last element is the number of all pages
 	pages  []page
 	groups int
 }
@@ -129,11 +129,11 @@ const (
 type extra string
 
 const (
-	gone    extra = "gone"    // answers 404
-	moved   extra = "moved"   // redirects to a random page
-	private extra = "private" // robots.txt forbids it
-	picture extra = "picture" // is a PNG
-	broken  extra = "broken"  // its answer breaks off in the middle
+	gone    extra = "gone"    // the answer has status 404
+	moved   extra = "moved"   // the answer redirects to a random page
+	private extra = "private" // robots.txt forbids the address
+	picture extra = "picture" // the answer is a PNG file
+	broken  extra = "broken"  // the answer breaks off in the middle
 )
 
 // extraOf returns the extra that page n links to, or "" if there is none.

@@ -9,8 +9,8 @@ import "fmt"
 // equalPages is the number of pages on which the parameter changes nothing.
 const equalPages = 20
 
-// pairs adds pages to s, with and without a parameter, and lists that link to all of them. own
-// reports whether page n has a different text for a value of the parameter.
+// pairs adds pages to s, with and without a parameter, and lists that link to all of them. The
+// function own reports whether page n has a different text for a value of the parameter.
 func pairs(s *Site, pages int, path, parameter string, values []string, own func(n int, value string) bool, lang func(value string) string) *Site {
 	open := map[string]Answer{}
 	var hrefs []link

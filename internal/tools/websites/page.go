@@ -5,16 +5,16 @@ import (
 	"strings"
 )
 
-// A page has the parts of a page that differ from page to page.
+// A page holds the texts and links of one page of a website. The method html adds the rest.
 type page struct {
-	lang  string // language of the page; "": en
+	lang  string // language of the page; "": English
 	title string
-	site  string // name in the header
+	site  string // name of the site in the header
 	body  string // HTML inside the article
 	menu  []link // navigation of the site
 	links []link // links below the article
-	head  string // more elements of the head
-	foot  string // HTML after the links
+	head  string // further elements for the <head>
+	foot  string // HTML below the links
 }
 
 // robots returns a meta element of the head with instructions for robots, such as "noindex".

@@ -20,8 +20,8 @@ type Site struct {
 	// Texts has the names of the texts that a crawl should find.
 	Texts []string
 
-	// Open returns the answer for a URL. visit is the number of the request, from 1: a few sites
-	// answer each request differently. Answer.Text does not depend on visit.
+	// Open returns the answer for a URL. The argument visit is the number of the request, from 1: a
+	// few sites answer each request differently. Answer.Text does not depend on visit.
 	Open func(u *url.URL, visit int) Answer
 
 	Start string // path and query of the URL at which a crawl starts; "": "/"
@@ -55,7 +55,8 @@ func (s *Site) Of(rawURL string) (text string, sorry bool) {
 // The names of the sites are unique.
 func All(size int) []*Site {
 	return []*Site{
-		// recall: pages that look like traps or copies, but have texts of their own
+		// These sites have URLs that look endless or like copies, but their pages have texts of
+		// their own.
 		forum(size),
 		numbers(size),
 		namedIDs(size),
@@ -72,7 +73,7 @@ func All(size int) []*Site {
 		missingTopics(size),
 		withdrawn(size),
 
-		// economy: many views of each page
+		// These sites have many views of each page.
 		mediaWiki(size),
 		dokuWiki(size),
 		wordPress(size),
@@ -81,7 +82,7 @@ func All(size int) []*Site {
 		gitWeb(size),
 		sessions(size),
 
-		// traps: URLs without end
+		// These sites have endless URLs.
 		calendar(size),
 		growing(size),
 	}
@@ -97,7 +98,8 @@ func redirect(to string) Answer { return Answer{Status: http.StatusFound, Locati
 // show returns an answer with page p, whose text has the given name.
 func show(text string, p page) Answer { return Answer{Text: text, Body: p.html()} }
 
-// after returns the path of u without a prefix. ok is false if the path does not have the prefix.
+// after returns the path of u without a prefix. The result ok is false if the path does not have
+// the prefix.
 func after(u *url.URL, prefix string) (rest string, ok bool) {
 	return strings.CutPrefix(u.Path, prefix)
 }

@@ -21,10 +21,9 @@ type Filter struct {
 }
 
 const (
-	firstPart    = 1 << 20 // number of keys for which the first part has room; it takes 1.3 MB
-	bitsPerKey   = 10
-	wordsInBlock = 8
-	probes       = 7 // bits set for each key: near the optimum of 10·ln 2, and seven bit positions of nine bits fit into one hash
+	firstPart  = 1 << 20 // number of keys for which the first part has room; it takes 1.3 MB
+	bitsPerKey = 10
+	probes     = 7 // bits set for each key: near the optimum of 10·ln 2, and seven bit positions of nine bits fit into one hash
 )
 
 // Has reports whether key may have been added. If it returns false, the key was certainly not
@@ -73,51 +72,87 @@ func (f *Filter) find(h uint64) bool {
 }
 
 // A bloom is a blocked Bloom filter of a fixed size. Its keys must be evenly distributed, as mix makes
-// them. The high bits of a key choose its block, so adding keys in ascending order writes the blocks
-// in order.
+// them. The high bits of a key choose its block, so keys in ascending order have their blocks in order.
 type bloom struct {
-	words []uint64
-	keys  int // number of keys for which the filter was made
-	free  int // number of keys that can still be added until the filter is full
+	bytes []byte // of bloomBlock bytes for each block
+	keys  int    // number of keys for which the filter was made
+	free  int    // number of keys that can still be added until the filter is full
 }
+
+// bloomBlock is the size of a block in bytes. It is the size of a cache line.
+const bloomBlock = 64
+
+// bloomBlocks returns the number of blocks of a filter for a number of keys.
+func bloomBlocks(keys, bitsPerKey int) int { return max(1, keys*bitsPerKey/(8*bloomBlock)) }
 
 func newBloom(keys, bitsPerKey int) bloom {
-	blocks := max(1, keys*bitsPerKey/(64*wordsInBlock))
-	return bloom{words: make([]uint64, blocks*wordsInBlock), keys: keys, free: keys}
+	return bloom{bytes: make([]byte, bloomBlocks(keys, bitsPerKey)*bloomBlock), keys: keys, free: keys}
 }
 
-// block returns the block of 512 bits in which the bits of a key are set. h is the key as mix
-// returns it.
-func (b *bloom) block(h uint64) []uint64 {
-	blocks := uint64(len(b.words) / wordsInBlock)
-	n, _ := bits.Mul64(h, blocks)
-	return b.words[n*wordsInBlock : (n+1)*wordsInBlock]
+// blockOf returns the number of the block, of blocks in all, in which the bits of a key are
+// set. The argument h is the key as mix returns it.
+func blockOf(h uint64, blocks int) int {
+	n, _ := bits.Mul64(h, uint64(blocks))
+	return int(n)
 }
 
-func (b *bloom) add(h uint64) {
-	block := b.block(h)
+func (b *bloom) block(h uint64) *[bloomBlock]byte {
+	return (*[bloomBlock]byte)(b.bytes[blockOf(h, len(b.bytes)/bloomBlock)*bloomBlock:])
+}
+
+// setBits sets the bits of a key in its block. The argument h is the key as mix returns it.
+func setBits(block *[bloomBlock]byte, h uint64) {
 	for g, i := mix(h), 0; i < probes; g, i = g>>9, i+1 {
-		block[g>>6&7] |= 1 << (g & 63)
+		block[g>>3&63] |= 1 << (g & 7)
 	}
 }
+
+func (b *bloom) add(h uint64) { setBits(b.block(h), h) }
 
 // firstBit returns the first of the bits that has checks, as 0 or 1. If the bit is 0, the key is
 // not in the filter.
 func (b *bloom) firstBit(h, g uint64) uint64 {
-	return b.block(h)[g>>6&7] >> (g & 63) & 1
+	return uint64(b.block(h)[g>>3&63] >> (g & 7) & 1)
 }
 
-// has reports whether a key may have been added. h is mix(key), and g is mix(h).
+// has reports whether a key may have been added. The argument h is mix(key), and g is mix(h).
 func (b *bloom) has(h, g uint64) bool {
 	block := b.block(h)
 	for range probes {
-		if block[g>>6&7]&(1<<(g&63)) == 0 {
+		if block[g>>3&63]&(1<<(g&7)) == 0 {
 			return false
 		}
 		g >>= 9
 	}
 	return true
 }
+
+// A bloomWriter writes a bloom of keys that are added in ascending order. It keeps one block in memory.
+type bloomWriter struct {
+	out    *section
+	blocks int
+	n      int // number of the block that is kept
+	block  [bloomBlock]byte
+}
+
+func newBloomWriter(out *section, blocks int) *bloomWriter {
+	return &bloomWriter{out: out, blocks: blocks}
+}
+
+func (w *bloomWriter) add(h uint64) {
+	w.writeUpTo(blockOf(h, w.blocks))
+	setBits(&w.block, h)
+}
+
+// writeUpTo writes the blocks before block n.
+func (w *bloomWriter) writeUpTo(n int) {
+	for ; w.n < n; w.n++ {
+		w.out.Write(w.block[:])
+		w.block = [bloomBlock]byte{}
+	}
+}
+
+func (w *bloomWriter) finish() { w.writeUpTo(w.blocks) }
 
 // mix is the finaliser of SplitMix64: every bit of the key affects every bit of the result.
 func mix(x uint64) uint64 {

@@ -33,9 +33,9 @@ func (x *Index) Start(m Manifest) error {
 	return nil
 }
 
-// Settle waits until full tables are written as segments and no level has enough segments for another
-// merge. The index must not be read-only. Settle sends three wake-ups, because the goroutine receives
-// one only after it has finished the work of the one before.
+// Settle waits until full tables are written as segments and no level has enough segments for
+// another merge. The index must not be read-only. Settle sends three wake-ups, because the
+// goroutine receives one only after it has finished the work of the previous one.
 func (x *Index) Settle() {
 	for range 3 {
 		x.wake <- struct{}{}
@@ -113,9 +113,9 @@ func (x *Index) write(postings, level int, fill func(*segmentWriter) error) (*se
 	return s, nil
 }
 
-// replace replaces the segments in old by the segment by, which has their postings. It saves the
-// new manifest in badger first: from then on the replacement survives a crash. If by was written
-// from the table of, and not from segments, replace empties the table for reuse.
+// replace replaces the old segments by a segment with the same postings. It saves the new manifest
+// in badger first: from then on the replacement survives a crash. If the new segment was written
+// from a table and not from segments, replace empties the table for reuse.
 func (x *Index) replace(old []*segment, by *segment, of *postingTable) error {
 	list := slices.DeleteFunc(slices.Clone(x.segments), func(s *segment) bool { return slices.Contains(old, s) })
 	list = append(list, by)
@@ -157,7 +157,7 @@ func (x *Index) ripe() []*segment {
 		}
 		var size int64
 		for _, s := range list {
-			size += int64(s.fences[s.blocks()].start) + int64(8*len(s.filter.words))
+			size += int64(s.end)
 		}
 		if x.store.RoomFor(size) {
 			return list

@@ -2,16 +2,19 @@ package postings
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"hash/crc32"
 	"io"
-	"math"
 	"os"
+	"runtime"
 	"slices"
 	"sort"
 	"sync"
+
+	"github.com/dgraph-io/ristretto/v2/z"
 
 	"skink/internal/field"
 	"skink/store"
@@ -23,50 +26,55 @@ import (
 // manifest names it. Integers are little-endian, varints are as in encoding/binary, and checks are
 // CRC-32C.
 //
+//	filter    the bytes of a [bloom] of all keys
+//	fences    for each block its first key and where it starts, 8 bytes each;
+//	          behind them there may be unused room for more
 //	blocks    of up to blockPostings each: for every posting the varint of its
 //	          key's distance from the one before (for the first: from the block's
 //	          first key, so 0), then the varint of its number, or of the distance
 //	          to the number before if the key is the same; then the check of all
 //	          that, 4 bytes
-//	fences    for each block its first key and where it starts, 8 bytes each
-//	filter    the words of a [bloom] of all keys, 8 bytes each
-//	foot      32 bytes: where the fences start (8), postings (8), blocks (4),
-//	          blocks of the filter (4), the check of fences, filter and this (4),
-//	          "skPS"
+//	foot      40 bytes: postings (8), where the blocks end (8), blocks (4), room
+//	          for fences (4), blocks of the filter (4), the check of the filter
+//	          (4), the check of the fences and of the foot up to here (4), "skPS"
 //
-// Fences and filter are kept in memory. So looking up an absent key costs one cache line, and a
-// present key costs one read of some 1.2 KB, whatever the segment's size. A posting takes 9 to 10
-// bytes of disk, and 13 to 17 bits of memory.
+// Filter and fences are the head of the file, which is mapped. So they take no memory of the
+// process, and the system can drop them when memory is short. Looking up an absent key costs one
+// cache line, and a present key costs one read of some 1.2 KB, whatever the segment's size. A
+// posting takes 11 to 12 bytes of disk.
+//
+// A writer needs little memory too, however large the segment: it writes the filter, the fences and
+// the blocks at the same time, each from its beginning to its end, because keys arrive in order.
 type segment struct {
 	file     *os.File
 	id       uint64
 	level    int
-	readOnly bool // the file is not removed even if it is damaged
+	readOnly bool // keep the file even if it is damaged
 	postings int
-	fences   []fence // one for each block, and one for the end of the last block
+	blocks   int
+	end      uint64 // where the blocks end
 	filter   bloom
-}
-
-type fence struct {
-	key   uint64
-	start uint64
+	fences   []byte // fenceSize bytes for each block
+	unmap    runtime.Cleanup
+	head     []byte // the mapped filter and fences
 }
 
 const (
-	blockPostings = 128 // postings in a block: larger blocks take longer to search, smaller ones need more fences in memory
-	footSize      = 32
+	blockPostings = 128 // postings in a block: larger blocks take longer to search, smaller ones need more fences
+	fenceSize     = 16
+	footSize      = 40
 	segmentMagic  = "skPS"
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // filterBits returns the number of bits for each posting in the filter of a segment that has the
-// given number of postings. Large segments get fewer bits, because they take most of the memory.
-// Small segments get more, because there are many of them, and each false hit of a filter costs a
-// read.
+// given number of postings. Large segments get fewer bits, because their filters are most of what
+// a look-up needs in memory. Small segments get more, because there are many of them, and each
+// false hit of a filter costs a read.
 func filterBits(postings int) int {
 	if postings > 8<<20 {
-		return 12
+		return 10
 	}
 	return 16
 }
@@ -74,27 +82,36 @@ func filterBits(postings int) int {
 // A segmentWriter writes postings in ascending order.
 type segmentWriter struct {
 	file   *os.File
-	out    *bufio.Writer
+	filter *bloomWriter
+	fences *section
+	blocks *section
+	room   int // number of fences for which the file has room
 	err    error
-	s      segment
-	block  []byte
-	n      int     // number of postings in block
-	last   posting // the last posting in block
-	offset uint64  // where block will begin in the file
+
+	s     segment
+	block []byte
+	n     int     // number of postings in block
+	last  posting // the last posting in block
 }
 
-// newSegmentWriter creates a segment file with the given path. postings is the greatest number of
-// postings that may be added. The size of the filter depends on it.
+// newSegmentWriter creates a segment file with the given path. The argument postings is the
+// greatest number of postings that may be added. The sizes of the filter and of the room for fences
+// depend on it.
 func newSegmentWriter(name string, postings int) (*segmentWriter, error) {
-	f, err := os.Create(name)
+	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o666)
 	if err != nil {
 		return nil, err
 	}
-	return &segmentWriter{
-		file: f,
-		out:  bufio.NewWriterSize(f, 256<<10),
-		s:    segment{filter: newBloom(postings, filterBits(postings))},
-	}, nil
+	filter := bloomBlocks(postings, filterBits(postings))
+	room := (postings + blockPostings - 1) / blockPostings
+	w := &segmentWriter{
+		file:   f,
+		filter: newBloomWriter(newSection(f, 0), filter),
+		fences: newSection(f, uint64(filter*bloomBlock)),
+		blocks: newSection(f, uint64(filter*bloomBlock+room*fenceSize)),
+		room:   room,
+	}
+	return w, nil
 }
 
 func (w *segmentWriter) add(p posting) error {
@@ -103,7 +120,7 @@ func (w *segmentWriter) add(p posting) error {
 	}
 	switch {
 	case w.n == 0:
-		w.s.fences = append(w.s.fences, fence{p.key, w.offset})
+		w.addFence(p.key)
 		w.block = append(w.block[:0], 0)
 		w.block = binary.AppendUvarint(w.block, p.num)
 	case p.key != w.last.key:
@@ -116,7 +133,7 @@ func (w *segmentWriter) add(p posting) error {
 		w.block = binary.AppendUvarint(w.block, p.num-w.last.num)
 	}
 	if w.s.postings == 0 || p.key != w.last.key {
-		w.s.filter.add(p.key)
+		w.filter.add(p.key)
 	}
 	w.n++
 	w.last = p
@@ -124,44 +141,45 @@ func (w *segmentWriter) add(p posting) error {
 	return w.err
 }
 
+func (w *segmentWriter) addFence(key uint64) {
+	var b [fenceSize]byte
+	binary.LittleEndian.PutUint64(b[:], key)
+	binary.LittleEndian.PutUint64(b[8:], w.blocks.end)
+	w.fences.Write(b[:])
+	w.s.blocks++
+}
+
 func (w *segmentWriter) endBlock() {
 	w.block = binary.LittleEndian.AppendUint32(w.block, crc32.Checksum(w.block, castagnoli))
-	w.write(w.block)
-	w.offset += uint64(len(w.block))
+	_, err := w.blocks.Write(w.block)
+	w.err = cmp.Or(w.err, err)
 	w.n = 0
 }
 
-func (w *segmentWriter) write(b []byte) {
-	if w.err == nil {
-		_, w.err = w.out.Write(b)
-	}
-}
-
-// finish completes the file and syncs it.
+// finish completes the file, syncs it and maps its head.
 func (w *segmentWriter) finish() (*segment, error) {
 	if w.n > 0 {
 		w.endBlock()
 	}
+	w.filter.finish()
 	s := &w.s
-	check := crc32.New(castagnoli)
-	tail := io.MultiWriter(w.out, check)
-	var b [footSize]byte
-	for _, f := range s.fences {
-		binary.LittleEndian.PutUint64(b[:], f.key)
-		binary.LittleEndian.PutUint64(b[8:], f.start)
-		tail.Write(b[:16]) // the error need not be checked: bufio.Writer returns it from Flush, and a hash has none
+	s.file, s.end = w.file, w.blocks.end
+	foot := binary.LittleEndian.AppendUint64(nil, uint64(s.postings))
+	foot = binary.LittleEndian.AppendUint64(foot, s.end)
+	foot = binary.LittleEndian.AppendUint32(foot, uint32(s.blocks))
+	foot = binary.LittleEndian.AppendUint32(foot, uint32(w.room))
+	foot = binary.LittleEndian.AppendUint32(foot, uint32(w.filter.blocks))
+	foot = binary.LittleEndian.AppendUint32(foot, w.filter.out.check)
+	foot = binary.LittleEndian.AppendUint32(foot, crc32.Update(w.fences.check, castagnoli, foot))
+	w.blocks.Write(append(foot, segmentMagic...))
+	err := cmp.Or(w.err, errors.Join(w.filter.out.Flush(), w.fences.Flush(), w.blocks.Flush()))
+	if err == nil {
+		err = w.file.Sync()
 	}
-	writeWords(tail, s.filter.words)
-	foot := binary.LittleEndian.AppendUint64(b[:0], w.offset)
-	foot = binary.LittleEndian.AppendUint64(foot, uint64(s.postings))
-	foot = binary.LittleEndian.AppendUint32(foot, uint32(len(s.fences)))
-	foot = binary.LittleEndian.AppendUint32(foot, uint32(len(s.filter.words)/wordsInBlock))
-	check.Write(foot)
-	foot = binary.LittleEndian.AppendUint32(foot, check.Sum32())
-	w.write(append(foot, segmentMagic...))
-	s.fences = append(s.fences, fence{math.MaxUint64, w.offset})
-	s.file = w.file
-	return s, errors.Join(w.err, w.out.Flush(), w.file.Sync())
+	if err != nil {
+		return nil, err
+	}
+	return s, s.mapHead(w.filter.blocks, w.room)
 }
 
 // abandon removes an unfinished file.
@@ -170,32 +188,49 @@ func (w *segmentWriter) abandon() {
 	os.Remove(w.file.Name())
 }
 
-// writeWords writes words to w, little-endian. It ignores errors, because w returns them later.
-func writeWords(w io.Writer, words []uint64) {
-	buf := make([]byte, 0, 8<<10)
-	for part := range slices.Chunk(words, cap(buf)/8) {
-		buf = buf[:0]
-		for _, v := range part {
-			buf = binary.LittleEndian.AppendUint64(buf, v)
-		}
-		w.Write(buf)
-	}
+// A section writes a part of a file from its beginning to its end.
+type section struct {
+	*bufio.Writer        // keeps the first error and returns it from Flush
+	end           uint64 // where the next byte will be in the file
+	check         uint32 // CRC-32C of all bytes so far
 }
 
-func readWords(r io.Reader, words []uint64) error {
-	buf := make([]byte, 8<<10)
-	for part := range slices.Chunk(words, len(buf)/8) {
-		if _, err := io.ReadFull(r, buf[:8*len(part)]); err != nil {
-			return err
-		}
-		for i := range part {
-			part[i] = binary.LittleEndian.Uint64(buf[8*i:])
-		}
+func newSection(f *os.File, start uint64) *section {
+	return &section{Writer: bufio.NewWriterSize(io.NewOffsetWriter(f, int64(start)), 128<<10), end: start}
+}
+
+func (s *section) Write(b []byte) (int, error) {
+	s.end += uint64(len(b))
+	s.check = crc32.Update(s.check, castagnoli, b)
+	return s.Writer.Write(b)
+}
+
+// mapHead maps the filter and the fences, whose sizes are given in blocks and in fences. They are
+// unmapped by close, or when nothing refers to the segment any longer.
+func (s *segment) mapHead(filter, room int) error {
+	size := filter*bloomBlock + room*fenceSize
+	head, err := z.Mmap(s.file, false, int64(size))
+	if err != nil {
+		return fmt.Errorf("map the head of segment %s: %w", s.file.Name(), err)
 	}
+	s.head = head
+	s.unmap = runtime.AddCleanup(s, func(head []byte) { _ = z.Munmap(head) }, head)
+	s.filter.bytes = head[:filter*bloomBlock]
+	s.fences = head[filter*bloomBlock:][:s.blocks*fenceSize]
 	return nil
 }
 
-// openSegment reads the part of a segment that is kept in memory. An error that wraps
+// close closes the file. No other method may be called during close or after it.
+func (s *segment) close() {
+	if s.head != nil {
+		s.unmap.Stop()
+		_ = z.Munmap(s.head) // fails only if the memory is not mapped
+		s.head, s.filter.bytes, s.fences = nil, nil, nil
+	}
+	s.file.Close()
+}
+
+// openSegment opens a segment, verifies the checksums of its head and maps it. An error that wraps
 // [store.ErrCorrupt] means that the file is damaged.
 func openSegment(name string) (*segment, error) {
 	f, err := os.Open(name)
@@ -203,14 +238,14 @@ func openSegment(name string) (*segment, error) {
 		return nil, err
 	}
 	s := &segment{file: f}
-	if err := s.read(); err != nil {
+	if err := s.open(); err != nil {
 		f.Close()
 		return nil, fmt.Errorf("segment %s: %w", name, err)
 	}
 	return s, nil
 }
 
-func (s *segment) read() error {
+func (s *segment) open() error {
 	info, err := s.file.Stat()
 	if err != nil {
 		return err
@@ -219,45 +254,59 @@ func (s *segment) read() error {
 	if _, err := s.file.ReadAt(foot[:], info.Size()-footSize); err != nil || string(foot[footSize-4:]) != segmentMagic {
 		return fmt.Errorf("%w: no end", store.ErrCorrupt)
 	}
-	end := binary.LittleEndian.Uint64(foot[0:])
-	postings := binary.LittleEndian.Uint64(foot[8:])
-	blocks := uint64(binary.LittleEndian.Uint32(foot[16:]))
-	filterBlocks := uint64(binary.LittleEndian.Uint32(foot[20:]))
-	if end+16*blocks+8*wordsInBlock*filterBlocks+footSize != uint64(info.Size()) || filterBlocks == 0 {
+	s.postings = int(binary.LittleEndian.Uint64(foot[0:]))
+	s.end = binary.LittleEndian.Uint64(foot[8:])
+	s.blocks = int(binary.LittleEndian.Uint32(foot[16:]))
+	room := int(binary.LittleEndian.Uint32(foot[20:]))
+	filter := int(binary.LittleEndian.Uint32(foot[24:]))
+	head := int64(filter*bloomBlock + room*fenceSize)
+	if s.end+footSize != uint64(info.Size()) || uint64(head) > s.end || filter == 0 || s.blocks > room {
 		return fmt.Errorf("%w: wrong length", store.ErrCorrupt)
 	}
-	check := crc32.New(castagnoli)
-	in := io.TeeReader(bufio.NewReaderSize(io.NewSectionReader(s.file, int64(end), info.Size()-int64(end)-footSize), 256<<10), check)
-	fences := make([]uint64, 2*blocks)
-	s.filter.words = make([]uint64, wordsInBlock*filterBlocks)
-	if err := errors.Join(readWords(in, fences), readWords(in, s.filter.words)); err != nil {
+	filterCheck, err := s.checkOf(0, filter*bloomBlock)
+	if err != nil {
 		return err
 	}
-	check.Write(foot[:24])
-	if binary.LittleEndian.Uint32(foot[24:]) != check.Sum32() {
+	fencesCheck, err := s.checkOf(filter*bloomBlock, s.blocks*fenceSize)
+	if err != nil {
+		return err
+	}
+	if binary.LittleEndian.Uint32(foot[28:]) != filterCheck ||
+		binary.LittleEndian.Uint32(foot[32:]) != crc32.Update(fencesCheck, castagnoli, foot[:32]) {
 		return fmt.Errorf("%w: wrong checksum", store.ErrCorrupt)
 	}
-	s.postings = int(postings)
-	s.fences = make([]fence, 0, blocks+1)
-	for f := range slices.Chunk(fences, 2) {
-		s.fences = append(s.fences, fence{f[0], f[1]})
-	}
-	s.fences = append(s.fences, fence{math.MaxUint64, end})
-	return nil
+	return s.mapHead(filter, room)
 }
 
-// blocks returns the number of blocks.
-func (s *segment) blocks() int { return len(s.fences) - 1 }
+// checkOf returns the checksum of a part of the file. It reads the part into a small buffer, because
+// reading a mapped file would make all of it resident.
+func (s *segment) checkOf(start, size int) (uint32, error) {
+	check := crc32.New(castagnoli)
+	_, err := io.CopyBuffer(check, io.NewSectionReader(s.file, int64(start), int64(size)), make([]byte, 128<<10))
+	return check.Sum32(), err
+}
+
+// firstKey returns the first key of block i.
+func (s *segment) firstKey(i int) uint64 { return binary.LittleEndian.Uint64(s.fences[i*fenceSize:]) }
+
+// start returns the offset of block i in the file. For the number of blocks, it returns the offset
+// of the end of the last block.
+func (s *segment) start(i int) uint64 {
+	if i == s.blocks {
+		return s.end
+	}
+	return binary.LittleEndian.Uint64(s.fences[i*fenceSize+8:])
+}
 
 // find appends to dst the numbers of the first want visits that the segment has under key, a hash
 // from [Mixed], with the given kind.
 func (s *segment) find(key uint64, kind Kind, want int, dst []uint64) ([]uint64, error) {
 	// Begin one block before the first whose first key is key or greater, because the postings of key
 	// may begin inside that block.
-	i := max(0, sort.Search(s.blocks(), func(i int) bool { return s.fences[i].key >= key })-1)
+	i := max(0, sort.Search(s.blocks, func(i int) bool { return s.firstKey(i) >= key })-1)
 	buf := blockBuffers.Get().(*[]byte)
 	defer blockBuffers.Put(buf)
-	for ; i < s.blocks() && s.fences[i].key <= key; i++ {
+	for ; i < s.blocks && s.firstKey(i) <= key; i++ {
 		b, err := s.readBlock(i, buf)
 		if err != nil {
 			return dst, err
@@ -284,7 +333,7 @@ var blockBuffers = sync.Pool{New: func() any { return new([]byte) }}
 // readBlock reads block i into buf, which it enlarges if necessary, and verifies its checksum. The
 // result is valid as long as buf is not changed.
 func (s *segment) readBlock(i int, buf *[]byte) (blockReader, error) {
-	start, end := s.fences[i].start, s.fences[i+1].start
+	start, end := s.start(i), s.start(i+1)
 	if end < start+4 || end-start > blockPostings*2*binary.MaxVarintLen64+4 {
 		return blockReader{}, s.damaged(i)
 	}
@@ -297,7 +346,7 @@ func (s *segment) readBlock(i int, buf *[]byte) (blockReader, error) {
 	if crc32.Checksum(b, castagnoli) != check {
 		return blockReader{}, s.damaged(i)
 	}
-	return blockReader{fields: field.Reader{Rest: b}, p: posting{key: s.fences[i].key}}, nil
+	return blockReader{fields: field.Reader{Rest: b}, p: posting{key: s.firstKey(i)}}, nil
 }
 
 // damaged returns the error for a damaged block. Unless the segment is read-only, it also removes the
@@ -344,7 +393,7 @@ func (r *segmentReader) next() bool {
 		if r.fields.Bad {
 			r.err = store.ErrCorrupt
 		}
-		if r.err != nil || r.block == r.s.blocks() {
+		if r.err != nil || r.block == r.s.blocks {
 			return false
 		}
 		b, err := r.s.readBlock(r.block, &r.buf)
@@ -364,7 +413,7 @@ func CheckSegment(name string) error {
 	if err != nil {
 		return err
 	}
-	defer s.file.Close()
+	defer s.close()
 	s.readOnly = true
 	r := &segmentReader{s: s}
 	n := 0

@@ -1,6 +1,7 @@
 package postings
 
 import (
+	"bytes"
 	"errors"
 	"math"
 	"math/rand/v2"
@@ -29,13 +30,13 @@ func writeTestSegment(t *testing.T, list []posting) *segment {
 	if err != nil {
 		t.Fatal(err)
 	}
-	written.file.Close()
+	defer written.close()
 	s, err := openSegment(written.file.Name())
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { s.file.Close() })
-	if !slices.Equal(s.fences, written.fences) || s.postings != written.postings || !slices.Equal(s.filter.words, written.filter.words) {
+	t.Cleanup(s.close)
+	if !bytes.Equal(s.head, written.head) || s.postings != written.postings || s.blocks != written.blocks || s.end != written.end {
 		t.Error("a segment that was opened is not the one that was written")
 	}
 	return s
@@ -52,9 +53,9 @@ func TestSegment(t *testing.T) {
 		}
 	}
 	post(0, 1)
-	post(1, blockPostings-2)     // leaves room for one more posting in the first block,
-	post(2, 2)                   // so key 2 is in two blocks
-	post(3, blockPostings-1)     // ends with the second block
+	post(1, blockPostings-2)     // leaves room for one more posting in the first block
+	post(2, 2)                   // begins in the first block and ends in the second
+	post(3, blockPostings-1)     // ends at the end of the second block
 	post(4, 3*blockPostings)     // fills three blocks
 	post(1<<40, blockPostings+1) // fills one block and begins the next
 	post(1<<63, 1)
@@ -119,7 +120,7 @@ func TestSegmentDamaged(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		defer s.file.Close()
+		defer s.close()
 		for _, p := range list {
 			if !s.filter.has(p.key, mix(p.key)) {
 				return errors.New("forgotten")

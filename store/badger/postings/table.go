@@ -5,8 +5,8 @@ import (
 	"math/bits"
 )
 
-// A posting means that a visit of a page has a key. key is hashed by [Mixed], and num is the number
-// of the visit combined with the kind of the key, see [WithKind].
+// A posting means that a visit of a page has a key. The field key is hashed by [Mixed], and num is
+// the number of the visit combined with the kind of the key, see [WithKind].
 type posting struct{ key, num uint64 }
 
 // comparePostings compares two postings by key and then by number, the order in a segment.
@@ -81,7 +81,7 @@ func (t *postingTable) add(p posting) {
 		t.next[s.last], s.last = n, n
 		return
 	}
-	*s = slot{p.key, n, n} // then grow if more than three quarters of the slots are used
+	*s = slot{p.key, n, n} // after this, grow the table if more than three quarters of the slots are used
 	if t.keys++; 4*t.keys > 3*len(t.slots) {
 		t.resize(2 * len(t.slots))
 	}

@@ -50,7 +50,7 @@ type piece struct {
 	at    time.Time
 }
 
-// later copies the bytes of from to to, each piece after the given delay.
+// later copies bytes from a connection to another one, each piece after the given delay.
 func later(to io.Writer, from io.Reader, delay time.Duration) {
 	pieces := make(chan piece, 1024)
 	done := make(chan struct{})
@@ -59,7 +59,7 @@ func later(to io.Writer, from io.Reader, delay time.Duration) {
 		for p := range pieces {
 			time.Sleep(time.Until(p.at))
 			if _, err := to.Write(p.bytes); err != nil {
-				for range pieces { // so that the reading goroutine can end
+				for range pieces { // drain the channel, so that the reading goroutine can end
 				}
 				return
 			}

@@ -25,7 +25,8 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// Names of the user and the database that every server has. The user needs no password.
+// These are the names of the user and the database that every server has. The user needs no
+// password.
 const (
 	User     = "skink"
 	Database = "skink"
@@ -34,7 +35,7 @@ const (
 // A Server is a PostgreSQL server with its own files.
 type Server struct {
 	Addr string // address of the server, HOST:PORT
-	Dir  string // its data directory
+	Dir  string // directory with the server's data
 
 	programs string // folder of initdb, postgres, pg_basebackup
 	settings []string

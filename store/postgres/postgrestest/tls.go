@@ -14,7 +14,8 @@ import (
 	"time"
 )
 
-// StartTLS starts a server that offers TLS. cert is the file with its self-signed certificate.
+// StartTLS starts a server that offers TLS. The result cert is the file with its self-signed
+// certificate.
 func StartTLS(tb testing.TB) (s *Server, cert string) {
 	tb.Helper()
 	s, err := prepare(tb, nil)
