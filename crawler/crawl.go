@@ -177,12 +177,14 @@ func (c *Crawl) withGrace(ctx context.Context) (context.Context, context.CancelF
 }
 
 // ask begins a turn (the fetch of one URL) whenever a URL may be fetched, until stop ends or
-// nothing is left to fetch. Each turn runs in its own goroutine, with the context ctx, and sends
-// its page to arrived. A turn that was undone sends nothing.
+// nothing is left to fetch. A turn runs in the goroutine of an earlier turn if one is idle, because
+// the stack of a new goroutine would have to grow again. Otherwise it runs in a new goroutine.
 func (c *Crawl) ask(stop, ctx context.Context, start func(func() error), arrived chan<- *arrival) error {
 	defer close(arrived)
 	var turns sync.WaitGroup
 	defer turns.Wait()
+	idle := make(chan *turn)
+	defer close(idle)
 	for {
 		t, err := c.schedule.next(stop)
 		switch {
@@ -196,23 +198,39 @@ func (c *Crawl) ask(stop, ctx context.Context, start func(func() error), arrived
 		case err != nil:
 			return err
 		}
+		select {
+		case idle <- t:
+			continue
+		default:
+		}
 		turns.Add(1)
 		start(func() error {
 			defer turns.Done()
-			bodies := c.rooms.Share(t.pace == quick)
-			a, err := c.fetchTurn(wire.WithShare(ctx, bodies), t)
-			if a == nil {
-				bodies.Release()
-				return err
+			for t, more := t, true; more; t, more = <-idle {
+				if err := c.deliver(ctx, t, arrived); err != nil {
+					return err
+				}
 			}
-			a.bodies = bodies
-			select {
-			case arrived <- a:
-				return nil
-			case <-ctx.Done():
-				return ctx.Err()
-			}
+			return nil
 		})
+	}
+}
+
+// deliver fetches the URL of a turn with the context ctx, and sends the page to arrived. If the turn
+// was undone, it sends nothing.
+func (c *Crawl) deliver(ctx context.Context, t *turn, arrived chan<- *arrival) error {
+	bodies := c.rooms.Share(t.pace == quick)
+	a, err := c.fetchTurn(wire.WithShare(ctx, bodies), t)
+	if a == nil {
+		bodies.Release()
+		return err
+	}
+	a.bodies = bodies
+	select {
+	case arrived <- a:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
 	}
 }
 

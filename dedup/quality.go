@@ -30,9 +30,7 @@ type Interval [2]float64
 type counted struct{ right, wrong, missed int }
 
 func (c counted) quality() Quality {
-	precision, recall := portion{c.right, c.right + c.wrong}, portion{c.right, c.right + c.missed}
-	decided := portion{c.right, c.right + c.wrong + c.missed} // F1 ignores pairs that are not duplicates and were not declared duplicates
-	f1 := func(share float64) float64 { return 2 * share / (1 + share) }
+	precision, recall, decided := c.portions()
 	in := decided.wilson()
 	return Quality{
 		Precision: precision.share(), PrecisionI: precision.wilson(),
@@ -40,6 +38,14 @@ func (c counted) quality() Quality {
 		F1: f1(decided.share()), F1I: Interval{f1(in[0]), f1(in[1])},
 	}
 }
+
+// portions returns the shares from which a quality follows. F1 is f1 of the share decided, which
+// ignores pairs that are not duplicates and were not declared duplicates.
+func (c counted) portions() (precision, recall, decided portion) {
+	return portion{c.right, c.right + c.wrong}, portion{c.right, c.right + c.missed}, portion{c.right, c.right + c.wrong + c.missed}
+}
+
+func f1(decided float64) float64 { return 2 * decided / (1 + decided) }
 
 // A portion is the fraction n/of.
 type portion struct{ n, of int }
@@ -54,27 +60,36 @@ func (c portion) share() float64 {
 
 // wilson returns the 95 % score interval for the share (Wilson, 1927). It is valid for few pairs
 // too. For 20 of 20 the interval is .84 to 1, where resampling the pairs would give exactly 1.
-func (c portion) wilson() Interval {
+func (c portion) wilson() Interval { return wilson(c.share(), c.of) }
+
+// wilson returns the 95 % score interval for a share that was observed in the given number of
+// independent decisions.
+func wilson(share float64, decisions int) Interval {
 	const z = 1.959964 // 95 % of a normal distribution are within z standard deviations of the mean
-	if c.of == 0 {
+	if decisions == 0 {
 		return Interval{0, 1}
 	}
-	n, p := float64(c.of), c.share()
+	n, p := float64(decisions), share
 	middle := (p + z*z/(2*n)) / (1 + z*z/n)
 	half := z / (1 + z*z/n) * math.Sqrt(p*(1-p)/n+z*z/(4*n*n))
 	return Interval{min(p, max(0, middle-half)), max(p, min(1, middle+half))} // rounding errors could otherwise exclude p at 0 and 1
 }
 
+// add counts a decision about a pair the given number of times.
+func (c *counted) add(duplicate, declared bool, times int) {
+	switch {
+	case duplicate && declared:
+		c.right += times
+	case declared:
+		c.wrong += times
+	case duplicate:
+		c.missed += times
+	}
+}
+
 func count(pairs []Scored, threshold float64) (c counted) {
 	for _, p := range pairs {
-		switch called := p.Score >= threshold; {
-		case called && p.Duplicate:
-			c.right++
-		case called:
-			c.wrong++
-		case p.Duplicate:
-			c.missed++
-		}
+		c.add(p.Duplicate, p.Score >= threshold, 1)
 	}
 	return c
 }
@@ -85,21 +100,6 @@ func Assess(pairs []Scored, threshold float64) Quality {
 	return count(pairs, threshold).quality()
 }
 
-// BestThreshold returns the threshold with the highest F1. If several have the same F1, it returns
-// the middle one of them, which is farthest from a mistake.
-func BestThreshold(pairs []Scored, thresholds []float64) float64 {
-	best, first, last := math.Inf(-1), 0, 0
-	for i, t := range thresholds {
-		switch f := Assess(pairs, t).F1; {
-		case f > best:
-			best, first, last = f, i, i
-		case f == best && i == last+1:
-			last = i
-		}
-	}
-	return thresholds[(first+last)/2]
-}
-
 // folds is the number of parts into which cross-validation divides the pairs.
 const folds = 10
 
@@ -107,10 +107,15 @@ const folds = 10
 // threshold is chosen by the other nine tenths and tested on this one. The tenths are random, with
 // the same share of duplicates in each. All measures of the same pairs get the same tenths.
 func CrossValidate(pairs []Scored, thresholds []float64) Quality {
-	return crossValidate(pairs, thresholds).quality()
+	var sum counted
+	for i, declared := range crossValidate(pairs, thresholds) {
+		sum.add(pairs[i].Duplicate, declared, 1)
+	}
+	return sum.quality()
 }
 
-func crossValidate(pairs []Scored, thresholds []float64) (sum counted) {
+// crossValidate returns for each pair whether it was declared a duplicate when its tenth was tested.
+func crossValidate(pairs []Scored, thresholds []float64) []bool {
 	fold := make([]int, len(pairs))
 	rng := rand.New(rand.NewPCG(uint64(len(pairs)), 2))
 	for _, label := range []bool{true, false} {
@@ -122,17 +127,20 @@ func crossValidate(pairs []Scored, thresholds []float64) (sum counted) {
 			}
 		}
 	}
+	declared := make([]bool, len(pairs))
+	swept := newSweep(pairs, thresholds)
 	for f := range folds {
-		var train, test []Scored
+		threshold := swept.best(func(i int) int {
+			if fold[i] == f {
+				return 0
+			}
+			return 1
+		}).Threshold
 		for i, p := range pairs {
 			if fold[i] == f {
-				test = append(test, p)
-			} else {
-				train = append(train, p)
+				declared[i] = p.Score >= threshold
 			}
 		}
-		c := count(test, BestThreshold(train, thresholds))
-		sum.right, sum.wrong, sum.missed = sum.right+c.right, sum.wrong+c.wrong, sum.missed+c.missed
 	}
-	return sum
+	return declared
 }

@@ -12,21 +12,22 @@ import (
 // labelled pairs. Each measure gives each pair a score, each threshold turns scores into decisions,
 // and precision, recall and F1 rate the decisions.
 //
-// Two safeguards keep the result honest. First, every figure has a 95 % confidence interval,
-// Wilson's for a share. Precision and recall are shares of pairs. F1 is 2p/(1+p), where p is the
-// share of right decisions among all pairs that are duplicates or were declared duplicates. Second,
-// the best way is chosen by cross-validation. Ten times, a threshold is chosen on nine tenths of
-// the pairs and tested on the last tenth. So no threshold is rated on the pairs to which it was
-// fitted.
+// Two safeguards keep the result honest. First, every figure has a 95 % confidence interval. The
+// figures of all ways have Wilson's interval for a share. Precision and recall are shares of pairs.
+// F1 is 2p/(1+p), where p is the share of right decisions among all pairs that are duplicates or
+// were declared duplicates. These intervals suppose that the pairs are independent. [Bootstrap]
+// gives intervals that hold for pairs that share pages, too. Second, the best way is chosen by
+// cross-validation. Ten times, a threshold is chosen on nine tenths of the pairs and tested on the
+// last tenth. So no threshold is rated on the pairs to which it was fitted.
 //
 // The figure of the best way is still too high, because the best of many hundred ways is the best
 // partly by chance. Ways whose intervals overlap cannot be distinguished.
 
-// Thresholds returns the numbers from .05 to 1 in steps of .05.
+// Thresholds returns the numbers from .05 to 1 in steps of .01.
 func Thresholds() []float64 {
 	var all []float64
-	for i := 1; i <= 20; i++ {
-		all = append(all, float64(i)/20)
+	for i := 5; i <= 100; i++ {
+		all = append(all, float64(i)/100)
 	}
 	return all
 }
@@ -42,34 +43,40 @@ type Way struct {
 // A Tuned is the result of Tune for one Way.
 type Tuned struct {
 	Way
-	Threshold      float64 `json:"threshold"` // the threshold with the best F1 over all pairs
+	Choice                 // the threshold with the best F1 over all pairs
 	Quality                // quality of the decisions at Threshold, over all pairs
 	CrossValidated Quality `json:"cross_validated"`
 }
 
 // Tune sorts ways of measuring by their cross-validated F1, the best first. scores[i] are the
-// scores that ways[i] gives to the labelled pairs, which are the same for all ways. If ways have
-// the same F1, resemblance over words comes first, because a crawl uses it by default. If ways are
-// still equal, the longer shingle comes first: the many unrelated pages of a crawl share fewer long
-// shingles by chance, and a few hundred pairs cannot show that. Otherwise the order of ways is
-// kept.
-func Tune(ways []Way, scores [][]Scored) []Tuned {
+// scores that ways[i] gives to the labelled pairs, which are the same for all ways. thresholds are
+// the thresholds to try, in ascending order.
+//
+// If ways have the same F1, resemblance over words in the form "plain" comes first, because a crawl
+// uses it by default. If ways are still equal, the way with the widest range of equally good
+// thresholds comes first. It separates duplicates from other pages most clearly. Then the longer
+// shingle comes first, because unrelated pages share fewer long shingles by chance. Otherwise the
+// order of ways is kept.
+func Tune(ways []Way, scores [][]Scored, thresholds []float64) []Tuned {
 	all := make([]Tuned, len(ways))
 	for i, w := range ways {
-		t := BestThreshold(scores[i], Thresholds())
-		all[i] = Tuned{w, t, Assess(scores[i], t), CrossValidate(scores[i], Thresholds())}
+		best := BestThreshold(scores[i], thresholds)
+		all[i] = Tuned{w, best, Assess(scores[i], best.Threshold), CrossValidate(scores[i], thresholds)}
 	}
 	usual := func(t Tuned) (n int) {
 		if t.Measure != "resemblance" {
-			n += 2
+			n += 4
 		}
 		if t.Unit != Words {
+			n += 2
+		}
+		if t.Form != "plain" {
 			n++
 		}
 		return n
 	}
 	slices.SortStableFunc(all, func(a, b Tuned) int {
-		return cmp.Or(cmp.Compare(b.CrossValidated.F1, a.CrossValidated.F1), usual(a)-usual(b), b.Shingle-a.Shingle)
+		return cmp.Or(cmp.Compare(b.CrossValidated.F1, a.CrossValidated.F1), usual(a)-usual(b), compareWidth(b.Tied, a.Tied), b.Shingle-a.Shingle)
 	})
 	return all
 }
@@ -81,11 +88,11 @@ type Combination struct {
 	Quality
 }
 
-// Combinations returns the quality of each way at each of the [Thresholds].
-func Combinations(ways []Way, scores [][]Scored) []Combination {
-	all := make([]Combination, 0, len(ways)*len(Thresholds()))
+// Combinations returns the quality of each way at each of the thresholds.
+func Combinations(ways []Way, scores [][]Scored, thresholds []float64) []Combination {
+	all := make([]Combination, 0, len(ways)*len(thresholds))
 	for i, w := range ways {
-		for _, t := range Thresholds() {
+		for _, t := range thresholds {
 			all = append(all, Combination{w, t, Assess(scores[i], t)})
 		}
 	}

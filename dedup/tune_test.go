@@ -62,13 +62,6 @@ func TestInterval(t *testing.T) {
 	}
 }
 
-func TestBestThreshold(t *testing.T) {
-	pairs := []Scored{{.9, true}, {.85, true}, {.4, false}, {.2, false}}
-	if got := BestThreshold(pairs, Thresholds()); got != .65 {
-		t.Errorf("best threshold %v, want .65, the middle between .4 and .85", got)
-	}
-}
-
 // TestWilson checks published examples (Newcombe, 1998, table I).
 func TestWilson(t *testing.T) {
 	for _, c := range []struct {
@@ -110,22 +103,26 @@ func TestCrossValidate(t *testing.T) {
 	}
 }
 
+// TestTune checks the order of ways. The last four of the wanted order have another form, another
+// unit, another measure and a lower F1. The ways of 4 and of 3 words differ in their ranges of tied
+// thresholds, and the ways of 3 and of 2 words only in the length of the shingle.
 func TestTune(t *testing.T) {
 	ways := []Way{{"plain", Words, 10, "resemblance"}, {"plain", Words, 2, "resemblance"}, {"plain", Words, 9, "dice"},
-		{"plain", Words, 3, "resemblance"}, {"plain", Chars, 40, "resemblance"}}
+		{"plain", Words, 3, "resemblance"}, {"plain", Chars, 40, "resemblance"}, {"plain", Words, 4, "resemblance"}, {"stem", Words, 12, "resemblance"}}
 	bad := []Scored{{.1, true}, {.2, false}, {.3, true}, {.4, false}}
 	good := []Scored{{.9, true}, {.2, false}, {.8, true}, {.1, false}}
-	scores := [][]Scored{bad, good, good, good, good}
-	got := Tune(ways, scores)
+	narrow := []Scored{{.9, true}, {.3, false}, {.8, true}, {.1, false}}
+	scores := [][]Scored{bad, good, good, good, good, narrow, good}
+	got := Tune(ways, scores, Thresholds())
 	var order []int
 	for _, w := range got {
 		order = append(order, w.Shingle)
 	}
-	if !slices.Equal(order, []int{3, 2, 40, 9, 10}) || got[0].F1 != 1 || got[4].F1 >= 1 {
+	if !slices.Equal(order, []int{3, 2, 4, 12, 40, 9, 10}) || got[0].F1 != 1 || got[6].F1 >= 1 {
 		t.Errorf("%v: %+v", order, got)
 	}
-	all := Combinations(ways, scores)
-	if len(all) != 5*20 || all[20].Shingle != 2 || all[20].Threshold != .05 || all[39].Threshold != 1 || all[29].Quality != Assess(good, .5) {
-		t.Errorf("%d combinations: %+v", len(all), all[20:40])
+	all := Combinations(ways, scores, []float64{.25, .5})
+	if len(all) != 7*2 || all[2].Shingle != 2 || all[2].Threshold != .25 || all[3].Threshold != .5 || all[3].Quality != Assess(good, .5) {
+		t.Errorf("%d combinations: %+v", len(all), all)
 	}
 }

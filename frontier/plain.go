@@ -1,6 +1,10 @@
 package frontier
 
-import "strings"
+import (
+	"net/netip"
+	"strconv"
+	"strings"
+)
 
 // # Plain URLs
 //
@@ -8,9 +12,11 @@ import "strings"
 // pages unchanged. A URL is called plain if a single pass can prove that:
 //
 //   - its scheme is "http://" or "https://", in lower case;
-//   - its host is a name of lower-case ASCII letters, digits and single inner hyphens, its last
-//     label starts with a letter (else it might be an IPv4 address: "0x7f.1" is 127.0.0.1), and
-//     nothing follows it, not even a port;
+//   - its host is a name of lower-case ASCII letters, digits and single inner hyphens, whose last
+//     label starts with a letter, or an IPv4 address in its usual form (not "0x7f.1", which is
+//     127.0.0.1);
+//   - its port, if there is one, is a number without leading zeros, and the default port of neither
+//     scheme;
 //   - in its path and query, the parser would neither escape nor interpret any byte, every %XX is
 //     in capitals and does not stand for an unreserved character, and no segment of the path could
 //     be a dot segment.
@@ -59,11 +65,12 @@ func canonicalPlain(u string) (string, bool) {
 	if !found {
 		rest, found = strings.CutPrefix(u, "http://")
 	}
-	host := hostLen(rest)
-	if !found || !plainHost(rest[:host]) {
+	end := hostLen(rest)
+	host, port, hasPort := strings.Cut(rest[:end], ":")
+	if !found || !plainHost(host) || hasPort && !plainPort(port) {
 		return "", false
 	}
-	return withPlainPath(u, len(u)-len(rest)+host)
+	return withPlainPath(u, len(u)-len(rest)+end)
 }
 
 // withoutFragment removes the blanks at both ends of a URL or relative reference, and then its
@@ -116,7 +123,20 @@ func plainHost(host string) bool {
 		}
 		last = c
 	}
-	return last != '.' && last != '-' && host[label] >= 'a'
+	switch {
+	case last == '.' || last == '-':
+		return false
+	case host[label] >= 'a':
+		return true
+	}
+	_, err := netip.ParseAddr(host) // accepts the usual form only, without leading zeros
+	return err == nil
+}
+
+// plainPort reports whether a port is plain: the full parser would certainly return it unchanged.
+func plainPort(port string) bool {
+	n, err := strconv.ParseUint(port, 10, 16)
+	return err == nil && port[0] >= '1' && port[0] <= '9' && n != 80 && n != 443
 }
 
 // plainPath reports whether s is plain: the full parser would certainly return it unchanged. s is a

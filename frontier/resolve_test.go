@@ -79,9 +79,19 @@ func TestResolve(t *testing.T) {
 		{"absolute without a path, with a query", "https://example.com?x", "https://example.com/?x", true},
 		{"own host as the beginning of another", "https://example.com.evil.example/x", "https://example.com.evil.example/x", true},
 		{"or of user info", "https://example.com@evil.example/x", "https://evil.example/x", false},
-		{"port", "https://example.com:8080/x", "https://example.com:8080/x", false},
+		{"port", "https://example.com:8080/x", "https://example.com:8080/x", true},
+		{"default port", "https://example.com:443/x", "https://example.com/x", false},
+		{"default port of the other scheme", "https://example.com:80/x", "https://example.com:80/x", false},
+		{"port with a leading zero", "https://example.com:08080/x", "https://example.com:8080/x", false},
+		{"empty port", "https://example.com:/x", "https://example.com/x", false},
+		{"port that is too large", "https://example.com:65536/x", "", false},
+		{"a user and a password are no host and port", "https://example.org:1@example.com/x", "https://example.com/x", false},
 		{"capitals", "HTTPS://Example.com/x", "https://example.com/x", false},
-		{"address", "http://127.0.0.1/", "http://127.0.0.1/", false},
+		{"address", "http://127.0.0.1/", "http://127.0.0.1/", true},
+		{"address with a port", "http://127.0.0.1:8080/", "http://127.0.0.1:8080/", true},
+		{"address in octal", "http://127.0.0.01/", "http://127.0.0.1/", false},
+		{"short address", "http://127.1/", "http://127.0.0.1/", false},
+		{"address with a number too large", "http://127.0.0.256/", "", false},
 		{"what may be an address", "http://a.0x1/", "", false},
 		{"any host of its page's scheme", "//example.org/x", "https://example.org/x", true},
 
@@ -227,6 +237,7 @@ func FuzzResolve(f *testing.F) {
 	for _, href := range []string{
 		"", "#a", "?b", "c/d.html", "../e", "./../f?g#h", "/i/./j", "//k.example/l", "https://m.example?n", "mailto:o",
 		"%70/%2E./q", "\\r", "/s t", "https:u", "/v:w", "x:y", "/..", "//1.2/", "..//z", "http://example.com:80/",
+		"//1.2.3.4:81/", "https://a.5:6/", "//a:65535?b",
 	} {
 		f.Add("https://example.com/a//b/c.html?q=1", href)
 		f.Add("http://127.0.0.1:8080", href)

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -90,7 +91,7 @@ func (r *reading) help(bad *corpus.BadError) string {
 	return ""
 }
 
-// rest returns a text for the end of the summary, such as "; skipped: 3 pictures", that counts the
+// rest returns a text for the end of the summary, such as "; skipped: 3 (png: 3)", that counts the
 // files and records that were not judged. It returns "" if all were judged.
 func (r *reading) rest() string {
 	var b strings.Builder
@@ -113,7 +114,7 @@ func (r *reading) nothing(withoutText int64) error {
 	case withoutText > 0:
 		return fmt.Errorf("nothing to read: %s without text%s", report.Counted(withoutText, "record"), r.rest())
 	case passed != "":
-		return fmt.Errorf("nothing to read: skipped %s; to read files of other kinds, use --include", passed)
+		return fmt.Errorf("nothing to read: skipped %s; to read files of other kinds, use --include; to read a symbolic link, name its target", passed)
 	case r.bad > 0:
 		return fmt.Errorf("nothing to read: %s could not be read", report.Counted(r.bad, "record"))
 	case r.unread > 0:
@@ -224,7 +225,7 @@ func (f *corpusOutFlags) into(con Console, name string, annotate bool, to **corp
 }
 
 // take writes a record to the file of duplicates if the verdict on its page is exact or near, and
-// otherwise to the file of unique records. A record without a verdict is therefore kept.
+// otherwise to the file of unique records. A record without text has no verdict, and is kept.
 func (o *corpusOut) take(r *corpus.Record, page *store.Record) error {
 	note, to := noteOf(page), o.unique
 	kept := page.Verdict != dedup.Exact && page.Verdict != dedup.Near
@@ -242,8 +243,11 @@ func (o *corpusOut) take(r *corpus.Record, page *store.Record) error {
 	return to.Write(r, note)
 }
 
+// noText is written instead of a verdict with a record that has no text.
+const noText = "no text"
+
 func noteOf(page *store.Record) corpus.Note {
-	note := corpus.Note{Verdict: string(page.Verdict)}
+	note := corpus.Note{Verdict: cmp.Or(string(page.Verdict), noText)}
 	if page.Verdict == dedup.Exact || page.Verdict == dedup.Near {
 		note.DuplicateOf, note.Resemblance = page.DuplicateOf, page.Resemblance
 	}

@@ -333,7 +333,7 @@ func (d *dedupRun) show(pipeline *ingest.Pipeline, in *corpus.Inputs, do func() 
 		return do()
 	}
 	size, began := in.Size(), time.Now()
-	return showWhile(d.con, func() judging { return judging{in.Read(), size, pipeline.Added(), time.Since(began)} }, do)
+	return showWhile(d.con, func() string { return judging{in.Read(), size, pipeline.Added(), time.Since(began)}.line() }, do)
 }
 
 // summarize prints the counts of each verdict to standard error.
@@ -342,6 +342,9 @@ func (d *dedupRun) summarize(t store.Tally, names ingest.Names) {
 		report.Counted(t.Pages(), "text"), report.Grouped(t.Unique), report.Grouped(t.Exact), report.Grouped(t.Near), report.Grouped(t.Thin), report.Grouped(names.Repeated))
 	if t.Skipped > 0 {
 		fmt.Fprintf(d.con.Err, "; without text: %s", report.Grouped(t.Skipped))
+		if d.records.given() {
+			fmt.Fprint(d.con.Err, " (kept)")
+		}
 	}
 	if names.Changed > 0 {
 		fmt.Fprintf(d.con.Err, "; changed: %s", report.Grouped(names.Changed))

@@ -2,7 +2,9 @@ package cli
 
 import (
 	"os"
+	"runtime"
 	"runtime/debug"
+	"runtime/metrics"
 
 	"github.com/spf13/pflag"
 
@@ -19,14 +21,41 @@ func addMemoryFlag(flags *pflag.FlagSet) *int64 {
 	return &m
 }
 
-// collectSeldom makes garbage collection less frequent, for a crawl whose store is on a database
-// server. Such a process has a heap of only some ten megabytes, and with the default of Go,
-// collecting garbage would take a twelfth of its time. So the heap may triple before a collection,
-// instead of double. The memory limit still applies.
-func collectSeldom() {
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(200)
+// Limits of the garbage collector during a crawl.
+const (
+	mostPercent  = 200 // largest growth of the heap between two collections, in percent of its live part
+	leastPercent = 50  // smallest growth; with less, collecting would take much of the processor time
+)
+
+// paceCollector makes garbage collection less frequent while the heap is small, and more frequent
+// when it is large. With the default of Go, a heap may always double before a collection. A crawl
+// mostly has some 60 MB of live data. Then collecting would take a twelfth of its time, and the
+// doubling would waste memory when large pages come. So the heap may triple, but the growth must
+// not make it larger than a quarter of the budget, in bytes, unless that would be too little growth.
+// An environment variable GOGC has priority.
+func paceCollector(budget int64) {
+	if os.Getenv("GOGC") != "" {
+		return
 	}
+	live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
+	now := 0
+	var adjust func()
+	adjust = func() {
+		metrics.Read(live)
+		if percent := growth(int64(live[0].Value.Uint64()), budget/4); percent != now {
+			now = percent
+			debug.SetGCPercent(percent)
+		}
+		runtime.SetFinalizer(new([16]byte), func(*[16]byte) { adjust() }) // is called after the next collection
+	}
+	adjust()
+}
+
+// growth returns by how many percent a heap with live bytes of live data may grow, so that it has
+// about goal bytes before it is collected. The result is a multiple of 10.
+func growth(live, goal int64) int {
+	live = max(live, 1)
+	return int(min(max((goal-live)*10/live*10, leastPercent), mostPercent))
 }
 
 // limitMemory tells the garbage collector the limit of --memory, in bytes, so that it collects

@@ -53,7 +53,6 @@ func openAny(ctx context.Context, name string, create bool, files int) (*writeSt
 		if err != nil {
 			return nil, err
 		}
-		collectSeldom()
 		return &writeStore{NamedStore: session.NamedStore{Store: s, Name: at.String(), Shared: true}}, nil
 	}
 	return openFolder(name, badger.Options{Create: create, Files: files})

@@ -37,9 +37,9 @@ func (j judging) line() string {
 }
 
 // showWhile calls do. If standard error is a terminal, showWhile calls the function now repeatedly,
-// and shows the progress that it returns in a status line. The line is erased when do has returned.
-// Errors printed by do appear on lines of their own.
-func showWhile(con Console, now func() judging, do func() error) error {
+// and shows the line that it returns as a status line. The line is erased when do has returned. Errors
+// printed by do appear on lines of their own.
+func showWhile(con Console, now func() string, do func() error) error {
 	if !con.Terminal {
 		return do()
 	}
@@ -54,7 +54,7 @@ func showWhile(con Console, now func() judging, do func() error) error {
 				fmt.Fprint(con.screen, clearLine)
 				return
 			case <-tick.C:
-				line := now().line()
+				line := now()
 				fmt.Fprint(con.screen, clearLine)
 				fmt.Fprint(con.Err, line[:min(len(line), max(con.Columns()-1, 20))])
 			}

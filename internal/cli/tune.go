@@ -1,26 +1,18 @@
 package cli
 
 import (
-	"bufio"
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
-	"maps"
-	"os"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
-	"text/tabwriter"
+	"sync/atomic"
+	"time"
 
 	"github.com/spf13/pflag"
 	"golang.org/x/sync/errgroup"
 
 	"skink/dedup"
-	"skink/extract"
-	"skink/internal/corpus"
 	"skink/report"
 )
 
@@ -31,29 +23,37 @@ var tuneCommand = command{
 	long: `
 Reads labelled pairs, one JSON object per line: {"a_path" or "a_text", "b_path" or "b_text",
 "duplicate": true or false}, with paths relative to the file. It tries every combination of
-form, unit, shingle length, measure and threshold, and recommends one by ten-fold
-cross-validation. The measure containment is the share of one text that the other contains,
-in the direction with the greater share; containment-lesser takes the smaller share. The
-measures super and mega are the shares of equal super-shingles and mega-shingles. Instead,
---curve prints how likely each scheme is to find two pages of a given resemblance.
+form, unit, shingle length, measure and similarity, and recommends flags for skink crawl and
+skink dedup by ten-fold cross-validation. Instead, --curve prints how likely each scheme is
+to find two pages of a given resemblance.
 
 This command prints the curves of all schemes, with the bands for a similarity of 0.9:
 
   skink tune --curve --similarity 0.9`,
+	more: `
+If neighbouring similarities are equally good, skink tune recommends the middle of them. The
+confidence intervals come from a bootstrap, which resamples pages if some pages are in
+several pairs. The same pairs always give the same result.
+
+The measure containment is the share of one text that the other contains, in the direction
+with the greater share; containment-lesser takes the smaller share. The measures super and
+mega are the shares of equal super-shingles and mega-shingles.`,
 	setup: setupTune,
 }
 
 // tuneFlags are the flags of skink tune.
 type tuneFlags struct {
-	flags      *pflag.FlagSet
-	forms      []string
-	units      []string
-	shingles   []int
-	measures   []string
-	all        bool
-	json       bool
-	curve      bool
-	similarity float64
+	flags        *pflag.FlagSet
+	forms        []string
+	units        []string
+	shingles     []int
+	measures     []string
+	similarities similarities
+	all          bool
+	json         bool
+	svg          string // file for the curve; "": no file
+	curve        bool
+	quiet        bool
 }
 
 // triedForms and triedShingles are the forms and the shingle lengths that skink tune tries by
@@ -68,7 +68,7 @@ var (
 )
 
 func setupTune(flags *pflag.FlagSet) func(context.Context, Console, []string) error {
-	f := &tuneFlags{flags: flags, similarity: dedup.DefaultSimilarity}
+	f := &tuneFlags{flags: flags, similarities: similarities{values: dedup.Thresholds()}}
 	flags.StringArrayVar(&f.forms, "form", triedForms, "`FORM` try only this --form of skink crawl (repeatable)")
 	flags.StringSliceVar(&f.units, "unit", []string{string(dedup.Words), string(dedup.Chars)}, "`word|char` try only shingles of this unit (repeatable)")
 	flags.IntSliceVar(&f.shingles, "shingle", nil, "try only shingles of these lengths, separated by commas (default: 1 to 12 words, 4 to 50 characters)")
@@ -76,7 +76,9 @@ func setupTune(flags *pflag.FlagSet) func(context.Context, Console, []string) er
 	flags.BoolVar(&f.all, "all", false, "print all combinations with all thresholds, not only the best combinations")
 	flags.BoolVar(&f.json, "json", false, "print the result as a JSON object")
 	flags.BoolVar(&f.curve, "curve", false, "instead of reading pairs, print how likely each --scheme is to find a pair of pages of a given resemblance")
-	flags.Var(similarity(&f.similarity), "similarity", "with --curve: print the curve of the bands that a crawl with this --similarity uses")
+	flags.Var(&f.similarities, "similarity", "try only these similarities (default: 0.05 to 1 in steps of 0.01); with --curve: the --similarity of a crawl with bands (default: 0.8)")
+	flags.StringVar(&f.svg, "svg", "", "`FILE` write to this file an SVG picture that shows precision, recall and F1 for each similarity; with --curve: the printed curves")
+	flags.BoolVarP(&f.quiet, "quiet", "q", false, "do not show progress")
 	return f.run
 }
 
@@ -106,44 +108,104 @@ func measureNames() (names []string) {
 }
 
 func (f *tuneFlags) run(ctx context.Context, con Console, args []string) error {
-	if f.curve {
-		if len(args) > 0 {
-			return usagef("tune: --curve needs no pairs")
-		}
-		return f.printCurve(con.Out)
-	}
-	if f.flags.Changed("similarity") {
-		return usagef("tune: --similarity needs --curve: give both")
-	}
-	if len(args) != 1 {
+	switch {
+	case f.curve && len(args) > 0:
+		return usagef("tune: --curve needs no pairs")
+	case f.curve && f.flags.Changed("similarity") && len(f.similarities.values) != 1:
+		return usagef("tune: --curve shows one --similarity, got %d", len(f.similarities.values))
+	case !f.curve && len(args) != 1:
 		return usagef("tune needs one file of labelled pairs, got %d: try skink tune --help", len(args))
+	case f.svg == "-":
+		return usagef("tune: --svg needs a file, because the result goes to standard output")
+	}
+	if f.svg != "" {
+		if err := mayWrite("--svg", f.svg, args); err != nil {
+			return err
+		}
+	}
+	if f.curve {
+		return f.runCurve(con.Out)
 	}
 	if err := f.check(); err != nil {
 		return err
 	}
-	pairs, err := await(ctx, func() ([]labelledPair, error) { return readLabelled(con, args[0]) })
-	if err != nil {
+	var result *tuning
+	var p tuneProgress
+	tune := func() (err error) {
+		result, err = f.tune(ctx, con, args[0], &p)
 		return err
 	}
+	if f.quiet {
+		con.Terminal = false
+	}
+	if err := showWhile(con, p.line, tune); err != nil {
+		return err
+	}
+	if f.svg != "" {
+		if err := writeFile(f.svg, result.chart().WriteSVG); err != nil {
+			return err
+		}
+	}
+	if f.json {
+		return writeJSON(con.Out, result)
+	}
+	return result.print(con.Out)
+}
+
+// tune reads the labelled pairs in the file called name, and tries all ways on them.
+func (f *tuneFlags) tune(ctx context.Context, con Console, name string, p *tuneProgress) (*tuning, error) {
+	pairs, err := await(ctx, func() ([]labelledPair, error) { return readLabelled(con, name, func() { p.read.Add(1) }) })
+	if err != nil {
+		return nil, err
+	}
+	p.compare(time.Now())
 	ways := f.ways()
-	scores, err := f.score(ctx, pairs, ways)
+	scores, err := f.score(ctx, pairs, ways, func() { p.compared.Add(1) })
 	if err != nil {
-		return err
+		return nil, err
 	}
-	result := tuning{Pairs: len(pairs), Tried: dedup.Tune(ways, scores), NotKnown: f.notKnown(pairs)}
+	result := &tuning{Pairs: len(pairs), Tried: dedup.Tune(ways, scores, f.similarities.values), NotKnown: f.notKnown(pairs)}
 	for _, p := range pairs {
 		if p.Duplicate {
 			result.Duplicates++
 		}
 	}
 	if f.all {
-		result.Combinations = dedup.Combinations(ways, scores)
+		result.Combinations = dedup.Combinations(ways, scores, f.similarities.values)
 	}
-	result.Recommendation = result.Tried[0]
-	if f.json {
-		return writeJSON(con.Out, result)
+	best := result.recommended()
+	of := scores[slices.Index(ways, best.Way)]
+	result.Recommendation = recommendation{best.Way, best.Choice, best.Quality, dedup.Bootstrap(of, pagesOf(pairs), f.similarities.values)}
+	result.curve = dedup.Combinations([]dedup.Way{best.Way}, [][]dedup.Scored{of}, f.similarities.values)
+	return result, ctx.Err()
+}
+
+// A tuneProgress is the progress of skink tune, for its status line.
+type tuneProgress struct {
+	read, compared atomic.Int64 // number of pairs
+	since          atomic.Int64 // start of comparing, in nanoseconds since 1970; 0: pairs are being read
+}
+
+func (p *tuneProgress) compare(now time.Time) { p.since.Store(now.UnixNano()) }
+
+func (p *tuneProgress) line() string {
+	since := p.since.Load()
+	if since == 0 {
+		return fmt.Sprintf("%s read", report.Counted(p.read.Load(), "pair"))
 	}
-	return result.print(con.Out)
+	return comparingLine(p.compared.Load(), p.read.Load(), time.Since(time.Unix(0, since)))
+}
+
+// comparingLine returns the status line after n of all pairs were compared in the given time.
+func comparingLine(n, all int64, took time.Duration) string {
+	line := fmt.Sprintf("%s of %s compared", report.Grouped(n), report.Counted(all, "pair"))
+	if n == all {
+		return line + "  computing quality"
+	}
+	if n == 0 || took < time.Second {
+		return line
+	}
+	return fmt.Sprintf("%s  %s left", line, time.Duration(float64(all-n)/float64(n)*float64(took)).Round(time.Second))
 }
 
 func (f *tuneFlags) check() error {
@@ -173,85 +235,6 @@ func (f *tuneFlags) check() error {
 	return nil
 }
 
-// A labelled is a line of the input file in JSON: two pages, each as a path or a text, and whether
-// they are duplicates.
-type labelled struct {
-	APath     *string `json:"a_path"`
-	AText     *string `json:"a_text"`
-	BPath     *string `json:"b_path"`
-	BText     *string `json:"b_text"`
-	Duplicate *bool   `json:"duplicate"`
-}
-
-// A labelledPair is two pages with their texts, and whether a person labelled them as duplicates.
-type labelledPair struct {
-	A, B      *extract.Document
-	Duplicate bool
-}
-
-func readLabelled(con Console, name string) ([]labelledPair, error) {
-	in, dir := con.In, "."
-	if name != "-" {
-		f, err := os.Open(name)
-		if err != nil {
-			return nil, fmt.Errorf("tune: %w", plainError(name, err))
-		}
-		defer f.Close()
-		in, dir = f, filepath.Dir(name)
-	}
-	var pairs []labelledPair
-	lines := bufio.NewScanner(in)
-	lines.Buffer(nil, 64<<20)
-	for n := 1; lines.Scan(); n++ {
-		if strings.TrimSpace(lines.Text()) == "" {
-			continue
-		}
-		p, err := readPair(con, lines.Bytes(), dir)
-		if err != nil {
-			return nil, fmt.Errorf("%s, line %d: %w", name, n, err)
-		}
-		pairs = append(pairs, p)
-	}
-	if err := lines.Err(); err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
-	}
-	if len(pairs) < 10 {
-		return nil, fmt.Errorf("%s: %d labelled pairs are too few: use at least 10, better hundreds", name, len(pairs))
-	}
-	return pairs, nil
-}
-
-func readPair(con Console, raw []byte, dir string) (p labelledPair, err error) {
-	var l labelled
-	if json.Unmarshal(raw, &l) != nil || l.Duplicate == nil {
-		return p, errors.New(`no labelled pair: try {"a_text":"…","b_text":"…","duplicate":true}, or a_path and b_path`)
-	}
-	p.Duplicate = *l.Duplicate
-	if p.A, err = readSide(con, "a", l.APath, l.AText, dir); err != nil {
-		return p, err
-	}
-	p.B, err = readSide(con, "b", l.BPath, l.BText, dir)
-	return p, err
-}
-
-func readSide(con Console, side string, path, text *string, dir string) (*extract.Document, error) {
-	switch {
-	case path != nil && text == nil:
-		name := *path
-		if !filepath.IsAbs(name) {
-			name = filepath.Join(dir, name)
-		}
-		body, err := readInput(con, name)
-		if err != nil {
-			return nil, err
-		}
-		return pageOf(context.Background(), nil, extract.Options{}, name, body, corpus.TypeOf(name))
-	case text != nil && path == nil:
-		return extract.Parse([]byte(*text), "text/plain; charset=utf-8")
-	}
-	return nil, fmt.Errorf(`give either "%s_path" or "%s_text"`, side, side)
-}
-
 // ways returns all combinations of a form, a shingling and a measure that the flags ask for.
 func (f *tuneFlags) ways() (ways []dedup.Way) {
 	for _, form := range f.forms {
@@ -277,9 +260,9 @@ func (f *tuneFlags) shinglings() (all []dedup.Shingling) {
 	return all
 }
 
-// score computes the score of each pair by each of ways. It works on as many pairs at once as there
-// are processors.
-func (f *tuneFlags) score(ctx context.Context, pairs []labelledPair, ways []dedup.Way) ([][]dedup.Scored, error) {
+// score computes the score of each pair by each of ways, and calls compared after each pair. It works
+// on as many pairs at once as there are processors.
+func (f *tuneFlags) score(ctx context.Context, pairs []labelledPair, ways []dedup.Way, compared func()) ([][]dedup.Scored, error) {
 	bands, err := dedup.BandsFor(dedup.DefaultSimilarity)
 	if err != nil {
 		return nil, err
@@ -299,6 +282,7 @@ func (f *tuneFlags) score(ctx context.Context, pairs []labelledPair, ways []dedu
 					way++
 				}
 			}
+			compared()
 			return ctx.Err()
 		})
 	}
@@ -345,96 +329,4 @@ func (f *tuneFlags) notKnown(pairs []labelledPair) map[string]int {
 		}
 	}
 	return missing
-}
-
-// A tuning is the output of skink tune. The names in JSON are stable.
-type tuning struct {
-	Pairs          int                 `json:"pairs"`
-	Duplicates     int                 `json:"duplicates"`
-	Recommendation dedup.Tuned         `json:"recommendation"`
-	Tried          []dedup.Tuned       `json:"tried"` // all combinations with their best thresholds, the best combination first
-	Combinations   []dedup.Combination `json:"combinations,omitempty"`
-	NotKnown       map[string]int      `json:"form_without_rules,omitempty"` // number of pairs by form, see notKnown
-}
-
-// shownWays is how many combinations the text output shows without --all.
-const shownWays = 20
-
-func (t *tuning) print(w io.Writer) error {
-	r := t.Recommendation
-	fmt.Fprintf(w, "%s, %s of them duplicates\n", report.Counted(t.Pairs, "pair"), report.Grouped(t.Duplicates))
-	fmt.Fprintf(w, "recommended: --form %s --unit %s --shingle %d, duplicates from a %s of %.2f: F1 %.3f (95 %%: %.3f to %.3f), cross-validated\n",
-		r.Form, r.Unit, r.Shingle, r.Measure, r.Threshold, r.CrossValidated.F1, r.CrossValidated.F1I[0], r.CrossValidated.F1I[1])
-	for _, form := range slices.Sorted(maps.Keys(t.NotKnown)) {
-		fmt.Fprintf(w, "form %s: %s in a language for which the form has no complete rules\n", form, report.Counted(t.NotKnown[form], "pair"))
-	}
-	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "\nform\tunit\tshingle\tmeasure\tthreshold\tprecision\trecall\tF1\tcross-validated: precision\trecall\tF1")
-	for i, c := range t.Tried {
-		if i == shownWays && t.Combinations == nil {
-			break
-		}
-		fmt.Fprintf(table, "%s\t%s\t%d\t%s\t%.2f\t%s\t%s\n", c.Form, c.Unit, c.Shingle, c.Measure, c.Threshold, columns(c.Quality), columns(c.CrossValidated))
-	}
-	for i, c := range t.Combinations {
-		if i == 0 {
-			fmt.Fprintln(table, "\nform\tunit\tshingle\tmeasure\tthreshold\tprecision\trecall\tF1")
-		}
-		fmt.Fprintf(table, "%s\t%s\t%d\t%s\t%.2f\t%s\n", c.Form, c.Unit, c.Shingle, c.Measure, c.Threshold, columns(c.Quality))
-	}
-	if err := table.Flush(); err != nil {
-		return err
-	}
-	if n := len(t.Tried) - shownWays; n > 0 && t.Combinations == nil {
-		fmt.Fprintf(w, "and %d more combinations: --all prints them, with every threshold\n", n)
-	}
-	return nil
-}
-
-// columns returns the table columns of a quality: precision, recall and F1, each followed by its 95
-// % confidence interval.
-func columns(q dedup.Quality) string {
-	return fmt.Sprintf("%.3f (%.3f–%.3f)\t%.3f (%.3f–%.3f)\t%.3f (%.3f–%.3f)", q.Precision, q.PrecisionI[0], q.PrecisionI[1],
-		q.Recall, q.RecallI[0], q.RecallI[1], q.F1, q.F1I[0], q.F1I[1])
-}
-
-// A point is a point of the curves of --curve: the probability that each scheme finds two pages with a
-// given resemblance.
-type point struct {
-	Resemblance float64            `json:"resemblance"`
-	Found       map[string]float64 `json:"found"` // probability from 0 to 1, by the scheme's name
-}
-
-// printCurve prints a table that shows, for each resemblance of two pages, the probability that
-// each scheme finds the pages as candidates for duplicates.
-func (f *tuneFlags) printCurve(w io.Writer) error {
-	var schemes []dedup.Scheme
-	for _, name := range []string{"bands", "super", "mega"} {
-		s, err := dedup.ParseScheme(name, f.similarity)
-		if err != nil {
-			return usageError{Err: err}
-		}
-		schemes = append(schemes, s)
-	}
-	var points []point
-	for i := 0; i <= 20; i++ {
-		p := point{float64(i) / 20, map[string]float64{}}
-		for _, s := range schemes {
-			p.Found[s.Name] = s.Probability(p.Resemblance)
-		}
-		points = append(points, p)
-	}
-	if f.json {
-		return writeJSON(w, points)
-	}
-	for _, s := range schemes {
-		fmt.Fprintln(w, s)
-	}
-	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "\nresemblance\tbands\tsuper\tmega\t")
-	for _, p := range points {
-		bar := strings.Repeat("█", int(40*p.Found["bands"]+.5))
-		fmt.Fprintf(table, "%.2f\t%.4f\t%.4f\t%.4f\t%s\n", p.Resemblance, p.Found["bands"], p.Found["super"], p.Found["mega"], bar)
-	}
-	return table.Flush()
 }

@@ -96,6 +96,32 @@ func similarity(to *float64) *number[float64] {
 	})
 }
 
+// similarities is the value of a flag that accepts several resemblances, in ascending order and
+// without repeats. If the user gives none, values are the default, and the flag's usage names it.
+type similarities struct {
+	list
+	values []float64
+}
+
+func (s *similarities) Set(text string) error {
+	var given []float64
+	if len(s.list) > 0 {
+		given = s.values
+	}
+	for part := range strings.SplitSeq(text, ",") {
+		var v float64
+		if err := similarity(&v).Set(strings.TrimSpace(part)); err != nil {
+			return err
+		}
+		given = append(given, v)
+	}
+	slices.Sort(given)
+	s.values = slices.Compact(given)
+	return s.Append(text)
+}
+
+func (s *similarities) Type() string { return "float64" }
+
 func wanting[T any](text string) func(T) string { return func(T) string { return "must be " + text } }
 
 func parseWhole[T int | int64](text string) (T, error) {

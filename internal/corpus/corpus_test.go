@@ -110,7 +110,7 @@ func TestFolder(t *testing.T) {
 	if err != nil || !slices.Equal(got, want) {
 		t.Errorf("got  %q, %v\nwant %q", got, err, want)
 	}
-	if want := map[string]int{"css": 2, "svg": 1, "xpm": 1, "without an ending": 1, "in": 1, "json": 1, "go": 1, "html": 1, "image/png": 1, "tar": 1}; !maps.Equal(passed, want) {
+	if want := map[string]int{"css": 2, "svg": 1, "xpm": 1, "without an ending": 1, "in": 1, "json": 1, "go": 1, "html": 1, "image/png": 1, "tar": 1, "file named twice": 21}; !maps.Equal(passed, want) {
 		t.Errorf("passed over: %v, want %v", passed, want)
 	}
 
@@ -169,19 +169,23 @@ func TestSheets(t *testing.T) {
 		"tabs.csv":     "id\ttext\n1\tA, b; c.\n",
 		"quote.tsv":    "id\ttext\n1\tA \" b.\n",
 		"quote.csv":    "id,text\n1,A \" b.\n2,Good.\n",
+		"open.csv":     "id,text\n1,\"A\n2,B\n3,C\n",
 		"named.csv":    "name,story\nx,A text.\n",
 		"empty.csv":    "",
 		"head.csv":     "id,text\n",
 		"unclosed.csv": "id,text\n1,\"" + strings.Repeat("long ", 200_000) + "\n",
 		"long.json":    `[{"text":"` + strings.Repeat("long ", 200_000) + `"}]`,
 		"tail.json":    `[{"text":"A text."}`,
+		"cut.json":     `[{"text":"A text."},{"te`,
+		"two.json":     `[{"text":"A text."}] [{"text":"Another text."}]`,
 	})
 	for name, want := range map[string][]string{
 		"quoted.csv": {"a: One, \"two\",\nthree"},
-		"ragged.csv": {"ragged.csv, line 2: 1 cells instead of 2", "2: A text.", "ragged.csv, line 4: 3 cells instead of 2"},
+		"ragged.csv": {"ragged.csv, line 2: 1 cell instead of 2", "2: A text.", "ragged.csv, line 4: 3 cells instead of 2"},
 		"tabs.csv":   {"1: A, b; c."},
 		"quote.tsv":  {"1: A \" b."},
 		"quote.csv":  {"quote.csv, line 2: not a row of the table", "2: Good."},
+		"open.csv":   {"open.csv, line 2: not a row of the table, up to line 4: extraneous or missing"},
 		"empty.csv":  nil,
 		"head.csv":   nil,
 	} {
@@ -191,11 +195,69 @@ func TestSheets(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]string{
-		"named.csv": `name the column with the text with --text-field; the first row has "name", "story"`, "unclosed.csv": "too long", "long.json": "too long", "tail.json": "the JSON array ends after 1 elements",
+		"named.csv": `name the column of the texts with --text-field; the first row has "name", "story"`, "unclosed.csv": "too long", "long.json": "too long", "tail.json": "the JSON array after 1 elements: the file is cut off", "cut.json": "element 2 of the JSON array: the file is cut off", "two.json": "more text follows the JSON array of 1 elements",
 	} {
 		if _, err := texts(dir, &Inputs{Paths: []string{filepath.Join(dir, name)}, MaxRecord: 1000}); err == nil || !strings.Contains(err.Error(), name) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: error %v, want %q", name, err, want)
 		}
+	}
+}
+
+// TestTabs checks the rows of TSV, in which a quotation mark may be an ordinary character or enclose
+// a cell.
+func TestTabs(t *testing.T) {
+	long := strings.Repeat("long ", 500)
+	for _, c := range []struct {
+		name, sheet string
+		want        []string
+	}{
+		{"quoted", "1\t\"One,\ttwo\"\n2\tB\n", []string{"1: One,\ttwo", "2: B"}},
+		{"quoted with a line break and quotation marks", "1\t\"One \"\"1\"\"\r\ntwo\"\r\n2\tB\r\n", []string{"1: One \"1\"\ntwo", "2: B"}},
+		{"quoted id", "\"1\"\tA\n", []string{"1: A"}},
+		{"empty quoted text", "1\t\"\"\n2\tB", []string{"1: ", "2: B"}},
+		{"a title in quotation marks", "1\t\"Heroes\" (album)\n2\t\"Low\" (album)\n", []string{"1: \"Heroes\" (album)", "2: \"Low\" (album)"}},
+		{"an unclosed quotation mark", "1\t\"Heroes\n2\tB\n3\tC\n", []string{"1: \"Heroes", "2: B", "3: C"}},
+		{"unclosed, and a quoted row follows", "1\t\"Heroes\n2\t\"B\"\n", []string{"1: \"Heroes", "2: B"}},
+		{"unclosed at the end", "1\tA\n2\t\"", []string{"1: A", "2: \""}},
+		{"blank lines", "1\tA\n\n\r\n2\tB\n\n", []string{"1: A", "2: B"}},
+		{"other numbers of cells", "1\n2\tB\tC\n3\tD\n", []string{"t.tsv, line 2: 1 cell instead of 2 as in the first row: bad", "t.tsv, line 3: 3 cells instead of 2 as in the first row: bad", "3: D"}},
+		{"a line number after a quoted line break", "1\t\"A\nB\"\n2\n", []string{"1: A\nB", "t.tsv, line 4: 1 cell instead of 2 as in the first row: bad"}},
+		{"a long row", "1\tA\n2\t" + long + "\n3\tC\n", []string{"1: A", "t.tsv, line 3: too long: more than the limit of 1000 bytes: bad", "3: C"}},
+		{"an unclosed quotation mark before a long row", "1\t\"A\n2\t" + long + "\n3\tC\n", []string{"1: \"A", "t.tsv, line 3: too long: more than the limit of 1000 bytes: bad", "3: C"}},
+	} {
+		dir := write(t, map[string]string{"t.tsv": "id\ttext\n" + c.sheet})
+		got, err := texts(dir, &Inputs{Paths: []string{filepath.Join(dir, "t.tsv")}, MaxRecord: 1000})
+		if err != nil || !slices.Equal(got, c.want) {
+			t.Errorf("%s: got  %q, %v\nwant %q", c.name, got, err, c.want)
+		}
+	}
+}
+
+// TestTabsUnchanged checks that rows of TSV are written as they were read, in both dialects.
+func TestTabsUnchanged(t *testing.T) {
+	const sheet = "id\t\"text\"\n1\t\"Heroes\" (album)\n2\t\"One\ttwo\n\"\"three\"\"\"\n3\tA, \"b\"\n"
+	dir := write(t, map[string]string{"t.tsv": sheet})
+	var plain, noted bytes.Buffer
+	same, notes := NewWriter(&plain, "out.tsv", false), NewWriter(&noted, "out.tsv", true)
+	in := &Inputs{Paths: []string{filepath.Join(dir, "t.tsv")}, Unreadable: func(err error) { t.Error(err) }}
+	for r, err := range in.Records(context.Background()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := errors.Join(same.Write(r, Note{}), notes.Write(r, Note{Verdict: "near", DuplicateOf: "a\tb", Resemblance: .5})); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(same.Close(), notes.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if plain.String() != sheet {
+		t.Errorf("got  %q\nwant %q", plain.String(), sheet)
+	}
+	note := "\tnear\t\"a\tb\"\t0.5\n"
+	want := strings.NewReplacer("\"text\"\n", "\"text\"\tskink_verdict\tskink_duplicate_of\tskink_resemblance\n", "(album)\n", "(album)"+note, "\"\"\"\n", "\"\"\""+note, "\"b\"\n", "\"b\""+note).Replace(sheet)
+	if noted.String() != want {
+		t.Errorf("got  %q\nwant %q", noted.String(), want)
 	}
 }
 
@@ -285,7 +347,7 @@ func TestDamaged(t *testing.T) {
 		}
 		var unreadable error
 		got, err = texts(dir, &Inputs{Paths: []string{dir}, Unreadable: func(err error) { unreadable = err }})
-		if len(got) == 0 || err != nil || !errors.Is(unreadable, io.ErrUnexpectedEOF) {
+		if len(got) == 0 || err != nil || !errors.Is(unreadable, errCut) {
 			t.Errorf("in a folder: %d texts, %v, %v", len(got), err, unreadable)
 		}
 	}
@@ -311,4 +373,30 @@ func FuzzLine(f *testing.F) {
 			t.Error("another text the second time")
 		}
 	})
+}
+
+// TestSize checks that the total of the progress is that of the files on disk, before decompression,
+// and unknown for a pipe. At the end, all of it is read, whatever the kinds of the files.
+func TestSize(t *testing.T) {
+	dir := write(t, map[string]string{"a.jsonl.gz": gzipped(strings.Repeat(`{"text":"line"}`+"\n", 20_000)), "b.csv": "id,text\n1,A.\n", "c.tsv": "id\ttext\n1\tA.\n",
+		"d.json": `[{"text":"A."}]`, "e.txt.zst": zstded("A text."), "f.css": "p { }", "g.txt": ""})
+	var total int64
+	for _, name := range []string{"a.jsonl.gz", "b.csv", "c.tsv", "d.json", "e.txt.zst", "f.css", "g.txt"} {
+		info, err := os.Stat(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		total += info.Size()
+	}
+	in := &Inputs{Paths: []string{dir, filepath.Join(dir, "b.csv")}, Unreadable: func(err error) { t.Error(err) }}
+	if in.Size() != total {
+		t.Errorf("size %d, want %d", in.Size(), total)
+	}
+	if _, err := texts(dir, in); err != nil || in.Read() != total {
+		t.Errorf("%d of %d bytes are read, %v", in.Read(), total, err)
+	}
+	pipe := &Inputs{Paths: []string{dir, "-"}, Stdin: strings.NewReader("A text.")}
+	if pipe.Size() != -1 {
+		t.Errorf("size %d with standard input from a pipe, want -1", pipe.Size())
+	}
 }

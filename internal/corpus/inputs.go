@@ -38,7 +38,7 @@ type Inputs struct {
 	MaxRecord        int              // largest size of a record in bytes; 0 means [DefaultMaxRecord]
 
 	Unreadable func(error)       // called for each file or folder inside a folder that cannot be read; required
-	Passed     func(kind string) // called with the kind of each skipped file in a folder, and of each archive record without text; may be nil
+	Passed     func(kind string) // called with the kind of each skipped file in a folder, of each repeated file, and of each archive record without text; may be nil
 
 	bytesRead atomic.Int64 // bytes of files that were read so far, before decompression
 }
@@ -98,14 +98,19 @@ func (i input) String() string {
 	return i.name
 }
 
-// files yields each file once. The files of a folder are sorted by name. As in a crawl, it skips
-// hidden files of a folder, and continues after a file that cannot be read.
+// files yields each file once, and calls passed for each repeat. The files of a folder are sorted by
+// name. As in a crawl, it skips hidden files of a folder, and continues after a file that cannot be
+// read.
 func (in *Inputs) files(unreadable func(error), passed func(kind string)) iter.Seq2[input, error] {
 	return func(yield func(input, error) bool) {
 		seen := map[string]bool{}
 		more := true
 		found := func(i input, path string) error {
-			if seen[path] || i.name != "-" && !in.chosen(i.name) {
+			switch {
+			case i.name != "-" && !in.chosen(i.name):
+				return nil
+			case seen[path]:
+				passed("file named twice")
 				return nil
 			}
 			seen[path] = true

@@ -31,6 +31,7 @@ type Record struct {
 
 	unit     string     // unit of Line in messages; "" for lines
 	cells    []string   // cells of the row, if the record is a row of a sheet; Raw is then the row as a JSON object
+	rawRow   string     // the row as it was read, without its line break, if the record is a row of TSV
 	sheet    *sheetHead // the first row of the sheet, if the record is a row of one
 	row      *table.Row // the row, if the record is a row of a Parquet file; Line is then the number of the row
 	archived *archived  // the record, if it is from a web archive; Line is then its number in the archive, and Raw its block
@@ -91,7 +92,7 @@ func (r *Record) Size() int {
 }
 
 // Drop frees the content of a record that need not be written.
-func (r *Record) Drop() { r.Raw, r.cells, r.row = nil, nil, nil }
+func (r *Record) Drop() { r.Raw, r.cells, r.rawRow, r.row = nil, nil, "", nil }
 
 // Markup reports whether the record may need to be parsed as HTML, which takes much more memory
 // than plain text.
@@ -197,6 +198,9 @@ func (in *Inputs) Records(ctx context.Context) iter.Seq2[*Record, error] {
 // read yields the records of one file. It returns false if the next files should not be read.
 func (in *Inputs) read(ctx context.Context, i input, yield func(*Record, error) bool) bool {
 	failed := func(err error) bool {
+		if errors.Is(err, io.ErrUnexpectedEOF) { // from decompression
+			err = errCut
+		}
 		if _, named := errors.AsType[*fs.PathError](err); !named {
 			err = fmt.Errorf("read %s: %w", i, err)
 		}
@@ -304,5 +308,8 @@ var (
 )
 
 func tooLong(most int) error {
+	if most >= 1<<20 {
+		return fmt.Errorf("%w: more than the limit of %.4g MB", ErrTooLong, float64(most)/(1<<20))
+	}
 	return fmt.Errorf("%w: more than the limit of %d bytes", ErrTooLong, most)
 }

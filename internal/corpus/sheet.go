@@ -1,6 +1,7 @@
 package corpus
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/csv"
 	"encoding/json"
@@ -25,6 +26,7 @@ import (
 type sheetHead struct {
 	columns []string
 	comma   rune
+	raw     string // the row as it was read, if comma is a tab
 }
 
 // readSheet yields the rows of CSV or TSV.
@@ -36,32 +38,36 @@ func (in *Inputs) readSheet(i input, name string, from io.Reader, yield func(*Re
 		return failed(err)
 	}
 	head := &sheetHead{comma: separator(name, first)}
-	rows := csv.NewReader(bounded)
-	rows.Comma = head.comma
-	rows.LazyQuotes = head.comma == '\t' // programs that write TSV rarely quote
+	next := commaRows(bounded, head.comma)
+	tabs := &tabReader{from: bufio.NewReaderSize(io.MultiReader(bytes.NewReader(bounded.head), from), bufferSize), most: in.maxRecord()}
+	if head.comma == '\t' {
+		next = tabs.row
+	}
 	for {
-		bounded.begin()
-		cells, err := rows.Read()
+		cells, line, err := next()
 		var wrong *csv.ParseError
 		switch {
 		case errors.Is(err, io.EOF):
 			return true
 		case head.columns == nil && err == nil:
-			head.columns = cells
+			head.columns, head.raw = cells, tabs.raw
 			if err := head.check(&in.Fields); err != nil {
 				return failed(err)
 			}
 			continue
-		case err != nil && (!errors.As(err, &wrong) || head.columns == nil):
+		case head.columns == nil:
 			return failed(err)
 		}
-		line, _ := rows.FieldPos(0)
-		r := &Record{Input: i.name, Line: line, fields: in.Fields, cells: cells, sheet: head}
+		r := &Record{Input: i.name, Line: line, fields: in.Fields, cells: cells, rawRow: tabs.raw, sheet: head}
 		switch {
-		case wrong != nil && errors.Is(err, csv.ErrFieldCount):
-			r.bad = fmt.Errorf("%d cells instead of %d as in the first row", len(cells), len(head.columns))
-		case wrong != nil:
-			r.Line, r.bad = wrong.StartLine, fmt.Errorf("not a row of the table: %w", wrong.Err)
+		case errors.As(err, &wrong):
+			r.Line, r.bad = wrong.StartLine, notRow(wrong)
+		case head.comma == '\t' && errors.Is(err, ErrTooLong):
+			r.bad = err
+		case err != nil:
+			return failed(err)
+		case len(cells) != len(head.columns):
+			r.bad = otherCells(len(cells), len(head.columns))
 		default:
 			r.Raw = head.object(cells)
 		}
@@ -69,6 +75,40 @@ func (in *Inputs) readSheet(i input, name string, from io.Reader, yield func(*Re
 			return false
 		}
 	}
+}
+
+// commaRows returns a function that reads the next row of CSV. It returns the row's cells and the
+// number of its first line.
+func commaRows(from *boundedReader, comma rune) func() (cells []string, line int, err error) {
+	rows := csv.NewReader(from)
+	rows.Comma, rows.FieldsPerRecord = comma, -1
+	return func() ([]string, int, error) {
+		from.begin()
+		cells, err := rows.Read()
+		if err != nil {
+			return nil, 0, err
+		}
+		line, _ := rows.FieldPos(0)
+		return cells, line, nil
+	}
+}
+
+// notRow returns the error for a row that package csv cannot read. A quotation mark without its pair
+// can make the row extend to the end of the file, so the error names the last line that is lost.
+func notRow(wrong *csv.ParseError) error {
+	if wrong.Line > wrong.StartLine {
+		return fmt.Errorf("not a row of the table, up to line %d: %w", wrong.Line, wrong.Err)
+	}
+	return fmt.Errorf("not a row of the table: %w", wrong.Err)
+}
+
+// otherCells returns the error for a row of n cells if the first row has another number of cells.
+func otherCells(n, first int) error {
+	cells := fmt.Sprintf("%d cells", n)
+	if n == 1 {
+		cells = "1 cell"
+	}
+	return fmt.Errorf("%s instead of %d as in the first row", cells, first)
 }
 
 // separator returns the character between the cells of a sheet. It depends on the name of the file
@@ -142,13 +182,17 @@ func (in *Inputs) readElements(i input, from io.Reader, yield func(*Record, erro
 		bounded.begin()
 		if !array.More() {
 			if _, err := array.Token(); err != nil {
-				return failed(fmt.Errorf("the JSON array ends after %d elements: %w", n-1, err))
+				return failed(cutOff(fmt.Sprintf("the JSON array after %d elements", n-1), err))
+			}
+			bounded.begin()
+			if _, err := array.Token(); !errors.Is(err, io.EOF) {
+				return failed(fmt.Errorf("more text follows the JSON array of %d elements: write one array, or JSON Lines", n-1))
 			}
 			return true
 		}
 		var raw json.RawMessage
 		if err := array.Decode(&raw); err != nil {
-			return failed(fmt.Errorf("element %d of the JSON array: %w", n, err))
+			return failed(cutOff(fmt.Sprintf("element %d of the JSON array", n), err))
 		}
 		var line bytes.Buffer
 		if err := json.Compact(&line, raw); err != nil {
@@ -159,6 +203,18 @@ func (in *Inputs) readElements(i input, from io.Reader, yield func(*Record, erro
 		}
 	}
 }
+
+// cutOff returns err with the part of the file that could not be read. It names the cause if the file
+// ends there.
+func cutOff(part string, err error) error {
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		err = errCut
+	}
+	return fmt.Errorf("%s: %w", part, err)
+}
+
+// errCut is the error for a file that ends too early.
+var errCut = errors.New("the file is cut off")
 
 // A boundedReader fails if a record is longer than a limit, because the readers of CSV and JSON
 // keep a whole record in memory.

@@ -23,7 +23,7 @@ import (
 //
 // The output is read by programs that know the format of the corpus, but not skink. Therefore a
 // record is written as it was read. A JSON line keeps its bytes, and the note is inserted at its
-// end. A row of CSV keeps its cells if the output is CSV or TSV; otherwise it becomes a JSON line.
+// end. A row of CSV or TSV keeps its cells if the output is CSV or TSV; otherwise it becomes a JSON line.
 // An element of a JSON array remains an element if the name of the output ends in .json; otherwise
 // it becomes a JSON line. A row of Parquet keeps its columns, and the columns of the note follow. A
 // record of a web archive is unchanged, and a metadata record with the note follows. A file that is
@@ -156,46 +156,65 @@ func comma(name string) rune {
 	return 0
 }
 
-// A sheetSink writes CSV or TSV.
+// A sheetSink writes CSV or TSV. A row of TSV is written to TSV as it was read, because the dialects
+// of TSV differ in the meaning of quotation marks.
 type sheetSink struct {
 	from *sheetHead
 	pack io.WriteCloser
-	out  *csv.Writer
+	out  *csv.Writer   // writes to rows
+	rows *bufio.Writer // for rows that are written as they were read
 }
 
 func newSheetSink(w io.Writer, name string, head *sheetHead, annotate bool) (*sheetSink, error) {
 	pack := Pack(w, name)
-	s := &sheetSink{from: head, pack: pack, out: csv.NewWriter(pack)}
+	rows := bufio.NewWriterSize(pack, bufferSize)
+	s := &sheetSink{from: head, pack: pack, out: csv.NewWriter(rows), rows: rows} // a csv.Writer uses a given bufio.Writer instead of a buffer of its own
 	if s.out.Comma = comma(name); s.out.Comma == ',' && head.comma != '\t' {
 		s.out.Comma = head.comma // a comma or a semicolon, as in the input
 	}
-	row := slices.Clone(head.columns)
+	var notes []string
 	if annotate {
 		for _, c := range noteColumns {
-			row = append(row, c.Name)
+			notes = append(notes, c.Name)
 		}
 	}
-	return s, s.out.Write(row)
+	return s, s.writeRow(head.columns, head.raw, notes)
+}
+
+// writeRow writes the cells of a row and the cells of its note. raw is the row as it was read, or "" if
+// the input is not TSV.
+func (s *sheetSink) writeRow(cells []string, raw string, notes []string) error {
+	if raw == "" || s.out.Comma != '\t' {
+		return s.out.Write(slices.Concat(cells, notes))
+	}
+	for _, n := range notes {
+		if strings.ContainsAny(n, "\t\n\r") {
+			n = `"` + strings.ReplaceAll(n, `"`, `""`) + `"`
+		}
+		raw += "\t" + n
+	}
+	_, err := s.rows.WriteString(raw + "\n")
+	return err
 }
 
 func (s *sheetSink) write(r *Record, note Note, annotate bool) error {
 	if r.sheet == nil || !slices.Equal(r.sheet.columns, s.from.columns) {
 		return fmt.Errorf("%s has other columns than the rows before it: write these inputs to separate files", r.Place())
 	}
-	row := slices.Clone(r.cells)
+	var notes []string
 	if annotate {
 		resemblance := ""
 		if note.DuplicateOf != "" {
 			resemblance = strconv.FormatFloat(note.Resemblance, 'g', -1, 64)
 		}
-		row = append(row, note.Verdict, note.DuplicateOf, resemblance)
+		notes = []string{note.Verdict, note.DuplicateOf, resemblance}
 	}
-	return s.out.Write(row)
+	return s.writeRow(r.cells, r.rawRow, notes)
 }
 
 func (s *sheetSink) close() error {
 	s.out.Flush()
-	return errors.Join(s.out.Error(), s.pack.Close())
+	return errors.Join(s.out.Error(), s.rows.Flush(), s.pack.Close())
 }
 
 // A lineSink writes a file of JSON Lines.

@@ -40,7 +40,7 @@ func TestPictures(t *testing.T) {
 	for _, page := range documents(t) {
 		all.WriteString(unfenced(t, page))
 	}
-	pictures, err := filepath.Glob("docs/*.png")
+	pictures, err := filepath.Glob("docs/*.[ps][nv]g")
 	if err != nil || len(pictures) == 0 {
 		t.Fatalf("no pictures in docs: %v", err)
 	}

@@ -59,6 +59,7 @@ var table = map[string]struct {
 	"view":                        {[]string{"store", "frontier", "extract", "report", "report/audit", "dedup", "crawler/learn", "internal/align", "internal/harmless", "internal/loopback"}, nil},
 	"internal/language":           {nil, nil},
 	"internal/harmless":           {nil, nil},
+	"internal/chart":              {nil, nil},
 	"internal/lock":               {nil, nil},
 	"internal/lru":                {nil, nil},
 	"internal/field":              {nil, nil},
@@ -77,7 +78,7 @@ var table = map[string]struct {
 	"internal/complete":           {[]string{"dedup", "store", "internal/lru", "internal/precedence"}, nil},
 	"internal/monitor":            {[]string{"internal/loopback"}, []string{"github.com/prometheus/client_golang"}},
 	"internal/session":            {[]string{"crawler", "crawler/folder", "crawler/learn", "crawler/wire", "dedup", "document", "extract", "feed", "frontier", "internal/archive", "internal/bucket", "internal/complete", "internal/corpus", "internal/disk", "internal/harmless", "internal/ingest", "internal/memory", "internal/monitor", "internal/precedence", "report", "store", "store/remote", "view", "warc"}, nil},
-	"internal/cli":                {[]string{"docs", "crawler", "crawler/learn", "crawler/robots", "crawler/signature", "crawler/wire", "dedup", "document", "extract", "feed", "frontier", "internal/archive", "internal/bucket", "internal/complete", "internal/corpus", "internal/disk", "internal/harmless", "internal/ingest", "internal/loopback", "internal/memory", "internal/monitor", "internal/session", "report", "report/audit", "store", "store/badger", "store/overlay", "store/postgres", "store/remote", "view", "warc", "crawler/access", "internal/config", "internal/lock"}, []string{"github.com/spf13/pflag"}},
+	"internal/cli":                {[]string{"docs", "crawler", "crawler/learn", "crawler/robots", "crawler/signature", "crawler/wire", "dedup", "document", "extract", "feed", "frontier", "internal/archive", "internal/bucket", "internal/chart", "internal/complete", "internal/corpus", "internal/disk", "internal/harmless", "internal/ingest", "internal/loopback", "internal/memory", "internal/monitor", "internal/session", "report", "report/audit", "store", "store/badger", "store/overlay", "store/postgres", "store/remote", "view", "warc", "crawler/access", "internal/config", "internal/lock"}, []string{"github.com/spf13/pflag"}},
 	"internal/config":             {[]string{"crawler/access"}, []string{"github.com/pelletier/go-toml/v2"}},
 	"examples/dedup":              {[]string{"dedup"}, nil},                       // an example of the libraries on one page
 	"examples/crawl":              {[]string{"crawler", "extract", "dedup"}, nil}, // an example of the libraries on one page
@@ -90,7 +91,7 @@ var table = map[string]struct {
 
 // pure lists the packages that must not use the network, the disk, the clock or a log. They may use
 // the parts of package time that do not read the clock, such as durations.
-var pure = map[string]bool{"dedup": true, "internal/align": true, "extract": true, "extract/markup": true, "extract/node": true, "extract/passage": true, "extract/stylesheet": true, "crawler/robots": true, "crawler/sitemap": true, "crawler/learn": true, "internal/language": true, "internal/harmless": true, "warc": true, "internal/precedence": true}
+var pure = map[string]bool{"dedup": true, "internal/align": true, "extract": true, "extract/markup": true, "extract/node": true, "extract/passage": true, "extract/stylesheet": true, "crawler/robots": true, "crawler/sitemap": true, "crawler/learn": true, "internal/language": true, "internal/chart": true, "internal/harmless": true, "warc": true, "internal/precedence": true}
 
 var (
 	impure = []string{"net", "net/http", "os", "os/exec", "log", "log/slog", "syscall", "io/ioutil"}

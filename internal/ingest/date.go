@@ -18,7 +18,7 @@ var layouts = []string{
 // It returns "" if it cannot parse the date. A time without a zone counts as UTC.
 func dateOf(written string) string {
 	if written = strings.TrimSpace(written); written == "" {
-		return ""
+		return "" // most pages have no date
 	}
 	if day, err := time.Parse(time.DateOnly, written); err == nil {
 		return day.Format(time.DateOnly)

@@ -3,7 +3,6 @@ package badger
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"sync"
 
@@ -417,13 +416,6 @@ func (b *batch) supersede(v placed) error {
 	c.Records--
 	c.Tally.Remove(v.record)
 	return nil
-}
-
-// encodeRecord returns the stored form of a record: hash, by which copies find the page, and then the
-// record's JSON.
-func encodeRecord(hash dedup.Hash, r *store.Record) ([]byte, error) {
-	b, err := json.Marshal(r)
-	return append(hash[:], b...), err
 }
 
 // hashSize is the size of a hash in bytes. A stored record begins with one hash, and a stored sketch

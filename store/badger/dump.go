@@ -59,7 +59,8 @@ func (r reader) dump(ctx context.Context, letter byte, yield func(*store.Part) e
 
 func (r reader) dumpNames(ctx context.Context, yield func(*store.Part) error) error {
 	return r.dump(ctx, keyMeta, yield, func(key, value []byte) (*store.Part, error) {
-		return &store.Part{Value: &store.NamedValue{Name: string(key[1:]), Value: append([]byte{}, value...)}}, nil
+		value, err := unpackMeta(value)
+		return &store.Part{Value: &store.NamedValue{Name: string(key[1:]), Value: value}}, err
 	})
 }
 

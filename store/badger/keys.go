@@ -11,7 +11,7 @@ import (
 	"skink/store"
 )
 
-// # The layout on disk, version 7
+// # The layout on disk, version 8
 //
 // The head of badger's MANIFEST has a number for the application. Its high byte identifies skink,
 // and its low byte is the version of the layout. So the first eight bytes of that file show which
@@ -33,7 +33,7 @@ import (
 //	l HOST 00 DUE8 SEQ8        → a pending URL that must not be fetched before DUE,
 //	                             nanoseconds since 1970: its priority as in q (a byte),
 //	                             its depth (a varint), then the same value as in q
-//	m NAME                     → a named value, as the caller passed it
+//	m NAME                     → a named value, as [store.Pack] makes it
 //	v NAME                     → a copy of m NAME, far from it, so that the loss of
 //	                             one block does not lose the settings
 //	q HOST 00 PRIO1 DEPTH4 SEQ8 → a pending URL, as [encodeItem] writes it. PRIO is its
@@ -52,8 +52,7 @@ import (
 //	                             adds to the index
 //	z BLOCK8 o NUM8 PART2      → the page's links as [store.PackLinks] made them, cut
 //	                             into pieces
-//	z BLOCK8 r NUM8            → HASH16, the text hash under which copies find the
-//	                             page, or zero; then JSON of [store.Record]
+//	z BLOCK8 r NUM8            → a [store.Record] as [encodeRecord] writes it
 //	z BLOCK8 s NUM8            → the page's id, the hash of its canonical text, its
 //	                             84 minima, 4 bytes each, little-endian
 //	z BLOCK8 t NUM8 PART2      → the text as [store.Pack] or [store.PackMarked] made
@@ -91,7 +90,7 @@ import (
 // The keys written before it (t, s, o, j, and the u and q of links) may exist without it after a
 // crash. Such texts, sketches and links are never read, and such postings are ignored.
 const (
-	layoutVersion = 7
+	layoutVersion = 8
 	skinkMagic    = 0x5C
 
 	keyCounters byte = 'c'

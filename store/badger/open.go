@@ -292,9 +292,8 @@ func dbOptions(dir string, o Options, full *fullness) badgerdb.Options {
 	// every compaction rewrites it.
 	opt.BaseLevelSize = 128 << 20
 	opt.LevelSizeMultiplier = 40
-	// Texts are compressed already, and keys are hashes, so only records would shrink. With
-	// compression a page would take 2.1 KB on disk instead of 2.7 KB. But each builder would hold
-	// its blocks in both forms, which takes 50 % more memory.
+	// Texts, links and records are compressed already, and keys are hashes. With compression, each
+	// builder would hold its blocks in both forms, which takes 50 % more memory.
 	opt.Compression = options.None
 	// Blocks are read from the mapped tables. The cache only remembers that they were found
 	// undamaged, in a few hundred bytes a block. But badger counts a block as twice the size of the

@@ -144,14 +144,6 @@ func (r reader) packedAt(num uint64, want store.Want) (p store.Packed, err error
 	return p, err
 }
 
-// packedRecord returns the record in the value of an r key.
-func packedRecord(value []byte) ([]byte, error) {
-	if len(value) <= hashSize {
-		return nil, store.ErrCorrupt
-	}
-	return bytes.Clone(value[hashSize:]), nil
-}
-
 // fill adds to p the data of visit num that want asks for.
 func (r reader) fill(p *store.Packed, num uint64, want store.Want) (err error) {
 	if want&store.WantText != 0 {

@@ -1,7 +1,6 @@
 package badger
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -83,13 +82,6 @@ func recordAt(txn *badgerdb.Txn, num uint64) (*store.Record, error) {
 		return err
 	})
 	return r, err
-}
-
-func decodeRecord(value []byte) (*store.Record, error) {
-	if len(value) < hashSize {
-		return nil, store.ErrCorrupt
-	}
-	return store.UnpackRecord(value[hashSize:])
 }
 
 // sketchAt returns the sketch of visit num, with the id and the text hash of its page.
@@ -177,8 +169,8 @@ func (r reader) Meta(_ context.Context, name string) (value []byte, err error) {
 
 func meta(txn *badgerdb.Txn, name string) (value []byte, err error) {
 	_, err = get(txn, key1(keyMeta, name), func(b []byte) error {
-		value = append([]byte{}, b...) // not nil, because nil would mean that the value was never set
-		return nil
+		value, err = unpackMeta(b)
+		return err
 	})
 	return value, err
 }
@@ -196,7 +188,18 @@ func (s *Store) SetMeta(ctx context.Context, name string, value []byte) error {
 // setMeta writes a named value under two keys that are far apart, so that one damaged block does
 // not destroy both, see mend.go.
 func (b *batch) setMeta(name string, value []byte) error {
-	return errors.Join(b.set(key1(keyMeta, name), bytes.Clone(value)), b.set(key1(keyMetaCopy, name), bytes.Clone(value)))
+	packed := store.Pack(value)
+	return errors.Join(b.set(key1(keyMeta, name), packed), b.set(key1(keyMetaCopy, name), packed))
+}
+
+// unpackMeta returns the named value in an m key. It never returns nil without an error, because nil
+// would mean that the value was never set.
+func unpackMeta(packed []byte) ([]byte, error) {
+	value, err := store.Unpack(packed)
+	if value == nil {
+		value = []byte{}
+	}
+	return value, err
 }
 
 // SwapMeta sets a named value if its current value equals old.

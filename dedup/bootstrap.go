@@ -1,0 +1,147 @@
+package dedup
+
+import (
+	"math/rand/v2"
+	"slices"
+)
+
+// # Confidence of a recommendation
+//
+// The intervals of a recommended threshold are percentile intervals of the bootstrap (Efron, 1979;
+// Efron and Tibshirani, An Introduction to the Bootstrap, 1993, chapter 13). A resample draws as
+// many pairs as there are, with replacement. The middle 95 % of the values that 2,000 resamples
+// give are the interval. The seed is fixed, so the same pairs always give the same intervals.
+//
+// Pairs that share a page are not independent. If a page has an unusual text, all its pairs are
+// easy or all are hard. So a page in several pairs is drawn as one unit, and so is each pair
+// without such a page. A pair of two such pages counts as often as the product of their draws
+// (Owen and Eckles, Bootstrapping data arrays of arbitrary order, 2012). Without shared pages this
+// is the usual bootstrap of pairs. With one common page for each group of pairs, it is the
+// bootstrap of groups. Otherwise its intervals are rather too wide than too narrow.
+//
+// Changes: from 20 right decisions among 20, each resample is right too, and the interval would be
+// 1 to 1. So each interval of a share is widened to Wilson's for as many decisions as there are
+// units.
+//
+// Known weaknesses: the intervals do not account for the choice of the best of many ways. The best
+// threshold jumps from one score to another, and for such values the bootstrap is only a rough guide
+// (Abrevaya and Huang, On the bootstrap of the maximum score estimator, 2005).
+
+// Resamples is the number of bootstrap resamples.
+const Resamples = 2000
+
+// A Pages names the two pages of a labelled pair by numbers. Equal pages have equal numbers.
+type Pages [2]int
+
+// A Confidence holds the bootstrapped 95 % intervals of a measure.
+type Confidence struct {
+	CrossValidated Quality  `json:"cross_validated"` // as CrossValidate, but with bootstrapped intervals
+	ThresholdI     Interval `json:"threshold_interval"`
+	Units          int      `json:"units"`        // number of pages and pairs that were drawn independently
+	Shared         int      `json:"shared_pages"` // number of pages that are in several pairs; each is one of the units
+}
+
+// Bootstrap returns the confidence in the [BestThreshold] of a measure, and in its cross-validated
+// quality. pages[i] are the pages of pairs[i].
+func Bootstrap(pairs []Scored, pages []Pages, thresholds []float64) Confidence {
+	units, n, shared := unitsOf(pages)
+	declared := crossValidate(pairs, thresholds)
+	swept := newSweep(pairs, thresholds)
+	rng := rand.New(rand.NewPCG(uint64(len(pairs)), 3))
+	drawn := make([]int, n)
+	times := func(i int) int {
+		if u := units[i]; u[0] != u[1] {
+			return drawn[u[0]] * drawn[u[1]]
+		}
+		return drawn[units[i][0]]
+	}
+	var values [4][]float64 // the threshold, precision, recall and F1 of each resample
+	for range Resamples {
+		clear(drawn)
+		for range n {
+			drawn[rng.IntN(n)]++
+		}
+		var c counted
+		for i, p := range pairs {
+			c.add(p.Duplicate, declared[i], times(i))
+		}
+		precision, recall, decided := c.portions()
+		for i, v := range []float64{swept.best(times).Threshold, precision.share(), recall.share(), f1(decided.share())} {
+			values[i] = append(values[i], v)
+		}
+	}
+	q := CrossValidate(pairs, thresholds)
+	effective := func(in func(i int) bool) int { return decisions(units, in) }
+	isDuplicate := func(i int) bool { return pairs[i].Duplicate }
+	isDeclared := func(i int) bool { return declared[i] }
+	isEither := func(i int) bool { return pairs[i].Duplicate || declared[i] }
+	q.PrecisionI = percentiles(values[1]).union(wilson(q.Precision, effective(isDeclared)))
+	q.RecallI = percentiles(values[2]).union(wilson(q.Recall, effective(isDuplicate)))
+	in := wilson(q.F1/(2-q.F1), effective(isEither))
+	q.F1I = percentiles(values[3]).union(Interval{f1(in[0]), f1(in[1])})
+	return Confidence{q, percentiles(values[0]), n, shared}
+}
+
+// unitsOf returns the one or two units of each pair, and the number n of all units. A pair with one
+// unit has it twice. A unit is a page that is in several pairs, or a pair without such a page. shared
+// is the number of pages that are in several pairs.
+func unitsOf(pages []Pages) (units [][2]int, n, shared int) {
+	pairs := map[int]int{} // number of pairs, by page
+	for _, p := range pages {
+		pairs[p[0]]++
+		if p[1] != p[0] {
+			pairs[p[1]]++
+		}
+	}
+	unit := map[int]int{} // by page
+	number := func(page int) int {
+		u, ok := unit[page]
+		if !ok {
+			u = n
+			unit[page] = u
+			n++
+		}
+		return u
+	}
+	for _, p := range pages {
+		a, b := p[0], p[1]
+		if pairs[a] < 2 {
+			a = b
+		}
+		if pairs[b] < 2 {
+			b = a
+		}
+		units = append(units, [2]int{number(a), number(b)})
+	}
+	for _, p := range pairs {
+		if p > 1 {
+			shared++
+		}
+	}
+	return units, n, shared
+}
+
+// decisions returns as how many independent decisions the pairs for which in returns true count:
+// the number of their units, but at most the number of these pairs.
+func decisions(units [][2]int, in func(i int) bool) int {
+	pairs, seen := 0, map[int]bool{}
+	for i, u := range units {
+		if in(i) {
+			pairs++
+			seen[u[0]], seen[u[1]] = true, true
+		}
+	}
+	return min(pairs, len(seen))
+}
+
+// percentiles returns the interval of the middle 95 % of values. It sorts them.
+func percentiles(values []float64) Interval {
+	slices.Sort(values)
+	cut := len(values) / 40
+	return Interval{values[cut-1], values[len(values)-cut]}
+}
+
+// union returns the smallest interval that contains both.
+func (in Interval) union(other Interval) Interval {
+	return Interval{min(in[0], other[0]), max(in[1], other[1])}
+}

@@ -1,0 +1,161 @@
+package cli
+
+import (
+	"context"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// TestTunePicture compares the picture in the manual with the picture that the command of the
+// manual draws, and parses it.
+func TestTunePicture(t *testing.T) {
+	const file = "../../docs/tune.svg"
+	drawn := filepath.Join(t.TempDir(), "tune.svg")
+	var out, problems strings.Builder
+	args := []string{"tune", "--form", "plain", "--unit", "word", "--svg", drawn, "../../testdata/pairs.jsonl"}
+	if code := Run(context.Background(), args, Console{Out: &out, Err: &problems}); code != exitDone {
+		t.Fatalf("exit code %d: %s", code, problems.String())
+	}
+	got, err := os.ReadFile(drawn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if *update {
+		if err := os.WriteFile(file, got, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(got) != string(want) {
+		t.Errorf("%s differs from the drawn picture: go test ./internal/cli -run TestTunePicture -update\n%s", file, got)
+	}
+
+	// The curve has a point for each threshold from .05 to 1. Its text alternative has the figures
+	// that the command prints.
+	lines, description := 0, ""
+	for d := xml.NewDecoder(strings.NewReader(string(got))); ; {
+		token, err := d.Token()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		start, ok := token.(xml.StartElement)
+		switch {
+		case ok && start.Name.Local == "polyline":
+			lines++
+			for _, a := range start.Attr {
+				if n := len(strings.Fields(a.Value)); a.Name.Local == "points" && n != 96 {
+					t.Errorf("line %d has %d points, want 96", lines, n)
+				}
+			}
+		case ok && start.Name.Local == "desc":
+			if err := d.DecodeElement(&description, &start); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if lines != 3 {
+		t.Errorf("%d lines, want those of precision, recall and F1", lines)
+	}
+	for line := range strings.Lines(out.String()) {
+		name, figures, ok := strings.Cut(line, ", cross-validated  ")
+		if !ok {
+			continue
+		}
+		if f := strings.Fields(figures); !strings.Contains(description, fmt.Sprintf("%s (%s to %s)", f[0], f[1], f[3])) {
+			t.Errorf("%s of the output, %q, is missing in %q", name, figures, description)
+		}
+	}
+}
+
+// TestComparingLine checks the status line of skink tune.
+func TestComparingLine(t *testing.T) {
+	for _, c := range []struct {
+		n, all int64
+		took   time.Duration
+		want   string
+	}{
+		{0, 1200, 5 * time.Second, "0 of 1,200 pairs compared"},
+		{10, 1200, 100 * time.Millisecond, "10 of 1,200 pairs compared"},
+		{300, 1200, 10 * time.Second, "300 of 1,200 pairs compared  30s left"},
+		{1200, 1200, 40 * time.Second, "1,200 of 1,200 pairs compared  computing quality"},
+	} {
+		if got := comparingLine(c.n, c.all, c.took); got != c.want {
+			t.Errorf("got %q, want %q", got, c.want)
+		}
+	}
+	var p tuneProgress
+	p.read.Add(3)
+	if got := p.line(); got != "3 pairs read" {
+		t.Errorf("while pairs are read: %q", got)
+	}
+	p.compare(time.Now())
+	if got := p.line(); got != "0 of 3 pairs compared" {
+		t.Errorf("while pairs are compared: %q", got)
+	}
+}
+
+// A watched is an output that closes seen when it has received the text want.
+type watched struct {
+	mu   sync.Mutex
+	text string // guarded by mu
+	want string
+	seen chan struct{}
+}
+
+func (w *watched) Write(p []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	before := strings.Contains(w.text, w.want)
+	w.text += string(p)
+	if !before && strings.Contains(w.text, w.want) {
+		close(w.seen)
+	}
+	return len(p), nil
+}
+
+// A waiting is an input that is at its end after the channel done was closed.
+type waiting struct{ done <-chan struct{} }
+
+func (w waiting) Read([]byte) (int, error) {
+	<-w.done
+	return 0, io.EOF
+}
+
+// TestTuneProgress checks that skink tune shows its progress if standard error is a terminal and
+// --quiet is not set, and erases it at the end. The input stays open until the line was shown, or
+// without a line for the time of a few updates.
+func TestTuneProgress(t *testing.T) {
+	pairs := strings.Repeat(`{"a_text":"one","b_text":"one","duplicate":true}`+"\n"+`{"a_text":"one","b_text":"two","duplicate":false}`+"\n", 6)
+	for _, c := range []struct {
+		quiet, terminal, shown bool
+	}{{false, true, true}, {true, true, false}, {false, false, false}} {
+		problems := &watched{want: "12 pairs read", seen: make(chan struct{})}
+		ended := problems.seen
+		if !c.shown {
+			ended = make(chan struct{})
+			time.AfterFunc(3*statusEvery, func() { close(ended) })
+		}
+		con := Console{In: io.MultiReader(strings.NewReader(pairs), waiting{ended}), Out: io.Discard, Err: problems, Terminal: c.terminal, Columns: func() int { return 80 }}
+		args := []string{"tune", "--form", "plain", "--unit", "word", fmt.Sprintf("--quiet=%t", c.quiet), "-"}
+		if code := Run(context.Background(), args, con); code != exitDone {
+			t.Fatalf("%+v: exit code %d: %s", c, code, problems.text)
+		}
+		if c.shown != strings.HasSuffix(problems.text, clearLine) || !c.shown && problems.text != "" {
+			t.Errorf("%+v: on standard error: %q", c, problems.text)
+		}
+	}
+}

@@ -1,0 +1,85 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+
+	"skink/dedup"
+	"skink/internal/chart"
+)
+
+// A point is a point of the curves of --curve: the probability that each scheme finds two pages with a
+// given resemblance.
+type point struct {
+	Resemblance float64            `json:"resemblance"`
+	Found       map[string]float64 `json:"found"` // probability from 0 to 1, by the scheme's name
+}
+
+// runCurve prints, for each resemblance of two pages, the probability that each scheme finds the pages
+// as candidates for duplicates.
+func (f *tuneFlags) runCurve(w io.Writer) error {
+	similarity := dedup.DefaultSimilarity
+	if f.flags.Changed("similarity") {
+		similarity = f.similarities.values[0]
+	}
+	var schemes []dedup.Scheme
+	for _, name := range []string{"bands", "super", "mega"} {
+		s, err := dedup.ParseScheme(name, similarity)
+		if err != nil {
+			return usageError{Err: err}
+		}
+		schemes = append(schemes, s)
+	}
+	if f.svg != "" {
+		if err := writeFile(f.svg, schemesChart(schemes, similarity).WriteSVG); err != nil {
+			return err
+		}
+	}
+	var points []point
+	for i := 0; i <= 20; i++ {
+		p := point{float64(i) / 20, map[string]float64{}}
+		for _, s := range schemes {
+			p.Found[s.Name] = s.Probability(p.Resemblance)
+		}
+		points = append(points, p)
+	}
+	if f.json {
+		return writeJSON(w, points)
+	}
+	for _, s := range schemes {
+		fmt.Fprintln(w, s)
+	}
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "\nresemblance\tbands\tsuper\tmega\t")
+	for _, p := range points {
+		bar := strings.Repeat("█", int(40*p.Found["bands"]+.5))
+		fmt.Fprintf(table, "%.2f\t%.4f\t%.4f\t%.4f\t%s\n", p.Resemblance, p.Found["bands"], p.Found["super"], p.Found["mega"], bar)
+	}
+	return table.Flush()
+}
+
+// schemesChart returns a chart of the probability with which each scheme finds a pair.
+func schemesChart(schemes []dedup.Scheme, similarity float64) chart.Chart {
+	c := chart.Chart{
+		Title:    "Probability with which each scheme finds a pair",
+		Subtitle: fmt.Sprintf("bands for a similarity of %v", similarity),
+		X:        "resemblance of the two pages (0 to 1)",
+		Y:        "probability (0 to 1)",
+		Mark:     chart.Mark{Name: fmt.Sprintf("similarity: %v", similarity), X: similarity},
+	}
+	var found []string
+	for _, s := range schemes {
+		line := chart.Line{Name: s.Name}
+		for i := 0; i <= 100; i++ {
+			j := float64(i) / 100
+			line.Points = append(line.Points, chart.Point{X: j, Y: s.Probability(j)})
+		}
+		c.Lines = append(c.Lines, line)
+		found = append(found, fmt.Sprintf("%s %.4f", s.Name, s.Probability(similarity)))
+	}
+	c.Description = fmt.Sprintf("The probability with which each scheme finds two pages of a given resemblance as candidates for duplicates. At a resemblance of %v it is: %s.",
+		similarity, strings.Join(found, ", "))
+	return c
+}

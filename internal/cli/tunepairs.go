@@ -1,0 +1,173 @@
+package cli
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"skink/dedup"
+	"skink/extract"
+	"skink/internal/corpus"
+	"skink/report"
+)
+
+// A labelled is a line of the input file in JSON: two pages, each as a path or a text, and whether
+// they are duplicates.
+type labelled struct {
+	APath     *string `json:"a_path"`
+	AText     *string `json:"a_text"`
+	BPath     *string `json:"b_path"`
+	BText     *string `json:"b_text"`
+	Duplicate *bool   `json:"duplicate"`
+}
+
+// A labelledPair is two pages with their texts, and whether a person labelled them as duplicates.
+type labelledPair struct {
+	A, B      *extract.Document
+	Duplicate bool
+}
+
+const (
+	leastPairs  = 10       // with fewer pairs, every interval covers nearly everything
+	leastLabels = 2        // of each label, because cross-validation tests each pair without itself
+	maxPairLine = 64 << 20 // bytes
+)
+
+// readLabelled reads the labelled pairs in the file called name. It calls found after each pair.
+func readLabelled(con Console, name string, found func()) ([]labelledPair, error) {
+	in, dir, shown := con.In, ".", name
+	if name == "-" {
+		shown = "standard input"
+	} else {
+		f, err := os.Open(name)
+		if err != nil {
+			return nil, fmt.Errorf("tune: %w", plainError(name, err))
+		}
+		defer f.Close()
+		in, dir = f, filepath.Dir(name)
+	}
+	unpacked, err := corpus.Unpack(in, name)
+	if err != nil {
+		return nil, fmt.Errorf("tune: read %s: %w", shown, err)
+	}
+	defer unpacked.Close()
+	var pairs []labelledPair
+	lines := bufio.NewScanner(unpacked)
+	lines.Buffer(nil, maxPairLine)
+	n := 1
+	for ; lines.Scan(); n++ {
+		line := lines.Bytes()
+		if n == 1 {
+			line = bytes.TrimPrefix(line, []byte("\ufeff"))
+		}
+		if line = bytes.TrimSpace(line); len(line) == 0 {
+			continue
+		}
+		p, err := readPair(con, line, dir)
+		if err != nil {
+			return nil, fmt.Errorf("%s, line %d: %w", shown, n, err)
+		}
+		pairs = append(pairs, p)
+		found()
+	}
+	switch err := lines.Err(); {
+	case errors.Is(err, bufio.ErrTooLong):
+		return nil, fmt.Errorf("%s, line %d: the line is longer than %s: write one pair in each line", shown, n, report.Bytes(maxPairLine))
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return nil, fmt.Errorf("%s, line %d: the compressed file is cut off: copy it again", shown, n)
+	case err != nil:
+		return nil, fmt.Errorf("tune: %w", plainError(name, err))
+	}
+	return pairs, enough(shown, pairs)
+}
+
+// enough returns an error if pairs are too few to compare thresholds.
+func enough(name string, pairs []labelledPair) error {
+	duplicates := 0
+	for _, p := range pairs {
+		if p.Duplicate {
+			duplicates++
+		}
+	}
+	others := len(pairs) - duplicates
+	switch {
+	case len(pairs) == 0:
+		return fmt.Errorf("%s has no labelled pairs: write one per line, such as %s", name, examplePair)
+	case len(pairs) < leastPairs:
+		return fmt.Errorf("%s: %s are too few: label at least %d, better hundreds", name, report.Counted(len(pairs), "labelled pair"), leastPairs)
+	case others == 0:
+		return fmt.Errorf("%s: all %s are labelled as duplicates, so every low threshold looks right: add pairs with \"duplicate\":false", name, report.Counted(len(pairs), "pair"))
+	case duplicates == 0:
+		return fmt.Errorf("%s: none of %s is labelled as a duplicate, so every high threshold looks right: add pairs with \"duplicate\":true", name, report.Counted(len(pairs), "pair"))
+	case min(duplicates, others) < leastLabels:
+		return fmt.Errorf("%s: only 1 of %s is labelled \"duplicate\":%t: label at least %d such pairs, better hundreds", name, report.Counted(len(pairs), "pair"), duplicates == 1, leastLabels)
+	}
+	return nil
+}
+
+const examplePair = `{"a_text":"…","b_text":"…","duplicate":true}, or with a_path and b_path`
+
+func readPair(con Console, raw []byte, dir string) (p labelledPair, err error) {
+	var l labelled
+	var kind *json.UnmarshalTypeError
+	switch err := json.Unmarshal(raw, &l); {
+	case errors.As(err, &kind) && kind.Field == "duplicate":
+		return p, fmt.Errorf(`"duplicate" is a %s: write true or false, without quotation marks`, kind.Value)
+	case errors.As(err, &kind) && kind.Field != "":
+		return p, fmt.Errorf("%q is not a string but a %s", kind.Field, kind.Value)
+	case errors.As(err, &kind):
+		return p, fmt.Errorf("the line is not a JSON object but a JSON %s: write %s", kind.Value, examplePair)
+	case err != nil:
+		return p, fmt.Errorf("the line is not a JSON object: %w: write %s", err, examplePair)
+	case l.Duplicate == nil:
+		return p, fmt.Errorf(`the label is missing: add "duplicate":true or "duplicate":false, as in %s`, examplePair)
+	}
+	p.Duplicate = *l.Duplicate
+	if p.A, err = readSide(con, "a", l.APath, l.AText, dir); err != nil {
+		return p, err
+	}
+	p.B, err = readSide(con, "b", l.BPath, l.BText, dir)
+	return p, err
+}
+
+func readSide(con Console, side string, path, text *string, dir string) (*extract.Document, error) {
+	switch {
+	case path != nil && text == nil:
+		name := *path
+		if !filepath.IsAbs(name) {
+			name = filepath.Join(dir, name)
+		}
+		body, err := readInput(con, name)
+		if err != nil {
+			return nil, err
+		}
+		return pageOf(context.Background(), nil, extract.Options{}, name, body, corpus.TypeOf(name))
+	case text != nil && path == nil:
+		return extract.Parse([]byte(*text), "text/plain; charset=utf-8")
+	}
+	return nil, fmt.Errorf(`give either "%s_path" or "%s_text"`, side, side)
+}
+
+// pagesOf numbers the pages of pairs. Pages with the same text are the same page.
+func pagesOf(pairs []labelledPair) []dedup.Pages {
+	numbers := map[string]int{}
+	number := func(d *extract.Document) int {
+		n, ok := numbers[d.Text]
+		if !ok {
+			n = len(numbers)
+			numbers[d.Text] = n
+		}
+		return n
+	}
+	pages := make([]dedup.Pages, len(pairs))
+	for i, p := range pairs {
+		pages[i] = dedup.Pages{number(p.A), number(p.B)}
+	}
+	return pages
+}

@@ -1,0 +1,166 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strconv"
+	"text/tabwriter"
+
+	"skink/dedup"
+	"skink/internal/chart"
+	"skink/report"
+)
+
+// A tuning is the output of skink tune. The names in JSON are stable.
+type tuning struct {
+	Pairs          int                 `json:"pairs"`
+	Duplicates     int                 `json:"duplicates"`
+	Recommendation recommendation      `json:"recommendation"`
+	Tried          []dedup.Tuned       `json:"tried"` // all combinations with their best thresholds, the best combination first
+	Combinations   []dedup.Combination `json:"combinations,omitempty"`
+	NotKnown       map[string]int      `json:"form_without_rules,omitempty"` // number of pairs by form, see notKnown
+
+	curve []dedup.Combination // the recommended way with each threshold
+}
+
+// A recommendation is a way of measuring with a threshold, and the confidence in it.
+type recommendation struct {
+	dedup.Way
+	dedup.Choice
+	dedup.Quality // quality of the decisions at the threshold, over all pairs
+	dedup.Confidence
+}
+
+// comparedBy is the measure by which crawls compare pages.
+const comparedBy = "resemblance"
+
+// recommended returns the best way that a crawl can use. If only other measures were tried, it
+// returns the best way by any of them.
+func (t *tuning) recommended() dedup.Tuned {
+	for _, way := range t.Tried {
+		if way.Measure == comparedBy {
+			return way
+		}
+	}
+	return t.Tried[0]
+}
+
+// shownWays is how many combinations the text output shows without --all.
+const shownWays = 20
+
+func (t *tuning) print(w io.Writer) error {
+	fmt.Fprintf(w, "%s, %s of them duplicates\n", report.Counted(t.Pairs, "pair"), report.Grouped(t.Duplicates))
+	t.printRecommendation(w)
+	for _, form := range slices.Sorted(maps.Keys(t.NotKnown)) {
+		fmt.Fprintf(w, "form %s: %s in a language for which the form has no complete rules\n", form, report.Counted(t.NotKnown[form], "pair"))
+	}
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "\nform\tunit\tshingle\tmeasure\tthreshold (same F1)\tprecision\trecall\tF1\tcross-validated: precision\trecall\tF1")
+	for i, c := range t.Tried {
+		if i == shownWays && t.Combinations == nil {
+			break
+		}
+		fmt.Fprintf(table, "%s\t%s\t%d\t%s\t%s (%s–%s)\t%s\t%s\n", c.Form, c.Unit, c.Shingle, c.Measure, hundredths(c.Threshold), hundredths(c.Tied[0]), hundredths(c.Tied[1]), columns(c.Quality), columns(c.CrossValidated))
+	}
+	for i, c := range t.Combinations {
+		if i == 0 {
+			fmt.Fprintln(table, "\nform\tunit\tshingle\tmeasure\tthreshold\tprecision\trecall\tF1")
+		}
+		fmt.Fprintf(table, "%s\t%s\t%d\t%s\t%s\t%s\n", c.Form, c.Unit, c.Shingle, c.Measure, hundredths(c.Threshold), columns(c.Quality))
+	}
+	if err := table.Flush(); err != nil {
+		return err
+	}
+	if n := len(t.Tried) - shownWays; n > 0 && t.Combinations == nil {
+		fmt.Fprintf(w, "and %s more combinations: --all prints them, with every threshold\n", report.Grouped(n))
+	}
+	return nil
+}
+
+// columns returns the table columns of a quality: precision, recall and F1, each followed by its 95
+// % confidence interval.
+func columns(q dedup.Quality) string {
+	return fmt.Sprintf("%.3f (%.3f–%.3f)\t%.3f (%.3f–%.3f)\t%.3f (%.3f–%.3f)", q.Precision, q.PrecisionI[0], q.PrecisionI[1],
+		q.Recall, q.RecallI[0], q.RecallI[1], q.F1, q.F1I[0], q.F1I[1])
+}
+
+// hundredths returns a threshold with two decimals, or with more if the user gave more.
+func hundredths(v float64) string {
+	if s := strconv.FormatFloat(v, 'f', -1, 64); len(s) > len("0.00") {
+		return s
+	}
+	return fmt.Sprintf("%.2f", v)
+}
+
+func (t *tuning) printRecommendation(w io.Writer) {
+	r := t.Recommendation
+	name := "similarity"
+	if r.Measure == comparedBy {
+		fmt.Fprintf(w, "recommended: --form %s --unit %s --shingle %d --similarity %v\n", r.Form, r.Unit, r.Shingle, r.Threshold)
+	} else {
+		name = r.Measure
+		fmt.Fprintf(w, "best: --form %s --unit %s --shingle %d, duplicates from a %s of %v; crawls compare pages by resemblance only\n", r.Form, r.Unit, r.Shingle, r.Measure, r.Threshold)
+	}
+	if r.Tied[0] < r.Tied[1] {
+		fmt.Fprintf(w, "On these pairs, every %s from %v to %v has the same F1. %v is the middle of this range.\n", name, r.Tied[0], r.Tied[1], r.Threshold)
+	}
+	if best := t.Tried[0]; best.CrossValidated.F1 > r.CrossValidated.F1 {
+		fmt.Fprintf(w, "A measure that crawls do not use is better on these pairs: %s with --form %s --unit %s --shingle %d has an F1 of %.3f.\n", best.Measure, best.Form, best.Unit, best.Shingle, best.CrossValidated.F1)
+	}
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(table, "\nrecommendation\tvalue\t95 %% confidence interval\n")
+	fmt.Fprintf(table, "%s\t%s\t%s to %s\n", name, hundredths(r.Threshold), hundredths(r.ThresholdI[0]), hundredths(r.ThresholdI[1]))
+	for _, row := range []struct {
+		name  string
+		value float64
+		in    dedup.Interval
+	}{
+		{"precision, cross-validated", r.CrossValidated.Precision, r.CrossValidated.PrecisionI},
+		{"recall, cross-validated", r.CrossValidated.Recall, r.CrossValidated.RecallI},
+		{"F1, cross-validated", r.CrossValidated.F1, r.CrossValidated.F1I},
+	} {
+		fmt.Fprintf(table, "%s\t%.3f\t%.3f to %.3f\n", row.name, row.value, row.in[0], row.in[1])
+	}
+	_ = table.Flush() // the table of all ways follows, and returns the error of w
+	drawn := report.Counted(r.Units, "pair")
+	if r.Shared > 0 {
+		drawn = fmt.Sprintf("%s that are in several pairs", report.Counted(r.Shared, "page"))
+		if others := r.Units - r.Shared; others > 0 {
+			drawn += fmt.Sprintf(" and %s of other pages", report.Counted(others, "pair"))
+		}
+	}
+	fmt.Fprintf(w, "The intervals are from %s bootstrap samples of %s.\n", report.Grouped(dedup.Resamples), drawn)
+}
+
+// chart returns a chart of the quality of the recommended way at each threshold.
+func (t *tuning) chart() chart.Chart {
+	r := t.Recommendation
+	lines := []chart.Line{{Name: "F1"}, {Name: "precision"}, {Name: "recall"}}
+	for _, c := range t.curve {
+		for i, v := range []float64{c.F1, c.Precision, c.Recall} {
+			lines[i].Points = append(lines[i].Points, chart.Point{X: c.Threshold, Y: v})
+		}
+	}
+	q := r.CrossValidated
+	c := chart.Chart{
+		Title:    fmt.Sprintf("Precision, recall and F1 on %s", report.Counted(t.Pairs, "labelled pair")),
+		Subtitle: fmt.Sprintf("%s of shingles: --form %s --unit %s --shingle %d", r.Measure, r.Form, r.Unit, r.Shingle),
+		Description: fmt.Sprintf("Precision, recall and F1 of the decisions about %s, at each threshold of the %s. "+
+			"The recommended threshold is %v (95 %% interval: %s to %s). Thresholds from %v to %v have the same F1. "+
+			"Cross-validated, the precision is %.3f (%.3f to %.3f), the recall %.3f (%.3f to %.3f), and F1 %.3f (%.3f to %.3f).",
+			report.Counted(t.Pairs, "labelled pair"), r.Measure, r.Threshold, hundredths(r.ThresholdI[0]), hundredths(r.ThresholdI[1]), r.Tied[0], r.Tied[1],
+			q.Precision, q.PrecisionI[0], q.PrecisionI[1], q.Recall, q.RecallI[0], q.RecallI[1], q.F1, q.F1I[0], q.F1I[1]),
+		X:     "threshold: least " + r.Measure + " of duplicates (0 to 1)",
+		Y:     "share of pairs (0 to 1)",
+		Lines: lines,
+		Mark:  chart.Mark{Name: fmt.Sprintf("recommended: %v", r.Threshold), X: r.Threshold},
+		Band:  chart.Span{Name: "its 95 % interval", From: r.ThresholdI[0], To: r.ThresholdI[1]},
+		Bar:   chart.Bar{Name: "95 % interval of F1", X: r.Threshold, Y: q.F1, From: q.F1I[0], To: q.F1I[1]},
+	}
+	if r.Tied[0] < r.Tied[1] {
+		c.Range = chart.Span{Name: "same F1", From: r.Tied[0], To: r.Tied[1]}
+	}
+	return c
+}

@@ -1,0 +1,128 @@
+package corpus
+
+import (
+	"bufio"
+	"errors"
+	"io"
+	"strings"
+)
+
+// # Tab-separated rows
+//
+// TSV has two dialects. In one of them, a quotation mark is an ordinary character, so a cell may be
+// "Heroes" (album). In the other, a cell in quotation marks may contain tabs and line breaks, as in
+// CSV. Package csv reads the first dialect wrongly: it joins the rows after a cell that begins with
+// a quotation mark. A tabReader therefore reads a cell as quoted only if its closing quotation mark
+// is before a tab or at the end of a line, and all quotation marks in the cell are doubled.
+// Otherwise the quotation marks belong to the text.
+//
+// Known weakness: if an unquoted cell begins with a quotation mark and a later cell ends with one,
+// and none is between them, the cells are joined.
+
+// A tabReader reads rows of TSV.
+type tabReader struct {
+	from *bufio.Reader
+	most int       // largest size of a line, and of a quoted cell, in bytes
+	next []tabLine // lines that were read and not used
+	used int       // number of lines that were used
+	raw  string    // the last row as it was read, without its line break
+	err  error     // error of from, returned when next is empty
+}
+
+// A tabLine is a line without its line break. The text of a long line is missing.
+type tabLine struct {
+	text string
+	long bool
+}
+
+// row returns the cells of the next row that is not blank, and the number of its first line. The
+// error wraps [ErrTooLong] if the line is too long. Then the next call returns the next row.
+func (t *tabReader) row() (cells []string, line int, err error) {
+	first, err := t.read()
+	for err == nil && first == (tabLine{}) {
+		first, err = t.read()
+	}
+	line = t.used
+	switch {
+	case err != nil:
+		return nil, line, err
+	case first.long:
+		return nil, line, tooLong(t.most)
+	}
+	t.raw = first.text
+	for text := first.text; ; {
+		cell, rest, more, ok := t.quoted(text)
+		if !ok {
+			cell, rest, more = strings.Cut(text, "\t")
+		}
+		cells = append(cells, cell)
+		if !more {
+			return cells, line, nil
+		}
+		text = rest
+	}
+}
+
+// quoted returns the quoted cell at the beginning of text, which is the rest of a line. more reports
+// whether rest has another cell. The cell may extend over further lines. ok is false if there is no
+// quoted cell; then no line is used.
+func (t *tabReader) quoted(text string) (cell, rest string, more, ok bool) {
+	inside, ok := strings.CutPrefix(text, `"`)
+	if !ok {
+		return "", "", false, false
+	}
+	var b strings.Builder
+	var further []tabLine
+	for {
+		part, after, closed := strings.Cut(inside, `"`)
+		b.WriteString(part)
+		switch {
+		case closed && strings.HasPrefix(after, `"`):
+			b.WriteByte('"')
+			inside = after[1:]
+		case closed && (after == "" || after[0] == '\t'):
+			for _, line := range further {
+				t.raw += "\n" + line.text
+			}
+			return b.String(), strings.TrimPrefix(after, "\t"), after != "", true
+		case !closed && b.Len() < t.most:
+			line, err := t.read()
+			if err == nil {
+				further = append(further, line)
+			}
+			if err == nil && !line.long {
+				b.WriteByte('\n')
+				inside = line.text
+				continue
+			}
+			fallthrough
+		default:
+			t.next = append(further, t.next...)
+			t.used -= len(further)
+			return "", "", false, false
+		}
+	}
+}
+
+// read returns the next line. Its error is that of the underlying reader.
+func (t *tabReader) read() (tabLine, error) {
+	if len(t.next) > 0 {
+		line := t.next[0]
+		t.next = t.next[1:]
+		t.used++
+		return line, nil
+	}
+	if t.err != nil {
+		return tabLine{}, t.err
+	}
+	raw, long, err := readLine(t.from, t.most)
+	t.err = err
+	if err != nil && (!errors.Is(err, io.EOF) || len(raw) == 0 && !long) {
+		return tabLine{}, err
+	}
+	t.used++
+	if long {
+		return tabLine{long: true}, nil
+	}
+	return tabLine{text: strings.TrimSuffix(string(raw), "\r")}, nil
+}
