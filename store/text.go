@@ -40,7 +40,7 @@ const maxText = 1 << 30
 // so that several workers can compress texts in parallel.
 func Pack(text []byte) []byte { return encoder().EncodeAll(text, make([]byte, 0, len(text)/2+64)) }
 
-// PackFast is like [PackMarked], but takes a fifth of the time. The result is a third larger. It is
+// PackFast is like [PackMarked], but takes a third of the time. The result is a third larger. It is
 // for stores that are deleted when the command ends.
 //
 // The result has one S2 block in the place of the zstd frame. A zero byte comes before the block. No
