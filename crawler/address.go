@@ -32,9 +32,9 @@ func (a *address) full(most int) bool {
 // before. If the address has as many requests in flight as Options.PerIP allows, locate undoes the
 // turn, so that the URL waits, and ok is false.
 //
-// The result brief is true if the connection must be closed after the answer, because otherwise
-// each of the many hosts at the address would keep a connection open. The result newly is true if
-// this is the first such fetch from the address, so that idle connections should be closed too.
+// If brief is true, the connection must be closed after the answer, because otherwise each of the
+// many hosts at the address would keep a connection open. The result newly is true if this is the
+// first such fetch from the address, so that idle connections should be closed too.
 func (s *schedule) locate(t *turn, at netip.Addr, known bool) (brief, newly, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

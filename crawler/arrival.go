@@ -12,7 +12,7 @@ import (
 
 // # From a URL to a stored page
 //
-// A turn is the fetch of one URL, see turn.go. fetchTurn looks up the address of the turn's host,
+// A turn is the fetch of one URL; see turn.go. fetchTurn looks up the address of the turn's host,
 // gets its robots.txt, and fetches the URL. The result is an arrival, which a worker passes to
 // hand. hand gives the page to the handler, and ends the turn. They report to the schedule through
 // four calls, in this order: locate, admit, fetched and done.
@@ -103,8 +103,8 @@ func (c *Crawl) tryLater(ctx context.Context, a *arrival) error {
 	return nil
 }
 
-// release puts the URL of a turn back into the frontier as item. The result lost is true if this
-// worker has lost its claim on the host.
+// release puts the URL of a turn back into the frontier as item. It returns true if this worker has
+// lost its claim on the host.
 func (c *Crawl) release(ctx context.Context, a *arrival, item frontier.Item) (lost bool, err error) {
 	c.keepRaw(a.page)
 	err = c.front.Release(ctx, a.turn.claim, item)

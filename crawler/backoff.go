@@ -66,7 +66,7 @@ const (
 )
 
 // failed counts a transient problem of a request that started at began, and sets the back-off of
-// the host. The result giveUp is true if the URL must not be tried again.
+// the host. It returns true if the URL must not be tried again.
 func (s *standing) failed(page *Page, began time.Time) (giveUp bool) {
 	now, before, asked := time.Now(), s.fails, retryAfter(page.Header, page.FetchedAt)
 	if s.blameless(page) {
@@ -110,7 +110,8 @@ func (s *standing) backOff() time.Duration {
 }
 
 // blameless reports whether a transient problem concerns only this page and not the host. That is
-// so for a status 500, and if the host has answered other URLs since the URL failed before.
+// so for a status 500, and if the host has answered other URLs since the previous failure of the
+// URL.
 func (s *standing) blameless(page *Page) bool {
 	switch {
 	case page.Status == http.StatusInternalServerError:

@@ -7,7 +7,7 @@ import (
 
 // # How many URLs are fetched and processed at once
 //
-// The fetch of a URL and the processing of its page (together called a turn, see turn.go) need two
+// The fetch of a URL and the processing of its page (together called a turn; see turn.go) need two
 // things, one after the other. Waiting for an answer takes a connection and a few kilobytes.
 // Processing a page takes a processor.
 //
@@ -28,7 +28,7 @@ import (
 // all connections until their timeouts, and a host that answers in 50 ms would wait for them. So
 // each host has a pace. A host is quick if its last answers came within slowAnswer. It is slow if
 // they took longer, or if the host has not answered in this crawl. It is failing if its last
-// request failed. Each pace leaves connections for quicker hosts, see shares. A host that has not
+// request failed. Each pace leaves connections for quicker hosts; see shares. A host that has not
 // answered yet, or whose last request failed, gets only one request at a time, whatever the value
 // of Options.PerHost.
 //
@@ -79,7 +79,7 @@ func newCapacity(opt *Options) capacity {
 	return capacity{connections: positive(opt.Connections, Defaults().Connections), ahead: 2 * max(opt.Parallel, 1)}
 }
 
-// free reports whether a turn of a host with this pace may begin. The argument most is a further
+// free reports whether a turn of a host with this pace may begin. The last argument is a further
 // limit for all turns that have begun and not ended.
 func (c *capacity) free(of pace, most int) bool {
 	most = min(most, c.connections)

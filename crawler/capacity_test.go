@@ -109,8 +109,8 @@ func (w *world) crowdStarted(name string) (hosts int) {
 	return len(seen)
 }
 
-// More hosts hang than unknown hosts may have connections. A healthy host waits for its first
-// request, but not for later ones, and every host gets requests.
+// The number of hosts that do not answer exceeds the number of connections for unknown hosts. A
+// healthy host waits for its first request, but not for later ones, and every host gets requests.
 func TestScheduleMoreSlowHostsThanPlaces(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const hosts = 200

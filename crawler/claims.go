@@ -89,13 +89,13 @@ type claims struct {
 
 // unheld is the frontier's last report on the hosts that this schedule has not claimed.
 type unheld struct {
-	asked   time.Time // when the frontier made this report; zero: never
-	stale   bool      // the report may have changed since then
+	asked   time.Time // time at which the frontier made this report; the zero value means never
+	stale   bool      // whether hosts may have changed since the report
 	others  int       // number of hosts that other workers have claimed
 	waiting int       // number of unclaimed hosts that have URLs to fetch
-	next    time.Time // when the first unclaimed host is due; zero: none is due until something changes
-	share   int       // number of hosts that this worker should claim; 0: as many as possible
-	workers int       // number of workers that share the hosts, including this one; 0: not yet known
+	next    time.Time // time at which the first unclaimed host is due; the zero value means that none is due until something changes
+	share   int       // number of hosts that this worker should claim; 0 means as many as possible
+	workers int       // number of workers that share the hosts, including this one; 0 means that it is not known yet
 }
 
 // vacant returns the number of further hosts that this schedule may claim.

@@ -56,7 +56,7 @@ func newCollector(t http.RoundTripper) *colly.Collector {
 	c := new(colly.Collector)
 	c.Init()
 	c.AllowURLRevisit = true        // the frontier decides which URLs are visited
-	c.IgnoreRobotsTxt = true        // see robots_cache.go
+	c.IgnoreRobotsTxt = true        // package crawler obeys robots.txt itself; see robots_cache.go
 	c.ParseHTTPErrorResponse = true // an error status is an answer too
 	c.MaxBodySize = 0               // package wire limits the body
 	c.SetRequestTimeout(0)          // package wire limits the time of a request

@@ -51,7 +51,7 @@ type cookieStore struct {
 type KeptCookie struct {
 	URL    string    `json:"url"`    // URL of the answer that set the cookie
 	Cookie string    `json:"cookie"` // the value of Set-Cookie; secret
-	At     time.Time `json:"at"`     // when the cookie was set
+	At     time.Time `json:"at"`     // time at which the cookie was set
 }
 
 // newCookieStore returns a store with the cookies from the settings of hosts. It returns nil if the

@@ -15,10 +15,10 @@
 // Whenever a connection is free, a [Crawl] gets the next URL that is due from the schedule, checks
 // robots.txt, and fetches the URL through Colly. A limited number of workers pass each fetched
 // [Page] to the [Handler], which stores the page and the links on it ([Leads]). After a kill, the
-// next run fetches again only the URLs that were under way, see [Options].Connections.
+// next run fetches again only the URLs that were under way; see [Options].Connections.
 //
 // The package solves no puzzles. It logs in to a host only if the settings of the host have a
-// login, and runs the scripts of pages only if Options.Render is set, see package render.
+// login, and runs the scripts of pages only if Options.Render is set; see package render.
 package crawler
 
 import (
@@ -43,7 +43,7 @@ type Crawl struct {
 	front     frontier.Frontier
 	handler   Handler
 	fetch     func(context.Context, frontier.Item) *Page
-	lookup    func(ctx context.Context, host string) (at netip.Addr, known bool) // nil: addresses are not looked up
+	lookup    func(ctx context.Context, host string) (at netip.Addr, known bool) // looks up the address of a host; nil means that addresses are not looked up
 	close     func()
 	peek      func(ctx context.Context, url string) (isSitemap bool) // reports whether the answer of a URL begins like a sitemap
 	closeIdle func()                                                 // closes the connections that are not in use

@@ -31,7 +31,7 @@ import (
 // a host gets no more requests while as many of its pages are being rendered as the browser has
 // tabs.
 //
-// The crawl makes the requests of a rendered page itself, see [Crawl.part]. So robots.txt, the
+// The crawl makes the requests of a rendered page itself; see [Crawl.part]. So robots.txt, the
 // delay of each host, the limit of requests at the same time, the check of addresses, the size
 // limits and the archive apply to them. They come before other requests to their host. With a delay
 // of a second, a page that needs ten files takes ten seconds. Answers are cached for a while, so
@@ -190,10 +190,10 @@ func (s *schedule) drawing(t *turn, begins bool) {
 	s.changed()
 }
 
-// borrow waits until a host may get one more request besides those for its own URLs, and counts the
-// request. The request must be made with the returned context. Call giveBack with the size of the
-// answer when the request has ended. borrow fails if the wait would be longer than Options.Timeout,
-// or if ctx ends.
+// borrow waits until a host may get one more request in addition to those for its own URLs, and
+// counts the request. The request must be made with the returned context. Call giveBack with the
+// size of the answer when the request has ended. borrow fails if the wait would be longer than
+// Options.Timeout, or if ctx ends.
 func (s *schedule) borrow(ctx context.Context, name, origin string, delay time.Duration) (_ context.Context, giveBack func(bytes int), err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

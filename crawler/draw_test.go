@@ -19,7 +19,7 @@ import (
 // A drawnWorld is a world whose pages must be rendered by a browser.
 type drawnWorld struct {
 	*world
-	needs func(url string) bool // reports whether a page must be rendered; nil: all pages must be
+	needs func(url string) bool // reports whether a page must be rendered; nil means that all pages must be
 }
 
 func (w *drawnWorld) Handle(ctx context.Context, p *Page, leads *Leads) error {

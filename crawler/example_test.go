@@ -20,7 +20,7 @@ func ExampleWalk() {
 	defer site.Close()
 
 	opt := crawler.Defaults()
-	opt.Delay = 0 // only for a server of your own
+	opt.Delay = 0 // do this only for a server of your own
 	err := crawler.Walk(context.Background(), []string{site.URL}, opt, func(p *crawler.Page) (crawler.Links, error) {
 		doc, err := extract.Parse(p.Body, p.Header.Get("Content-Type"))
 		if err != nil || p.Problem != "" {

@@ -137,7 +137,7 @@ func serveHTTP2(t testing.TB, answer answer2) *fakeServer {
 	})
 }
 
-// writeHead sends the head of an answer. The fields are pairs of names and values.
+// writeHead sends the head of an answer. The elements of fields are alternately names and values.
 func writeHead(f *http2.Framer, stream uint32, end bool, fields ...string) error {
 	var block bytes.Buffer
 	e := hpack.NewEncoder(&block)
@@ -192,7 +192,7 @@ func TestOneRequestATurn(t *testing.T) {
 	type counts = map[string]int
 	tests := []struct {
 		name   string
-		answer answer2 // nil: use HTTP/1.1, and close each connection at its second request
+		answer answer2 // answers of an HTTP/2 server; nil means that the server uses HTTP/1.1 and closes each connection at its second request
 		asked  counts
 		ends   string // status and problem of the seed, or of its target
 	}{

@@ -20,16 +20,16 @@ type fetcher struct {
 	opt     Options
 	wire    *wire.Transport
 	shell   *shell
-	folders *folder.Server                               // serves folders as sites; nil: there are none
-	hop     func(ctx context.Context, host string) error // waits until a host may get a request besides those for its URLs in the frontier; nil: no wait
+	folders *folder.Server                               // serves folders as sites; nil means that there are none
+	hop     func(ctx context.Context, host string) error // waits until a host may get a request in addition to those for its URLs in the frontier; nil means no wait
 
 	pageHeader   http.Header // header of requests for pages; never changed
 	robotsHeader http.Header // header of requests for robots.txt; never changed
 	fileHeader   http.Header // header of requests for requisites, and of requests that the browser makes for a page; never changed
 
-	mayAsk  func(ctx context.Context, url string) bool // reports whether robots.txt allows a URL; nil: all URLs are allowed
+	mayAsk  func(ctx context.Context, url string) bool // reports whether robots.txt allows a URL; nil means that all URLs are allowed
 	logins  logins
-	cookies *cookieStore // nil: no cookies are kept
+	cookies *cookieStore // nil means that no cookies are kept
 
 	secureMu sync.Mutex
 	secure   map[string]bool // guarded by secureMu: names of hosts with settings of their own to which an https request was made, or that have an https seed

@@ -13,7 +13,7 @@ type host struct {
 	standing
 
 	name    string
-	claim   frontier.Claim  // the claim on the host; zero: this worker has not claimed it, and it gets no requests
+	claim   frontier.Claim  // the claim on the host; the zero value means that this worker has not claimed it, and it gets no requests
 	urls    []frontier.Item // URLs taken from the frontier that are not being fetched yet
 	supply  supply          // whether the frontier has more URLs of the host
 	taking  bool            // URLs are being taken from the frontier

@@ -25,7 +25,7 @@ type Leads struct {
 	Asked  bool            // no links are followed, because the page asks crawlers not to follow them
 
 	// Targets holds, if [Links] asks for it, the target of each href in order, followed by the
-	// target of each file. It may be incomplete, see Cut.
+	// target of each file. It may be incomplete; see Cut.
 	Targets []Target
 
 	from frontier.Item
@@ -34,15 +34,15 @@ type Leads struct {
 
 // A Target is the URL that a link leads to.
 type Target struct {
-	URL   string // canonical; "": the link cannot be resolved
+	URL   string // canonical; "" means that the link cannot be resolved
 	First int    // index in Targets of the first target with the same URL; -1 if the URL is empty or is the page's own URL
 }
 
 // Links holds the links of a document as they are written in the document.
 type Links struct {
-	Base  string                  // href of the document's <base>; "": none
-	Hrefs iter.Seq2[string, bool] // hrefs in document order, each with a value that is true if the link has rel=nofollow; nil: none
-	Files iter.Seq[string]        // URLs of the document's pictures, scripts and style sheets, which are not followed as links; nil: none
+	Base  string                  // href of the document's <base>; "" means none
+	Hrefs iter.Seq2[string, bool] // hrefs in document order, each with a value that is true if the link has rel=nofollow; nil means none
+	Files iter.Seq[string]        // URLs of the document's pictures, scripts and style sheets, which are not followed as links; nil means none
 
 	NoFollow bool // the page asks crawlers not to follow its links; ignored if Options.IgnoreNoFollow is set
 	Targets  bool // fill [Leads.Targets]
@@ -147,7 +147,7 @@ type use int
 
 const (
 	followed use = iota // add the URL to Items or to Beyond
-	told                // only list the URL in Targets
+	told                // the link is only listed in Targets
 	asset               // record the URL of a picture, script or style sheet, and perhaps fetch it for the archive or check that it exists
 )
 

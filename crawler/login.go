@@ -74,9 +74,9 @@ func (l *logins) of(login *access.Login) *session {
 	return s
 }
 
-// logIn logs in if there is no session, and returns the number of the session. The argument after
-// is the number of a session that was lost, or 0. If that is still the last session, logIn logs in
-// again.
+// logIn logs in if there is no session, and returns the number of the session. A caller that lost a
+// session passes its number; other callers pass 0. If the lost session is still the last one, logIn
+// logs in again.
 func (f *fetcher) logIn(ctx context.Context, h access.Host, after int) (number int, err error) {
 	s := f.logins.of(h.Login)
 	s.mu.Lock()
@@ -195,7 +195,7 @@ func (f *fetcher) submitLogin(ctx context.Context, h access.Host) error {
 }
 
 // checkLogin checks whether the answer to a submitted form shows that the login was successful. The
-// argument at is the URL of the answer.
+// last argument is the URL of the answer.
 func checkLogin(l *access.Login, x *wire.Exchange, at string) error {
 	ok, want := true, ""
 	status, err := strconv.Atoi(l.Check)

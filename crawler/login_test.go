@@ -15,10 +15,10 @@ import (
 
 // A memberSite is a site with a login form. Its sessions end after some pages.
 type memberSite struct {
-	lasts int // number of pages that a session shows before it ends; 0: no limit
+	lasts int // number of pages that a session shows before it ends; 0 means no limit
 
 	mu      sync.Mutex
-	session int // guarded by mu: number of the last login; 0: none
+	session int // guarded by mu: number of the last login; 0 means none
 	shown   int // guarded by mu: number of pages that this session has shown
 	logins  int // guarded by mu: number of forms with the right password
 	wrong   int // guarded by mu: number of forms with a wrong password

@@ -19,16 +19,16 @@ import (
 // Options configures a crawl. Start with the result of [Defaults]. If Parallel, PerHost, Timeout,
 // MaxSize, Bodies or UserAgent is zero, its default is used.
 type Options struct {
-	Worker      string        // name under which hosts are claimed; "": a unique name
+	Worker      string        // name under which hosts are claimed; "" means a unique name
 	Parallel    int           // number of pages processed at the same time
-	Connections int           // number of URLs that are fetched or processed at the same time, most of which wait for an answer; 0: 1024
+	Connections int           // number of URLs that are fetched or processed at the same time, most of which wait for an answer; 0 means 1024
 	PerHost     int           // largest number of simultaneous requests to one host, after its first answer
-	PerIP       int           // largest number of simultaneous requests to one IP address that several hosts share, except loopback; 0: no limit
-	Delay       time.Duration // minimum time between the starts of two requests to one host; 0: no delay, even if the host answers slowly
-	MaxDelay    time.Duration // longest delay that robots.txt or slow answers can cause; 0: no limit
+	PerIP       int           // largest number of simultaneous requests to one IP address that several hosts share, except loopback; 0 means no limit
+	Delay       time.Duration // minimum time between the starts of two requests to one host; 0 means no delay, even if the host answers slowly
+	MaxDelay    time.Duration // longest delay that robots.txt or slow answers can cause; 0 means no limit
 	Timeout     time.Duration // longest time for a request, from the DNS look-up to the last byte of the answer
 	MaxSize     int64         // number of bytes after which a decoded body is cut
-	Bodies      int64         // largest number of bytes of all bodies in memory; further answers wait; 0: 64 MiB
+	Bodies      int64         // largest number of bytes of all bodies in memory; further answers wait; 0 means 64 MiB
 	Retries     int           // number of times that a URL is tried again after temporary problems
 	Grace       time.Duration // time for which requests under way may continue after the crawl is stopped
 	UserAgent   string        // value of the User-Agent header; its product token selects the rules in robots.txt
@@ -41,28 +41,28 @@ type Options struct {
 	Folders      []folder.Site      // sites that are folders on disk
 	Hosts        access.Table       // settings of single hosts, which override those of the crawl; see also [Scope.Obey]
 	Proxies      access.ProxyChoice // proxies for hosts whose settings have no proxy
-	Roots        *x509.CertPool     // authorities that may sign the certificates of hosts; nil: the authorities of the system
-	Cookies      bool               // keep the cookies of all hosts during the crawl; false: only of hosts whose settings have cookies or a login
+	Roots        *x509.CertPool     // authorities that may sign the certificates of hosts; nil means the authorities of the system
+	Cookies      bool               // keep the cookies of all hosts during the crawl; false means only those of hosts whose settings have cookies or a login
 	KeptCookies  []KeptCookie       // cookies of an earlier run
-	Signer       *signature.Signer  // signs requests, except to hosts whose settings exclude it; nil: requests are not signed
+	Signer       *signature.Signer  // signs requests, except to hosts whose settings exclude it; nil means that requests are not signed
 	Away         []string           // hosts that get no requests; their URLs stay pending
 	Hidden       []string           // files and folders that are not served as part of Folders, because the crawl itself writes them
 
-	Scope          *Scope                                         // decides which links are followed; nil: none are
-	MaxDepth       int                                            // number of links from a seed up to which links are followed; 0: no limit
+	Scope          *Scope                                         // decides which links are followed; nil means that none are
+	MaxDepth       int                                            // number of links from a seed up to which links are followed; 0 means no limit
 	IgnoreNoFollow bool                                           // follow the links of pages that ask crawlers not to
 	ObeyNoFollow   bool                                           // do not follow links with rel=nofollow
 	Sitemaps       bool                                           // read the sitemaps of hosts whose home page is a seed
-	CheckAssets    bool                                           // check that pictures, scripts and style sheets exist, see [frontier.Check]
-	Requisites     bool                                           // fetch the files that pages need to look right, see [frontier.Requisite]
+	CheckAssets    bool                                           // check that pictures, scripts and style sheets exist; see [frontier.Check]
+	Requisites     bool                                           // fetch the files that pages need to look right; see [frontier.Requisite]
 	CheckOthers    bool                                           // check that linked pages of other sites exist
-	Learned        Advisor                                        // rules learned about sites, which save fetches; nil: no rules
+	Learned        Advisor                                        // rules learned about sites, which save fetches; nil means no rules
 	OnDated        func(ctx context.Context, pages []Dated) error // called in batches with pages for which a sitemap has the date of the last change; may be nil
 	OnSeed         func(from, to string) error                    // called with the old and the new URL when a seed redirects within its site; may be nil
 	OnListed       func(ctx context.Context, urls []string) error // called with pages that a sitemap lists, before they are queued; may be nil
 
-	MaxPages   int64            // number of pages in the store at which the crawl stops; 0: no limit
-	MaxBytes   int64            // number of bytes of fetched bodies at which the crawl stops; 0: no limit
+	MaxPages   int64            // number of pages in the store at which the crawl stops; 0 means no limit
+	MaxBytes   int64            // number of bytes of fetched bodies at which the crawl stops; 0 means no limit
 	HostBudget Budget           // limits for each host
 	OnPage     func(*Page)      // called after every fetch, even if the URL will be tried again; may be nil
 	Spent      map[string]Spent // number of pages and bytes that earlier crawls fetched from each host, which count against HostBudget
@@ -73,8 +73,8 @@ type Options struct {
 	// answers are not kept.
 	OnAnswer func(*wire.Raw)
 
-	resolver *net.Resolver  // set by tests; nil: the resolver of the system
-	jitter   func() float64 // set by tests; returns values from 0 to 1; nil: random values
+	resolver *net.Resolver  // set by tests; nil means the resolver of the system
+	jitter   func() float64 // set by tests; returns values from 0 to 1; nil means random values
 	tabs     int            // number of pages of one host that may be rendered at the same time
 }
 
@@ -99,8 +99,8 @@ func (o *Options) leads(from, to string) bool {
 	return o.Scope.Contains(to) && !o.trespasses(from, to) && !o.logsOut(to)
 }
 
-// Admits reports whether a canonical URL belongs to the crawl, whatever page links to it. The URL
-// must be in scope, must not be in a folder on disk, and must not end a session.
+// Admits reports whether a canonical URL belongs to the crawl, no matter which page links to it.
+// The URL must be in scope, must not be in a folder on disk, and must not end a session.
 func (o *Options) Admits(url string) bool { return o.leads("", url) }
 
 // trespasses reports whether a link leads into a folder on disk from a page outside the folder.

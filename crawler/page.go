@@ -19,14 +19,14 @@ type Page struct {
 	Claim     frontier.Claim // the claim on the page's host that the worker had when it fetched the page
 	FetchedAt time.Time
 	Took      time.Duration // time from the request to the last byte of the body, not counting the time in which the crawl waited for memory
-	Status    int           // HTTP status; 0: there was no answer
+	Status    int           // HTTP status; 0 means that there was no answer
 	Header    http.Header   // header of the answer, as received
 	Body      []byte        // decoded, at most Options.MaxSize bytes
 	Truncated bool          // Body is not the whole body, for the reason in Problem
-	Location  string        // canonical URL of a redirect's target; "": no redirect, or the target cannot be used
+	Location  string        // canonical URL of a redirect's target; "" means that there is no redirect, or that its target cannot be used
 	Raw       *wire.Raw     // the undecoded answer; nil if there was none, or if Options.OnAnswer is nil
 
-	Promised int64 // size of the body in bytes according to the answer to a HEAD request; 0: unknown
+	Promised int64 // size of the body in bytes according to the answer to a HEAD request; 0 means unknown
 
 	NotModified bool // the server answered that the page has not changed since the last visit (status 304); Body is empty
 
@@ -39,9 +39,9 @@ type Page struct {
 
 	MayRender bool            // a browser can render the page, so the handler may return ErrRender
 	Drawing   *render.Drawing // the page as a browser rendered it; nil if the page was not rendered
-	DrawError string          // why the browser failed to render the page; "" if there was no failure
+	DrawError string          // reason why the browser failed to render the page; "" if there was no failure
 
-	Problem Problem // "": there is none
+	Problem Problem // "" means that there is none
 	Detail  string  // description of the problem for the user
 }
 

@@ -80,7 +80,7 @@ func TestScheduleCountsFromTheArrival(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		delay   time.Duration
-		arrives []time.Duration // when the answer to each request begins, after the request was sent
+		arrives []time.Duration // time from sending each request to the beginning of its answer
 		want    []float64       // times of the requests after the first, in seconds
 	}{
 		{"at once", time.Second, []time.Duration{0, 0, 0}, []float64{0, 1, 2}},

@@ -37,11 +37,11 @@ const (
 	ProblemUnrobots  Problem = "robots.txt unreachable"
 	ProblemStatus    Problem = "status"          // an error status; stored as "status 404"
 	ProblemSitemap   Problem = "no sitemap"      // the URL was listed as a sitemap, but its answer is not one
-	ProblemLater     Problem = "postponed"       // not fetched because of a learned rule, see Detail
+	ProblemLater     Problem = "postponed"       // URL that was not fetched because of a learned rule; see Detail
 	ProblemSoft      Problem = learn.SoftProblem // a page that the host also returns for URLs that do not exist
 	ProblemEmpty     Problem = "empty"           // the answer has no text, but earlier answers of the URL had some
 	ProblemAlike     Problem = "same as others"  // many URLs that were different pages now have the same answer
-	ProblemBudget    Problem = "requisite limit" // not fetched, because the requisites of its host have reached [Budget].Requisites
+	ProblemBudget    Problem = "requisite limit" // URL that was not fetched, because the requisites of its host have reached [Budget].Requisites
 	ProblemLogin     Problem = "login"           // the login of the host failed
 	ProblemInternal  Problem = "internal"
 )

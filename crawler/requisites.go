@@ -25,7 +25,7 @@ import (
 //
 // Known weaknesses: If a page embeds a text or PDF file, the file is not judged, even if pages that
 // are fetched later link to it. Files that only scripts load are not found unless a browser renders
-// the page, see draw.go.
+// the page; see draw.go.
 
 // requisitePriority is the priority of requisites, which puts them before pages.
 const requisitePriority = -1

@@ -14,7 +14,7 @@ import (
 )
 
 // searchEngine is the crawler of a search engine by whose rules a page counts as hidden from search
-// engines, see [Page.Hidden].
+// engines; see [Page.Hidden].
 const searchEngine = "Googlebot"
 
 // permit returns the permission that robots.txt gives for the URL of a turn (the fetch of one URL).

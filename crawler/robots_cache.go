@@ -43,8 +43,8 @@ func (e *robotsUnreachableError) Error() string {
 func (e *robotsUnreachableError) Unwrap() error { return e.err }
 
 // robotsFor returns the rules that follow from an answer to the request for robots.txt (RFC 9309,
-// section 2.3.1). The result found is true if the site has a robots.txt. An error means that the
-// rules are unknown, and nothing is allowed.
+// section 2.3.1). The second result reports whether the site has a robots.txt. An error means that
+// the rules are unknown, and nothing is allowed.
 //
 //   - 2xx: The body is parsed, whatever it contains.
 //   - 3xx: A redirect cannot be followed, or there were more than five. That counts as no file, so
@@ -92,10 +92,10 @@ type robotsCache struct {
 // robotsEntry holds the rules of one origin.
 type robotsEntry struct {
 	origin  string
-	until   time.Time     // when rules or err expire; zero: not fetched yet
+	until   time.Time     // time at which rules or err expire; the zero value means that they were not fetched yet
 	rules   *robots.Rules // rules of the robots.txt; nil if err is set
-	err     error         // why the rules are unknown
-	copied  time.Time     // when the robots.txt with these rules was fetched; zero if the rules are not from a file
+	err     error         // reason why the rules are unknown
+	copied  time.Time     // time at which the robots.txt with these rules was fetched; zero if the rules are not from a file
 	pending chan struct{} // closed when the fetch under way ends; nil if no fetch is under way
 }
 
@@ -131,7 +131,7 @@ func (c *robotsCache) get(ctx context.Context, rawURL string) (*robots.Rules, er
 	}
 }
 
-// look returns the cache entry of an origin, and creates it if there is none. The result known is
+// look returns the cache entry of an origin, and creates it if there is none. The last result is
 // true if the entry is valid. Otherwise, if another call is fetching the file, pending is closed
 // when that call ends. If pending is nil, the caller must call refresh.
 func (c *robotsCache) look(origin string) (entry *robotsEntry, pending chan struct{}, known bool) {

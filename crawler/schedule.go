@@ -26,7 +26,7 @@ import (
 //	state     the next turn (the fetch of one URL) begins
 //	ready     when next chooses the host
 //	resting   when the delay since the last request has passed: the host is then ready
-//	parked    when a request to its address ends, see address.go
+//	parked    when a request to its address ends; see address.go
 //	blocked   when something else happens: its request ends, URLs are found, or the host is returned
 //
 // claim adds a host. letGo removes a host that is returned to the frontier, or whose claim was
@@ -266,8 +266,8 @@ func (s *schedule) goingBack(now time.Time) (back []returning) {
 	return back
 }
 
-// firstReady returns the host whose URL is fetched next. It returns nil if no host is due, or if too
-// many URLs are being fetched or processed. The argument room is a limit for the number of these
+// firstReady returns the host whose URL is fetched next. It returns nil if no host is due, or if
+// too many URLs are being fetched or processed. The argument is a limit for the number of these
 // URLs.
 func (s *schedule) firstReady(room int) *host {
 	var first *host
@@ -355,7 +355,7 @@ func (s *schedule) addTaken(t taking, urls []frontier.Item, lost bool) {
 		}
 	}
 	h.urls = append(h.urls, urls...)
-	slices.SortStableFunc(h.urls, func(a, b frontier.Item) int { // URLs that have failed come last, see backoff.go
+	slices.SortStableFunc(h.urls, func(a, b frontier.Item) int { // URLs that have failed come last; see backoff.go
 		return cmp.Or(cmp.Compare(a.Tries, b.Tries), cmp.Compare(a.Priority, b.Priority))
 	})
 	s.claims.doubt(h)

@@ -24,13 +24,13 @@ import (
 // clock of a synctest bubble. It is also the handler of its crawl, and records all requests and all
 // handled pages.
 type world struct {
-	answer   func(url string, n int) *Page // answer to the nth request for a URL, counted from 1; nil: status 200
+	answer   func(url string, n int) *Page // answer to the nth request for a URL, counted from 1; nil means status 200
 	robots   func(origin string, n int) (status int, body string, err error)
-	takes    func(url string) time.Duration // duration of a request; nil: no time
+	takes    func(url string) time.Duration // duration of a request; nil means no time
 	links    map[string][]string
-	connects func(url string) time.Duration // time before a request is sent; nil: no time
-	arrives  func(url string) time.Duration // time from sending a request to the beginning of its answer; nil: no time
-	address  func(host string) netip.Addr   // address of a host; nil: hosts are not looked up
+	connects func(url string) time.Duration // time before a request is sent; nil means no time
+	arrives  func(url string) time.Duration // time from sending a request to the beginning of its answer; nil means no time
+	address  func(host string) netip.Addr   // address of a host; nil means that hosts are not looked up
 
 	front *frontier.Memory
 	start time.Time

@@ -23,7 +23,7 @@ const (
 type Scope struct {
 	kind             string
 	include, exclude []*regexp.Regexp
-	own              access.Table // settings of single hosts, see Obey
+	own              access.Table // settings of single hosts; see Obey
 
 	mu    sync.RWMutex
 	roots map[string]bool // guarded by mu: the hosts, domains or prefixes of the seeds, depending on kind

@@ -40,7 +40,7 @@ type Listed struct {
 	Sitemaps int   // number of sitemaps that belong to the crawl
 	New      int   // number of these pages and sitemaps that were not in the frontier
 	Outside  int   // number of entries that are outside the scope, or are not URLs
-	Cut      error // why the sitemap was not read to the end; nil if it was read to the end
+	Cut      error // reason why the sitemap was not read to the end; nil if it was read to the end
 
 	URLs []string // canonical URLs of the pages that belong to the crawl, in the order of the sitemap
 

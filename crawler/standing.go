@@ -40,25 +40,25 @@ type standing struct {
 	// These fields determine the time of the next request.
 	delay      time.Duration // minimum time between the starts of two requests, set by the user or robots.txt
 	crawlDelay time.Duration // delay that a robots.txt asks for, at most MaxDelay
-	teller     string        // origin of the robots.txt that set crawlDelay; "": unknown
+	teller     string        // origin of the robots.txt that set crawlDelay; "" means unknown
 	took       time.Duration // time that an answer with a page takes, smoothed over several answers
 	robotsTook time.Duration // duration of the first request for robots.txt that was answered
-	asked      time.Time     // when the last request arrived at the host, or began if it has not been sent yet
+	asked      time.Time     // time at which the last request arrived at the host, or began if it has not been sent yet
 	awaited    int           // number of the last request while asked is only an estimate, because its answer has not begun; 0 otherwise
 	until      time.Time     // no requests before this time
 	blocked    time.Time     // no requests before this time, because the host's robots.txt or an answer asked for a pause
 
-	// These fields describe the host's failures, see backoff.go.
+	// These fields describe the host's failures; see backoff.go.
 	answered bool      // the host has answered a request in this crawl
 	served   bool      // the host has given an answer, and not only the answer that it is busy
 	fails    int       // number of failures in a row; requests in flight together count as one
-	since    time.Time // when the first of these failures happened
-	last     time.Time // when the last of these failures happened
+	since    time.Time // time at which the first of these failures happened
+	last     time.Time // time at which the last of these failures happened
 	hopeless bool      // the crawl ends without waiting for this host
 	refused  int       // number of times that the host answered that it is busy; requests in flight together count as one
 
 	spent Spent  // number of pages and bytes fetched from the host; counted only if there is a budget
-	alone string // why this crawl sends the host no more requests; "" if it gets requests
+	alone string // reason why this crawl sends the host no more requests; "" if it gets requests
 }
 
 func newStanding(opt *Options, host string) standing {

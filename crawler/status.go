@@ -10,13 +10,13 @@ import (
 type HostState struct {
 	Name     string
 	Requests int           // number of requests started, including those for robots.txt
-	Took     time.Duration // average time of an answer, in which recent answers count more; 0: no answer yet
+	Took     time.Duration // average time of an answer, in which recent answers count more; 0 means no answer yet
 	Rest     time.Duration // minimum time between the starts of two requests
 	Until    time.Time     // no requests are sent before this time, which may be in the past
 	Fails    int           // number of failures in a row
-	Hopeless bool          // the crawl ends without waiting for the host, see backoff.go
+	Hopeless bool          // the crawl ends without waiting for the host; see backoff.go
 	Budget   bool          // the host has reached its --max-host-pages or --max-host-bytes, and has more URLs
-	Alone    string        // why this crawl sends the host no more requests, see backoff.go; "" if it gets requests
+	Alone    string        // reason why this crawl sends the host no more requests; see backoff.go; "" if it gets requests
 	Left     bool          // the host has URLs to fetch, or may have some
 }
 

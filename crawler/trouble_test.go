@@ -221,7 +221,7 @@ func TestFetchRobotsHops(t *testing.T) {
 	}
 	same(t, "requests", len(at), 5) // four redirects and their last target
 	for i := range at[1:] {
-		if gap := at[i+1].Sub(at[i]); gap < opt.Delay/2 { // only half, because a busy machine may notice the first request late
+		if gap := at[i+1].Sub(at[i]); gap < opt.Delay/2 { // half of the delay is enough here, because a busy machine may notice the first request late
 			t.Errorf("request %d came %v after the one before", i+1, gap)
 		}
 	}

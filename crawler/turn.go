@@ -63,9 +63,9 @@ func (s *schedule) begin(h *host, now time.Time) *turn {
 // A permission holds the parts of a robots.txt that apply to one URL.
 type permission struct {
 	refusal *Page         // page with the problem, if the URL must not be fetched, or not now; nil if it may be fetched
-	origin  string        // origin of the robots.txt; "": unknown
+	origin  string        // origin of the robots.txt; "" means unknown
 	delay   time.Duration // Crawl-delay in the robots.txt
-	signals string        // content signals for this crawler in the robots.txt, see [robots.Rules.Signals]
+	signals string        // content signals for this crawler in the robots.txt; see [robots.Rules.Signals]
 	hidden  bool          // the robots.txt forbids search engines to fetch the URL
 }
 
@@ -94,10 +94,10 @@ func (s *schedule) admit(t *turn, p permission) bool {
 	return true
 }
 
-// fetched records the result of a turn. If the result again is true, the URL must be tried again,
-// and the caller puts it back into the frontier and calls done. Otherwise the caller passes the
-// page to a worker. The error is that of ctx. In this case the request may have been cut off, so
-// the page must not be used.
+// fetched records the result of a turn. If fetched returns true, the URL must be tried again, and
+// the caller puts it back into the frontier and calls done. Otherwise the caller passes the page to
+// a worker. The error is that of ctx. In this case the request may have been cut off, so the page
+// must not be used.
 //
 // The next page of a host may be requested while a worker processes this one. For a folder on disk,
 // it is requested only when this one is stored. So the pages of a folder are judged in the order of
@@ -131,8 +131,8 @@ func (s *schedule) fetched(ctx context.Context, a *arrival) (again bool, err err
 // An outcome has the consequences of a handled page for the schedule.
 type outcome struct {
 	lost  bool     // the claim on the host was lost, so another worker may have claimed it
-	alone string   // why the host must get no more requests; "": it may get some
-	probe string   // URL that is requested next from the host, because the [Prober] needs the answer; "": none
+	alone string   // reason why the host must get no more requests; "" means that it may get some
+	probe string   // URL that is requested next from the host, because the [Prober] needs the answer; "" means none
 	depth int      // depth of the URLs that were added to the frontier
 	hosts []string // hosts of the URLs that were added to the frontier
 
@@ -225,7 +225,7 @@ func (s *schedule) free(t *turn) {
 	s.changed()
 }
 
-// end ends a turn (the fetch of one URL). The request of the turn must have ended before.
+// end ends a turn (the fetch of one URL). The request of the turn must have ended already.
 func (s *schedule) end(t *turn) {
 	t.stage = ended
 	if t.arrived {

@@ -16,7 +16,7 @@ import (
 // returns an error, the crawl ends. Walk never calls visit while another call is running.
 //
 // Without opt.Scope, the crawl stays on the hosts of the seeds. If a seed has a private address,
-// that address is allowed, see [wire.SpecialHosts]. opt.MaxPages limits the number of fetched
+// that address is allowed; see [wire.SpecialHosts]. opt.MaxPages limits the number of fetched
 // pages, not counting errors and redirects. Walk fails if [New] or [Crawl.Run] fails, or if a seed
 // is not a valid URL.
 //

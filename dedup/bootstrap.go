@@ -9,8 +9,8 @@ import (
 //
 // The intervals of a recommended threshold are percentile intervals of the bootstrap (Efron, 1979;
 // Efron and Tibshirani, An Introduction to the Bootstrap, 1993, chapter 13). A resample draws as
-// many pairs as there are, with replacement. The middle 95 % of the values that 2,000 resamples
-// give are the interval. The seed is fixed, so the same pairs always give the same intervals.
+// many pairs as there are, with replacement. The interval contains the middle 95 % of the values
+// that 2,000 resamples give. The seed is fixed, so the same pairs always give the same intervals.
 //
 // Pairs that share a page are not independent. If a page has an unusual text, all its pairs are
 // easy or all are hard. So a page in several pairs is drawn as one unit, and so is each pair
@@ -35,9 +35,9 @@ type Pages [2]int
 
 // A Confidence holds the bootstrapped 95 % intervals of a measure.
 type Confidence struct {
-	CrossValidated Quality  `json:"cross_validated"` // as CrossValidate, but with bootstrapped intervals
+	CrossValidated Quality  `json:"cross_validated"` // quality as CrossValidate returns it, but with bootstrapped intervals
 	ThresholdI     Interval `json:"threshold_interval"`
-	Units          int      `json:"units"`        // number of pages and pairs that were drawn independently
+	Units          int      `json:"units"`        // number of pages and pairs that were drawn independently of each other
 	Shared         int      `json:"shared_pages"` // number of pages that are in several pairs; each is one of the units
 }
 
@@ -55,7 +55,7 @@ func Bootstrap(pairs []Scored, pages []Pages, thresholds []float64) Confidence {
 		}
 		return drawn[units[i][0]]
 	}
-	var values [4][]float64 // the threshold, precision, recall and F1 of each resample
+	var values [4][]float64 // threshold, precision, recall and F1 of each resample
 	for range Resamples {
 		clear(drawn)
 		for range n {
@@ -82,18 +82,18 @@ func Bootstrap(pairs []Scored, pages []Pages, thresholds []float64) Confidence {
 	return Confidence{q, percentiles(values[0]), n, shared}
 }
 
-// unitsOf returns the one or two units of each pair, and the number n of all units. A pair with one
-// unit has it twice. A unit is a page that is in several pairs, or a pair without such a page. shared
-// is the number of pages that are in several pairs.
+// unitsOf returns the one or two units of each pair, and the number of all units. A pair with one
+// unit has it twice. A unit is a page that is in several pairs, or a pair without such a page. The
+// last result is the number of pages that are in several pairs.
 func unitsOf(pages []Pages) (units [][2]int, n, shared int) {
-	pairs := map[int]int{} // number of pairs, by page
+	pairs := map[int]int{} // number of pairs of each page
 	for _, p := range pages {
 		pairs[p[0]]++
 		if p[1] != p[0] {
 			pairs[p[1]]++
 		}
 	}
-	unit := map[int]int{} // by page
+	unit := map[int]int{} // unit of each page
 	number := func(page int) int {
 		u, ok := unit[page]
 		if !ok {
@@ -121,8 +121,8 @@ func unitsOf(pages []Pages) (units [][2]int, n, shared int) {
 	return units, n, shared
 }
 
-// decisions returns as how many independent decisions the pairs for which in returns true count:
-// the number of their units, but at most the number of these pairs.
+// decisions returns the number of independent decisions in the pairs that the function in selects.
+// It is the number of their units, but at most the number of these pairs.
 func decisions(units [][2]int, in func(i int) bool) int {
 	pairs, seen := 0, map[int]bool{}
 	for i, u := range units {
@@ -134,14 +134,14 @@ func decisions(units [][2]int, in func(i int) bool) int {
 	return min(pairs, len(seen))
 }
 
-// percentiles returns the interval of the middle 95 % of values. It sorts them.
+// percentiles returns the interval that contains the middle 95 % of values. It sorts values.
 func percentiles(values []float64) Interval {
 	slices.Sort(values)
 	cut := len(values) / 40
 	return Interval{values[cut-1], values[len(values)-cut]}
 }
 
-// union returns the smallest interval that contains both.
+// union returns the smallest interval that contains both intervals.
 func (in Interval) union(other Interval) Interval {
 	return Interval{min(in[0], other[0]), max(in[1], other[1])}
 }

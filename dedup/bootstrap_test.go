@@ -27,8 +27,8 @@ func TestUnits(t *testing.T) {
 	}
 }
 
-// sample returns pairs of groups of the given size that share a page. In one group of eight, all
-// decisions by the threshold .5 are wrong.
+// sample returns pairs in groups of the given size. The pairs of a group share a page. In one group
+// of eight, all decisions by the threshold .5 are wrong.
 func sample(rng *rand.Rand, groups, size int) (pairs []Scored, pages []Pages) {
 	for g := range groups {
 		wrong := rng.IntN(8) == 0
@@ -45,13 +45,13 @@ func sample(rng *rand.Rand, groups, size int) (pairs []Scored, pages []Pages) {
 	return pairs, pages
 }
 
-// TestBootstrap draws samples with known quality. The intervals must contain the true values of
-// about 95 % of the samples, also if pairs share pages. Wilson's intervals, which suppose that
-// pairs are independent, then contain them much less often.
+// TestBootstrap draws samples with known quality. The intervals must contain the true values in
+// about 95 % of the samples, even if pairs share pages. Wilson's intervals suppose that pairs are
+// independent. If pairs share pages, they contain the true values much less often.
 func TestBootstrap(t *testing.T) {
 	const (
 		samples     = 150
-		least, most = 135, 149 // 142 are expected, with a standard deviation of 3
+		least, most = 135, 149 // 142 samples are expected, with a standard deviation of 3
 		truth       = 7. / 8   // precision, recall and F1 of an infinite sample
 	)
 	for _, c := range []struct{ groups, size int }{{60, 6}, {120, 2}} {

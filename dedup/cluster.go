@@ -30,7 +30,7 @@ type Place struct {
 type Taken struct {
 	similarities []float64
 	texts        int
-	pairs        []Take // in ascending order of their leaders
+	pairs        []Take // the pairs are in ascending order of their leaders
 }
 
 // A Take means that Text is in the cluster that Leader leads, at one or more similarities up to

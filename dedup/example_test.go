@@ -24,7 +24,7 @@ func ExampleIndex() {
 		fmt.Println(err)
 		return
 	}
-	rule.Shingling.K = 3 // for texts of one sentence; the default is ten
+	rule.Shingling.K = 3 // three words suit texts of one sentence; the default is ten
 	index := dedup.NewIndex(rule)
 	for _, page := range []struct{ id, text string }{
 		{"harbour", "The lamp was lit in 1884, in a gale, and has burned every night since then."},

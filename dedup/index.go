@@ -27,8 +27,8 @@ type Index struct {
 	postings map[uint64][]*leader // guarded by mu: for each key, the leaders that have it, in the order in which they were added
 }
 
-// A first is the first added text with a certain canonical form. Later texts with the same form are
-// its copies.
+// A first is the earliest added text with a certain canonical form. Later texts with the same form
+// are its copies.
 type first struct {
 	num     uint64
 	id      string

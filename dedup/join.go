@@ -142,7 +142,7 @@ type Join struct {
 type joined struct {
 	size, alone int32    // number of all shingles, and number of the shingles that no other set has, which come first in the order
 	keys        []uint32 // upper halves of the indexed shingles, rarest first; the method index replaces them by numbers of lists
-	bitmap      []uint64 // the set's bitmap for the second test, see the essay above
+	bitmap      []uint64 // the set's bitmap for the second test; see the essay above
 }
 
 // A room allocates small slices from large blocks, which is cheaper than many small allocations. An
@@ -166,7 +166,7 @@ func (r *room[T]) take(n int) []T {
 // A posting means that a set has a certain shingle. All postings of one shingle are in one list.
 type posting struct {
 	set   int32
-	reach float32 // reach of the shingle in the set, see Join.reach; rounding to float32 must not make it smaller
+	reach float32 // reach of the shingle in the set; see Join.reach; rounding to float32 must not make it smaller
 }
 
 // leeway loosens every bound of the join, so that a rounding error never excludes a pair. It is a

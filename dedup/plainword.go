@@ -9,7 +9,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// These are the classes of a byte at the beginning of a word or character, see the table class.
+// These are the classes of a byte at the beginning of a word or character; see the table class.
 const (
 	other  = iota // anything that needs the full rules
 	gap           // an ASCII byte that is not part of a word
@@ -120,8 +120,8 @@ func lowerOf(text []byte) uint16 {
 // joint decides whether a word continues. The argument text is the text after the characters that
 // were read so far, and last is the class of the last of them. The result n is the length in bytes
 // of an apostrophe that joins the word with the next character, or 0 if the word has ended. The
-// result plain is false if the tables of this file cannot decide. Then the full rules must read the
-// word.
+// second result is false if the tables of this file cannot decide. Then the full rules must read
+// the word.
 func joint(text []byte, last int) (n int, plain bool) {
 	switch {
 	case text[0] == '\'':
@@ -144,7 +144,7 @@ func joint(text []byte, last int) (n int, plain bool) {
 }
 
 // nextClass returns the class of the character at the beginning of text: letter, digit or gap. The
-// result plain is false if the tables of this file do not have the character.
+// second result is false if the tables of this file do not have the character.
 func nextClass(text []byte) (c int, plain bool) {
 	switch k := class[text[0]]; k {
 	case letter, digit:

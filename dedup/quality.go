@@ -24,9 +24,9 @@ type Quality struct {
 // An Interval is a 95 % confidence interval, with its lower and its upper end.
 type Interval [2]float64
 
-// counted counts decisions about pairs. The field right is the number of duplicates that were
-// declared duplicates, and missed is the number of the other duplicates. The field wrong is the
-// number of other pairs that were declared duplicates.
+// counted contains counts of decisions about pairs. The field right is the number of duplicates
+// that were declared duplicates, and missed is the number of the other duplicates. The field wrong
+// is the number of other pairs that were declared duplicates.
 type counted struct{ right, wrong, missed int }
 
 func (c counted) quality() Quality {
@@ -104,8 +104,8 @@ func Assess(pairs []Scored, threshold float64) Quality {
 const folds = 10
 
 // CrossValidate returns the cross-validated quality of a measure. For each tenth of the pairs, the
-// threshold is chosen by the other nine tenths and tested on this one. The tenths are random, with
-// the same share of duplicates in each. All measures of the same pairs get the same tenths.
+// threshold is chosen by the other nine tenths and tested on this tenth. The tenths are random,
+// with the same share of duplicates in each. All measures of the same pairs get the same tenths.
 func CrossValidate(pairs []Scored, thresholds []float64) Quality {
 	var sum counted
 	for i, declared := range crossValidate(pairs, thresholds) {
@@ -114,7 +114,8 @@ func CrossValidate(pairs []Scored, thresholds []float64) Quality {
 	return sum.quality()
 }
 
-// crossValidate returns for each pair whether it was declared a duplicate when its tenth was tested.
+// crossValidate reports for each pair whether it was declared a duplicate when its tenth was
+// tested.
 func crossValidate(pairs []Scored, thresholds []float64) []bool {
 	fold := make([]int, len(pairs))
 	rng := rand.New(rand.NewPCG(uint64(len(pairs)), 2))

@@ -34,7 +34,7 @@ type Rule struct {
 	Scheme     Scheme    // defines how candidates are found
 
 	// Contained is the least share of a page's runs of three words that must be in the page it
-	// duplicates, 0 to 1, see [Rule.Loses]. If it is 0, resemblance alone decides.
+	// duplicates, 0 to 1; see [Rule.Loses]. If it is 0, resemblance alone decides.
 	Contained float64
 }
 
@@ -154,7 +154,7 @@ type Verdict struct {
 	Leader      uint64  // number of the leader that the page duplicates; 0 if none
 	DuplicateOf string  // name of that leader; "" if none
 	Resemblance float64 // exact resemblance to the leader, 0 to 1
-	Method      Method  // how the leader was found
+	Method      Method  // way in which the leader was found
 }
 
 // Judge compares a page exactly with its candidates. If the page is near, the verdict names the

@@ -31,8 +31,8 @@ const MaxShingle = 10_000
 // shingles, the chance of one wrong match is some 10^-13. That is the meaning of "exact" in this
 // package.
 
-// base is 2^64 divided by the golden ratio, made odd: Knuth's multiplier (The Art
-// of Computer Programming, volume 3, section 6.4).
+// base is 2^64 divided by the golden ratio, rounded to an odd number. Knuth uses it as a multiplier
+// (The Art of Computer Programming, volume 3, section 6.4).
 const base = 0x9E3779B97F4A7C15
 
 // mix is the finaliser of SplitMix64 (Steele, Lea and Flood, 2014; the constants
@@ -54,13 +54,13 @@ const (
 )
 
 // A Shingling defines how a text is cut into overlapping shingles. A shingle begins at each unit.
-// The zero value is not usable, see [DefaultShingling].
+// The zero value is not usable; see [DefaultShingling].
 type Shingling struct {
 	Unit Unit
 	K    int // number of units in a shingle, 1 to MaxShingle
 }
 
-// DefaultShingling returns a Shingling into overlapping shingles of ten words.
+// DefaultShingling returns the default Shingling, into overlapping shingles of ten words.
 func DefaultShingling() Shingling { return Shingling{Unit: Words, K: DefaultShingle} }
 
 // Check returns an error if the shingling is invalid. The error contains a suggestion.
@@ -89,7 +89,7 @@ func (s Shingling) Append(dst []uint64, t *Text) []uint64 {
 	}
 	k := min(s.K, n)
 	dst = slices.Grow(dst, n-k+1)
-	var window, drop uint64 = 0, 1 // window is the hash of k units, drop is base^k
+	var window, drop uint64 = 0, 1 // window is the hash of the last k units, and drop is base^k
 	for _, h := range units[:k] {
 		window = window*base + h
 		drop *= base
@@ -123,7 +123,7 @@ func (s Shingling) Strings(t *Text) []string {
 	return all
 }
 
-// Distinct returns a list without repeated elements, in the order of first occurrence.
+// Distinct returns a list without its repeated elements, in the order of first occurrence.
 func Distinct[S comparable](list []S) []S {
 	seen := make(map[S]bool, len(list))
 	var all []S
@@ -153,11 +153,11 @@ func (t *Text) Shingles(dst []uint64, k int) []uint64 {
 	return Shingling{Unit: Words, K: k}.Append(dst, t)
 }
 
-// Set returns the set of t's shingles. It uses the memory of t.
+// Set returns the set of t's shingles. It uses a buffer in t for the list of shingles.
 func (s Shingling) Set(t *Text) Set {
 	t.shingles = s.Append(t.shingles[:0], t)
 	return NewSet(t.shingles)
 }
 
-// Set returns the set of t's overlapping shingles of k words.
+// Set returns the set of the overlapping shingles of k words in t.
 func (t *Text) Set(k int) Set { return Shingling{Unit: Words, K: k}.Set(t) }

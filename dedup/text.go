@@ -50,7 +50,7 @@ type Text struct {
 	text     []byte   // memory that copied reuses
 
 	places    []Span // position of each token in the text, if locate is set
-	locate    bool   // Read records positions, see Locate
+	locate    bool   // Read records positions; see Locate
 	other     []byte // second buffer for canon; ReadForm reads the words in one and writes the changed words to the other
 	otherEnds []int  // second buffer for ends, used in the same way as other
 
@@ -221,7 +221,7 @@ func (t *Text) word(word []byte) {
 		word = t.norm
 	}
 	t.low = t.low[:0]
-	alone := false // whether t.low contains a character that is a token by itself, see perCharacter
+	alone := false // whether t.low contains a character that is a token by itself; see perCharacter
 	for i := 0; i < len(word); {
 		r, n := utf8.DecodeRune(word[i:])
 		i += n

@@ -10,14 +10,14 @@ import (
 // same F1.
 type Choice struct {
 	Threshold float64    `json:"threshold"`
-	Tied      [2]float64 `json:"tied"` // least and greatest threshold of the range
+	Tied      [2]float64 `json:"tied"` // least and greatest threshold of that range
 }
 
-// BestThreshold returns the threshold with the highest F1. thresholds are in ascending order. Often
-// neighbouring thresholds have the same F1, because no pair has a score between them. Then
-// BestThreshold returns the middle one, which is farthest from a mistake. If there are several such
-// ranges, it chooses the widest of them. If several are equally wide, it chooses the one with the
-// greatest thresholds, which declare the fewest pairs duplicates.
+// BestThreshold returns the threshold with the highest F1. The elements of thresholds must be in
+// ascending order. Often neighbouring thresholds have the same F1, because no pair has a score
+// between them. Then BestThreshold returns the middle one, which is farthest from a mistake. If
+// there are several such ranges, it chooses the widest of them. If several are equally wide, it
+// chooses the one with the greatest thresholds, which declare the fewest pairs duplicates.
 func BestThreshold(pairs []Scored, thresholds []float64) Choice {
 	return newSweep(pairs, thresholds).best(func(int) int { return 1 })
 }
@@ -26,8 +26,8 @@ func BestThreshold(pairs []Scored, thresholds []float64) Choice {
 type sweep struct {
 	pairs      []Scored
 	thresholds []float64
-	reached    []int     // for each pair, the number of thresholds up to its score
-	sums       []counted // memory that best reuses
+	reached    []int     // number of thresholds up to the score of each pair
+	sums       []counted // buffer for the method best
 }
 
 func newSweep(pairs []Scored, thresholds []float64) *sweep {
@@ -42,7 +42,7 @@ func newSweep(pairs []Scored, thresholds []float64) *sweep {
 	return s
 }
 
-// best is [BestThreshold] for pairs of which pair i counts times(i) times.
+// best returns the [BestThreshold] of pairs if pair i counts times(i) times.
 func (s *sweep) best(times func(i int) int) Choice {
 	clear(s.sums)
 	duplicates := 0
@@ -56,7 +56,7 @@ func (s *sweep) best(times func(i int) int) Choice {
 	var sum counted
 	top, first, last := math.Inf(-1), 0, 0
 	for at := len(s.thresholds); at > 0; {
-		// The thresholds from the range's last down to its first have the same F1.
+		// The thresholds from the last one of the range down to the first one have the same F1.
 		to, share := at-1, 0.0
 		for ; at > 0; at-- {
 			next := s.sums[at]

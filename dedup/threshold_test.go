@@ -26,20 +26,24 @@ func TestBestThreshold(t *testing.T) {
 			[]Scored{{1, true}, {.6, false}}, tenths, Choice{.8, [2]float64{.7, 1}}},
 		{"the range reaches the least threshold",
 			[]Scored{{.3, true}, {.05, false}}, tenths, Choice{.2, [2]float64{.1, .3}}},
-		// .1 to .2 declare 1 duplicate and 1 other pair: F1 2/3. So do .3 to .8, which find 1 of 2
-		// duplicates without an error. Between them is no threshold with another F1.
+		// The thresholds .1 to .2 declare 1 duplicate and 1 other pair as duplicates, so F1 is 2/3.
+		// The thresholds .3 to .8 find 1 of 2 duplicates without an error, which gives the same F1.
+		// There is no threshold between these ranges with another F1.
 		{"neighbouring ranges with other decisions and the same F1 are one range",
 			[]Scored{{.85, true}, {.25, true}, {.25, false}, {.25, false}}, []float64{.2, .3, .4, .5, .6, .7, .8}, Choice{.5, [2]float64{.2, .8}}},
-		// .1: 3 right, 2 wrong, 0 missed: 3/5. .2 to .3: 2, 2, 1: 2/5. .4 to .6: 2, 1, 1: 2/4. .7: 1, 1, 2: 1/4.
+		// The numbers of right, wrong and missed pairs are 3, 2, 0 at .1 (3/5), 2, 2, 1 at .2 to .3
+		// (2/5), 2, 1, 1 at .4 to .6 (2/4), and 1, 1, 2 at .7 (1/4).
 		{"the best F1 is at one end",
 			[]Scored{{.15, true}, {.65, true}, {.7, true}, {.35, false}, {.75, false}}, tenths, Choice{.1, [2]float64{.1, .1}}},
-		// .1 to .2: 2 right, 2 wrong, 0 missed: 1/2. .3: 1, 2, 1: 1/4. .4 to .7: 1, 0, 1: 1/2.
+		// The numbers of right, wrong and missed pairs are 2, 2, 0 at .1 to .2 (1/2), 1, 2, 1 at .3
+		// (1/4), and 1, 0, 1 at .4 to .7 (1/2).
 		{"two ranges tie, and the second is wider",
 			[]Scored{{.2, true}, {.7, true}, {.3, false}, {.3, false}}, tenths, Choice{.5, [2]float64{.4, .7}}},
-		// .1 to .5: 2, 2, 0: 1/2. .6: 1, 2, 1: 1/4. .7 to .8: 1, 0, 1: 1/2.
+		// The numbers of right, wrong and missed pairs are 2, 2, 0 at .1 to .5 (1/2), 1, 2, 1 at .6
+		// (1/4), and 1, 0, 1 at .7 to .8 (1/2).
 		{"two ranges tie, and the first is wider",
 			[]Scored{{.5, true}, {.8, true}, {.6, false}, {.6, false}}, tenths, Choice{.3, [2]float64{.1, .5}}},
-		// .1 to .3: 1/2. .4 to .5: 1/4. .6 to .8: 1/2.
+		// The share is 1/2 at .1 to .3, 1/4 at .4 to .5, and 1/2 at .6 to .8.
 		{"two ranges are equally wide, and the greater thresholds win",
 			[]Scored{{.3, true}, {.8, true}, {.5, false}, {.5, false}}, tenths, Choice{.7, [2]float64{.6, .8}}},
 		{"the width counts, not the number of thresholds",

@@ -32,7 +32,7 @@ func Thresholds() []float64 {
 	return all
 }
 
-// A Way is a combination of form, shingle and measure that Tune tries.
+// A Way is a combination of form, shingle and measure that [Tune] tries.
 type Way struct {
 	Form    string `json:"form"`
 	Unit    Unit   `json:"unit"`
@@ -40,17 +40,17 @@ type Way struct {
 	Measure string `json:"measure"`
 }
 
-// A Tuned is the result of Tune for one Way.
+// A Tuned is the result of [Tune] for one [Way].
 type Tuned struct {
 	Way
-	Choice                 // the threshold with the best F1 over all pairs
+	Choice                 // threshold with the best F1 over all pairs
 	Quality                // quality of the decisions at Threshold, over all pairs
 	CrossValidated Quality `json:"cross_validated"`
 }
 
 // Tune sorts ways of measuring by their cross-validated F1, the best first. scores[i] are the
-// scores that ways[i] gives to the labelled pairs, which are the same for all ways. thresholds are
-// the thresholds to try, in ascending order.
+// scores that ways[i] gives to the labelled pairs, which are the same for all ways. The argument
+// thresholds contains the thresholds to try, in ascending order.
 //
 // If ways have the same F1, resemblance over words in the form "plain" comes first, because a crawl
 // uses it by default. If ways are still equal, the way with the widest range of equally good
@@ -81,14 +81,14 @@ func Tune(ways []Way, scores [][]Scored, thresholds []float64) []Tuned {
 	return all
 }
 
-// A Combination is a Way with a threshold, and the quality of the resulting decisions.
+// A Combination is a [Way] with a threshold, and the quality of the resulting decisions.
 type Combination struct {
 	Way
 	Threshold float64 `json:"threshold"`
 	Quality
 }
 
-// Combinations returns the quality of each way at each of the thresholds.
+// Combinations returns the quality of the decisions of each way at each of the thresholds.
 func Combinations(ways []Way, scores [][]Scored, thresholds []float64) []Combination {
 	all := make([]Combination, 0, len(ways)*len(thresholds))
 	for i, w := range ways {

@@ -31,14 +31,13 @@ const (
 // shingles. It is printed after the verdict, as in "near: at least 80 % the same as another page".
 // The percentage is the share of the word sequences of either page that both have.
 func (r Rule) Explain(k VerdictKind) string {
-	same := fmt.Sprintf("at least %s the same", Percent(r.Similarity))
 	switch k {
 	case Unique:
-		return "no earlier page is " + same
+		return fmt.Sprintf("no earlier page is at least %s the same", Percent(r.Similarity))
 	case Exact:
 		return "the same words as another page"
 	case Near:
-		return same + " as another page"
+		return fmt.Sprintf("at least %s the same as another page", Percent(r.Similarity))
 	case Thin:
 		if r.MinWords <= 1 {
 			return "no words to compare"

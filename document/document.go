@@ -138,7 +138,7 @@ type Reader struct {
 
 	once   sync.Once
 	engine *pdf.Engine // nil until the first PDF file is read
-	err    error       // why the PDF engine could not be started, or nil
+	err    error       // reason why the PDF engine could not be started, or nil
 }
 
 // NewReader returns a Reader, which the caller must close. The PDF engine starts with the first PDF
@@ -167,7 +167,8 @@ func (r *Reader) Reads(body []byte, contentType string) bool {
 	return !strings.HasPrefix(media, "text/") && media != "application/xhtml+xml"
 }
 
-// Cost returns the bytes of memory needed to read a document, besides the memory for its text.
+// Cost returns the bytes of memory needed to read a document, in addition to the memory for its
+// text.
 func (r *Reader) Cost(body []byte) int64 {
 	if Type(body) == PDF {
 		_, memory := r.instances()

@@ -112,7 +112,7 @@ type wordText struct {
 	blocks
 	styles *wordStyles
 	inText bool
-	sdt    []bool // for each open content control (w:sdt element), whether the control contains a table of contents
+	sdt    []bool // reports for each open content control (w:sdt element) whether the control contains a table of contents
 }
 
 // wordMuted lists the elements of DOCX whose text is left out, such as deleted text.

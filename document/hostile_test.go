@@ -16,7 +16,7 @@ import (
 	"skink/extract"
 )
 
-// storedHeader returns the header of a ZIP entry that is not compressed.
+// storedHeader returns the header of a ZIP entry whose content is stored without compression.
 func storedHeader(name, content string) *zip.FileHeader {
 	return &zip.FileHeader{
 		Name: name, Method: zip.Store, CRC32: crc32.ChecksumIEEE([]byte(content)),

@@ -211,7 +211,7 @@ func (j *joiner) add(line string, width int) {
 }
 
 // splitBroken splits a line that ends with a hyphen into the text before the last word, and that
-// word with its hyphen. The result word is "" if the line ends with a whole word.
+// word with its hyphen. The second result is "" if the line ends with a whole word.
 func splitBroken(line string) (rest, word string) {
 	head, marked := strings.CutSuffix(line, brokenHyphen)
 	if !marked {

@@ -43,7 +43,7 @@ var classLists = []struct {
 	{markComments, "comment comments commentlist respond disqus"},
 	{markReviews, "review reviews testimonials questions answers ugc"},
 	{markUser, "pairs user userinfo poster postprofile profile avatar reputation badge badges rank votes vote voting stats extras pane notice notices"},
-	{markSpeech, "content body text"}, // as in "user-content"
+	{markSpeech, "content body text"}, // the mark is for names such as "user-content"
 }
 
 var classWords = func() map[string]mark {

@@ -160,7 +160,7 @@ type measured struct {
 	pages, low            int    // low is the number of pages with a share below .95
 	words, kept           int    // words of the container, and those of them that the extracted text has
 	text, outside, chrome int    // words of the extracted text: all, those from outside, and those of removed elements
-	lost                  string // only for one page: the beginnings of the longest lost passages
+	lost                  string // beginnings of the longest lost passages; filled only if there is a single page
 	worst                 string
 	worstShare            float64
 }

@@ -38,12 +38,12 @@ import (
 // Document holds the text, the metadata and the links of a page. Links and other lists are in the
 // order of the page.
 type Document struct {
-	Title       string // from <title>, else og:title, else the first <h1>
+	Title       string // text of <title>, of og:title, or of the first <h1>, whichever exists first in this order
 	TitleFrom   string // source of Title: "og:title" or "h1"; "" for <title>
-	SiteName    string // from <meta> og:site_name, else application-name
-	Description string // from <meta> description, else og:description
+	SiteName    string // value of <meta> og:site_name or, if it is missing, of application-name
+	Description string // value of <meta> description or, if it is missing, of og:description
 	SharedOnly  bool   // Description is from og:description, because the page has no <meta> description
-	Author      string // from <meta> author, else from the page's schema.org data (JSON-LD)
+	Author      string // value of <meta> author or, if it is missing, the author in the page's schema.org data (JSON-LD)
 	Published   string // date of publication as written in the page, mostly ISO 8601; from <meta>, schema.org or <time>
 	Modified    string // date of the last change, in the same form; from <meta> or schema.org
 	Lang        string // language of the text as a primary subtag ("en"); "" if unknown
@@ -62,7 +62,7 @@ type Document struct {
 
 	Links       []Link      // links in document order; each pair of href and rel once
 	Embeds      []Embed     // images, scripts, styles and media, each href once; nil without Options.Embeds
-	Alternates  []Alternate // from <link rel=alternate>: feeds, and the page in other languages or formats
+	Alternates  []Alternate // the <link rel=alternate> elements: feeds, and the page in other languages or formats
 	Prev, Next  string      // href of rel=prev and rel=next as written; "" if none
 	Breadcrumbs []string    // names of the pages above this one, the top level first, as in "Home", "Shop", "Shoes"
 	Images      []string    // alt texts of the pictures in the main text; nil without Options.Images
@@ -72,7 +72,7 @@ type Document struct {
 	Root string  // rule by which the main text was found, one of the Root constants
 	Sure float64 // share of the candidate text that was chosen as main text, 0 to 1; links and labels are not candidates
 
-	Bound string // why the HTML was not parsed into a tree, one of the Bound constants; "" if it was parsed
+	Bound string // reason why the HTML was not parsed into a tree, one of the Bound constants; "" if it was parsed
 	Needs string // evidence that scripts produce the text, one of the Needs constants; "" if there is none
 
 	Markup markup.Facts // faults of the HTML; the zero value without Options.Markup, and for feeds and plain text
@@ -143,7 +143,7 @@ type Ask struct{ NoIndex, NoFollow bool }
 // Link is an address to which the page leads, in <a>, <area>, <iframe>, <frame> or <meta
 // http-equiv=refresh>.
 type Link struct {
-	Href     string // as written, without the white space that browsers ignore
+	Href     string // address as written, without the white space that browsers ignore
 	Rel      string // rel attribute as written
 	NoFollow bool   // the rel attribute contains nofollow
 	By       By
@@ -184,7 +184,7 @@ const (
 	RootBody        = "body"        // the whole page, because no smaller element holds most of the running text
 	RootFallback    = "fallback"    // all text outside menus and elements marked as boilerplate, because the other rules left no text
 	RootPlain       = "plain"       // the whole plain text
-	RootDocument    = "document"    // the whole text of a document that is not HTML, see [FromBlocks]
+	RootDocument    = "document"    // the whole text of a document that is not HTML; see [FromBlocks]
 	RootStripped    = "stripped"    // all text between tags, because the HTML could not be parsed into a tree
 	RootNone        = "none"        // the page has no text
 )
@@ -216,15 +216,15 @@ const (
 // ErrNotText means that a body has no text to extract. For example, it is an image.
 var ErrNotText = errors.New("not a text page")
 
-// Options select the data that Parse collects besides the text, and limit its memory. The zero
-// value collects nothing else.
+// Options select the data that Parse collects in addition to the text, and limit its memory. The
+// zero value collects nothing else.
 type Options struct {
 	Images     bool // fill Document.Images
 	Page       bool // keep the parsed page for [Document.WriteHTML] and [Document.Markdown]
 	Embeds     bool // fill Document.Embeds
-	Requisites bool // with Embeds: add the files that styles in the page name, preloaded files, and parts of inline drawings
+	Requisites bool // add also the files that styles in the page name, preloaded files, and parts of inline drawings; ignored if Embeds is not set
 	Markup     bool // fill Document.Markup
-	Anchors    bool // with Markup: fill the anchors of Document.Markup
+	Anchors    bool // fill the anchors of Document.Markup; ignored if Markup is not set
 
 	Tree int64 // largest size of the parsed tree in bytes; 0 means [MaxTree]
 }

@@ -7,7 +7,7 @@ import (
 )
 
 // The main text is found by a fixed sequence of rules. The last large step is the method filter. It
-// drops single blocks of the root that are labels, such as "Share", see labels.go. Labels stay on
+// drops single blocks of the root that are labels, such as "Share"; see labels.go. Labels stay on
 // short pages, where they may be all of the text. They also stay in reference manuals, where the
 // name of a parameter looks like a label.
 
@@ -52,7 +52,7 @@ func (s *survey) findText(d *Document) {
 
 // headlineAbove returns the block with the page's <h1> if it is above the main text, without
 // running text between the two. Otherwise it returns -1. It also returns -1 for articles, whose
-// headline is in Title only, see dropTitle.
+// headline is in Title only; see dropTitle.
 func (s *survey) headlineAbove(first int32) int32 {
 	if s.isArticle() || s.h1Block < 0 || s.h1Block >= first || s.total(s.h1Block, first).runs > 0 {
 		return -1

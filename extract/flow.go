@@ -12,7 +12,7 @@ import "golang.org/x/net/html/atom"
 // repeats another post.
 //
 // Marks for the kind of a box, such as "related" or "newsletter", stay wherever the box is. Only
-// paragraphs of its own can clear them, see clearSections.
+// paragraphs of its own can clear them; see clearSections.
 
 // keepFlow clears markAside and markSidebar of elements whose parent has running text of its own.
 func (s *survey) keepFlow() {
@@ -70,7 +70,7 @@ func (s *survey) kindOfBox(i int32) boxKind {
 
 // stretches records, for each element and each kind of element, where running text begins and ends.
 type stretches struct {
-	boxes []stretch            // by index in elems: the running text in the element itself, its paragraphs and its lists
+	boxes []stretch            // for each element in elems, its running text: that of the element itself, of its paragraphs and of its lists
 	kinds map[boxKind]*stretch // the running text in all elements of a kind
 }
 
@@ -85,7 +85,7 @@ func (t *stretch) extend(block int32) {
 	t.end = block + 1
 }
 
-// isIn reports whether element i has running text of its own, see stretches.
+// isIn reports whether element i has running text of its own; see stretches.
 func (t *stretches) isIn(i int32) bool { return t.boxes[i].end > 0 }
 
 // around returns the stretch of the parent of element i, extended to all elements of the parent's

@@ -13,7 +13,7 @@ import (
 type Heading struct {
 	Line  int    // index of the line in Document.Text, from 0
 	Level int    // level of the heading, 1 to 6
-	ID    string // fragment of a URL that leads to the heading, not escaped; "": the page has none
+	ID    string // fragment of a URL that leads to the heading, not escaped; "" means that the page has none
 }
 
 // headings returns the headings among the blocks of the main text.

@@ -10,12 +10,12 @@ import (
 )
 
 // mark is a set of reasons why an element may be boilerplate. A mark alone does not drop an
-// element, see prune.
+// element; see prune.
 type mark uint16
 
 const (
 	markNever     mark = 1 << iota // always boilerplate, such as a consent manager or a copyright notice
-	markHidden                     // not displayed: hidden, aria-hidden, display:none, <noscript>
+	markHidden                     // the element is not displayed, because of hidden, aria-hidden, display:none or <noscript>
 	markNav                        // navigation according to its element or role: <nav>, role=banner
 	markClass                      // navigation or advertisement according to its class or id
 	markPanel                      // an accordion or a tab, which opens on a click, so its hidden text is content
@@ -31,7 +31,7 @@ const (
 	markSidebar                    // beside the text according to the class or id, such as "sidebar"
 
 	// markPlace is the set of marks for elements beside the text. They describe only the position
-	// of an element, see flow.go.
+	// of an element; see flow.go.
 	markPlace = markAside | markSidebar
 )
 

@@ -76,7 +76,7 @@ type growth struct {
 	limit int64
 
 	weighed int64 // size of the tree when it was last measured
-	since   int64 // upper bound of the bytes that were added since then
+	since   int64 // upper bound of the bytes that were added after the last measurement
 	copied  int64 // number of bytes of unfinished tokens that the tokenizer has moved
 	nodes   int64 // total number of nodes that were measured
 	last    int   // size of the last piece in bytes
@@ -86,7 +86,7 @@ type growth struct {
 	tokenizer **html.Tokenizer
 	raw       *string // name of the element, such as script, whose text the tokenizer is reading
 
-	watch func(most int64) // only for tests: receives the largest possible size of the tree; may be nil
+	watch func(most int64) // receives the largest possible size of the tree; used only by tests; may be nil
 }
 
 // mostTree returns the largest size of the tree, in bytes, for a page of size bytes. The argument
@@ -240,7 +240,7 @@ type tagsSeen struct {
 	quiet      bool // no formatting element can be active
 	tags       int
 	calm       int   // number of tags before the first one after which a formatting element can be active
-	formatting int   // number of start and end tags of formatting elements after those tags
+	formatting int   // number of start and end tags of formatting elements that follow the tags counted in calm
 	weight     int64 // total size of the formatting elements among the start tags, in bytes
 	largest    int64 // size of the largest formatting element among the start tags, in bytes
 	scan       int   // number of bytes that may still be searched for attributes; limits the work if a tag does not end
@@ -289,7 +289,7 @@ func (s *tagsSeen) count(text []byte, i int) int {
 // quiet returns the length of the tag at the beginning of text, or of the whole element if it
 // leaves no formatting element active, and the number of its tags. The length is 1 for a tag that
 // does not open a formatting element. The length is 0 if another kind of element begins inside the
-// element. The result cut reports whether text ends before the element does.
+// element. The last result reports whether text ends before the element does.
 func quiet(text []byte) (length, tags int, cut bool) {
 	var open [8][]byte // names of the open elements
 	for at, depth := 0, 0; at < len(text); {
@@ -405,8 +405,8 @@ func formatting(name []byte) bool {
 }
 
 // attributes returns the number of attributes of a tag, or slightly more, and the number of bytes
-// that it read. The argument rest begins after the tag's name. The function follows the rules of
-// the tokenizer.
+// that it read. The argument begins after the tag's name. The function follows the rules of the
+// tokenizer.
 func attributes(rest []byte) (n, i int) {
 	for i < len(rest) {
 		switch c := rest[i]; {

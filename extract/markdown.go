@@ -244,8 +244,8 @@ func containers(n *html.Node) (all []*html.Node) {
 
 func isItem(n *html.Node) bool { return n.DataAtom == atom.Li || n.DataAtom == atom.Dd }
 
-// put writes a block of one or more lines inside the items and quotations of stack. The argument
-// single is true if the block is one line of running text.
+// put writes a block of one or more lines inside the items and quotations of stack. The last
+// argument reports whether the block is one line of running text.
 func (m *markdown) put(stack []*html.Node, text string, single bool) {
 	common := 0
 	for common < min(len(stack), len(m.stack)) && stack[common] == m.stack[common] {

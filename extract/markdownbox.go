@@ -141,7 +141,7 @@ func isLanguage(name string) bool {
 	return languageName.MatchString(name)
 }
 
-// dataRow returns the row of data around a node, see isData. It returns nil if there is none. known
+// dataRow returns the row of data around a node; see isData. It returns nil if there is none. known
 // caches the result for each row.
 func dataRow(n *html.Node, known map[*html.Node]bool) *html.Node {
 	row := around(n, atom.Tr)

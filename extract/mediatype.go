@@ -173,7 +173,7 @@ func beginsAsPage(body []byte) bool {
 	return bytes.HasPrefix(head, []byte(doctype)) || bytes.HasPrefix(head, []byte("<html"))
 }
 
-// beginsAsFeed reports whether a body begins like RSS or Atom, see section 7.3 of the standard.
+// beginsAsFeed reports whether a body begins like RSS or Atom; see section 7.3 of the standard.
 func beginsAsFeed(body []byte) bool {
 	head := start(body)
 	for {

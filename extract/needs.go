@@ -27,7 +27,7 @@ import (
 // text, is not detected. A page whose framework uses an element that is not in appRoots is not
 // detected either, unless the page is empty.
 
-// These are the reasons why a page needs scripts, see [Document.Needs].
+// These are the reasons why a page needs scripts; see [Document.Needs].
 const (
 	NeedsRoot     = "root"     // the element that scripts should fill is empty
 	NeedsData     = "data"     // the text is only in JSON
@@ -44,7 +44,7 @@ const (
 const javadocNotice = "javascript is disabled on your browser"
 
 // appRoots lists the ids of elements into which frameworks write a page, according to their
-// documentation: React and Vite, Vue, Next.js, Nuxt, Gatsby. Angular has an element of its own, see
+// documentation: React and Vite, Vue, Next.js, Nuxt, Gatsby. Angular has an element of its own; see
 // isAppRoot.
 var appRoots = map[string]bool{"root": true, "app": true, "__next": true, "__nuxt": true, "___gatsby": true}
 
@@ -53,7 +53,7 @@ func isAppRoot(n *html.Node) bool { return n.Data == "app-root" || appRoots[node
 // A needing collects the evidence that a page needs scripts.
 type needing struct {
 	script bool // the page has a script that a browser runs
-	root   bool // the page has an element for the output of a framework, see appRoots
+	root   bool // the page has an element for the output of a framework; see appRoots
 	drawn  bool // the element for the output of a framework has content
 	data   int  // number of words in the JSON of scripts
 	asks   bool // a <noscript> in <body> asks for JavaScript

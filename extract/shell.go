@@ -17,7 +17,7 @@ const (
 	notice     = 3 * sentence // a text in <noscript> with fewer words is only a notice
 )
 
-// isShell reports whether the main text counts as empty, see the essay above.
+// isShell reports whether the main text counts as empty; see the essay above.
 func (s *survey) isShell() bool {
 	words, inNoscript := 0, true
 	for i := range s.blocks {

@@ -26,10 +26,10 @@ type survey struct {
 	doc      *Document
 
 	genre
-	scripts []*html.Node // scripts that contain templates, see templates.go
+	scripts []*html.Node // scripts that contain templates; see templates.go
 	mute    int          // number of open elements whose text is not displayed
 	fields  int32        // number of form fields so far: <input>, <textarea>, <select>
-	row     int32        // index in elems of the open table row that is one block, see isData; -1 if none
+	row     int32        // index in elems of the open table row that is one block; see isData; -1 if none
 
 	ogTitle, ogDescription bool // doc.Title and doc.Description are from Open Graph and may be replaced
 

@@ -17,9 +17,9 @@ type block struct {
 	links      int   // number of <a> elements that begin in it
 	kind       kind  // kind of the element around the block
 	elem       int32 // index in survey.elems of the element around the block; -1 if none
-	dropped    bool  // not part of the main text
+	dropped    bool  // the block is not part of the main text
 	again      bool  // an earlier block of the page has the same text
-	copies     int32 // index of that earlier block if this block can replace it, see restoreRepeats; otherwise -1
+	copies     int32 // index of that earlier block if this block can replace it; see restoreRepeats; otherwise -1
 	taken      bool  // the block is part of the main text
 }
 
@@ -122,8 +122,8 @@ func (w *writer) space() {
 	}
 }
 
-// put appends text that has no white space. The argument alone is true if the text is a character
-// of a script without spaces, see [language.StandsAlone].
+// put appends text that has no white space. The second argument reports whether the text is a
+// character of a script without spaces; see [language.StandsAlone].
 func (w *writer) put(s string, alone bool) {
 	if !w.open {
 		w.blocks = append(w.blocks, block{start: len(w.text), kind: w.kind, elem: w.elem})

@@ -44,13 +44,13 @@ import (
 type BulkOptions struct {
 	URL    string        // URL of the index: https://HOST:9200/INDEX
 	Header http.Header   // header fields sent with each request, such as credentials
-	Client *http.Client  // nil: a client with a timeout of one minute
-	Bytes  int           // largest size of a bulk in bytes; 0: 5 MB, which the manuals of both products advise as a start
-	Wait   time.Duration // pause before the second attempt for a bulk; it doubles with each further attempt; 0: half a second
+	Client *http.Client  // nil means a client with a timeout of one minute
+	Bytes  int           // largest size of a bulk in bytes; 0 means 5 MB, which the manuals of both products advise as a start
+	Wait   time.Duration // pause before the second attempt for a bulk; it doubles with each further attempt; 0 means half a second
 
 	Options                                                     // selects the pages that are sent, and the cursor or time after which they changed; Format is ignored
-	Keep    func(ctx context.Context, after store.Cursor) error // called to store the cursor; nil: it is not stored
-	Refused func(id, why string)                                // called for each document that the server refuses permanently; nil: not called
+	Keep    func(ctx context.Context, after store.Cursor) error // called to store the cursor; nil means that it is not stored
+	Refused func(id, why string)                                // called for each document that the server refuses permanently; nil means that it is not called
 
 	// Delayed is called before the second attempt for a bulk, if the first one got no usable
 	// answer. The argument tries is the number of further attempts, and waits is the sum of the
@@ -270,9 +270,9 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// post sends items with one request. The result busy contains the items to send again, and the
-// result after is the shortest pause before this. If err is not nil, busy contains all items, or
-// none if another attempt would fail in the same way.
+// post sends items with one request. It returns the items to send again, and the shortest pause
+// before this. If err is not nil, busy contains all items, or none if another attempt would fail in
+// the same way.
 func (b *Bulk) post(ctx context.Context, items []item) (busy []item, after time.Duration, err error) {
 	if len(items) == 0 {
 		return nil, 0, nil
@@ -316,7 +316,7 @@ func (b *Bulk) post(ctx context.Context, items []item) (busy []item, after time.
 		return items, after, fmt.Errorf("the server answers with status %d", resp.StatusCode)
 	}
 	if to := resp.Header.Get("Location"); to != "" && resp.StatusCode/100 == 3 {
-		return nil, 0, fmt.Errorf("the server redirects to %s (status %d), and redirects are not followed: name the index by its own address", excerpt([]byte(to)), resp.StatusCode)
+		return nil, 0, fmt.Errorf("the server redirects to %s (status %d), and redirects are not followed: give the URL of the index itself", excerpt([]byte(to)), resp.StatusCode)
 	}
 	err = fmt.Errorf("the server answers with status %d: %s", resp.StatusCode, excerpt(answer))
 	if resp.StatusCode == http.StatusUnauthorized || resp.StatusCode == http.StatusForbidden {

@@ -28,10 +28,10 @@ type indexServer struct {
 	docs     map[string]map[string]any // documents by id
 	requests int
 	tooLarge int                                 // number of requests refused because of their size
-	most     int                                 // greatest size of a bulk in bytes; 0: no limit
-	refuse   func(n int) int                     // status for the nth request; 0: the request is accepted
+	most     int                                 // greatest size of a bulk in bytes; 0 means no limit
+	refuse   func(n int) int                     // status for the nth request; 0 means that the request is accepted
 	broken   func(n int) bool                    // whether the connection breaks after the nth request was carried out
-	item     func(n int, id string) (status int) // status for an item of the nth request; 0: the item is accepted
+	item     func(n int, id string) (status int) // status for an item of the nth request; 0 means that the item is accepted
 	header   func(n int, h http.Header)          // called with the header of each request
 	answer   func(items []any)                   // changes the server's answer for the items
 }
@@ -128,7 +128,7 @@ func (s *indexServer) urls() (all []string) {
 	return all
 }
 
-// bulkPages commits n pages, of which every fourth is a duplicate, and returns the URLs of the
+// bulkPages commits n pages, every fourth of which is a duplicate, and returns the URLs of the
 // others.
 func bulkPages(t *testing.T, s store.Store, n int) (fed []string) {
 	for i := range n {

@@ -11,7 +11,7 @@ func (f *File) Spill() error { return f.out.Flush() }
 // Abandon leaves the file as a killed process would.
 func (f *File) Abandon() { f.f.Close() }
 
-// Marked returns the offset that the stored mark records, see mark.Offset.
+// Marked returns the offset that the stored mark records; see mark.Offset.
 func (f *File) Marked() int64 { return f.marked.Offset }
 
 // FieldNames returns the names of the fields of a document.

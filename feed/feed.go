@@ -5,7 +5,7 @@
 //
 // [Write] exports a store. [OpenFile] writes a file that follows a running crawl, even after the
 // crawl was killed and resumed. Both write the same lines in the same order, with one exception:
-// after a crawl has revisited pages, the file continues with lines for their changes, see
+// after a crawl has revisited pages, the file continues with lines for their changes; see
 // change.go. A feed that follows a crawl reads the changes of its store from a cursor of its own,
 // so that the crawl never waits for the feed.
 //
@@ -79,9 +79,9 @@ func (c choice) barred(signals string) bool {
 type Format string
 
 const (
-	JSONLines Format = "jsonl"   // one line for each page, see [Append]
+	JSONLines Format = "jsonl"   // one line for each page; see [Append]
 	Parquet   Format = "parquet" // one row for each page
-	WET       Format = "wet"     // web archive of texts, see wet.go
+	WET       Format = "wet"     // web archive of texts; see wet.go
 )
 
 // Options configures [Write]. The zero value writes all unique and thin pages as JSON Lines.
@@ -90,9 +90,9 @@ type Options struct {
 	MinWords int           // pages with fewer words are left out
 	NoThin   bool          // pages with the verdict thin are left out
 	Format   Format        // format of the output; default: JSONLines
-	Packed   bool          // for WET only: each record is compressed as a separate gzip member; false: no compression
+	Packed   bool          // whether each record is compressed as a separate gzip member; used only for WET
 	Markdown bool          // the field markdown is written, if the store keeps it
-	Links    extract.Links // parts of each link that are kept in the field markdown; "": all
+	Links    extract.Links // parts of each link that are kept in the field markdown; "" means all
 	Fields   []Field       // fields that are written on request only
 
 	NoSignals []string // pages are left out if the robots.txt of their host states one of these content signals, such as "ai-train=no"
@@ -103,12 +103,12 @@ type Options struct {
 	// number of blocks and words that it removed. If Own is nil, the whole text is written.
 	Own func(page *store.Content) (text string, blocks, words int)
 
-	After store.Cursor // cursor after which to begin; "": at the first page
+	After store.Cursor // cursor after which to begin; "" means to begin at the first page
 
 	inlinks map[dedup.Hash]int // number of other pages that link to each page, by ID; nil unless Fields contains Inlinks
 
 	Changes bool      // each line has the kind of the change, and pages that are gone have lines too
-	Since   time.Time // only changes after this time are written; zero: all changes
+	Since   time.Time // only changes after this time are written; the zero value means all changes
 }
 
 func (opt *Options) choice() choice {

@@ -74,7 +74,7 @@ func (f *File) resume(ctx context.Context) error {
 		return err
 	}
 	if !info.Mode().IsRegular() {
-		return errors.New("not a regular file, so it cannot be resumed: try - for standard output")
+		return errors.New("the output is not a regular file, so the feed cannot be resumed: use - for standard output")
 	}
 	m, err := readMark(ctx, f.s)
 	if err != nil {

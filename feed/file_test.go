@@ -37,7 +37,7 @@ func (c *crawl) page(i int) (store.Record, string) {
 }
 
 // run crawls until the given number of events has happened, and returns the open feed. If the crawl
-// finishes before, run closes the feed and returns nil. Events are commits, calls of Take, buffers
+// finishes earlier, run closes the feed and returns nil. Events are commits, calls of Take, buffers
 // that are written because they are full, and checkpoints.
 func (c *crawl) run(stop int) *feed.File {
 	c.t.Helper()
@@ -231,7 +231,7 @@ func TestFileInTheWay(t *testing.T) {
 	other := func(b []byte) []byte { return append([]byte(`{"id":"00`), b[9:]...) }
 	for _, test := range []struct {
 		name    string
-		change  func([]byte) []byte // changes the content of the feed; nil: the file is deleted
+		change  func([]byte) []byte // changes the content of the feed; nil means that the file is deleted
 		refused bool
 	}{
 		{"as it was", func(b []byte) []byte { return b }, false},

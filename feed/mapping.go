@@ -46,7 +46,7 @@ var mapped = map[string]map[string]any{
 }
 
 var (
-	keyword = map[string]any{"type": "keyword", "ignore_above": 8191} // in characters of up to four bytes; Lucene accepts at most 32,766 bytes
+	keyword = map[string]any{"type": "keyword", "ignore_above": 8191} // the limit is in characters of up to four bytes; Lucene accepts at most 32,766 bytes
 	date    = map[string]any{"type": "date", "format": "strict_date_optional_time", "ignore_malformed": true}
 )
 

@@ -27,7 +27,7 @@ type WACZ struct {
 	Dir      string                               // folder with the archive files of the crawl
 	Software string                               // name of the software that writes the file, which the file records
 	Created  time.Time                            // time of creation, which the file records; required
-	Damaged  func(archive string, d *warc.Damage) // called for each archived record that cannot be indexed; nil: WriteWACZ fails at the first such record
+	Damaged  func(archive string, d *warc.Damage) // called for each archived record that cannot be indexed; nil means that WriteWACZ fails at the first such record
 }
 
 // ErrNoArchive means that no page of a store was archived.

@@ -102,7 +102,7 @@ var aceHost = regexp.MustCompile(`^(https?)://((?:[A-Za-z0-9_.-]*\.)?[Xx][Nn]--[
 // TestWebPlatformHosts compares the canonical form of hosts in all scripts with the web-platform
 // tests, including the tests of UTS 46.
 func TestWebPlatformHosts(t *testing.T) {
-	// IDNA maps these mathematical signs to a form that it then refuses, see serialize. Current
+	// IDNA maps these mathematical signs to a form that it then refuses; see serialize. Current
 	// browsers accept that form.
 	refused := map[string]bool{"≠": true, "≮": true, "≯": true}
 	for _, name := range []string{"toascii.json", "IdnaTestV2.json"} {

@@ -14,7 +14,7 @@ type Claims struct {
 	token   uint64               // token of the claim that was made last
 	held    map[string]*holder   // valid claims by host
 	workers map[string]int       // number of hosts that each worker has claimed
-	asked   map[string]time.Time // when each worker asked for hosts last
+	asked   map[string]time.Time // time at which each worker last asked for hosts
 	expires time.Time            // no claim expires before this time
 }
 

@@ -4,7 +4,7 @@
 // The contract follows crawler-commons URLFrontier. URLs are discovered, taken by workers and
 // finished. Requests to a host can be delayed or blocked. A frontier stores state and makes no
 // decisions. [NewMemory] makes a frontier that lives as long as the process. Stores have persistent
-// frontiers, see package store.
+// frontiers; see package store.
 //
 //	front := frontier.NewMemory()
 //	url, err := frontier.Canonical("HTTP://Example.com/%7Ejo#top") // http://example.com/~jo
@@ -20,7 +20,7 @@
 // because the worker has died or is too slow. Later writes of that worker fail with [ErrLost], and
 // other workers may take its unfinished URLs.
 //
-// The scheduler decides when a host may be requested again, see package crawler. The scheduler's
+// The scheduler decides when a host may be requested again; see package crawler. The scheduler's
 // caller decides which URLs belong to a crawl.
 //
 // # Revisits
@@ -43,16 +43,16 @@ var ErrLost = errors.New("the claim on the host has expired")
 
 // An Item is one URL to fetch, with the facts about its discovery that its record needs.
 type Item struct {
-	URL   string // canonical URL, see [Canonical]
-	Via   string // the first URL of the chain of redirects that led to URL; "": no redirect did
+	URL   string // canonical URL; see [Canonical]
+	Via   string // the first URL of the chain of redirects that led to URL; "" means that no redirect did
 	Depth int    // number of links from the nearest seed; 0 for a seed and the target of its redirect
 	Hops  int    // number of redirects in a row that led to URL; for a Requisite, number of redirects and style sheets in a row
 	Tries int    // number of fetches of URL that failed before this one
 
 	Kind     ItemKind
 	Priority int       // usually 0, from -128 to 127; URLs with lower numbers come sooner in their host's queue
-	Due      time.Time // the URL must not be fetched before this time; zero: it may be fetched at once. For a revisit, the time at which the revisit was requested
-	ETag     string    // validators of the previous visit, as the server sent them; "": none
+	Due      time.Time // the URL must not be fetched before this time; the zero value means that it may be fetched at once; for a revisit, this is the time at which the revisit was requested
+	ETag     string    // validators of the previous visit, as the server sent them; "" means none
 	Modified string
 }
 
@@ -70,7 +70,7 @@ type ItemKind uint8
 const (
 	Page    ItemKind = 0 // a page or any other file
 	Sitemap ItemKind = 1 // a list of URLs for crawlers
-	Check   ItemKind = 2 // only to find out whether the URL works
+	Check   ItemKind = 2 // the URL is fetched only to find out whether it works
 
 	Requisite ItemKind = 3 // a file, such as an image, that an archived page needs to be shown correctly; it is not judged
 )
@@ -110,9 +110,9 @@ type Host struct {
 type Rest struct {
 	Next    time.Time     // the host must not be requested, and cannot be claimed, before this time
 	Idle    bool          // no crawl waits for this host: its URLs may stay pending when a crawl ends
-	Blocked time.Time     // the host asked to get no requests before this time, see MostBlocked
-	Delay   time.Duration // minimum time between two requests that the host asked for; 0: it asked for none
-	Took    time.Duration // moving average of the time that the host takes to answer a request; 0: unknown
+	Blocked time.Time     // the host asked to get no requests before this time; see MostBlocked
+	Delay   time.Duration // minimum time between two requests that the host asked for; 0 means that it asked for none
+	Took    time.Duration // moving average of the time that the host takes to answer a request; 0 means unknown
 	Trouble Trouble       // recent failures of the host
 	Spent   Spent         // amount of data fetched from the host in this crawl; zero if the crawl does not limit it
 }
@@ -146,8 +146,8 @@ func (r Rest) Lasting() Rest { return Rest{Blocked: r.Blocked, Delay: r.Delay, S
 type Trouble struct {
 	Answered bool      // the host has answered a request in this crawl
 	Fails    int       // number of failures in a row; failures of requests that were in flight at the same time count as one
-	Since    time.Time // when the first of these requests failed
-	Last     time.Time // when the last of these requests failed
+	Since    time.Time // time at which the first of these requests failed
+	Last     time.Time // time at which the last of these requests failed
 }
 
 // Spent is the amount of data fetched from a host.
@@ -175,7 +175,7 @@ type Grant struct {
 	Hosts   []Held
 	Others  int       // number of hosts that other workers have claimed
 	Waiting int       // number of unclaimed hosts with URLs that can be taken; hosts with Rest.Idle are not counted
-	Next    time.Time // when the next unclaimed host can be claimed; now if one can be already; zero: no unclaimed host has URLs
+	Next    time.Time // time at which the next unclaimed host can be claimed; now if one can be already; the zero value means that no unclaimed host has URLs
 
 	// Workers is the number of workers that asked for hosts within the last [Present], including
 	// the caller.

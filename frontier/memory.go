@@ -319,9 +319,9 @@ func (f *Memory) Return(ctx context.Context, c Claim, rest Rest) error {
 
 // An Ending is the result of fetching a URL.
 type Ending struct {
-	Claim  Claim // claim on the URL's host; zero: it is not checked
+	Claim  Claim // claim on the URL's host; the zero value means that it is not checked
 	URL    string
-	State  State    // final state of the URL; Unknown: the URL was never in the frontier, and gets no state
+	State  State    // final state of the URL; Unknown means that the URL was never in the frontier, and gets no state
 	Links  []Item   // URLs of the crawl to which the page leads
 	Beyond []string // URLs outside the crawl to which the page leads
 }

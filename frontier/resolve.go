@@ -15,7 +15,7 @@ type Base struct {
 	origin string // scheme, host and port of page: "https://example.com:8080"
 	path   string // path of page, without its query
 	dir    string // path up to and including its last slash
-	shown  string // origin as it is passed to the parser, see hideHost
+	shown  string // origin as it is passed to the parser; see hideHost
 
 	parse func() (*whatwg.Url, error) // parses page, once, when a link first needs it
 }

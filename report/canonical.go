@@ -29,7 +29,7 @@ type Canonical struct {
 // Says returns Why with its verb in the singular or plural, to fit the number of pages.
 func (c Canonical) Says() string {
 	if c.Pages == 1 {
-		return strings.Replace(c.Why, "name ", "names ", 1)
+		return strings.Replace(c.Why, "have ", "has ", 1)
 	}
 	return c.Why
 }
@@ -45,10 +45,10 @@ func (c Canonical) sentence() string {
 
 // These are the values of [Canonical.Why], in the order in which reports show them.
 const (
-	canonicalOther    = "name a page with another text"
-	canonicalError    = "name a URL without a page"
-	canonicalRedirect = "name a URL that redirects"
-	canonicalChain    = "name a page that names another"
+	canonicalOther    = "have a canonical URL whose page has another text"
+	canonicalError    = "have a canonical URL without a page"
+	canonicalRedirect = "have a canonical URL that redirects"
+	canonicalChain    = "have a canonical URL whose page names another page"
 )
 
 var canonicalWays = []string{canonicalOther, canonicalError, canonicalRedirect, canonicalChain}

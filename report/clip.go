@@ -31,7 +31,7 @@ func runeWidth(r rune) int {
 	return 1
 }
 
-// Clip shortens s to at most n columns of a terminal, see [Width]. A shortened s ends in "…", which
+// Clip shortens s to at most n columns of a terminal; see [Width]. A shortened s ends in "…", which
 // is one of the n columns.
 func Clip(s string, n int) string {
 	columns, end := 0, 0
@@ -46,7 +46,7 @@ func Clip(s string, n int) string {
 	return s
 }
 
-// clipMiddle shortens s to at most n columns of a terminal, see [Width]. It keeps the beginning and
+// clipMiddle shortens s to at most n columns of a terminal; see [Width]. It keeps the beginning and
 // the end of s, and puts "…" in place of the middle.
 func clipMiddle(s string, n int) string {
 	if Width(s) <= n {

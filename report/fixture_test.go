@@ -95,7 +95,7 @@ func nastyTold(t testing.TB) report.Source {
 			},
 			Soft: []report.LearnedSoft{{Probe: "https://example.com/\u202ex", Pages: 7}}},
 		{Host: "farm\x1b[2J.example", Saved: 1, Postponed: []report.Postponed{{Rule: "link farm", Pattern: "*.<i>example.com", URLs: 1, Example: "https://farm.example/"}}},
-	}, []report.Canonical{{Why: "name a URL that redirects", Pages: 3, URL: "https://example.com/\"><img src=x>", Target: "javascript:alert(1)"}}}
+	}, []report.Canonical{{Why: "have a canonical URL that redirects", Pages: 3, URL: "https://example.com/\"><img src=x>", Target: "javascript:alert(1)"}}}
 }
 
 // inLanguages returns a copy of a page that declares its own language and, for its leader, another

@@ -8,13 +8,13 @@ import (
 	"skink/internal/harmless"
 )
 
-// A Format is a format of reports.
+// A Format is the format in which a report is written.
 type Format string
 
 const (
 	Text Format = "text" // text for people at a terminal
-	JSON Format = "json" // JSON for programs, see [Report]
-	CSV  Format = "csv"  // for spreadsheets: the clusters, one page on each line
+	JSON Format = "json" // JSON for programs; see [Report]
+	CSV  Format = "csv"  // CSV for spreadsheets: the clusters, one page on each line
 	HTML Format = "html" // a single HTML file for browsers
 )
 

@@ -74,7 +74,7 @@ func PostponedIn(ctx context.Context, s store.Reader, host string) (all []Postpo
 func (p *Postponed) Why() string {
 	switch learn.Rule(p.Rule) {
 	case learn.Copies:
-		return fmt.Sprintf("URLs like %s kept returning duplicates: %s of %s fetched", p.Pattern, Grouped(p.Copies), Grouped(p.New+p.Copies))
+		return fmt.Sprintf("URLs like %s kept returning duplicates: %s of %s fetched URLs", p.Pattern, Grouped(p.Copies), Grouped(p.New+p.Copies))
 	case learn.View:
 		return p.Pattern + ": a view that the site's software offers for each page"
 	case learn.Calendar, learn.Growing:

@@ -109,7 +109,7 @@ type Block struct {
 type Leader struct {
 	URL   string `json:"url"`
 	Title string `json:"title"`
-	Why   string `json:"why"` // why this page leads its cluster, such as "first seen"
+	Why   string `json:"why"` // reason why this page leads its cluster, such as "first seen"
 
 	Verdict string `json:"-"`
 }

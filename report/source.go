@@ -15,8 +15,8 @@ type Source interface {
 	Totals(ctx context.Context) (Totals, error)
 	// Hosts counts the judged pages of each host, in any order.
 	Hosts(ctx context.Context) ([]Host, error)
-	// Clusters yields all clusters with at least one member besides the leader, the largest cluster
-	// first.
+	// Clusters yields all clusters with at least one member in addition to the leader, the largest
+	// cluster first.
 	Clusters(ctx context.Context) iter.Seq2[Cluster, error]
 }
 
@@ -57,7 +57,7 @@ func From(s store.Reader, why func(leader *store.Record) string) Source {
 
 type stored struct {
 	s     store.Reader
-	why   func(leader *store.Record) string // returns why a page leads its cluster; nil: package precedence decides
+	why   func(leader *store.Record) string // returns why a page leads its cluster; nil means that package precedence decides
 	named *canonicals                       // wrong canonical URLs in the records that Hosts has read
 
 	visits *About // first and last visit in the records that Hosts has read

@@ -13,7 +13,7 @@ import (
 type Alone struct {
 	Why    string    `json:"why"`
 	At     time.Time `json:"at"`
-	Turned int       `json:"turned,omitempty"` // number of successive runs that left the host alone because most of its pages changed at once; 0: there is another reason, see Why
+	Turned int       `json:"turned,omitempty"` // number of successive runs that left the host alone because most of its pages changed at once; 0 means that there is another reason; see Why
 }
 
 // aloneName is the name of the [Meta] value that lists the hosts that were left alone.

@@ -48,9 +48,9 @@ type NamedValue struct {
 type Placed struct {
 	Packed
 	Place uint64         // place in the order of commits
-	Hash  dedup.Hash     // text hash under which look-ups find the page, see [Entry]
+	Hash  dedup.Hash     // text hash under which look-ups find the page; see [Entry]
 	Keys  []uint64       // index keys under which look-ups find the page
-	State frontier.State // state of the page's URL; Unknown: the URL is pending, or was never in the frontier
+	State frontier.State // state of the page's URL; Unknown means that the URL is pending, or was never in the frontier
 }
 
 // Entry returns the page as an entry, with its record decoded.

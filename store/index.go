@@ -27,7 +27,7 @@ type Index interface {
 
 // An Ask is the input of [Index.Lookup] for one page that is to be judged.
 type Ask struct {
-	ID     dedup.Hash   // the page's id, which excludes its own earlier visits from the answer; zero: nothing is excluded
+	ID     dedup.Hash   // the page's id, which excludes its own earlier visits from the answer; the zero value means that nothing is excluded
 	Hashes []dedup.Hash // hashes of the page's text; an earlier page with one of them is its copy
 	Keys   []uint64     // index keys of the page's sketch
 	Meet   int          // number of Keys that a leader must share with the page to be found; 0 means 1
@@ -39,8 +39,8 @@ type Ask struct {
 // overlay) may return that many from each.
 type Found struct {
 	Mark     Mark
-	Copy     *Record  // the earliest page that has one of the hashes; nil: there is none
-	Followed *Record  // the leader of Copy; nil: Copy has no leader, or the leader is not in the store
+	Copy     *Record  // the earliest page that has one of the hashes; nil means that there is none
+	Followed *Record  // the leader of Copy; nil means that Copy has no leader, or the leader is not in the store
 	Leaders  []Leader // leaders that share enough keys with the page, in the order of their commits
 	Full     []bool   // Full[i]: more than Ask.Limit leaders have key Ask.Keys[i], so some were not read
 	Unread   bool     // the known store of an overlay has leaders that were not read; Full does not include their keys
@@ -112,9 +112,9 @@ type Basis struct {
 // store keeps about the URL.
 type Entry struct {
 	Record Record
-	Claim  frontier.Claim // the worker's claim on the host of Record.URL; zero: the URL was fetched without a claim
-	State  frontier.State // the final state of Record.URL in the frontier; Unknown: the URL was never in the frontier
-	Basis  Basis          // basis of the record's verdict; zero: no later commit can change the verdict
+	Claim  frontier.Claim // the worker's claim on the host of Record.URL; the zero value means that the URL was fetched without a claim
+	State  frontier.State // the final state of Record.URL in the frontier; Unknown means that the URL was never in the frontier
+	Basis  Basis          // basis of the record's verdict; the zero value means that no later commit can change the verdict
 
 	// Revisit means that the entry replaces the stored data of its page: record, text, sketch and
 	// postings. Without Revisit and Touch, a page that has a record keeps it.
@@ -132,11 +132,11 @@ type Entry struct {
 	// the entry replaces any record.
 	Replaces time.Time
 
-	Text   []byte          // main text as [Pack] made it; nil: no text is kept
-	Sketch *dedup.Sketch   // sketch of the main text; nil: the text has no words
-	Hash   dedup.Hash      // text hash under which look-ups find the page; zero: look-ups for a text do not find it
+	Text   []byte          // main text as [Pack] made it; nil means that no text is kept
+	Sketch *dedup.Sketch   // sketch of the main text; nil means that the text has no words
+	Hash   dedup.Hash      // text hash under which look-ups find the page; the zero value means that look-ups for a text do not find it
 	Keys   []uint64        // index keys under which look-ups find the page; only a leader has any
-	Out    []byte          // the page's links as [PackLinks] made them, with its URL; nil: none are kept
+	Out    []byte          // the page's links as [PackLinks] made them, with its URL; nil means that none are kept
 	Links  []frontier.Item // URLs of the crawl to which the page leads, by links, redirects or otherwise; they are queued
 	Beyond []string        // URLs outside the crawl to which the page leads
 }

@@ -37,11 +37,11 @@ type Memory struct {
 // A memoryVisit is the data of a page, as its last visit stored it.
 type memoryVisit struct {
 	record Record
-	text   []byte // main text as Pack made it; nil: no text is kept
+	text   []byte // main text as Pack made it; nil means that no text is kept
 	sketch *dedup.Sketch
-	hash   dedup.Hash // key in Memory.hashes that lists the visit; zero: no key lists it
+	hash   dedup.Hash // key in Memory.hashes that lists the visit; the zero value means that no key lists it
 	keys   []uint64   // keys in Memory.postings that list the visit
-	out    []byte     // the page's links as PackLinks made them; nil: none are kept
+	out    []byte     // the page's links as PackLinks made them; nil means that none are kept
 }
 
 var _ Store = (*Memory)(nil)

@@ -11,11 +11,11 @@ import (
 // A Packed is one page in encoded and compressed form, as a store keeps it. The process that has a
 // store open sends pages to other processes in this form, because they can unpack them themselves.
 type Packed struct {
-	Record []byte        // JSON of a [Record]; empty: nothing is known of the page
+	Record []byte        // JSON of a [Record]; an empty value means that nothing is known of the page
 	Text   []byte        // main text as [Pack] or [PackMarked] made it
 	Kept   bool          // whether a text is kept, which may be empty
-	Sketch *dedup.Sketch // nil: the page has none, or it was not asked for
-	Links  []byte        // the page's links as [PackLinks] made them; empty: none are kept, or they were not asked for
+	Sketch *dedup.Sketch // nil means that the page has no sketch, or that it was not asked for
+	Links  []byte        // the page's links as [PackLinks] made them; an empty value means that none are kept, or they were not asked for
 }
 
 // A PackedChange is a change whose page is packed.

@@ -49,7 +49,7 @@ const (
 	WantSketch                  // the sketch of the page's main text
 	WantLinks                   // the page's links
 
-	WantRecord Want = 0 // only the record
+	WantRecord Want = 0 // the record alone
 )
 
 // A Content is the stored data of one page. It has only the data that was asked for.
@@ -57,10 +57,10 @@ type Content struct {
 	Record Record
 	Text   string        // main text; "" if no text was kept
 	Kept   bool          // a text was kept, which may be empty
-	Sketch *dedup.Sketch // nil: the page has no sketch
-	Links  []Link        // in document order; nil: the page has none, or none were kept
+	Sketch *dedup.Sketch // nil means that the page has no sketch
+	Links  []Link        // in document order; nil means that the page has none, or none were kept
 
-	Markdown string    // the main text as Markdown, if WantText was set; "": the store keeps none
+	Markdown string    // the main text as Markdown, if WantText was set; "" means that the store keeps none
 	Headings []Heading // the headings in Text, in order, if WantText was set
 }
 

@@ -15,11 +15,11 @@ const (
 	Page     RecordKind = "page"      // answered with text, so it has a verdict
 	Other    RecordKind = "other"     // answered, but not with text: for example an image; Detail may give the reason why there is no text
 	Redirect RecordKind = "redirect"  // answered with another URL, in Location
-	Error    RecordKind = "error"     // no answer, an error status, or a truncated body, see Problem
+	Error    RecordKind = "error"     // no answer, an error status, or a truncated body; see Problem
 	Blocked  RecordKind = "blocked"   // robots.txt forbids the URL
 	Skipped  RecordKind = "skipped"   // a file on disk, or a record of an archive, that has no text
 	Sitemap  RecordKind = "sitemap"   // a list of URLs for crawlers; Detail has the number of its URLs
-	Later    RecordKind = "postponed" // not fetched, because URLs of its pattern kept returning duplicates, see Detail
+	Later    RecordKind = "postponed" // URL that was not fetched, because URLs of its pattern kept returning duplicates; see Detail
 )
 
 // A Record holds everything known of one URL except its text, sketch and links. It is stored as
@@ -33,7 +33,7 @@ type Record struct {
 	Problem     string     `json:"problem,omitempty"` // kind of error if Kind is Error, such as "timeout" or "status 404"
 	Detail      string     `json:"detail,omitempty"`  // explanation for people, such as the full error message
 	FetchedAt   time.Time  `json:"fetched_at,omitzero"`
-	Status      int        `json:"status,omitempty"` // HTTP status; 0: no answer, or a file
+	Status      int        `json:"status,omitempty"` // HTTP status; 0 means no answer, or a file
 	Location    string     `json:"location,omitempty"`
 	ContentType string     `json:"content_type,omitempty"`
 	Took        int64      `json:"took,omitempty"` // milliseconds from the request to the last byte of the answer
@@ -72,11 +72,11 @@ type Record struct {
 	Faulty  []string `json:"faulty,omitempty"`  // examples of these faults
 	Anchors []byte   `json:"anchors,omitempty"` // hashes of the names in the page to which fragments of links can lead, two bytes each; only after a crawl for an audit
 
-	DeadEnd string `json:"dead_end,omitempty"` // why no link of the page was followed, one of the DeadEnd constants; "": links were followed, or there is no special reason
+	DeadEnd string `json:"dead_end,omitempty"` // reason why no link of the page was followed, one of the DeadEnd constants; "" means that links were followed, or there is no special reason
 
 	Rendered     bool   `json:"rendered,omitempty"`      // a browser rendered the page: its text, links and metadata are those of the rendered page, and Size is that of the answer
-	NeedsScripts string `json:"needs_scripts,omitempty"` // why the text of the page needs scripts, see [extract.Document]; "": it needs none, or Rendered is set
-	RenderError  string `json:"render_error,omitempty"`  // why a browser failed to render the page
+	NeedsScripts string `json:"needs_scripts,omitempty"` // reason why the text of the page needs scripts; see [extract.Document]; "" means that it needs none, or Rendered is set
+	RenderError  string `json:"render_error,omitempty"`  // reason why a browser failed to render the page
 
 	Bounds string `json:"bounds,omitempty"` // limits that the page exceeded, as Bound constants separated by commas; the page was read in spite of them
 
@@ -99,9 +99,9 @@ type Record struct {
 	Modified  string    `json:"modified,omitempty"` // Last-Modified of the last answer that had a body
 	Visit     VisitKind `json:"visit,omitempty"`
 	VisitedAt time.Time `json:"visited_at,omitzero"` // time of the last visit, if the page has not changed since FetchedAt
-	JudgedAt  time.Time `json:"judged_at,omitzero"`  // when the page last got a new verdict without a visit, because its leader had changed
-	First     time.Time `json:"first,omitzero"`      // when the page was first fetched, if that was before FetchedAt
-	Since     time.Time `json:"since,omitzero"`      // when the page was first seen with its current text, if that was before FetchedAt
+	JudgedAt  time.Time `json:"judged_at,omitzero"`  // time at which the page last got a new verdict without a visit, because its leader had changed
+	First     time.Time `json:"first,omitzero"`      // time at which the page was first fetched, if that was before FetchedAt
+	Since     time.Time `json:"since,omitzero"`      // time at which the page was first seen with its current text, if that was before FetchedAt
 	Missed    int       `json:"missed,omitempty"`    // number of failed visits since the last successful one; Problem is the error of the last visit
 	Added     string    `json:"added,omitempty"`     // excerpt of the text that the last change added
 	Removed   string    `json:"removed,omitempty"`   // excerpt of the text that the last change removed
@@ -146,13 +146,13 @@ type Archived struct {
 	Digest string `json:"digest,omitempty"` // WARC-Payload-Digest of the record
 }
 
-// These are the reasons why no link of a page was followed, see [Record.DeadEnd].
+// These are the reasons why no link of a page was followed; see [Record.DeadEnd].
 const (
 	DeadEndNoFollow = "nofollow" // the page has links, and asks crawlers to follow none
 	DeadEndScripts  = "scripts"  // the page has no link, but scripts, which may add links in a browser
 )
 
-// These are the bounds that a page can exceed, see [Record.Bounds].
+// These are the bounds that a page can exceed; see [Record.Bounds].
 const (
 	BoundTree  = "tree"  // the element tree would take too much memory; all text between tags counts as the main text
 	BoundDepth = "depth" // the elements are nested too deep; the main text is that of BoundTree

@@ -24,8 +24,8 @@ type Settings struct {
 	MinWords   int     `json:"min_words"`
 	NoLinks    bool    `json:"no_links,omitempty"`   // the links of pages are not kept
 	SkipTexts  bool    `json:"skip_texts,omitempty"` // the texts of duplicates are not kept, and few of their links are followed
-	Documents  int     `json:"documents,omitempty"`  // version of package document; 0: documents that are not HTML have no text
-	Contained  float64 `json:"contained,omitempty"`  // share of a page's runs of three words that its leader must contain, see [dedup.Rule]; 0: resemblance alone decides
+	Documents  int     `json:"documents,omitempty"`  // version of package document; 0 means that documents that are not HTML have no text
+	Contained  float64 `json:"contained,omitempty"`  // share of a page's runs of three words that its leader must contain; see [dedup.Rule]; 0 means that resemblance alone decides
 
 	Markdown Markdown `json:"markdown,omitempty"` // form of the Markdown that is kept in addition to each text
 }

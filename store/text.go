@@ -71,7 +71,7 @@ const largestBuffer = 1 << 20
 type Heading struct {
 	Line  int    `json:"line"`         // index of the line in the text, from 0
 	Level int    `json:"level"`        // level of the heading, 1 to 6
-	ID    string `json:"id,omitempty"` // fragment of a URL that leads to the heading, not escaped; "": the page has none
+	ID    string `json:"id,omitempty"` // fragment of a URL that leads to the heading, not escaped; "" means that the page has none
 }
 
 // # Marked texts

@@ -29,14 +29,14 @@ func (k VisitKind) String() string {
 
 // A Visit is an earlier state of a page.
 type Visit struct {
-	At          time.Time         `json:"at"`                  // when the page was fetched, or judged again
-	FetchedAt   time.Time         `json:"fetched_at,omitzero"` // when the page was fetched, if that is not At
-	Since       time.Time         `json:"since,omitzero"`      // when the page was first seen with that text, if that was before At
+	At          time.Time         `json:"at"`                  // time at which the page was fetched, or judged again
+	FetchedAt   time.Time         `json:"fetched_at,omitzero"` // time at which the page was fetched, if that is not At
+	Since       time.Time         `json:"since,omitzero"`      // time at which the page was first seen with that text, if that was before At
 	Words       int               `json:"words,omitempty"`
 	Hash        dedup.Hash        `json:"hash,omitzero"`         // hash of the canonical text
 	Sketch      []byte            `json:"sketch,omitempty"`      // the 84 minima, 4 bytes each, little-endian
 	Resemblance float64           `json:"resemblance,omitempty"` // exact resemblance between this text and that of the next visit, 0 to 1
-	Verdict     dedup.VerdictKind `json:"verdict,omitempty"`     // "": no page was found
+	Verdict     dedup.VerdictKind `json:"verdict,omitempty"`     // "" means that no page was found
 	NoIndex     bool              `json:"noindex,omitempty"`
 }
 
@@ -77,7 +77,7 @@ func (r *Record) Visited() time.Time { return latest(r.FetchedAt, r.VisitedAt) }
 
 // Began returns the time at which the current state of the page began: when it was fetched, or
 // later judged again. The time distinguishes successive records of one page, because every revisit
-// changes it. A visit that finds the page unchanged, see [Entry.Touch], does not change it.
+// changes it. A visit that finds the page unchanged (see [Entry.Touch]) does not change it.
 func (r *Record) Began() time.Time { return latest(r.FetchedAt, r.JudgedAt) }
 
 // FirstFetched returns the time at which the page was first fetched.

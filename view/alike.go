@@ -17,21 +17,21 @@ import (
 // takes minutes for a large store. The comparison runs in the background after a user asks for it
 // with a form. Its result is kept until the next comparison.
 
-// An Alike holds the clusters that the pages of a store would form at similarities other than that
-// of the crawl. Several goroutines may call its methods at once.
+// An Alike contains the clusters that the pages of a store would form at similarities other than
+// that of the crawl. Several goroutines may call its methods at once.
 type Alike interface {
-	// Steps returns the result for each similarity, lowest similarity first.
+	// Steps returns the result for each similarity, sorted by similarity.
 	Steps() []Step
 	// Near returns pairs of pages whose resemblance is close to similarity: at most n pairs at or
 	// just above it, and at most n just below it.
 	Near(similarity float64, n int) (above, below []Pair)
 }
 
-// A Step holds the number of clusters at one similarity, 0 to 1.
+// A Step contains the numbers of clusters and pages at one similarity, 0 to 1.
 type Step struct {
 	Similarity float64
 	Clusters   int
-	Pages      int // pages in these clusters
+	Pages      int // number of pages in these clusters
 }
 
 // A Pair is two pages and their resemblance.
@@ -56,7 +56,7 @@ type alikeView struct {
 	Form         string
 	At           string
 	Making       bool
-	Done         int64 // percentage done, if a comparison is running
+	Done         int64 // percentage of the running comparison that is done
 	Failed       string
 	Steps        []stepRow
 	Clusters     string // points of an SVG line in an area of 600 by 100 units
@@ -72,7 +72,8 @@ type stepRow struct {
 	Link string
 }
 
-// pairsShown is how many pairs of pages are shown above the similarity, and how many below.
+// pairsShown is the number of pairs of pages that are shown above the similarity, and the number
+// below it.
 const pairsShown = 8
 
 // alikePage shows the clusters for the similarity that the request names.

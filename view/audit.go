@@ -40,8 +40,8 @@ type auditView struct {
 	Making bool
 	Failed string
 	None   bool
-	URLs   int64  // URLs that the audit covers
-	Seen   string // how much of the site was fetched
+	URLs   int64  // number of URLs that the audit covers
+	Seen   string // a text that says which part of the site was fetched
 	Gaps   []audit.Gap
 	Groups []findingGroup
 
@@ -113,8 +113,9 @@ type findingView struct {
 	Later   string
 }
 
-// rowsTime is how long making rows may take during a request. After this time, the page shows the
-// rows made so far. Rows of some lists are slow, because they compare texts.
+// rowsTime is the time for which a request may compute rows. After this time, the page shows the
+// rows computed up to then. The rows of some lists take long, because they depend on comparisons of
+// texts.
 const rowsTime = 80 * time.Millisecond
 
 // findingPage shows the rows of a finding, beginning with the one that the request names.
@@ -179,6 +180,6 @@ func (v *View) findingCSV(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "text/csv; charset=utf-8")
 	w.Header().Set("Content-Disposition", `attachment; filename="`+f.FullName()+`.csv"`)
 	if err := audit.Write(r.Context(), w, v.auditing.now().what, audit.Output{Format: report.CSV, About: f.FullName()}); err != nil && r.Context().Err() == nil {
-		panic(http.ErrAbortHandler) // after an error in the middle, close the connection, so that the browser reports the file as incomplete
+		panic(http.ErrAbortHandler) // after an error in the middle, closes the connection, so that the browser reports the file as incomplete
 	}
 }

@@ -15,7 +15,7 @@ type borrowed struct{ from Source }
 
 var _ store.Reader = borrowed{}
 
-// asked borrows the store for one call of question.
+// asked borrows the store for one call of the function question.
 func asked[T any](ctx context.Context, b borrowed, question func(store.Reader) (T, error)) (answer T, err error) {
 	err = b.from.Read(ctx, func(s store.Reader) (err error) {
 		answer, err = question(s)

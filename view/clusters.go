@@ -106,7 +106,7 @@ func (t *rows) clustersOf(host, shape string) (places []uint32) {
 	return places
 }
 
-// patternsShown is how many patterns of URLs the page of clusters lists.
+// patternsShown is the number of patterns of URLs that the page of clusters lists.
 const patternsShown = 20
 
 // patterns returns the patterns of URLs with the most duplicates. If the list of clusters is

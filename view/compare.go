@@ -15,7 +15,7 @@ type compareView struct {
 	Measures dedup.Comparison
 	Same     bool // whether the two texts have the same words
 	Beside   report.Sides
-	Missing  string // why the two texts cannot be compared; "" if they can be compared
+	Missing  string // reason why the two texts cannot be compared; "" if they can be compared
 }
 
 // comparePage shows two pages side by side. The parameters a and b of the request name them by ID
@@ -55,7 +55,7 @@ func (v *View) comparePage(ctx context.Context, r *http.Request) (*screen, error
 	return s, nil
 }
 
-// mostCompared is how many bytes of each text are compared during a request.
+// mostCompared is the number of bytes of each text that are compared during a request.
 const mostCompared = 1 << 20
 
 // read sets t to the words of a page's text, in the form in which the crawl's rule compares words.

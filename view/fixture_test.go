@@ -15,12 +15,12 @@ import (
 
 var ctx = context.Background()
 
-// lent is a store that is always there.
+// lent is a [Source] for tests. It lends the same store to all callers at any time.
 type lent struct{ store.Reader }
 
 func (l lent) Read(_ context.Context, do func(store.Reader) error) error { return do(l.Reader) }
 
-// rule is the default rule.
+// rule returns the rule with the default settings.
 func rule(t testing.TB) dedup.Rule {
 	t.Helper()
 	r, err := dedup.NewRule(dedup.DefaultSimilarity, "bands", dedup.DefaultMinWords)
@@ -33,10 +33,11 @@ func rule(t testing.TB) dedup.Rule {
 // A testPage is a page of a store for tests.
 type testPage struct {
 	url, title, text string
-	leader           string // URL of the page that it repeats
+	leader           string // URL of the leader, if the page is a duplicate
 }
 
-// keep commits pages, judged as they say.
+// keep commits pages to a store. A page with a leader is committed as a near-duplicate of that
+// leader.
 func keep(t testing.TB, s store.Store, pages ...testPage) {
 	t.Helper()
 	for i, p := range pages {
@@ -68,7 +69,7 @@ func entryOf(t testing.TB, p testPage, i int) *store.Entry {
 	return &store.Entry{Record: r, Text: store.Pack([]byte(p.text)), Sketch: &sketch}
 }
 
-// words makes a text of numbered words.
+// words returns a text of numbered words.
 func words(from, to int) string {
 	var b strings.Builder
 	for i := from; i < to; i++ {
@@ -77,13 +78,13 @@ func words(from, to int) string {
 	return b.String()
 }
 
-// momentOfTally is how a store stands, as far as tests ask.
+// momentOfTally returns a Moment that contains only the tally of the store.
 func momentOfTally(ctx context.Context, s store.Reader) (m Moment, err error) {
 	m.Tally, err = s.Tally(ctx)
 	return m, err
 }
 
-// newView shows a store on a test server.
+// newView returns a view of a store, and a test server that serves the view.
 func newView(t testing.TB, s store.Reader, change func(*Options)) (*View, *httptest.Server) {
 	t.Helper()
 	opt := Options{Store: lent{s}, Name: "test", Rule: rule(t), Address: "127.0.0.1:0"}

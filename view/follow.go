@@ -9,15 +9,15 @@ import (
 	"skink/store"
 )
 
-// An index holds the rows of a store: the data of each record that the view keeps in memory. Each
-// request first updates the rows.
+// An index contains the rows of a store. A row is the part of a record that the view keeps in
+// memory. Each request first updates the rows.
 type index struct {
 	from   Source
 	orders *orders
 
 	mu   sync.RWMutex // guards the fields below
 	rows *rows
-	// position up to which the changes of the store were read
+	// position in the store's changes up to which the index has read them
 	cursor store.Cursor
 	whole  bool      // whether the first read of the whole store has ended
 	all    int64     // number of records in the store
@@ -33,9 +33,9 @@ func newIndex(from Source) *index {
 }
 
 const (
-	lookEvery = 2 * time.Second        // a store that is being written to is read at most this often
-	patience  = 100 * time.Millisecond // how long a request waits for the read of the store
-	batch     = 256                    // records that are added to the rows under one lock
+	lookEvery = 2 * time.Second        // shortest interval between two reads of a store that is being written to
+	patience  = 100 * time.Millisecond // time for which a request waits for a read of the store
+	batch     = 256                    // number of records that are added to the rows under one lock
 )
 
 // fresh starts reading the changes of the store, unless the last read ended within lookEvery. It
@@ -116,25 +116,26 @@ func (x *index) restart() {
 	}
 }
 
-// look calls do with the rows under a lock, so that they do not change during the call.
+// look calls the function do with the rows while it holds a lock, so that the rows do not change
+// during the call.
 func (x *index) look(do func(*rows)) {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	do(x.rows)
 }
 
-// list selects the part of a list that q asks for. If later is not nil, the caller must call it in
-// the background, because it prepares the sort order for the next request.
+// list selects the part of a list that the query q asks for. If later is not nil, the caller must
+// call it in the background, because it prepares the sort order for the next request.
 func (x *index) list(q query) (s selection, later func()) {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	return x.rows.list(q, x.orders)
 }
 
-// A progress is the number of records of the store that the rows cover.
+// A progress describes how many of a store's records the rows cover.
 type progress struct {
 	Read, All int64
-	Reading   bool   // the first read of the whole store has not ended
+	Reading   bool   // whether the first read of the whole store is still running
 	Unread    int64  // number of records without a row, because the store has more than mostRows records
 	Failed    string // error of the last read; "" if it succeeded
 }

@@ -22,7 +22,7 @@ import (
 //   - No page makes the browser send a request to another server. A link to a crawled site does not
 //     tell that site the address of the page with the link.
 
-// policy is the Content-Security-Policy header of every answer, unless the handler sets another
+// policy is the Content-Security-Policy header of all answers, unless their handler sets another
 // one.
 const policy = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
@@ -47,7 +47,7 @@ func harden(next http.Handler) http.Handler {
 	})
 }
 
-// cookieName is the name of the cookie that holds the token from the address.
+// cookieName is the name of the cookie that contains the token from the address.
 const cookieName = "skink-view"
 
 // admit refuses requests that have the token neither in their address nor in the cookie. It accepts
@@ -71,8 +71,8 @@ func (v *View) admit(next http.Handler) http.Handler {
 	})
 }
 
-// authentic reports whether a form was sent from one of the view's own pages: it has the form
-// token, and a matching Origin if the browser sends one.
+// authentic reports whether a form was sent from one of the view's own pages. Such a form contains
+// the form token, and its request has a matching Origin header if the browser sends one.
 func (v *View) authentic(r *http.Request) bool {
 	r.Body = http.MaxBytesReader(nil, r.Body, 1<<16)
 	origin := r.Header.Get("Origin")

@@ -9,7 +9,7 @@ import (
 	"skink/store"
 )
 
-// ask sends a request that a test has changed.
+// ask sends a request. Before that, it calls the function change with the request.
 func ask(t *testing.T, client *http.Client, method, address string, change func(*http.Request)) *http.Response {
 	t.Helper()
 	r, err := http.NewRequest(method, address, nil)
@@ -27,7 +27,7 @@ func ask(t *testing.T, client *http.Client, method, address string, change func(
 	return resp
 }
 
-// Each row is something that a browser may be made to send.
+// Each row of the table is a request that another site may make a browser send.
 func TestRefusals(t *testing.T) {
 	s := store.NewMemory()
 	keep(t, s, testPage{url: "https://example.com/", title: "Start", text: words(0, 80)})
@@ -78,7 +78,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// The policy lets nothing in that could come from a page: nothing inline, and no other origin.
+// The content security policy allows no inline content and no other origin.
 func TestPolicy(t *testing.T) {
 	for part := range strings.SplitSeq(policy, "; ") {
 		name, source, _ := strings.Cut(part, " ")
@@ -88,7 +88,8 @@ func TestPolicy(t *testing.T) {
 	}
 }
 
-// Where others can reach the view, only those come in who know its address.
+// If other machines can reach the view, it answers only browsers that send the token in the view's
+// address.
 func TestToken(t *testing.T) {
 	_, server := newView(t, store.NewMemory(), func(o *Options) { o.Token = "right" })
 	client := server.Client()

@@ -32,12 +32,12 @@ const (
 	mostNoted  = 1 << 26
 )
 
-// An inward holds the incoming links of all pages, and does not change. It identifies a page by the
+// An inward contains the incoming links of all pages. It is immutable. It identifies a page by the
 // number of the page's first row.
 type inward struct {
-	of    *rows    // the rows to which these numbers belong
-	count []uint32 // by page: number of other pages that link to the page
-	begin []uint32 // by page: index in from of the first page that links to the page; the last entry is len(from)
+	of    *rows    // the rows to which the numbers in the other fields refer
+	count []uint32 // number of other pages that link to each page
+	begin []uint32 // for each page, the index in from of the first page that links to it; the last element is len(from)
 	from  []uint32 // linking pages, grouped by the page to which they link
 }
 
@@ -53,7 +53,7 @@ func (in *inward) linking(page uint32) (first []uint32, all int) {
 // An inwardMaker collects the links of all pages, one page at a time, for an [inward].
 type inwardMaker struct {
 	count []uint32
-	noted [][]edge // recorded links in slices of notedAtOnce, because one growing slice would be copied
+	noted [][]edge // recorded links, in slices of notedAtOnce, because a single growing slice would be copied repeatedly
 	all   int
 }
 
@@ -62,7 +62,7 @@ type edge struct{ from, to uint32 }
 
 const notedAtOnce = 1 << 16
 
-// add records the links of the page from to the pages in to. It reorders to.
+// add records the links of one page. It changes the order of the list of linked pages.
 func (m *inwardMaker) add(from uint32, to []uint32) {
 	slices.Sort(to)
 	for _, page := range slices.Compact(to) {
@@ -112,9 +112,10 @@ func (m *inwardMaker) made(of *rows) *inward {
 // another call is reading them.
 func (v *View) turn() { v.turning.renew(v.life, v.readInward) }
 
-// readInward reads the links of all pages that have a row in the index.
+// readInward reads the links of all pages that have a row in the index, and returns them as
+// incoming links.
 func (v *View) readInward(ctx context.Context) (*inward, error) {
-	for { // wait for the index to be complete, because links to pages without a row would be lost
+	for { // waits for the index to be complete, because links to pages without a row would be lost
 		v.index.fresh(ctx, &v.beside, v.life)
 		p := v.index.progress()
 		if !p.Reading {
@@ -138,7 +139,7 @@ func (v *View) readInward(ctx context.Context) (*inward, error) {
 	var of *rows
 	take := func() {
 		v.index.look(func(t *rows) {
-			if of != t { // if the rows were dropped and read again meanwhile, their numbers changed, so start again
+			if of != t { // if the rows were dropped and read again in the meantime, their numbers have changed, so this function starts again
 				of, m = t, inwardMaker{}
 			}
 			var pages []uint32
@@ -184,23 +185,23 @@ func (v *View) readInward(ctx context.Context) (*inward, error) {
 type inView struct {
 	Form   string
 	None   bool   // whether the links have not been read yet
-	At     string // time at which reading the links began
+	At     string // time at which the view began to read the links
 	Making bool
 	Failed string
 	All    int // number of pages that link to the page
 	Links  []inLink
 }
 
-// An inLink is a page that links to another, with the properties of the link.
+// An inLink is a page that links to another page, with the properties of the link.
 type inLink struct {
 	*store.Record
-	Text     string // text of the first link with a text
+	Text     string // text of the first link that has a text
 	Kind     store.LinkKind
 	NoFollow bool
 }
 
-// linkTime is how long looking up the texts of links may take during a request. The look-up is slow
-// for a linking page with thousands of links.
+// linkTime is the time for which a request may look up the texts of links. The look-up is slow for
+// a linking page with thousands of links.
 const linkTime = 60 * time.Millisecond
 
 // inwardOf returns the pages that link to page, or nil if the store keeps no links.

@@ -14,7 +14,7 @@ import (
 	"skink/store"
 )
 
-// linksTo are links of some kinds to pages of a.example.
+// linksTo returns the packed links of a page to numbered pages of a.example.
 func linksTo(from string, pages ...int) []byte {
 	var all []store.Link
 	for i, p := range pages {
@@ -25,14 +25,14 @@ func linksTo(from string, pages ...int) []byte {
 
 func numbered(i int) string { return fmt.Sprintf("https://a.example/%d", i) }
 
-// linkedPage is a page with links.
+// linkedPage returns an entry for a numbered page with links.
 func linkedPage(t testing.TB, i int, to ...int) *store.Entry {
 	e := entryOf(t, testPage{url: numbered(i), title: fmt.Sprint("Page ", i), text: words(i, i+60)}, i)
 	e.Out = linksTo(e.Record.URL, to...)
 	return e
 }
 
-// counted has a view count who links to whom.
+// counted returns a view that has read the links of all pages.
 func counted(t testing.TB, s store.Reader) *View {
 	v, _ := newView(t, s, nil)
 	v.turn()
@@ -42,7 +42,8 @@ func counted(t testing.TB, s store.Reader) *View {
 	return v
 }
 
-// fromOf are the URLs of the pages that are noted as linking to a page, and how many there are.
+// fromOf returns the URLs of the recorded pages that link to a page, and the number of all pages
+// that link to it.
 func (v *View) fromOf(page int) (urls []string, all int) {
 	v.index.look(func(r *rows) {
 		row, ok := r.find(idOf(numbered(page)))
@@ -59,13 +60,13 @@ func (v *View) fromOf(page int) (urls []string, all int) {
 	return urls, all
 }
 
-// Of each page the pages that link to it are known, each once, in their order, and without itself,
-// also where pages were visited again.
+// TestInward checks that a view knows for each page the other pages that link to it, each once, in
+// the order of their last visits. Some pages are visited several times.
 func TestInward(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		const pages = 12
 		s := store.NewMemory()
-		var order []int // of the last visits
+		var order []int // the visited pages, in the order of their last visits
 		links := map[int][]int{}
 		for range rapid.IntRange(1, 20).Draw(r, "visits") {
 			p := rapid.IntRange(0, pages-1).Draw(r, "page")
@@ -90,7 +91,8 @@ func TestInward(t *testing.T) {
 	})
 }
 
-// A page to which many link has the first of them, and how many there are.
+// TestInwardIsBounded checks that, for a page with many incoming links, a view records only the
+// first pages that link to it, and the number of all such pages.
 func TestInwardIsBounded(t *testing.T) {
 	s := store.NewMemory()
 	commit(t, s, linkedPage(t, 0))
@@ -104,7 +106,8 @@ func TestInwardIsBounded(t *testing.T) {
 	}
 }
 
-// The page of a page says who links to it, as the store is when that is asked for.
+// TestLinksIn checks that a page about a URL shows which pages link to the URL, and that the form
+// on it updates the links.
 func TestLinksIn(t *testing.T) {
 	s := store.NewMemory()
 	commit(t, s, linkedPage(t, 0), linkedPage(t, 1, 0, 2), linkedPage(t, 2))
@@ -132,7 +135,7 @@ func TestLinksIn(t *testing.T) {
 	if got := post(t, server, "/page/guess/in", url.Values{"token": {token}}, ""); got != 404 {
 		t.Errorf("for no page the form is answered with %d", got)
 	}
-	v.index.looked = time.Time{} // long ago
+	v.index.looked = time.Time{} // makes the view read the store again
 	if got := post(t, server, path+"/in", url.Values{"token": {token}}, ""); got != 303 {
 		t.Errorf("the form is answered with %d", got)
 	}

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// A latest holds the last result of a long computation over the whole store. At most one
-// computation runs at a time. Requests do not wait for a computation; they show the last result.
+// A latest contains the last result of a long computation over the whole store. At most one
+// computation runs at a time. Requests do not wait for a computation but show the last result.
 type latest[T any] struct {
 	mu      sync.Mutex
 	made[T] // guarded by mu
@@ -15,8 +15,8 @@ type latest[T any] struct {
 
 // A made is the last result, with the state of the computation of the next result.
 type made[T any] struct {
-	what   T         // the last result; zero: there is none
-	at     time.Time // when the computation of the last result began
+	what   T         // the last result; the zero value if there is none
+	at     time.Time // time at which the computation of the last result began
 	making bool      // whether a computation is running
 	failed error     // error of the last computation; nil if it succeeded
 }
@@ -28,8 +28,9 @@ func (l *latest[T]) now() made[T] {
 	return l.made
 }
 
-// renew calls do to compute the next result, and returns when do returns. It does nothing if a
-// computation is already running or life is done. do is cancelled when life is done.
+// renew calls the function do to compute the next result, and returns after do returns. It does
+// nothing if a computation is already running or if the context life is done. do gets the context
+// life.
 func (l *latest[T]) renew(life context.Context, do func(context.Context) (T, error)) {
 	l.mu.Lock()
 	if l.making || life.Err() != nil {

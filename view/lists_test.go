@@ -17,7 +17,7 @@ import (
 	"skink/store"
 )
 
-// get is an answer's body.
+// get returns the body of an answer, which must have the status 200.
 func get(t testing.TB, server *httptest.Server, path string) string {
 	t.Helper()
 	resp, err := server.Client().Get(server.URL + path)
@@ -35,7 +35,7 @@ func get(t testing.TB, server *httptest.Server, path string) string {
 	return string(b)
 }
 
-// listed are the ids of the pages that a list shows, in its order.
+// listed returns the IDs of the pages that a list shows, in the order of the list.
 func listed(body string) (ids []string) {
 	for _, found := range regexp.MustCompile(`<th scope="row" class="page"><a href="/page/([0-9a-f]{32})"`).FindAllStringSubmatch(body, -1) {
 		ids = append(ids, found[1])
@@ -50,7 +50,7 @@ func idsOf(urls ...string) (ids []string) {
 	return ids
 }
 
-// small is a store with a page of most kinds.
+// small returns a store with a page of almost every kind.
 func small(t testing.TB) store.Store {
 	s := store.NewMemory()
 	keep(t, s,
@@ -97,8 +97,8 @@ func TestLists(t *testing.T) {
 	}
 }
 
-// Somebody who goes on to the end of a list and back sees each page once, in every order, also when
-// pages come meanwhile.
+// A user who follows the links to the end of a list and back sees each page once, in every sort
+// order. Pages that are added in the meantime do not change that.
 func TestCursors(t *testing.T) {
 	s := store.NewMemory()
 	var want []string
@@ -156,7 +156,8 @@ func TestCursors(t *testing.T) {
 	}
 }
 
-// A page that is visited again has one row, and what it led is counted once.
+// A page that is visited again has one row, and its old version no longer counts as a member of a
+// cluster.
 func TestVisitedAgain(t *testing.T) {
 	s := small(t)
 	v, server := newView(t, s, nil)
@@ -181,7 +182,7 @@ func TestOnePage(t *testing.T) {
 	fog := get(t, server, "/page/"+idOf("https://a.example/fog").String())
 	for _, want := range []string{
 		"2 duplicates</a> of", "Fog at sea", `href="https://a.example/fog" rel="noopener noreferrer nofollow"`, "word299",
-		idOf("https://b.example/Eel").String(), // nearest, far below the similarity
+		idOf("https://b.example/Eel").String(), // this is the most similar page, far below the similarity of duplicates
 	} {
 		if !strings.Contains(strings.ReplaceAll(fog, "2 duplicates of", "2 duplicates</a> of"), want) {
 			t.Errorf("the page of fog does not have %q\n%s", want, fog)
@@ -199,7 +200,8 @@ func TestOnePage(t *testing.T) {
 	}
 }
 
-// Why two pages are the same, or not, also of one that failed.
+// The page that compares two pages shows why they are duplicates or not. For a page that failed, it
+// says that there is no such page.
 func TestCompare(t *testing.T) {
 	s := small(t)
 	keep(t, s, testPage{url: "https://a.example/one", title: "One", text: "Call the plumber in Bergen before noon, and ask for the red valve\nThe same line in both"},
@@ -217,7 +219,8 @@ func TestCompare(t *testing.T) {
 	}
 }
 
-// The audit is made when it is asked for, and its findings lead to what is known of their pages.
+// The first request for the audit starts it. Its findings link to the view's pages about the
+// crawled pages.
 func TestAudit(t *testing.T) {
 	s := small(t)
 	linking := entryOf(t, testPage{url: "https://a.example/linking", title: "It links", text: words(500, 600)}, 9)
@@ -260,7 +263,7 @@ func TestAudit(t *testing.T) {
 	}
 }
 
-// A running crawl is not slowed down by an audit that nobody asked for.
+// During a crawl, a request for the page of the audit does not start an audit.
 func TestAuditOfCrawl(t *testing.T) {
 	_, server := newCrawlView(t)
 	if body := get(t, server, "/audit"); !strings.Contains(body, ">Run the audit<") || strings.Contains(body, "being gone through") {
@@ -276,7 +279,7 @@ func TestMap(t *testing.T) {
 	}
 }
 
-// A fakeAlike is three similarities and a pair.
+// A fakeAlike has clusters at three similarities, and one pair of pages.
 type fakeAlike struct{}
 
 func (fakeAlike) Steps() []Step { return []Step{{0.3, 9, 40}, {0.6, 7, 20}, {0.9, 2, 4}} }
@@ -285,8 +288,8 @@ func (fakeAlike) Near(similarity float64, n int) (above, below []Pair) {
 	return []Pair{{idOf("a"), idOf("b"), [2]string{"https://a.example/<b>", "https://b.example/"}, similarity}}, nil
 }
 
-// What another similarity would give is compared when a form asks for it, and shown for the one
-// chosen.
+// TestSimilarity checks that a form starts the comparison of all pages, and that the page shows the
+// clusters at the similarity in its address.
 func TestSimilarity(t *testing.T) {
 	goOn := make(chan bool)
 	v, server := newView(t, small(t), func(o *Options) {
@@ -306,7 +309,7 @@ func TestSimilarity(t *testing.T) {
 		t.Errorf("a form with its token: %d", got)
 	}
 	body := get(t, server, "/similarity")
-	for !strings.Contains(body, "being compared: 42 % is done") { // at first it is 0
+	for !strings.Contains(body, "being compared: 42 % is done") { // the percentage is 0 at first
 		body = get(t, server, "/similarity")
 	}
 	close(goOn)
@@ -320,7 +323,7 @@ func TestSimilarity(t *testing.T) {
 	}
 }
 
-// The estimate of fingerprints is that of sketches, but for some noise.
+// The resemblance that fingerprints estimate differs little from the estimate of sketches.
 func TestFingerprint(t *testing.T) {
 	sketch := func(from, to int) *dedup.Sketch {
 		return entryOf(t, testPage{url: "x", text: words(from, to)}, 0).Sketch
@@ -334,7 +337,7 @@ func TestFingerprint(t *testing.T) {
 	}
 }
 
-// lentLater lends a store when it is told to.
+// lentLater is a [Source] that lends a store after its channel told was closed.
 type lentLater struct {
 	lent
 	told chan struct{}
@@ -345,7 +348,8 @@ func (l lentLater) Read(ctx context.Context, do func(store.Reader) error) error 
 	return l.lent.Read(ctx, do)
 }
 
-// A list that was made while the store was being read says so, also if that has ended since.
+// A list that was made while the store was being read says so, even if the read has ended before
+// the list is sent.
 func TestListSaysThatTheStoreWasBeingRead(t *testing.T) {
 	told := make(chan struct{})
 	v, _ := newView(t, small(t), func(o *Options) { o.Store = lentLater{o.Store.(lent), told} })

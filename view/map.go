@@ -11,7 +11,7 @@ import (
 // A mapView is the data for the page that shows which hosts have duplicates of other hosts' pages.
 type mapView struct {
 	Heads   []string   // names of the hosts with the most duplicates of each other's pages, which the square shows
-	Rows    []mapRow   // the square: for each of its hosts a row with a cell for each of its hosts
+	Rows    []mapRow   // for each host of the square, a row with a cell for each host of the square
 	Pairs   []hostPair // the listed part of all pairs of hosts
 	Total   int
 	First   int
@@ -20,7 +20,7 @@ type mapView struct {
 	Later   string
 }
 
-// A mapRow is a row of the square: one host compared with each host of the square.
+// A mapRow is a row of the square. It compares one host with each host of the square.
 type mapRow struct {
 	Host  string
 	Cells []mapCell
@@ -30,10 +30,11 @@ type mapRow struct {
 // host.
 type mapCell struct {
 	Pages int64
-	Heat  int // colour from 0 to 5, by the share of these pages in all pages of the row's host
+	Heat  int // colour from 0 to 5 for the share of these pages among all pages of the row's host
 }
 
-// A hostPair is a pair of hosts: Pages pages of Host are duplicates of pages of the host Of.
+// A hostPair is a pair of hosts. The field Pages is the number of pages of Host that are duplicates
+// of pages of the host Of.
 type hostPair struct {
 	Host, Of string
 	Pages    int64
@@ -41,7 +42,7 @@ type hostPair struct {
 	place    shared
 }
 
-// mapped is the number of hosts in each direction of the square.
+// mapped is the largest number of rows, and of columns, in the square.
 const mapped = 12
 
 // mapPage shows which hosts have duplicates of other hosts' pages.
@@ -65,8 +66,8 @@ func (v *View) mapPage(_ context.Context, r *http.Request) (*screen, error) {
 	return &screen{name: "map", title: "Map", Content: m}, nil
 }
 
-// pairs returns all pairs of different hosts of which one has duplicates of the other's pages,
-// those with the most pages first.
+// pairs returns the pairs of different hosts in which one host has duplicates of the other host's
+// pages, sorted by the number of these duplicates, largest first.
 func (t *rows) pairs() (all []hostPair) {
 	for p, n := range t.between {
 		if n > 0 && p.member != p.leader {
@@ -79,8 +80,8 @@ func (t *rows) pairs() (all []hostPair) {
 	return all
 }
 
-// square sets the rows of the square to the hosts that share the most pages. all are the pairs of
-// hosts, those with the most pages first.
+// square sets the rows of the square to the hosts that share the most pages. Its argument all lists
+// the pairs of hosts, sorted by the number of shared pages, largest first.
 func (m *mapView) square(t *rows, all []hostPair) {
 	var hosts []uint32
 	for _, p := range all {

@@ -10,15 +10,15 @@ import (
 	"skink/store"
 )
 
-// markedPolicy is the Content-Security-Policy of a crawled page shown with its extracted text
-// marked. The view removes attributes, scripts, pictures and links from the page. The only style it
-// needs is the view's own, which colours the marks.
+// markedPolicy is the Content-Security-Policy of a crawled page that is shown with its extracted
+// text highlighted. Before the page is sent, its attributes, scripts, pictures and links are
+// removed. The only style that it needs is the view's own, which colours the highlighted text.
 const markedPolicy = "default-src 'none'; style-src 'unsafe-inline'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'; sandbox"
 
-// mostMarked is the largest size in bytes of a page shown with marks.
+// mostMarked is the largest size in bytes of a page that is shown with highlighted text.
 const mostMarked = 1000 << 10
 
-// errFull stops the writing of a page that exceeds mostMarked bytes.
+// errFull is the error for a page that exceeds mostMarked bytes.
 var errFull = errors.New("the page is too large to show completely")
 
 // A bounded is a buffer that holds at most mostMarked bytes. A Write beyond that returns errFull.
@@ -32,7 +32,7 @@ func (b *bounded) Write(p []byte) (int, error) {
 	return b.Buffer.Write(p)
 }
 
-// markedPage sends a page as it was crawled, with the extracted text marked.
+// markedPage sends a page as it was crawled, with the extracted text highlighted.
 func (v *View) markedPage(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), answerTime)
 	defer cancel()
@@ -50,7 +50,7 @@ func (v *View) markedPage(w http.ResponseWriter, r *http.Request) {
 	})
 	switch {
 	case errors.Is(err, errFull):
-		page.Truncate(max(bytes.LastIndexByte(page.Bytes(), '<'), 0)) // do not show half a tag
+		page.Truncate(max(bytes.LastIndexByte(page.Bytes(), '<'), 0)) // removes a tag that was cut off
 		page.Buffer.WriteString("<p>The rest of the page is not shown.</p>")
 	case err != nil:
 		http.Error(w, "The page cannot be shown: "+harmless.Line(err.Error())+".", http.StatusNotFound)

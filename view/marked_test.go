@@ -11,7 +11,8 @@ import (
 	"skink/store"
 )
 
-// A marked page may style itself and do nothing else. A large one is cut off between two tags.
+// A page with highlighted text may contain its own style, but no scripts. A large page ends between
+// two tags.
 func TestMarked(t *testing.T) {
 	s := small(t)
 	write := func(_ context.Context, _ store.Reader, r *store.Record, w io.Writer) error {

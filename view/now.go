@@ -23,27 +23,27 @@ import (
 // A Crawl controls a crawl that runs in the same process as the view. Several goroutines may call
 // its methods at once.
 type Crawl interface {
-	// Pages returns how many pages this run has added to the store. It must be fast, because the
-	// view calls it every second.
+	// Pages returns the number of pages that this run has added to the store. It must be fast,
+	// because the view calls it every second.
 	Pages() int64
 	// Now returns the state of the crawl.
 	Now() Moment
-	Pause() // starts no further request until GoOn is called
+	Pause() // makes the crawl start no further request until GoOn is called
 	GoOn()
-	Stop() // ends the crawl as Ctrl-C does, when the requests in flight are finished
+	Stop() // ends the crawl when the requests in flight are finished, as Ctrl-C does
 }
 
 // A Moment is the state of a crawl at one time.
 type Moment struct {
 	Tally    store.Tally // counts of all records in the store
-	Ends     []End       // numbers of the store's URLs by state
+	Ends     []End       // number of the store's URLs in each state
 	InFlight int         // URLs that are being fetched
 	Hosts    []HostNow   // hosts that the crawl has in memory now
-	Saved    []Saving    // numbers of URLs that were not fetched, by reason
+	Saved    []Saving    // number of URLs that were not fetched, for each reason
 
 	Memory, MostMemory int64         // memory of the process and its limit, in bytes
-	Disk, Free         int64         // size of the store and free space on its disk, in bytes; 0: unknown
-	Left               time.Duration // estimated time to fetch all known URLs; 0: unknown
+	Disk, Free         int64         // size of the store and free space on its disk, in bytes; 0 means unknown
+	Left               time.Duration // estimated time to fetch all known URLs; 0 means unknown
 	Paused, Stopping   bool
 }
 
@@ -54,7 +54,7 @@ type End struct {
 	Note string
 }
 
-// A Saving is the number of fetches that were saved for one reason.
+// A Saving is the number of URLs that were not fetched for one reason.
 type Saving struct {
 	Why     string
 	Fetches int64
@@ -64,7 +64,7 @@ type Saving struct {
 type HostNow struct {
 	Name     string
 	State    HostState
-	Why      string // why the host is in that state
+	Why      string // reason why the host is in that state
 	Requests int
 	Took     time.Duration // average time of an answer
 	Rest     time.Duration // pause between two requests
@@ -74,15 +74,14 @@ type HostNow struct {
 type HostState string
 
 const (
-	Works HostState = "active"  // gets requests as often as its limits allow
-	Rests HostState = "waiting" // gets no requests for a while
-	Fails HostState = "failing" // did not answer the last request
-	Done  HostState = "done"    // has no URLs left to fetch
+	Works HostState = "active"  // the host gets requests as often as its limits allow
+	Rests HostState = "waiting" // the host gets no requests for a while
+	Fails HostState = "failing" // the host did not answer the last request
+	Done  HostState = "done"    // the host has no URLs left to fetch
 )
 
 // A pulse records the number of pages of a crawl over time, for a graph. It keeps at most
-// mostSamples samples, independent of the length of the crawl: when it is full, it drops every
-// other sample and doubles the interval.
+// mostSamples samples. When it is full, it drops every other sample and doubles the interval.
 type pulse struct {
 	mu      sync.Mutex
 	samples []sample      // guarded by mu
@@ -101,7 +100,7 @@ const (
 	recentSamples = 10
 )
 
-// beat records that the crawl had added pages pages at the time at.
+// beat records the number of pages that the crawl had added at a time.
 func (p *pulse) beat(at time.Time, pages int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -124,12 +123,12 @@ func (p *pulse) beat(at time.Time, pages int64) {
 // A line is the data for a graph of a rate over time.
 type line struct {
 	Points       string // points of an SVG polyline in an area of 600 by 100 units
-	Most         string // pages a second at the top of the graph
-	Took         string // time from the left to the right of the graph
-	Last, Middle string // pages a second, in the last seconds and on average
+	Most         string // number of pages per second at the top of the graph
+	Took         string // time from the left end to the right end of the graph
+	Last, Middle string // pages per second, in the last seconds and on average
 }
 
-// rests reports whether the number of pages has not changed since the first sample.
+// rests reports whether the number of pages has been the same since the first sample.
 func (p *pulse) rests() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -151,7 +150,7 @@ func (p *pulse) line() (l line) {
 		r := rate(all[i-1], all[i])
 		rates, most = append(rates, r), max(most, r)
 	}
-	if len(rates) == 1 { // a single point would draw no line
+	if len(rates) == 1 { // a polyline with a single point would not be visible
 		rates = append(rates, rates[0])
 	}
 	var points strings.Builder
@@ -191,8 +190,8 @@ func durationText(d time.Duration) string {
 	return fmt.Sprintf("%d ms", d.Round(time.Millisecond).Milliseconds())
 }
 
-// sixtieths formats n, a number of minutes or seconds, in that unit and the next larger one. For
-// example, 125 seconds are "2 min 5 s".
+// sixtieths formats n minutes or n seconds in that unit and the next larger one. For example, 125
+// seconds are "2 min 5 s".
 func sixtieths(n int64, unit, sixtieth string) string {
 	if n%60 == 0 {
 		return fmt.Sprintf("%d %s", n/60, unit)
@@ -204,7 +203,7 @@ func sixtieths(n int64, unit, sixtieth string) string {
 type nowView struct {
 	Moment
 	Running  bool // whether a crawl runs in this process
-	Idle     bool // no crawl runs in this process, and no other process adds pages to the store
+	Idle     bool // whether no crawl runs in this process and no other process adds pages to the store
 	Form     string
 	Line     line
 	Totals   store.Tally
@@ -230,10 +229,10 @@ type example struct {
 	Differ []align.Difference
 }
 
-// differShown is how many differences from the leader are shown of each example.
+// differShown is the number of differences from the leader that are shown for each example.
 const differShown = 2
 
-// hostsShown is how many hosts the page "Now" shows.
+// hostsShown is the number of hosts that the page "Now" shows.
 const hostsShown = 12
 
 // parts are the names of the templates for the sections of the page "Now". A section that has
@@ -285,15 +284,15 @@ func (v *View) moment(ctx context.Context) (*nowView, error) {
 	return n, nil
 }
 
-// The limits of the newest clusters: how many clusters are shown, how many members of each cluster,
-// and in how many of the last rows they are searched.
+// These limit the newest clusters: the number of clusters that are shown, the number of members of
+// each cluster, and the number of last rows in which the clusters are searched.
 const (
 	newestShown = 4
 	examples    = 2
 	rowsBack    = 20_000
 )
 
-// newest returns the clusters that got new members last.
+// newest returns the clusters that most recently got new members.
 func (v *View) newest(ctx context.Context, s store.Reader) ([]newest, error) {
 	var ids []dedup.Hash
 	var sizes []int
@@ -345,8 +344,8 @@ func (v *View) newest(ctx context.Context, s store.Reader) ([]newest, error) {
 	return all, nil
 }
 
-// lately caches the newest clusters with their texts. It is valid while the newest members of these
-// clusters are the pages in ids.
+// lately caches the newest clusters with their texts. The cache is valid while the newest members
+// of these clusters are the pages in ids.
 type lately struct {
 	mu  sync.Mutex
 	ids []dedup.Hash // guarded by mu
@@ -371,12 +370,12 @@ func (v *View) nowPage(ctx context.Context, r *http.Request) (*screen, error) {
 	return &screen{name: "now", title: "Now", live: "/now/events", Content: n}, err
 }
 
-// mostStreams is how many browsers can follow the crawl at once.
+// mostStreams is the largest number of browsers that can follow the crawl at the same time.
 const mostStreams = 8
 
 // events sends the browser each changed section of the page "Now", about once a second, as
-// server-sent events. To limit the load, it waits after each round at least fifty times as long as
-// the round took.
+// server-sent events. To limit the load, it waits after each round for at least fifty times the
+// duration of the round.
 func (v *View) events(w http.ResponseWriter, r *http.Request) {
 	select {
 	case v.streams <- struct{}{}:
@@ -413,8 +412,8 @@ func (v *View) events(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// changed returns the sections whose HTML differs from that in shown. Both maps are from the ID of a
-// section to its HTML.
+// changed returns the sections whose HTML differs from that in shown. Both maps contain the HTML of
+// the sections by their IDs.
 func (v *View) changed(r *http.Request, shown map[string]string) (map[string]string, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), answerTime)
 	defer cancel()
@@ -440,7 +439,7 @@ func (v *View) changed(r *http.Request, shown map[string]string) (map[string]str
 	return changed, nil
 }
 
-// told returns the handler of a form that controls the crawl by calling do.
+// told returns the handler of a form that controls the crawl. The handler calls the function do.
 func (v *View) told(do func(Crawl)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		switch {

@@ -17,7 +17,7 @@ import (
 	"skink/store"
 )
 
-// A fakeCrawl is told what a page asks for.
+// A fakeCrawl records what the view tells it to do.
 type fakeCrawl struct {
 	mu     sync.Mutex
 	moment Moment
@@ -69,7 +69,8 @@ func post(t testing.TB, server *httptest.Server, path string, form url.Values, o
 	return resp.StatusCode
 }
 
-// A crawl obeys the forms of its page, and nothing else.
+// A crawl obeys the forms on its page, but only if they are sent with the right token and not from
+// another site.
 func TestForms(t *testing.T) {
 	f, server := newCrawlView(t)
 	now := get(t, server, "/now")
@@ -132,7 +133,8 @@ func TestNow(t *testing.T) {
 	}
 }
 
-// A browser is told what changed, and nothing of what did not. It ends with the view.
+// A browser gets the sections of the page that changed, and no others. The stream ends together
+// with the view.
 func TestEvents(t *testing.T) {
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
 	f := &fakeCrawl{moment: Moment{Tally: store.Tally{Unique: 5}}}
@@ -166,7 +168,7 @@ func TestEvents(t *testing.T) {
 		t.Errorf("first it tells %v", first)
 	}
 	f.Pause()
-	for changed := next(); ; changed = next() { // what the pace is drawn from changes, too
+	for changed := next(); ; changed = next() { // an event may contain only the graph, so read events until the state has changed
 		if changed["now-pages"] != "" {
 			t.Error("it tells what did not change")
 		}
@@ -182,7 +184,8 @@ func TestEvents(t *testing.T) {
 	v.Close()
 }
 
-// However long a crawl runs, its course is some hundred points, the last of them the latest.
+// TestPulse checks that the number of samples stays within limits, however long a crawl runs, and
+// that the graph of a steady crawl is right.
 func TestPulse(t *testing.T) {
 	var p pulse
 	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -201,7 +204,7 @@ func TestPulse(t *testing.T) {
 	}
 }
 
-// A store into which nothing comes shows no pace, and one shows it that grew since somebody looked.
+// A store is at rest if its number of pages has not changed since the first sample.
 func TestPulseAtRest(t *testing.T) {
 	var p pulse
 	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -216,7 +219,7 @@ func TestPulseAtRest(t *testing.T) {
 	}
 }
 
-// What shows a store at rest says so, and draws nothing.
+// If no page is added to a store, the page "Now" says so, and shows no graph.
 func TestNowAtRest(t *testing.T) {
 	s := store.NewMemory()
 	keep(t, s, testPage{url: "https://a.test/", text: words(0, 60)})

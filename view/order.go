@@ -11,9 +11,9 @@ import (
 // # Orders
 //
 // An order is a list of all row numbers, sorted by one column. It is made when a request first asks
-// for that column. Later rows are sorted and merged into the order. If sorting or merging would
-// take too long for a request, it runs in the background, and until then lists are in the order of
-// the crawl.
+// for lists sorted by that column. Later rows are sorted and merged into the order. If sorting or
+// merging would take too long for a request, it runs in the background, and until then lists are in
+// the order of the crawl.
 
 // columns are the columns by which a list can be sorted, each with a comparison of two rows. The
 // first column is the order of the crawl, which is the order of the row numbers.
@@ -58,24 +58,25 @@ func columnNamed(name string) int {
 	return max(slices.IndexFunc(columns, func(c column) bool { return c.name == name }), 0)
 }
 
-// atOnce is how many rows may be sorted while a request waits. More are sorted in the background.
+// atOnce is the number of rows that may be sorted while a request waits. If there are more rows,
+// they are sorted in the background.
 const atOnce = 20_000
 
 // orders caches the orders that requests asked for.
 type orders struct {
 	mu      sync.Mutex
-	sorted  [][]int32 // row numbers in order, by index of the column; guarded by mu; replaced, but never changed
-	sorting []bool    // by index of the column: whether the order is being made in the background; guarded by mu
+	sorted  [][]int32 // row numbers in the order of each column; guarded by mu; a list of row numbers may be replaced, but is never changed
+	sorting []bool    // whether the order of each column is being made in the background; guarded by mu
 }
 
 func newOrders() *orders {
 	return &orders{sorted: make([][]int32, len(columns)), sorting: make([]bool, len(columns))}
 }
 
-// by returns the row numbers in the order of a column, or nil if that order is not ready. If later
-// is not nil, the caller must call it in the background to make the order. The caller of by must
-// hold the lock of the rows. The caller of later does not need the lock, because later reads only
-// rows of full chunks, whose compared fields never change.
+// by returns the row numbers in the order of the column number col, or nil if that order is not
+// ready. If later is not nil, the caller must call it in the background to make the order. The
+// caller of by must hold the lock of the rows. The caller of later does not need the lock, because
+// later reads only rows of full chunks, whose compared fields never change.
 func (o *orders) by(col int, t *rows) (order []int32, later func()) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -99,8 +100,8 @@ func (o *orders) by(col int, t *rows) (order []int32, later func()) {
 	}
 }
 
-// grown returns the order old, extended by the rows up to number n. Equal rows are in the order of
-// the crawl.
+// grown returns the order old, extended by the rows with the numbers from len(old) to n-1. Equal
+// rows are in the order of the crawl.
 func grown(old []int32, t *rows, col, n int) []int32 {
 	compare := func(a, b int32) int { return cmp.Or(columns[col].compare(t, a, b), cmp.Compare(a, b)) }
 	fresh := make([]int32, 0, n-len(old))

@@ -17,9 +17,9 @@ import (
 // A pageView is the data for the page that shows everything known about a URL.
 type pageView struct {
 	*store.Record
-	Link     string // the crawled URL; "": a browser cannot open it
+	Link     string // the crawled URL; "" if a browser cannot open it
 	Kept     bool   // whether the store has the page's text
-	Marked   bool   // whether the store has the page as it was crawled, so that its text can be shown marked
+	Marked   bool   // whether the store has the page as it was crawled, so that its text can be shown highlighted
 	Blocks   []string
 	Rest     int // number of bytes of the text that are not shown
 	Leader   *store.Record
@@ -28,23 +28,24 @@ type pageView struct {
 	Nearest  []neighbour
 	Nearness string // reason why Nearest is empty
 	Rule     dedup.Rule
-	In       *inView      // pages that link to this page; nil: the store has no links
+	In       *inView      // pages that link to this page; nil if the store has no links
 	Out      []store.Link // the first links of the page
 	// number of links that are not shown
 	OutRest int
 }
 
-// linksShown is how many links of a page are shown.
+// linksShown is the number of links of a page that are shown.
 const linksShown = 200
 
 // A neighbour is a page that resembles the page shown.
 type neighbour struct {
 	*store.Record
 	Alike float64 // resemblance, 0 to 1
-	Exact bool    // whether Alike was computed from the texts; false: it is estimated
+	Exact bool    // whether Alike was computed from the texts and not estimated
 }
 
-// textShown is how many bytes of a page's text are shown, so that the HTML stays below a megabyte.
+// textShown is the number of bytes of a page's text that are shown. The limit keeps the HTML below
+// a megabyte.
 const textShown = 300 << 10
 
 // onePage shows everything known about the page whose ID or URL the request names.
@@ -92,7 +93,7 @@ func (v *View) onePage(ctx context.Context, r *http.Request) (*screen, error) {
 	return &screen{name: "one page", title: cmp.Or(title, p.URL), again: again, Content: p}, nil
 }
 
-// content returns the stored content of a page. name is the page's ID or URL.
+// content returns the stored content of the page with the given ID or URL.
 func content(ctx context.Context, s store.Reader, name string, want store.Want) (*store.Content, error) {
 	var id dedup.Hash
 	if err := id.UnmarshalText([]byte(name)); err != nil {
@@ -112,7 +113,8 @@ func content(ctx context.Context, s store.Reader, name string, want store.Want) 
 	return pages[0], nil
 }
 
-// blocksOf returns the lines of the first textShown bytes of a text, and how many bytes follow.
+// blocksOf returns the lines of the first textShown bytes of a text, and the number of bytes that
+// follow.
 func blocksOf(text string) (blocks []string, rest int) {
 	shown := strings.ToValidUTF8(text[:min(len(text), textShown)], "")
 	for line := range strings.Lines(shown) {
@@ -121,8 +123,9 @@ func blocksOf(text string) (blocks []string, rest int) {
 	return blocks, len(text) - len(shown)
 }
 
-// The limits of the search for similar pages: how many pages are compared by their sketches, how
-// many of these pages by their texts, and the lowest resemblance shown.
+// These limit the search for similar pages: the number of pages that are compared by their
+// sketches, the number of these pages that are compared by their texts, and the lowest resemblance
+// shown.
 const (
 	nearBySketch = 64
 	nearByText   = 12
@@ -130,8 +133,8 @@ const (
 )
 
 // nearest returns the pages outside c's cluster that are most similar to c, including pages below
-// the similarity of duplicates. Of other clusters, it returns only leaders. If there are no such
-// pages, why is the reason.
+// the similarity of duplicates. It returns only the leaders of other clusters, not their members.
+// If there are no such pages, the result why is the reason.
 func (v *View) nearest(ctx context.Context, s store.Reader, c *store.Content) (all []neighbour, why string, err error) {
 	switch {
 	case c.Record.Kind != store.Page:
@@ -161,8 +164,7 @@ func (v *View) nearest(ctx context.Context, s store.Reader, c *store.Content) (a
 	return all, "", v.measure(ctx, s, c, all)
 }
 
-// measure replaces the estimated resemblances in all by exact ones for pages whose texts are in the
-// store.
+// measure replaces the estimated resemblances by exact ones for pages whose texts are in the store.
 func (v *View) measure(ctx context.Context, s store.Reader, c *store.Content, all []neighbour) error {
 	if !c.Kept {
 		return nil

@@ -46,7 +46,8 @@ func foundText(by dedup.Method) string {
 	return ""
 }
 
-// failing returns the address of the list of URLs that failed with a problem, such as "status 500".
+// failing returns the address of the list of URLs that failed with the given problem, such as
+// "status 500".
 func failing(problem string) string {
 	list := url.Values{"kind": {string(store.Error)}}
 	if status, ok := strings.CutPrefix(problem, "status "); ok {
@@ -75,7 +76,7 @@ func sizeText(n int64) string {
 	return report.Counted(n, "byte")
 }
 
-// hostText returns the name of a host for people: "(files)" for "".
+// hostText returns the name of a host as users see it. If the name is "", the result is "(files)".
 func hostText(name string) string {
 	if name == "" {
 		return "(files)"
@@ -83,7 +84,7 @@ func hostText(name string) string {
 	return name
 }
 
-// A heading is the head of a column. Its link sorts the list by that column.
+// A heading is the head of a column in a list. Its link sorts the list by that column.
 type heading struct {
 	Name, Title, Link string
 	Sorted            string // value of the attribute aria-sort: ascending, descending or ""
@@ -103,7 +104,7 @@ type list struct {
 	Total    int
 	First    int
 	Last     int
-	Earlier  string // address of the previous part of the list; "": there is none
+	Earlier  string // address of the previous part of the list; "" if there is none
 	Later    string
 	Unsorted bool
 	Looked   int // number of pages whose texts were searched
@@ -133,8 +134,8 @@ func queryOf(form url.Values) query {
 	}
 }
 
-// with returns the address of a list with some parameters changed. pairs alternates between names
-// and values; the value "" removes a parameter.
+// with returns the address of a list with some parameters changed. The elements of pairs are
+// alternately names and values of parameters. The value "" removes a parameter.
 func with(path string, form url.Values, pairs ...string) string {
 	changed := url.Values{}
 	for name, values := range form {
@@ -200,8 +201,8 @@ func (v *View) pagesPage(ctx context.Context, r *http.Request) (*screen, error) 
 	return &screen{name: "pages", title: "Pages", again: again, Content: l}, err
 }
 
-// list returns the rows that q selects. If a sort order for q is missing, it starts to make it in
-// the background.
+// list returns the rows that the query q selects. If the sort order for q is missing, it starts to
+// make that order in the background.
 func (v *View) list(q query) selection {
 	found, later := v.index.list(q)
 	if later != nil {
@@ -244,8 +245,9 @@ const (
 	textsAtOnce = 64
 )
 
-// searchTexts adds to found the pages whose texts contain all words of q, in the order of the list,
-// beginning after the row that q names. It stops when the list is full or searchTime is over.
+// searchTexts adds to found the pages whose texts contain all words of the query q, in the order of
+// the list, beginning after the row that q names. It stops when the list is full or searchTime is
+// over.
 func (v *View) searchTexts(ctx context.Context, q query, found *selection, l *list) error {
 	until := time.Now().Add(searchTime)
 	words := q.words
@@ -279,8 +281,8 @@ func (v *View) searchTexts(ctx context.Context, q query, found *selection, l *li
 	})
 }
 
-// holds reports whether the text, title and URL of a page together contain all words, which must be
-// in lower case.
+// holds reports whether the text, title and URL of a page together contain all words. The words
+// must be in lower case.
 func holds(c *store.Content, words []string) bool {
 	text := strings.ToLower(c.Text + "\n" + c.Record.Title + "\n" + c.Record.URL)
 	return !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(text, w) })

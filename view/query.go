@@ -14,16 +14,16 @@ type query struct {
 	words   []string // words in lower case; a row matches if its URL or title contains all words
 	host    string
 	shape   string
-	verdict uint8 // index in verdicts; 0: any verdict
-	kind    uint8 // index in kinds; 0: any kind
-	status  int   // 0: any
-	column  int   // index in columns of the column to sort by
-	down    bool  // sort in descending order
-	after   int   // number of the row after which to begin; -1: begin with the first row
-	before  int   // number of the row before which to end; -1: after applies
+	verdict uint8 // index in verdicts; 0 means pages with any verdict
+	kind    uint8 // index in kinds; 0 means records of any kind
+	status  int   // HTTP status; 0 means any status
+	column  int   // index in columns of the column by which to sort
+	down    bool  // whether to sort in descending order
+	after   int   // number of the row after which to begin; -1 means to begin with the first row
+	before  int   // number of the row before which to end; -1 means that the field after applies
 }
 
-// most is how many rows a list shows at once.
+// most is the number of rows that a list shows at once.
 const most = 50
 
 // A selection is the part of a list that is shown.
@@ -34,7 +34,7 @@ type selection struct {
 	first    int  // position of the first row shown in the whole list, from 1
 	earlier  bool // whether the list has rows before the ones shown
 	later    bool // whether the list has rows after the ones shown
-	unsorted bool // the requested order is not ready, so the rows are in the order of the crawl
+	unsorted bool // whether the rows are in the order of the crawl, because the requested order is not ready
 }
 
 // wordsOf splits a search text into words in lower case, at most eight.
@@ -54,7 +54,7 @@ func wordsOf(text string) []string {
 func (t *rows) list(q query, o *orders) (s selection, later func()) {
 	walk, later := t.walk(q, o, &s)
 	matches := t.matching(q)
-	var window []int // if q.before is set: the last rows that matched, at most as many as fit
+	var window []int // if q.before is set, the last rows that matched, at most as many as fit in the list
 	passed := q.after < 0
 	if q.before >= 0 {
 		passed = false
@@ -96,8 +96,9 @@ func (t *rows) list(q query, o *orders) (s selection, later func()) {
 	return s, later
 }
 
-// walk returns a function that calls its argument with each row number. The order is that of the
-// query, or that of the crawl if that order is not ready. later is as in [orders.by].
+// walk returns a function that calls its argument with each row number. The row numbers are in the
+// order of the query, or in the order of the crawl if the former is not ready. later is as in
+// [orders.by].
 func (t *rows) walk(q query, o *orders, s *selection) (walk func(func(int)), later func()) {
 	var order []int32
 	if q.column > 0 {
@@ -118,7 +119,7 @@ func (t *rows) walk(q query, o *orders, s *selection) (walk func(func(int)), lat
 	}, later
 }
 
-// matching returns a function that reports whether the row with number i matches q.
+// matching returns a function that reports whether the row with a given number matches the query q.
 func (t *rows) matching(q query) func(i int) bool {
 	found := t.search(q.words)
 	host, shape := noPlace, noPlace
@@ -167,7 +168,8 @@ func (t *rows) search(words []string) (found rowSet) {
 	return found
 }
 
-// search calls hit with the index in the chunk of each row whose URL or title contains word.
+// search calls the function hit with the index of each row of the chunk whose URL or title contains
+// word.
 func (c *chunk) search(word []byte, hit func(i int)) {
 	for i := 0; i < c.n; {
 		from := c.rows[i].text
@@ -176,7 +178,7 @@ func (c *chunk) search(word []byte, hit func(i int)) {
 			return
 		}
 		place := from + uint32(at)
-		first, step := i, 1 // hits are often close together, so search forward for the row in steps that double
+		first, step := i, 1 // hits are often close together, so search forward for the row in steps that double each time
 		for i+step < c.n && c.rows[i+step].text <= place {
 			first, step = i+step, 2*step
 		}

@@ -24,26 +24,26 @@ import (
 // A search runs over the strings of a whole chunk at once. A page that was visited again gets a new
 // row, and its old row is marked as dead.
 
-// chunkRows is how many rows a chunk has.
+// chunkRows is the number of rows in a chunk.
 const chunkRows = 4096
 
-// The limits of the bytes that are kept of the URL and the title of a row. The rest can be neither
-// searched nor sorted by.
+// These limit the bytes of the URL and the title that are kept in a row. Lists can neither be
+// searched nor sorted by the bytes beyond the limit.
 const (
 	urlKept   = 200
 	titleKept = 100
 )
 
-// mostRows limits the memory of the rows to about a gigabyte. Lists of a larger store say that they
-// are incomplete.
+// mostRows limits the memory that the rows use to about a gigabyte. Lists of a larger store say
+// that they are incomplete.
 const mostRows = 4 << 20
 
-// A row holds the fields of a record by which lists are sorted and filtered.
+// A row contains the fields of a record by which lists are sorted and filtered.
 type row struct {
 	id          dedup.Hash
 	host        uint32 // index in rows.hosts
-	shape       uint32 // index in rows.shapes; 0: the URL's pattern is not in rows.shapes
-	cluster     uint32 // index in rows.clusters of the cluster in which the page is a duplicate; 0: none
+	shape       uint32 // index in rows.shapes; 0 means that the URL's pattern is not in rows.shapes
+	cluster     uint32 // index in rows.clusters of the cluster in which the page is a duplicate; 0 means none
 	words       uint32
 	size        uint32 // size in bytes, or math.MaxUint32 if it is larger
 	fetched     uint32 // time of the fetch, as Unix time in seconds
@@ -63,17 +63,17 @@ const (
 	noindex
 )
 
-// A chunk holds up to chunkRows rows, with their strings and fingerprints.
+// A chunk contains up to chunkRows rows, with their strings and fingerprints.
 type chunk struct {
 	rows   [chunkRows]row
 	prints [chunkRows]fingerprint
 	// number of rows in use
 	n     int
-	texts []byte // for each row: URL, byte 0, title, byte 1; in lower case
+	texts []byte // for each row its URL, byte 0, its title, and byte 1; in lower case
 }
 
-// kinds and verdicts are the values that a row stores as an index. Index 0 means that the row has no
-// kind or verdict.
+// kinds and verdicts list the values that a row stores as an index. Index 0 means that the row has
+// no kind or verdict.
 var (
 	kinds    = []string{"", string(store.Page), string(store.Other), string(store.Redirect), string(store.Error), string(store.Blocked), string(store.Skipped), string(store.Sitemap), string(store.Later)}
 	verdicts = []string{"", string(dedup.Unique), string(dedup.Exact), string(dedup.Near), string(dedup.Thin)}
@@ -116,7 +116,7 @@ func (f *fingerprint) alike(g *fingerprint) float64 {
 	return (float64(printed-differ)/printed - 1.0/16) / (15.0 / 16)
 }
 
-// A host counts the live rows of one host.
+// A host contains counts of the records of one host. Dead rows do not count.
 type host struct {
 	name    string
 	records int64
@@ -130,29 +130,29 @@ type cluster struct {
 	newest  int32 // number of the last row added to the cluster
 }
 
-// A shared is a pair of hosts, as indexes in rows.hosts: pages of member are duplicates of pages of
-// leader.
+// A shared is a pair of hosts, given as indexes in rows.hosts. Pages of the host member are
+// duplicates of pages of the host leader.
 type shared struct{ member, leader uint32 }
 
-// rows holds all rows, with counts over them. Only one goroutine adds rows. Readers must hold the
-// lock of [index].
+// rows contains all rows, with counts over them. Only one goroutine may add rows. Readers must hold
+// the lock of [index].
 type rows struct {
 	chunks   []*chunk
-	n        int // number of rows, including dead ones
+	n        int // number of rows, including the old rows of pages that were visited again
 	live     int
-	places   []uint32 // hash table from page ID to row number plus one; 0: empty slot
+	places   []uint32 // hash table from page ID to row number plus one; 0 means that the slot is empty
 	hosts    []host
 	hostAt   map[string]uint32
 	shapes   []string
 	shapeAt  map[string]uint32
 	clusters []cluster
 	ledBy    map[dedup.Hash]uint32
-	// number of pages for each pair of hosts
+	// number of duplicates for each pair of hosts
 	between map[shared]int64
-	unread  int64 // records beyond mostRows
+	unread  int64 // number of records beyond mostRows, which have no row
 }
 
-// mostShapes is the largest number of URL patterns that are numbered. All other patterns share the
+// mostShapes is the largest number of URL patterns that get a number. All other patterns have the
 // number 0.
 const mostShapes = 1 << 16
 
@@ -262,7 +262,7 @@ func searchable(s string, most int) string {
 	}, s[:min(len(s), most)])
 }
 
-// hostOf returns the index in t.hosts of a host. It adds a new host.
+// hostOf returns the index of a host in t.hosts. It adds the host if it is new.
 func (t *rows) hostOf(name string) uint32 {
 	at, ok := t.hostAt[name]
 	if !ok {
@@ -273,8 +273,8 @@ func (t *rows) hostOf(name string) uint32 {
 	return at
 }
 
-// shapeOf returns the index in t.shapes of a URL pattern. It adds a new pattern if there is room,
-// and otherwise returns 0.
+// shapeOf returns the index of a URL pattern in t.shapes. It adds the pattern if it is new and
+// there is room for it. If there is no room, it returns 0.
 func (t *rows) shapeOf(shape string) uint32 {
 	at, ok := t.shapeAt[shape]
 	if !ok && len(t.shapes) < mostShapes {
@@ -284,7 +284,8 @@ func (t *rows) shapeOf(shape string) uint32 {
 	return at
 }
 
-// clusterOf returns the index in t.clusters of the cluster with that leader. It adds a new cluster.
+// clusterOf returns the index in t.clusters of the cluster with the given leader. It adds the
+// cluster if it is new.
 func (t *rows) clusterOf(leader dedup.Hash) uint32 {
 	at, ok := t.ledBy[leader]
 	if !ok {
@@ -294,7 +295,7 @@ func (t *rows) clusterOf(leader dedup.Hash) uint32 {
 	return at
 }
 
-// find returns the number of the live row of the page with that ID.
+// find returns the number of the newest row of the page with the given ID.
 func (t *rows) find(id dedup.Hash) (i int, ok bool) {
 	for slot := t.slot(id); t.places[slot] != 0; slot = (slot + 1) % len(t.places) {
 		if i = int(t.places[slot] - 1); t.at(i).id == id {
@@ -304,7 +305,7 @@ func (t *rows) find(id dedup.Hash) (i int, ok bool) {
 	return 0, false
 }
 
-// place records in the hash table that row i belongs to the page with that ID.
+// place records in the hash table that row i belongs to the page with the given ID.
 func (t *rows) place(id dedup.Hash, i int) {
 	if 2*t.n > len(t.places) {
 		old := t.places

@@ -19,14 +19,14 @@ import (
 	"skink/store/badger"
 )
 
-// TestScale opens every page of the view of a large store, and says how long the slowest answers
-// took, and what the rows take of memory. Then it opens them again and again while all pages are
-// compared with all others. No answer may be larger than a megabyte. With SKINK_LONG=full, on a
-// machine that has nothing else to do, none may take longer than 200 ms once the store has been
+// TestScale opens every page of the view of a large store, and logs the slowest answer and the
+// memory that the rows take. Then it opens all pages again and again while the pages of the store
+// are compared with each other. No answer may be larger than a megabyte. With SKINK_LONG=full, on a
+// machine that runs nothing else, no answer may take longer than 200 ms once the store has been
 // read.
 //
-// SKINK_LONG=short: 20,000 pages; middle: 100,000; full: 1,000,000, which takes half an hour and 2 GB
-// of disk.
+// SKINK_LONG sets the size of the store: short means 20,000 pages, middle 100,000, and full
+// 1,000,000. The full test takes half an hour and 2 GB of disk.
 func TestScale(t *testing.T) {
 	pages := map[string]int{"short": 20_000, "middle": 100_000, "full": 1_000_000}[os.Getenv("SKINK_LONG")]
 	if pages == 0 {
@@ -48,12 +48,12 @@ func TestScale(t *testing.T) {
 	for fetch(t, server, "/pages"); v.index.progress().Reading; time.Sleep(10 * time.Millisecond) {
 	}
 	t.Logf("read in %v; %d bytes a page", time.Since(began).Round(10*time.Millisecond), (heap()-before)/pages)
-	for _, c := range columns { // each order is made beside, when it is asked for first
+	for _, c := range columns { // each order is made in the background when it is first asked for
 		for path := "/pages?sort=" + c.name; v.unsorted(path); time.Sleep(10 * time.Millisecond) {
 			fetch(t, server, path)
 		}
 	}
-	id, menu := idOf(scaleURL(pages/2)).String(), idOf(scaleURL(4)).String() // the second has links from all pages
+	id, menu := idOf(scaleURL(pages/2)).String(), idOf(scaleURL(4)).String() // the pages id and menu; all pages link to the latter
 	before, began = heap(), time.Now()
 	for fetch(t, server, "/page/"+id); v.turning.now().making; time.Sleep(10 * time.Millisecond) {
 	}
@@ -65,7 +65,7 @@ func TestScale(t *testing.T) {
 	}
 	slowest, which := time.Duration(0), ""
 	for _, path := range paths {
-		fetch(t, server, path) // what is read first is not in any cache
+		fetch(t, server, path) // the first request fills the caches
 		took, size := fetch(t, server, path)
 		t.Logf("%8v %7d bytes  %s", took.Round(100*time.Microsecond), size, path)
 		if took > slowest {
@@ -102,7 +102,7 @@ func TestScale(t *testing.T) {
 		time.Since(began).Round(time.Second), len(took), took[len(took)/2], took[len(took)*99/100], which, took[len(took)-1], ofSystem()>>20)
 }
 
-// compareAll compares all pages, as skink view does.
+// compareAll compares all pages of a store, as skink view does.
 func compareAll(ctx context.Context, s store.Reader, tell func(float64)) (Alike, error) {
 	rule, err := dedup.NewRule(dedup.DefaultSimilarity, "bands", dedup.DefaultMinWords)
 	if err == nil {
@@ -111,20 +111,20 @@ func compareAll(ctx context.Context, s store.Reader, tell func(float64)) (Alike,
 	return unlike{}, err
 }
 
-// unlike shows nothing of what was found.
+// unlike is an [Alike] without results.
 type unlike struct{}
 
 func (unlike) Steps() []Step                           { return nil }
 func (unlike) Near(float64, int) (above, below []Pair) { return nil, nil }
 
-// ofSystem is how many bytes the process has of the system.
+// ofSystem returns the number of bytes of memory that the process has from the operating system.
 func ofSystem() uint64 {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	return m.Sys - m.HeapReleased
 }
 
-// unsorted says whether the order of a column has still to be made.
+// unsorted reports whether the order of the column in the address path has not been made yet.
 func (v *View) unsorted(path string) bool {
 	col := columnNamed(path[len("/pages?sort="):])
 	v.index.orders.mu.Lock()
@@ -158,8 +158,8 @@ func scaleURL(i int) string {
 	return fmt.Sprintf("https://h%d.example/section-%d/article-%d.html", i%2000, i%97, i)
 }
 
-// scaleLinks are thirty links of a page: ten are those of every page's menu, and the others lead to
-// the pages behind it.
+// scaleLinks returns thirty links of a page. Ten lead to the first ten pages, as a menu does, and
+// the others lead to pages after the linking page.
 func scaleLinks(from string, i, pages int) []byte {
 	var links []store.Link
 	for k := range 30 {
@@ -172,8 +172,8 @@ func scaleLinks(from string, i, pages int) []byte {
 	return store.PackLinks(from, links)
 }
 
-// generate writes a store of so many pages on 2,000 hosts. A quarter of them are near-duplicates,
-// some of them of one large cluster.
+// generate writes a store with the given number of pages on 2,000 hosts. A quarter of the pages are
+// near-duplicates, a tenth of these in one large cluster.
 func generate(t *testing.T, dir string, pages int) {
 	t.Helper()
 	s, err := badger.Open(dir, badger.Options{Create: true})

@@ -15,7 +15,7 @@ import (
 type Server struct {
 	view *View
 	http *http.Server
-	url  string // address to open in a browser
+	url  string // address that a user opens in a browser
 	done chan error
 }
 
@@ -54,7 +54,7 @@ func reachable(listener net.Addr) string {
 		return listener.String()
 	}
 	best := netip.AddrFrom4([4]byte{127, 0, 0, 1})
-	all, _ := net.InterfaceAddrs() // on an error, the loopback address is used
+	all, _ := net.InterfaceAddrs() // if this fails, the loopback address is used
 	for _, one := range all {
 		of, err := netip.ParsePrefix(one.String())
 		switch addr := of.Addr().Unmap(); {

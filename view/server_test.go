@@ -9,13 +9,13 @@ import (
 	"skink/store"
 )
 
-// The address that is printed is one that answers, also for a server that listens everywhere.
+// The address that is printed answers requests, even if the server listens on all interfaces.
 func TestShownAddress(t *testing.T) {
 	for _, address := range []string{"0.0.0.0:0", "[::]:0", "127.0.0.1:0"} {
 		opt := Options{Store: lent{store.NewMemory()}, Name: "test", Rule: dedup.Rule{}, Address: address}
 		server, err := Listen(address, opt)
 		if err != nil {
-			t.Logf("%s: %v", address, err) // a machine without IPv6
+			t.Logf("%s: %v", address, err) // the machine has no IPv6
 			continue
 		}
 		client := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}

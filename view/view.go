@@ -33,40 +33,40 @@ import (
 
 // A Source lends a store to the view. Several goroutines may borrow it at once.
 type Source interface {
-	// Read calls do with a reader of the store's current state. do must not keep the reader after
-	// it returns.
+	// Read calls the function do with a reader of the store's current state. do must not keep the
+	// reader after it returns.
 	Read(ctx context.Context, do func(store.Reader) error) error
 }
 
 // Options are the store that a view shows, and the settings of the view.
 type Options struct {
 	Store   Source
-	Name    string       // name of the store as users know it
+	Name    string       // name under which users know the store
 	Rule    dedup.Rule   // rule by which the store's pages were judged
-	About   report.About // the store and the settings, for the heading of audits
+	About   report.About // a description of the store and the settings, for the heading of audits
 	Address string       // address at which the server listens
-	Token   string       // token that the first request of a browser must contain; "": no token is needed
+	Token   string       // token that the first request of a browser must contain; "" if no token is needed
 
-	// Alike compares all pages of a store with each other. It regularly calls tell with the share of
-	// the comparison that is done, from 0 to 1.
+	// Alike compares all pages of a store with each other. It regularly calls the function tell
+	// with the share of the comparison that is done, from 0 to 1.
 	Alike func(ctx context.Context, s store.Reader, tell func(share float64)) (Alike, error)
 	// Nearly finds the pages that are almost duplicates, for audits. If Nearly is nil or returns nil,
 	// audits list these pages as not checked.
 	Nearly func(ctx context.Context, s store.Reader) (*audit.Nearly, error)
 
-	// Marked writes the HTML of a page as it was crawled, with the extracted text marked. nil: the
-	// view does not show such pages.
+	// Marked writes the HTML of a page as it was crawled, with the extracted text highlighted. If
+	// Marked is nil, the view does not show such pages.
 	Marked func(ctx context.Context, s store.Reader, r *store.Record, w io.Writer) error
 
-	Crawl  Crawl                                                     // the crawl that runs in this process; nil: there is none
-	Moment func(ctx context.Context, s store.Reader) (Moment, error) // returns the state of the store; used if Crawl is nil
+	Crawl  Crawl                                                     // the crawl that runs in this process; nil if there is none
+	Moment func(ctx context.Context, s store.Reader) (Moment, error) // returns the state of the store; it is called if Crawl is nil
 }
 
 // A View handles the requests of browsers. The handler of each kind of page is in a file of its
 // own.
 type View struct {
 	opt    Options
-	form   string // token in each form that changes something
+	form   string // token that each form that changes something must contain
 	index  *index
 	pages  *template.Template
 	answer http.Handler
@@ -74,16 +74,16 @@ type View struct {
 	lately lately
 
 	auditing latest[*audit.Audit]
-	likening latest[Alike] // comparison of all pages with each other
-	likened  atomic.Int64  // percentage done of the comparison of all pages that is running
-	// incoming links of all pages
+	likening latest[Alike] // result of the comparison of all pages with each other
+	likened  atomic.Int64  // percentage of the running comparison of all pages that is done
+	// the incoming links of all pages
 	turning latest[*inward]
 
-	streams chan struct{} // limits the number of browsers that follow the crawl: each has one element in the channel
+	streams chan struct{} // limits the number of browsers that follow the crawl; it contains one element for each such browser
 
 	life   context.Context
 	end    context.CancelFunc
-	beside sync.WaitGroup // background work
+	beside sync.WaitGroup // waits for background work
 }
 
 //go:embed *.html view.css view.js
@@ -122,7 +122,7 @@ func (v *View) watch() {
 	}
 }
 
-// End ends the streams with which browsers follow the crawl, and all background work.
+// End ends all background work, and the streams with which browsers follow the crawl.
 func (v *View) End() { v.end() }
 
 // Close ends the background work of the view and waits for it. The caller must not make requests
@@ -170,7 +170,8 @@ func (v *View) routes() http.Handler {
 	return mux
 }
 
-// file sends an embedded file with a content type. text is sent before the content of the file.
+// file sends an embedded file with the given content type. It sends text before the content of the
+// file.
 func (v *View) file(w http.ResponseWriter, kind, text, name string) {
 	b, err := files.ReadFile(name)
 	if err != nil {
@@ -185,20 +186,21 @@ func (v *View) file(w http.ResponseWriter, kind, text, name string) {
 type screen struct {
 	name    string // name of the template
 	title   string
-	again   time.Duration // the browser reloads the page after this time; 0: never
-	live    string        // path from which the browser receives changes of the page; "": the page does not change
+	again   time.Duration // time after which the browser reloads the page; 0 means never
+	live    string        // path from which the browser receives changes of the page; "" if the page does not change
 	Content any
 }
 
-// A missing is an error that is answered with status 404. Its text is shown to the user.
+// A missing is an error that the view answers with status 404. The text of the error is shown to
+// the user.
 type missing string
 
 func (m missing) Error() string { return string(m) }
 
-// answerTime is how long a request may read from the store.
+// answerTime is the time for which a request may read from the store.
 const answerTime = 10 * time.Second
 
-// shown returns a handler that answers with the screen that make returns.
+// shown returns a handler that answers with the screen that the function make returns.
 func (v *View) shown(make func(ctx context.Context, r *http.Request) (*screen, error)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		// A reader of a store in another process is unusable after a context ended in the middle of
@@ -206,7 +208,7 @@ func (v *View) shown(make func(ctx context.Context, r *http.Request) (*screen, e
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), answerTime)
 		defer cancel()
 		v.index.fresh(r.Context(), &v.beside, v.life)
-		read := v.index.progress() // read before the lists are made, because the index may grow meanwhile
+		read := v.index.progress() // read before the lists are made, because the index may grow in the meantime
 		s, err := make(ctx, r)
 		status := http.StatusOK
 		if err != nil {
@@ -220,8 +222,8 @@ func (v *View) shown(make func(ctx context.Context, r *http.Request) (*screen, e
 	})
 }
 
-// write sends a screen as an HTML page. read is the progress of the index before the screen was
-// made.
+// write sends a screen as an HTML page. Its argument read is the progress of the index before the
+// screen was made.
 func (v *View) write(w http.ResponseWriter, r *http.Request, status int, s *screen, read progress) {
 	var content, page bytes.Buffer
 	err := v.pages.ExecuteTemplate(&content, s.name, s.Content)
@@ -247,13 +249,12 @@ func (v *View) write(w http.ResponseWriter, r *http.Request, status int, s *scre
 	_ = out.Flush()
 }
 
-// A place is an entry of the menu: a path and its title.
+// A place is an entry of the menu. It has a path and a title.
 type place struct{ Path, Name string }
 
 var places = []place{{"/now", "Now"}, {"/pages", "Pages"}, {"/clusters", "Clusters"}, {"/similarity", "Similarity"}, {"/audit", "Audit"}, {"/map", "Map"}}
 
-// guard returns a handler that checks each request before next handles it, as described in
-// guard.go.
+// guard returns a handler that checks each request before it calls next, as described in guard.go.
 func (v *View) guard(next http.Handler) http.Handler {
 	return loopback.Only(v.opt.Address, harden(v.admit(next)))
 }

@@ -10,7 +10,7 @@ import (
 // incomplete record. After returning it, the reader continues after these bytes.
 type Damage struct {
 	Offset int64  // offset in bytes of the record in the file, or of the gzip member that should contain it
-	URI    string // the WARC-Target-URI of the damaged record; "": unknown
+	URI    string // the WARC-Target-URI of the damaged record; "" means unknown
 	Err    error  // description of the damage
 }
 

@@ -20,7 +20,7 @@ type Entry struct {
 	URL    string
 	Date   time.Time
 	MIME   string // media type of the payload, or "warc/revisit" for a revisit record
-	Status int    // HTTP status; 0: the record has none
+	Status int    // HTTP status; 0 means that the record has none
 	Digest string // digest of the payload, such as "sha1:…"
 	Offset int64
 	Length int64

@@ -19,7 +19,7 @@ type member struct {
 	offset  int64 // offset in the file at which the gzip member begins
 	open    bool  // begin was called, and the end has not been reached yet
 	records int   // number of records that begin in the gzip member
-	err     error // error of decompressing; nil: none so far
+	err     error // error of decompressing; nil means none so far
 }
 
 // begin starts to decompress the gzip member that begins at the source's current position.

@@ -30,10 +30,10 @@ import (
 // file is compressed.
 type Reader struct {
 	src    *source
-	member *member       // the current gzip member; nil: the file is not compressed
-	in     *bufio.Reader // the decompressed bytes; nil: nothing was read yet
-	block  *block        // block of the last record that Next returned; nil: none, or it was read to its end or skipped
-	err    error         // the error that all further calls of Next return; nil: more may follow
+	member *member       // the current gzip member; nil means that the file is not compressed
+	in     *bufio.Reader // the decompressed bytes; nil means that nothing was read yet
+	block  *block        // block of the last record that Next returned; nil means that there is none, or that it was read to its end or skipped
+	err    error         // the error that all further calls of Next return; nil means that more may follow
 }
 
 // NewReader returns a Reader of the archive r, compressed or not.

@@ -30,7 +30,7 @@ var (
 func SURT(url string) string {
 	scheme, rest, ok := strings.Cut(url, "://")
 	if !ok {
-		return strings.ToLower(url) // not a web URL, but for example urn:… or dns:…
+		return strings.ToLower(url) // the URL is not a web URL but, for example, urn:… or dns:…
 	}
 	rest, _, _ = strings.Cut(rest, "#")
 	end := strings.IndexAny(rest, "/?")

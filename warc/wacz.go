@@ -28,9 +28,9 @@ type Package struct {
 	Software    string    // name of the program that makes the file
 	Created     time.Time // time of creation; required
 	Archives    []Archive
-	Pages       iter.Seq2[StartPage, error] // pages to start from; nil: none
+	Pages       iter.Seq2[StartPage, error] // pages to start from; nil means none
 
-	Damaged func(archive string, d *Damage) // called for each damaged record of an archive; nil: a damaged record makes WriteWACZ fail
+	Damaged func(archive string, d *Damage) // called for each damaged record of an archive; nil means that a damaged record makes WriteWACZ fail
 }
 
 // An Archive is one WARC file to be put into a package.

@@ -29,11 +29,11 @@ import (
 // Options determine how records are written. The zero value writes compressed records with SHA-256
 // digests.
 type Options struct {
-	Digest Digest // hash algorithm for new records; "": SHA256
+	Digest Digest // hash algorithm for new records; "" means SHA256
 	Plain  bool   // do not compress the records
-	Level  int    // gzip compression level, 1 to 9; 0: level 1, whose output is a tenth larger than that of level 6 and takes two thirds of the time
+	Level  int    // gzip compression level, 1 to 9; 0 means level 1, whose output is a tenth larger than that of level 6 and takes two thirds of the time
 
-	NewID func() string // returns the id for a new record; nil: a random UUID
+	NewID func() string // returns the id for a new record; nil means a random UUID
 }
 
 // Append appends a record to dst, compressed as a gzip member of its own unless o.Plain is set. It
@@ -123,7 +123,7 @@ func checkRevisit(r *Record) error {
 	case profile != ProfileIdentical && profile != ProfileNotModified:
 		return fmt.Errorf("the profile of the revisit is unknown: %q", profile)
 	case profile == ProfileIdentical && !h.Has("WARC-Payload-Digest"):
-		return errors.New("the revisit has no digest of the identical payload")
+		return errors.New("the revisit has no payload digest")
 	case !h.Has("WARC-Refers-To") && !(h.Has("WARC-Refers-To-Target-URI") && h.Has("WARC-Refers-To-Date")):
 		return errors.New("the revisit refers to no record")
 	}

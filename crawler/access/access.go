@@ -19,7 +19,7 @@ import (
 // A Host holds the user's settings for the hosts that match a pattern. If a field is zero or nil,
 // the setting of a less specific pattern is used, or else the setting of the whole crawl.
 type Host struct {
-	Pattern string // see [Matches]
+	Pattern string // pattern for the names of hosts; see [Matches]
 
 	Delay     *time.Duration // shortest time between two requests; a pointer to 0 means no delay
 	PerHost   int            // largest number of simultaneous requests
@@ -29,11 +29,11 @@ type Host struct {
 	Pages     int64            // largest number of pages and files to fetch
 	Bytes     int64            // largest number of bytes to fetch
 
-	Headers map[string]Secret // by canonical name of the header field
+	Headers map[string]Secret // fields by their canonical names
 	Cookies Cookies           // sent only to URLs in the cookie's domain and path
 	Basic   *Basic            // user and password for HTTP Basic
 	Login   *Login
-	Logout  *bool   // follow links that log out or delete something; nil: follow them only if the crawl is not logged in to the host
+	Logout  *bool   // follow links that log out or delete something; nil means that they are followed only if the crawl is not logged in to the host
 	Proxies []Proxy // the next proxy in the list is used when a proxy fails; empty but not nil: connect directly
 
 	Render string // selects the pages that a browser renders: "off", "auto" or "always"

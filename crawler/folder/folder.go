@@ -234,7 +234,7 @@ func isStore(root *os.Root, dir string) bool {
 
 // refuse answers a request for a file that cannot be served.
 func refuse(w http.ResponseWriter, err error) {
-	status := http.StatusNotFound // also for symbolic links that lead out of the folder
+	status := http.StatusNotFound // symbolic links that lead out of the folder also get this status
 	if errors.Is(err, fs.ErrPermission) {
 		status = http.StatusForbidden
 	}

@@ -230,7 +230,7 @@ func TestListing(t *testing.T) {
 	}
 }
 
-// A store in a folder and hidden files are not part of the site, in whatever way their URLs are
+// A store in a folder and hidden files are not part of the site, no matter how their URLs are
 // written.
 func TestHides(t *testing.T) {
 	dir := writeSite(t, "site", `
@@ -290,7 +290,7 @@ x
 	}
 }
 
-// Files whose names begin with a dot are not served, in whatever way their URLs are written.
+// Files whose names begin with a dot are not served, no matter how their URLs are written.
 func TestDotFiles(t *testing.T) {
 	dir := writeSite(t, ".site", `
 -- index.html --

@@ -78,7 +78,7 @@ func slowAnswers() []hostile {
 	}
 }
 
-// longAnswers returns sites with endless or very long answers.
+// longAnswers returns sites whose answers never end or are very long.
 func longAnswers() []hostile {
 	kilobyte := strings.Repeat("x", 1023) + "\n"
 	return []hostile{

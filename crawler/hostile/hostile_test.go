@@ -51,14 +51,14 @@ type hostile struct {
 	does  string // behavior of the site, for the table
 	skink string // reaction of the crawler, for the table
 
-	seeds  []string // paths of the seeds; nil: "/"
+	seeds  []string // paths of the seeds; nil means "/"
 	answer http.HandlerFunc
-	want   string                           // a line for each record, see [lineOf]
+	want   string                           // a line for each record; see [lineOf]
 	check  func(t *testing.T, crawl *crawl) // checks other results of the crawl; may be nil
 
 	hangs   bool   // the site never answers, so the crawl uses impatience as its timeout
-	maxSize int64  // limit for bodies in bytes; 0: hostileMaxSize
-	alloc   uint64 // number of bytes that may be allocated; 0: mostAlloc
+	maxSize int64  // limit for bodies in bytes; 0 means hostileMaxSize
+	alloc   uint64 // number of bytes that may be allocated; 0 means mostAlloc
 }
 
 const (
@@ -79,7 +79,7 @@ func hostiles() []hostile {
 // A hostileServer serves the sites of all cases.
 type hostileServer struct {
 	port  string
-	sites map[string]http.HandlerFunc // by the first label of the host name
+	sites map[string]http.HandlerFunc // handlers by the first label of the host name
 	wire  atomic.Int64                // number of bytes written
 	stop  func()                      // stops the server and waits for its handlers
 

@@ -252,7 +252,7 @@ func misnamedPages() []hostile {
 	}
 }
 
-// traps returns sites with endless URLs, and sites that only look endless.
+// traps returns sites with endlessly many URLs, and sites that only look as if they had them.
 func traps() []hostile {
 	return []hostile{
 		{

@@ -77,7 +77,7 @@ var privateCases = []struct {
 		want:    "http://public.test/ error private address",
 	},
 	{
-		// The crawler looks up a host's address once before all requests, see crawler/address.go.
+		// The crawler looks up a host's address once before all requests; see crawler/address.go.
 		name: "a name that changes at once", does: "The host name has a public address when robots.txt is fetched, and a private address when the page is fetched.",
 		seed:    "http://changes.test:PORT/",
 		answers: map[string]string{"/": ""}, names: map[string][]string{"changes.test.": {publicAddr, publicAddr, privateAddr}},

@@ -113,7 +113,7 @@ func (b *Book) host(ctx context.Context, name string) (*entry, error) {
 	return e, nil
 }
 
-// Clean returns a URL without tracking parameters and session ids, see the function [Clean]. It
+// Clean returns a URL without tracking parameters and session ids; see the function [Clean]. It
 // returns the URLs of exempt hosts unchanged.
 func (b *Book) Clean(url string) string {
 	if len(b.Exempt) > 0 && b.Exempt[hostOf(url)] {
@@ -146,7 +146,7 @@ func (b *Book) Look(ctx context.Context, url string, now time.Time) (Advice, err
 	return a, nil
 }
 
-// Sweep returns a Sweep of a host, which decides about its postponed URLs, see [Host.Sweep]. The
+// Sweep returns a Sweep of a host, which decides about its postponed URLs; see [Host.Sweep]. The
 // caller must not call Judged for the host while it uses the Sweep.
 func (b *Book) Sweep(ctx context.Context, host string) (*Sweep, error) {
 	b.mu.Lock()
@@ -158,7 +158,7 @@ func (b *Book) Sweep(ctx context.Context, host string) (*Sweep, error) {
 	return e.site.Sweep(), nil
 }
 
-// Queued records that a chunk of a host's postponed URLs was queued, see [Host.Queued].
+// Queued records that a chunk of a host's postponed URLs was queued; see [Host.Queued].
 func (b *Book) Queued(ctx context.Context, host string, a Advice, chunk int) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -207,7 +207,7 @@ func TestNear(t *testing.T) {
 	}
 }
 
-// The crawl of a site with endless URLs comes to an end.
+// The crawl of a site with endlessly many URLs comes to an end.
 func TestEndless(t *testing.T) {
 	month := func(at int) string { return fmt.Sprintf("%s/calendar/%d/%02d/", site, at/12, at%12+1) }
 	for _, c := range []struct {
@@ -331,7 +331,7 @@ func (c *testCrawl) sweep() bool {
 	return len(c.queue) > 0
 }
 
-// keep writes the evidence. The argument ago is the number of records since the cursor was read.
+// keep writes the evidence. The argument is the number of records since the cursor was read.
 func (c *testCrawl) keep(ago int) {
 	c.kept, _ = json.Marshal(c.site)
 	c.cursor = max(c.cursor, len(c.records)-ago)

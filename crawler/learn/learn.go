@@ -16,9 +16,9 @@
 // the copies in a row since the last new text. A copy is a page whose text the host has shown
 // before (seen.go). After enough copies in a row, the URLs of the pattern are postponed. Only
 // samples are fetched, which get rarer while copies continue (pattern.go). When a sample gives a
-// new text, the postponed URLs are queued again (sweep.go). Two forms of endless URLs need less
-// evidence (trap.go). The idea of mining likely rules and validating them by fetches is from
-// Bar-Yossef, Keidar and Schonfeld, "Do Not Crawl in the DUST" (WWW 2007). Their rules rewrite
+// new text, the postponed URLs are queued again (sweep.go). Two forms that have endlessly many URLs
+// need less evidence (trap.go). The idea of mining likely rules and validating them by fetches is
+// from Bar-Yossef, Keidar and Schonfeld, "Do Not Crawl in the DUST" (WWW 2007). Their rules rewrite
 // URLs; this package only postpones them.
 //
 // Call [Host.Look] before a URL is fetched, and [Host.Judged] after:
@@ -50,7 +50,7 @@ type Rule string
 
 const (
 	Copies   Rule = "pattern of duplicates"
-	View     Rule = "view of a page" // the URL is a view of a page, see views.go
+	View     Rule = "view of a page" // the URL is a view of a page; see views.go
 	Calendar Rule = "endless calendar"
 	Growing  Rule = "growing path"
 	Farm     Rule = "link farm"
@@ -59,7 +59,7 @@ const (
 // Advice is the decision about fetching a URL now. The zero value means that the URL should be
 // fetched.
 type Advice struct {
-	Rule    Rule   // why the URL is postponed; "" if the URL should be fetched
+	Rule    Rule   // reason why the URL is postponed; "" if the URL should be fetched
 	Pattern string // the pattern or the domain whose URLs the rule postpones
 }
 
@@ -82,15 +82,15 @@ type Verdict struct {
 	Group  [16]byte  // id of the leader of the page's cluster of duplicates; the page's own id if the page is the leader
 	Leader string    // URL of the leader; "" if this page is the leader
 	Exact  bool      // the page has the same words as its leader; otherwise it is a near duplicate
-	Text   Text      // hashes of the page's text, see [TextOf] and [Body]; nil if the page has no text
-	Links  Text      // links of a page that is too short to be compared, see [LinksOf]
-	At     time.Time // when the page was fetched
+	Text   Text      // hashes of the page's text; nil if the page has no text; see [TextOf] and [Body]
+	Links  Text      // links of a page that is too short to be compared; see [LinksOf]
+	At     time.Time // time at which the page was fetched
 
 	Title   func() uint64 // returns a hash of the title's words that are not in the URL; nil means 0
 	File    bool          // the response is an image, a PDF or another file
 	Thin    bool          // the page has too few words to be compared
 	Changed bool          // the page had other words at the last visit
-	Soft    bool          // the page is an error page with status 200, see [Soft]
+	Soft    bool          // the page is an error page with status 200; see [Soft]
 }
 
 func (v *Verdict) title() uint64 {
@@ -106,11 +106,11 @@ func (v *Verdict) Copy() bool { return v.Leader != "" || v.Soft }
 // A Host is the evidence about one host. It is not safe for concurrent use.
 type Host struct {
 	Pages    int64               `json:"pages"`              // number of pages that were judged
-	Extra    int64               `json:"extra,omitempty"`    // number of these pages that are views of other pages, or whose URLs have a form of endless URLs
+	Extra    int64               `json:"extra,omitempty"`    // number of these pages that are views of other pages, or whose URLs have a form with endlessly many URLs
 	New      int64               `json:"new,omitempty"`      // number of pages with new texts, not counting those in Extra
-	Last     int64               `json:"last,omitempty"`     // number of URLs that were queued as last samples, see sweep.go
-	Patterns map[string]*Pattern `json:"patterns,omitempty"` // patterns by name, see [Host.patterns]
-	Values   map[string][]string `json:"values,omitempty"`   // the values of each parameter, see [Host.valuesOf]; more than fewValues elements mean too many values
+	Last     int64               `json:"last,omitempty"`     // number of URLs that were queued as last samples; see sweep.go
+	Patterns map[string]*Pattern `json:"patterns,omitempty"` // patterns by name; see [Host.patterns]
+	Values   map[string][]string `json:"values,omitempty"`   // the values of each parameter; see [Host.valuesOf]; more than fewValues elements mean too many values
 	Said     seen                `json:"said,omitzero"`      // hashes of the lines, links and URLs of the host's pages
 
 	LastMod *Proofs `json:"lastmod,omitempty"` // right and wrong lastmod dates in the host's sitemaps; nil if none was checked yet
@@ -164,7 +164,7 @@ func (h *Host) decide(url string, now time.Time) (advice Advice, rate int) {
 		}
 		return Advice{View, name}, rate
 	}
-	if h.Extra >= trapRow { // with fewer pages, no form of endless URLs can have lost its budget
+	if h.Extra >= trapRow { // with fewer pages, no form with endlessly many URLs can have lost its budget
 		if t, is := a.trap(now); is {
 			p := h.Patterns[t.pattern]
 			switch free := max(trapFree, h.New); {

@@ -26,7 +26,7 @@ func TestCopiesOfAnotherHost(t *testing.T) {
 	}
 }
 
-// Only the first hosts of a domain with endless hosts are crawled.
+// If a domain has endlessly many hosts, only the first ones are crawled.
 func TestFarm(t *testing.T) {
 	ctx, b := t.Context(), NewBook(memory{})
 	b.Domain = func(host string) string { return host[strings.IndexByte(host, '.')+1:] }
@@ -153,7 +153,7 @@ func TestBookOverwritesNothing(t *testing.T) {
 			if h, err := Read(ctx, keeper, "shop.example"); err != nil || h.Pages != 32 {
 				t.Errorf("%+v, %v", h, err)
 			}
-			keeper[NameOf("shop.example")] = []byte{} // as skink status --forget does
+			keeper[NameOf("shop.example")] = []byte{} // this has the same effect as skink status --forget
 			judged(quick, 1)
 			if err := c.write(quick); err != nil {
 				t.Fatal(err)

@@ -31,7 +31,7 @@ type Pattern struct {
 	Row    int64 `json:"row,omitempty"`    // number of copies since the last new text
 	Near   int64 `json:"near,omitempty"`   // number of near duplicates; the first mostNear are also counted in New, the others in Copies
 
-	Swept int64 `json:"swept,omitempty"` // the value of New when a chunk was last queued, see sweep.go
+	Swept int64 `json:"swept,omitempty"` // the value of New when a chunk was last queued; see sweep.go
 	Chunk int   `json:"chunk,omitempty"` // number of chunks that were queued
 }
 

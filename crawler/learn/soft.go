@@ -25,7 +25,7 @@ import (
 // A wrong reason costs one request. The answer counts as a soft 404 only if several pages of the
 // pattern have the same text. A single page may be a real page that the server shows for unknown
 // URLs too, such as the last page of a list. The URLs of the pages must also differ in each part
-// that may identify a text, see [ProbeOf]. Package ingest compares the texts.
+// that may identify a text; see [ProbeOf]. Package ingest compares the texts.
 //
 // The evidence depends only on the records of the pages, in the order of their commits, and is
 // stored with the host. So a crawl that is restarted decides as the interrupted crawl would have.
@@ -53,11 +53,11 @@ const SoftProblem = "soft 404"
 
 // A Soft is the evidence about the answers to URLs of one pattern that cannot exist.
 type Soft struct {
-	Probe  string   `json:"probe,omitempty"`  // the URL that cannot exist; "" if there is no reason to request one
+	Probe  string   `json:"probe,omitempty"`  // a URL that cannot exist and that the crawler requests; "" if there is no reason to request one
 	From   string   `json:"from,omitempty"`   // the URL from which the probe was made
 	Status int      `json:"status,omitempty"` // HTTP status of the answer; 0 if there is no answer yet
 	Title  string   `json:"title,omitempty"`  // title of the answer
-	Words  uint64   `json:"words,omitempty"`  // hash of the words of the title, see [Verdict]
+	Words  uint64   `json:"words,omitempty"`  // hash of the words of the title; see [Verdict]
 	Text   string   `json:"text,omitempty"`   // main text of an answer with status 200; "" for all other answers
 	Real   string   `json:"real,omitempty"`   // the URL that the answer names as its canonical URL
 	Holds  bool     `json:"holds,omitempty"`  // several pages have the text of the answer, so every page with this text is a soft 404

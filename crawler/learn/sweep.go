@@ -19,13 +19,13 @@ const (
 	chunkATexts = 4
 	mostDoubled = 10 // largest number of times that the size of the chunks is doubled
 	lastShare   = 5  // number of new texts of the host for which it gets one last sample
-	viewShare   = 2  // number of new texts of the host for which one view, or one URL with an endless form, is fetched
+	viewShare   = 2  // number of new texts of the host for which one view, or one URL of a form with endlessly many URLs, is fetched
 )
 
 // A Sweep decides which postponed URLs of a host are fetched next.
 type Sweep struct {
 	site   *Host
-	room   int64          // number of views, and of URLs with an endless form, that may still be fetched
+	room   int64          // number of views, and of URLs of forms with endlessly many URLs, that may still be fetched
 	last   int64          // number of last samples that may be fetched in all
 	lasts  int64          // number of patterns that share the last samples
 	chunks map[Advice]int // number of URLs with each advice that may be fetched

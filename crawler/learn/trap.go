@@ -8,7 +8,7 @@ import (
 
 // # Traps
 //
-// Two forms of URLs are known to be endless: calendars, which always have a next month, and
+// Two forms are known to have endlessly many URLs: calendars, which always have a next month, and
 // relative links that add the same folders again and again. The form alone never postpones a URL.
 // But such URLs lose their budget earlier: trapRow copies in a row are enough, and near duplicates
 // count as copies. If the date is far in the past or future, pages too short to be compared count
@@ -23,15 +23,15 @@ const (
 	firstYear   = 1400 // year of the first entries; few archives begin earlier
 )
 
-// A trap describes a URL with a form of endless URLs, such as a calendar.
+// A trap describes a URL of a form that has endlessly many URLs, such as a calendar.
 type trap struct {
 	rule    Rule
 	pattern string
 	far     bool // pages too short to be compared count as copies
 }
 
-// trap reports whether a URL has a form of endless URLs, such as a calendar, and describes the
-// form.
+// trap reports whether a URL has a form with endlessly many URLs, such as a calendar, and describes
+// the form.
 func (a *address) trap(now time.Time) (t trap, is bool) {
 	if len(a.url) > mostLength || repeats(a.path) {
 		return trap{Growing, "paths that repeat the same folders", true}, true

@@ -8,7 +8,8 @@ import (
 
 var now = time.Date(2026, 11, 22, 0, 0, 0, 0, time.UTC)
 
-// Each form of endless URLs is recognized, similar URLs are not, and no form alone postpones a URL.
+// Each form with endlessly many URLs is recognized, similar URLs are not, and no form alone
+// postpones a URL.
 func TestTrapOf(t *testing.T) {
 	const near, far = "near", "far"
 	for path, want := range map[string]string{

@@ -106,7 +106,7 @@ func isDoku(path string, q query) bool {
 	return q != "" && (strings.HasSuffix(path, "/doku.php") || strings.Contains(path, "/doku.php/") || q.has("id") || q.value("do") == "export_xhtml" || q.value("do") == "export_raw")
 }
 
-// A query is the query of a canonical URL.
+// A query is the part of a canonical URL after the question mark.
 type query string
 
 // find returns the value of a parameter, and whether the query has it.

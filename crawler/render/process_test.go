@@ -30,7 +30,7 @@ func refuseAll(context.Context, Request) (Answer, error) { return Answer{}, erro
 // A born identifies a process by its id and the time of its start.
 type born struct{ pid, start string }
 
-// family returns a process and all its descendants, in whatever process group they are.
+// family returns a process and all its descendants, in any process group.
 func family(leader int) (all []born) {
 	children := map[string][]born{}
 	files, _ := filepath.Glob("/proc/[0-9]*/stat")

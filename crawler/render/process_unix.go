@@ -15,7 +15,7 @@ func alone(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true
 // kill kills a browser and its children.
 func kill(p *os.Process) { _ = syscall.Kill(-p.Pid, syscall.SIGKILL) }
 
-// bound does nothing. On this system, only the heap of scripts is bounded, by a flag of the
+// bound does nothing. On this system, only the heap of scripts is limited, by a flag of the
 // browser.
 func bound(int, int64) {}
 

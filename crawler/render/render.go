@@ -8,7 +8,7 @@
 // # The browser has no network
 //
 // The browser pauses every request of a page, and of its frames and workers. The caller's [Fetch]
-// answers the request. The browser itself is started in such a way that it can reach no address,
+// answers the request. The browser itself is started in such a way that it can reach no address;
 // see flags. So the caller can treat the requests of a page like its own: with robots.txt, delays,
 // checks of addresses, limits and archives. This package does none of that.
 //
@@ -54,12 +54,12 @@ import (
 
 // Options configures a browser.
 type Options struct {
-	Path   string        // path of the browser, see [Find]
-	Tabs   int           // number of pages rendered at the same time; 0: two, or the number of processors if that is more
-	Time   time.Duration // longest time for rendering a page, not counting the time in which it waits for answers; 0: 10 s
-	Most   time.Duration // longest time for rendering a page in all; 0: 2 min
-	Memory int64         // limit for each process of the browser, in bytes; 0: 1 GiB
-	Size   int64         // limit for the HTML of a rendered page, in bytes; 0: 10 MiB
+	Path   string        // path of the browser; see [Find]
+	Tabs   int           // number of pages rendered at the same time; 0 means two, or the number of processors if that is more
+	Time   time.Duration // longest time for rendering a page, not counting the time in which it waits for answers; 0 means 10 s
+	Most   time.Duration // longest time for rendering a page in all; 0 means 2 min
+	Memory int64         // limit for each process of the browser, in bytes; 0 means 1 GiB
+	Size   int64         // limit for the HTML of a rendered page, in bytes; 0 means 10 MiB
 }
 
 func (o Options) orDefaults() Options {
@@ -78,8 +78,8 @@ type Page struct {
 
 // A Request is a GET request of a page.
 type Request struct {
-	URL    string      // as the browser writes it, without a fragment
-	Header http.Header // only fields on which the answer may depend, such as Accept, Origin, and fields that a script has set
+	URL    string      // URL as the browser writes it, without a fragment
+	Header http.Header // header with only those fields on which the answer may depend, such as Accept, Origin, and fields that a script has set
 }
 
 // An Answer is the answer to a request.

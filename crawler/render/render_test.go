@@ -25,7 +25,7 @@ func newBrowser(t testing.TB, opt Options) *Browser {
 
 // A site answers requests from memory, and records them.
 type site struct {
-	answers map[string]string // by path; the extension of the path decides whether it is JavaScript
+	answers map[string]string // answers by path; the extension of the path decides whether an answer is JavaScript
 	mu      sync.Mutex
 	asked   []string // guarded by mu
 }

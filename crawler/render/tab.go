@@ -15,7 +15,7 @@ import (
 // is assumed to hang.
 const closeWithin = 20 * time.Second
 
-// A tab is a tab of the browser that renders one page.
+// A tab controls a tab of the browser, in which one page is rendered.
 type tab struct {
 	*pipe
 	opt   Options

@@ -228,7 +228,7 @@ func TestMistyped(t *testing.T) {
 		{line: "disallow /*:*\ndisallow: /x", forbid: true},
 
 		{line: "disallow this site"},    // three words without a colon are prose
-		{line: "disallowed /"},          // without a colon, the name must be exact
+		{line: "disallowed /"},          // if there is no colon, the name must be exact
 		{line: "do not disallow: /"},    // the name must begin the line
 		{line: "disallow for a: /"},     // more words before the colon than the name
 		{line: "deny: /"},               // the rule has an unknown name

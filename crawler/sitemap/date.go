@@ -7,7 +7,7 @@ import (
 )
 
 // dates are the supported formats of dates: those of lastmod (https://www.w3.org/TR/NOTE-datetime)
-// and Atom (RFC 3339), and common mistakes. RSS uses the formats of mail, see parseMailDate.
+// and Atom (RFC 3339), and common mistakes. RSS uses the formats of mail; see parseMailDate.
 var dates = []string{
 	time.DateOnly,
 	time.RFC3339Nano,

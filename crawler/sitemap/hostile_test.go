@@ -128,7 +128,7 @@ func (m *meter) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// An endless file is a head, followed by endless copies of one unit.
+// An endless file has a beginning, followed by copies of one unit that never end.
 type endless struct {
 	head string
 	unit []byte

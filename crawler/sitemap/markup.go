@@ -160,8 +160,8 @@ func (p *piece) attribute(name string) string {
 	}
 }
 
-// until reads up to and including the byte end. It keeps the bytes before end, up to MaxText. The
-// result cut is true if there were more.
+// until reads up to and including the byte end. It keeps the bytes before end, up to MaxText. It
+// returns true if there were more.
 func (m *markup) until(end byte) (cut bool, err error) {
 	m.keep.Reset()
 	for {

@@ -55,8 +55,8 @@ var (
 
 // An Entry is one line of a list.
 type Entry struct {
-	URL     string    // as written, without surrounding spaces; may be relative, or not a URL at all
-	LastMod time.Time // when the page last changed according to the file; zero if the file has no date
+	URL     string    // URL as written, without surrounding spaces; it may be relative, or not a URL at all
+	LastMod time.Time // time at which the page last changed according to the file; zero if the file has no date
 	Index   bool      // the URL is that of another list, not of a page
 }
 

@@ -251,7 +251,7 @@ func lookedUpAs(address string) string {
 // returns the zero Addr for loopback. A name may have several addresses, in another order at each
 // look-up. The lowest address identifies the host, so names with the same addresses count as one
 // server. Known weakness: names that share only some of their addresses may count as several
-// servers. The result known is false if the name cannot be resolved.
+// servers. The second result is false if the name cannot be resolved.
 func (t *Transport) Lookup(ctx context.Context, host string) (at netip.Addr, known bool) {
 	u := url.URL{Host: host}
 	name := u.Hostname()

@@ -32,7 +32,7 @@ type Raw struct {
 	Request  []byte    // head of the request, up to and including the empty line
 	Head     []byte    // head of the answer, up to and including the empty line
 	Body     []byte    // body of the answer, with its content coding; may share memory with Page.Body
-	Cut      Cut       // why Body is incomplete; "" if it is complete
+	Cut      Cut       // reason why Body is incomplete; "" if it is complete
 	Protocol string    // such as "http/1.1" or "h2"
 	Address  string    // IP address of the server
 }

@@ -13,7 +13,7 @@ type Answer struct {
 	Status int
 	Header http.Header
 	Body   io.Reader
-	Cut    Cut // why Body is incomplete; "" if it is complete
+	Cut    Cut // reason why Body is incomplete; "" if it is complete
 }
 
 // Replay rebuilds the exchange of an archived answer. It removes the content coding, and reads the

@@ -42,14 +42,14 @@ const (
 
 // An Exchange is one request and its outcome.
 type Exchange struct {
-	Request *http.Request // the request that is sent, see [NewRequest]
+	Request *http.Request // the request that is sent; see [NewRequest]
 	Limit   int64         // number of bytes after which the decoded body of a page is cut; other bodies are cut at MaxOtherBody
 	Clock   *Clock        // measures the time of the exchange
 
 	Status  int
 	Header  http.Header
 	Body    []byte
-	BodyErr error // why Body is not the whole body
+	BodyErr error // reason why Body is not the whole body
 	Raw     *Raw  // the undecoded answer; nil unless Options.KeepRaw is set
 }
 
@@ -62,10 +62,10 @@ type Options struct {
 	AllowNets  []netip.Prefix // special addresses that may be connected to
 	SeedHosts  []string       // hosts (name:port) that may have special addresses if their first look-up returns no others
 	Folders    Folders        // the server for hosts that are folders on disk; nil if there are none
-	Proxies    Proxies        // the proxies through which hosts are reached; nil: all hosts are reached directly
+	Proxies    Proxies        // the proxies through which hosts are reached; nil means that all hosts are reached directly
 
-	Resolver *net.Resolver  // nil: the resolver of the system
-	Roots    *x509.CertPool // nil: the certificates of the system
+	Resolver *net.Resolver  // nil means the resolver of the system
+	Roots    *x509.CertPool // nil means the certificates of the system
 }
 
 // Folders is a server on this machine that answers for some hosts.
@@ -77,7 +77,7 @@ type Folders interface {
 // A Transport makes exchanges. Several goroutines may use it.
 type Transport struct {
 	http    *http.Transport
-	forward *http.Transport // for http URLs through HTTP proxies; nil if there are no proxies
+	forward *http.Transport // transport for http URLs through HTTP proxies; nil if there are no proxies
 	dialer  *dialer
 	raw     bool // store undecoded answers
 }
@@ -190,7 +190,7 @@ func hasBody(status int) bool {
 }
 
 // NewRequest returns a GET request for a canonical URL. The request has exactly the bytes of that
-// URL, see requestURL.
+// URL; see requestURL.
 func NewRequest(ctx context.Context, canonicalURL string, header http.Header) (*http.Request, error) {
 	u, err := requestURL(canonicalURL)
 	if err != nil {

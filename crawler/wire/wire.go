@@ -65,7 +65,7 @@ type wire struct {
 
 func newWire(conn net.Conn) *wire { return &wire{Conn: conn, left: wireAllowance} }
 
-// wireOf returns the wire of a connection that net/http uses.
+// wireOf returns the [wire] below a connection that net/http uses.
 func wireOf(conn net.Conn) *wire {
 	if t, ok := conn.(*tap); ok {
 		conn = t.Conn
@@ -146,7 +146,7 @@ type attempt struct {
 	cancel context.CancelFunc
 
 	mu       sync.Mutex
-	wire     *wire // guarded by mu: the connection that net/http chose last; nil: none yet
+	wire     *wire // guarded by mu: the connection that net/http chose last; nil means none yet
 	tap      *tap  // guarded by mu: the same connection; nil if its heads are not kept
 	before   int64 // guarded by mu: bytes that were written to the connection before this request
 	repeated bool  // guarded by mu: net/http was about to send the request a second time

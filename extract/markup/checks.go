@@ -1,10 +1,10 @@
 package markup
 
-// A Check is a row of [Checks].
+// A Check describes one kind of fault.
 type Check struct {
 	Fault Fault
-	Name  string // name of the finding in an audit, such as "images.alt"; a stored number keeps its name
-	Finds string // description of a page with the fault, and of the cases that are left out
+	Name  string // name of the finding in an audit, such as "images.alt"; a fault must keep its name
+	Finds string // description of the fault, and of the cases that do not count as faults
 }
 
 // Checks are all faults that [Read] finds, and those that a reader of the answer's header adds. The

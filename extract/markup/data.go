@@ -9,18 +9,18 @@ import (
 
 // data collects the page's structured data in JSON-LD. Objects with the same @id are one object.
 type data struct {
-	texts []string // the contents of the JSON-LD scripts
-	typed bool     // a script mentions one of the types in required
+	texts []string // contents of the JSON-LD scripts
+	typed bool     // whether a script mentions one of the types in required
 	all   []map[string]any
 	byID  map[string]map[string]any
 }
 
-// maxData is the length in bytes of the longest script that is read. Longer scripts usually describe
+// maxData is the largest size in bytes of a script that is read. A larger script usually describes
 // many products and not the page.
 const maxData = 1 << 18
 
-// required has for each type of object the properties without which search engines ignore it. Of
-// properties separated by "|", one is enough. The properties are from
+// required contains, for each type of object, the properties without which search engines ignore
+// the object. Of properties that are separated by "|", one is enough. The properties are from
 // https://developers.google.com/search/docs/appearance/structured-data/search-gallery.
 var required = map[string][]string{
 	"BreadcrumbList":      {"itemListElement"},
@@ -39,7 +39,7 @@ var required = map[string][]string{
 
 var requiredTypes = slices.Sorted(maps.Keys(required))
 
-// read reads one script.
+// read reads the objects of one script.
 func (d *data) read(r *reader, text string) {
 	if text = bare(text); text == "" || len(text) > maxData {
 		return
@@ -64,8 +64,9 @@ func bare(text string) string {
 	return text
 }
 
-// add adds the objects of a value that describe the page. It leaves out the objects in their
-// properties, which may be incomplete. If known is true, the vocabulary is that of schema.org.
+// add adds the objects of a value that describe the page. It leaves out the objects in properties
+// of these objects, which may be incomplete. If known is true, the vocabulary is that of
+// schema.org.
 func (d *data) add(v any, known bool) {
 	switch v := v.(type) {
 	case []any:

@@ -53,7 +53,8 @@ func (r *reader) link(n *html.Node) {
 	}
 }
 
-// schemeOf returns the scheme of an address in lower case, or "" if the address is relative.
+// schemeOf returns the scheme of an address in lower case, or "" if the address is relative and has
+// none.
 func schemeOf(href string) string {
 	end := strings.IndexAny(href, ":/?#")
 	if end < 0 || href[end] != ':' {
@@ -70,7 +71,8 @@ func (r *reader) heading(n *html.Node) {
 	r.level = level
 }
 
-// image checks a picture that readers see. Pictures in <noscript> and of one pixel count visits.
+// image checks a picture that readers see. It ignores pictures in <noscript> and pictures of one
+// pixel, whose purpose is to count visits.
 func (r *reader) image(n *html.Node) {
 	src := node.Attr(n, "src")
 	for _, f := range [...]string{src, node.Attr(n, "srcset")} {
@@ -91,18 +93,18 @@ func (r *reader) image(n *html.Node) {
 	}
 }
 
-// named reports whether an element has a name for readers that cannot see it.
+// named reports whether an element has a name for readers who cannot see it.
 func named(n *html.Node) bool {
 	return node.Attr(n, "aria-label") != "" || node.Attr(n, "aria-labelledby") != "" || node.Attr(n, "title") != ""
 }
 
-// isDecoration reports whether an element is hidden from readers that cannot see it.
+// isDecoration reports whether an element is hidden from readers who cannot see it.
 func isDecoration(n *html.Node) bool {
 	role := node.Attr(n, "role")
 	return role == "presentation" || role == "none" || node.Attr(n, "aria-hidden") == "true"
 }
 
-// vague has the texts of links that do not say where the link leads.
+// vague contains link texts that do not say where the link leads.
 var vague = func() map[string]bool {
 	all := map[string]bool{}
 	for text := range strings.SplitSeq(
@@ -114,10 +116,10 @@ var vague = func() map[string]bool {
 	return all
 }()
 
-// longestVague is the length of the longest text in vague, in bytes.
+// longestVague is the length in bytes of the longest text in vague.
 const longestVague = 20
 
-// isVague reports whether vague has a text, in whatever case.
+// isVague reports whether a text is in vague, in upper or lower case.
 func isVague(text string) bool {
 	if len(text) > longestVague {
 		return false
@@ -165,8 +167,8 @@ func (r *reader) anchor(n *html.Node) {
 	}
 }
 
-// hasText reports whether the text of a link begins with a text that is longer than every vague one.
-// Most links have such a text, and need no other check.
+// hasText reports whether the text of a link begins with a text longer than every text in vague.
+// Most links have such a text and need no other check.
 func hasText(n *html.Node) bool {
 	c := n.FirstChild
 	for c != nil && c.Type == html.ElementNode {
@@ -175,15 +177,15 @@ func hasText(n *html.Node) bool {
 	return c != nil && c.Type == html.TextNode && len(c.Data) > longestVague && len(strings.TrimSpace(c.Data)) > longestVague
 }
 
-// scripted reports whether scripts probably handle an element, so that its attributes do not show what
-// a click on it does.
+// scripted reports whether scripts probably handle clicks on an element. The element's attributes
+// then do not show what a click does.
 func scripted(n *html.Node) bool {
 	for i := range n.Attr {
 		key := n.Attr[i].Key
 		if key == "" {
 			continue
 		}
-		switch key[0] { // most links have only href, class, id, rel, target and title
+		switch key[0] { // most links have only the attributes href, class, id, rel, target and title
 		case '@', ':':
 			return true
 		case 'o':
@@ -227,7 +229,7 @@ func isLocal(href string) bool {
 	return false
 }
 
-// hasSession reports whether an address has the id of a session.
+// hasSession reports whether an address contains a session ID.
 func hasSession(href string) bool {
 	if strings.IndexByte(href, '=') < 0 {
 		return false
@@ -245,10 +247,11 @@ func hasSession(href string) bool {
 	return false
 }
 
-// mostRead is the largest number of nodes from which the text of an element is collected.
+// mostRead is the largest number of nodes that are visited to collect the text of an element.
 const mostRead = 100
 
-// textOf returns the text of an element on one line. The alternative texts of its pictures count, too.
+// textOf returns the text of an element as one line. It includes the alternative texts of the
+// element's pictures.
 func textOf(root *html.Node) string {
 	if c := root.FirstChild; c != nil && c.NextSibling == nil && c.Type == html.TextNode {
 		return oneLine(c.Data, mostExample)
@@ -283,7 +286,8 @@ func textOf(root *html.Node) string {
 }
 
 // hasPicture reports whether an element contains something other than text that may have a name: a
-// frame, an object or a picture without the attribute alt, which is a fault of its own.
+// frame, an object, or a picture without an alt attribute. The missing attribute is reported as a
+// separate fault.
 func hasPicture(root *html.Node) bool {
 	for n := range root.Descendants() {
 		if n.Type != html.ElementNode {
@@ -301,7 +305,7 @@ func hasPicture(root *html.Node) bool {
 	return false
 }
 
-// file checks the address of a file that browsers load with the page, or a list of them.
+// file checks the address, or the list of addresses, of a file that browsers load with the page.
 func (r *reader) file(href string) {
 	if href = strings.TrimSpace(href); isHTTP(href) {
 		r.found(InsecureFile, href)

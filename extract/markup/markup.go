@@ -1,6 +1,6 @@
-// Package markup checks the HTML of a page for faults that readers, browsers or search engines notice:
-// pictures without alternative text, links to fragments that do not exist, broken structured data. It
-// is pure: it sees the parsed document only, and fetches nothing.
+// Package markup checks the HTML of a page for faults that readers, browsers or search engines
+// notice: pictures without alternative text, links to fragments that do not exist, broken
+// structured data. It reads only the parsed document, and makes no requests.
 //
 //	facts := markup.Read(root, markup.Options{})
 //	for _, c := range markup.Checks {
@@ -20,10 +20,10 @@ import (
 	"golang.org/x/net/html"
 )
 
-// A Fault is a fault of a page. The numbers are stored and must not change.
+// A Fault is a kind of fault on a page. The numbers of the faults are stored and must not change.
 type Fault uint8
 
-// Faults of the HTML. [Checks] explains each.
+// These are the faults of the HTML. [Checks] explains each of them.
 const (
 	ImageAlt            Fault = 0
 	ImageSize           Fault = 1
@@ -52,7 +52,8 @@ const (
 	CanonicalScheme     Fault = 24
 )
 
-// Faults of the answer's header. Package markup does not set them, because it sees no header.
+// These are the faults of the answer's header. Package markup does not set them, because it does
+// not see the header.
 const (
 	NoHSTS Fault = 32 + iota
 	NoCSP
@@ -63,50 +64,50 @@ const (
 	Uncacheable
 )
 
-// OfHeader reports whether f is a fault of the answer's header, and not of its HTML.
+// OfHeader reports whether f is a fault of the answer's header rather than of its HTML.
 func (f Fault) OfHeader() bool { return f >= NoHSTS }
 
 // A Set is a set of faults.
 type Set uint64
 
-// Has reports whether the set has a fault.
+// Has reports whether the set contains a fault.
 func (s Set) Has(f Fault) bool { return s&(1<<f) != 0 }
 
-// Add adds a fault.
+// Add adds a fault to the set.
 func (s *Set) Add(f Fault) { *s |= 1 << f }
 
-// Remove removes faults.
+// Remove removes faults from the set.
 func (s *Set) Remove(all ...Fault) {
 	for _, f := range all {
 		*s &^= 1 << f
 	}
 }
 
-// Limits of the examples of a page, which are stored with it.
+// These limit the examples that are stored with a page.
 const (
-	mostExamples = 2  // largest number of examples of one fault
-	mostExample  = 70 // largest number of bytes of one example
+	mostExamples = 2  // largest number of examples of one kind of fault
+	mostExample  = 70 // largest size of one example in bytes
 )
 
-// Facts are the faults of one page.
+// Facts contains the faults of one page.
 type Facts struct {
 	Faults Set
 
-	// Shown has examples of faults: the number of the fault, a space and a text such as the src of a
-	// picture.
+	// Shown contains examples of faults. Each consists of the number of the fault, a space, and a
+	// text such as the src attribute of a picture.
 	Shown []string
 
-	Anchors []uint16 // hashes of the names that a fragment of a link can have, see [Anchor]; sorted, each once; only with Options.Anchors
+	Anchors []uint16 // hashes of the fragments that links to the page can have, as returned by [Anchor]; sorted, without repeats; filled only with Options.Anchors
 
-	// A <meta> can replace these headers of the answer.
-	Policy   string // Content-Security-Policy; "": none
-	Referrer bool   // Referrer-Policy
+	// These describe the <meta> elements that replace headers of the answer.
+	Policy   string // value for Content-Security-Policy; "" means that no element replaces that header
+	Referrer bool   // whether an element replaces Referrer-Policy
 }
 
-// Examples returns the examples of a fault.
+// Examples returns the examples of a fault in f.
 func (f *Facts) Examples(of Fault) []string { return Examples(f.Shown, of) }
 
-// Examples returns the examples of a fault, given the field Shown of [Facts].
+// Examples returns the examples of a fault. Its argument shown is the field Shown of a [Facts].
 func Examples(shown []string, of Fault) (all []string) {
 	prefix := strconv.Itoa(int(of)) + " "
 	for _, s := range shown {
@@ -117,7 +118,7 @@ func Examples(shown []string, of Fault) (all []string) {
 	return all
 }
 
-// Drop removes faults with their examples.
+// Drop removes faults and their examples from f.
 func (f *Facts) Drop(all ...Fault) {
 	f.Faults.Remove(all...)
 	f.Shown = slices.DeleteFunc(f.Shown, func(s string) bool {
@@ -127,7 +128,7 @@ func (f *Facts) Drop(all ...Fault) {
 	})
 }
 
-// found adds a fault with an example, which may be "".
+// found records a fault with an example, which may be "".
 func (r *reader) found(f Fault, example string) {
 	r.facts.Faults.Add(f)
 	if r.shown[f] == mostExamples {
@@ -143,12 +144,12 @@ func (r *reader) found(f Fault, example string) {
 	}
 }
 
-// oneLine returns a text as one line with single spaces, cut to at most most bytes.
+// oneLine returns a text as one line with single spaces, cut to the given number of bytes.
 func oneLine(s string, most int) string {
 	if s = strings.Trim(s, " \t\r\n\f"); len(s) <= most && isLine(s) {
-		return s // most texts need no copy
+		return s // most texts are already one line, and need no copy
 	}
-	if len(s) > 4*most { // a data: URL may have megabytes
+	if len(s) > 4*most { // a data: URL may be megabytes long
 		s = s[:4*most]
 	}
 	if s = strings.Join(strings.Fields(strings.ToValidUTF8(s, "")), " "); len(s) <= most {
@@ -160,7 +161,7 @@ func oneLine(s string, most int) string {
 	return s[:most] + dots
 }
 
-// isLine reports whether s is printable ASCII without double spaces.
+// isLine reports whether s consists of printable ASCII characters without double spaces.
 func isLine(s string) bool {
 	for i := range len(s) {
 		if s[i] < ' ' || s[i] > '~' || s[i] == ' ' && s[i-1] == ' ' {
@@ -170,12 +171,12 @@ func isLine(s string) bool {
 	return true
 }
 
-// Options select what Read collects. The zero value collects the faults only.
+// Options select what [Read] collects. The zero value collects only the faults.
 type Options struct {
-	Anchors bool // fill Facts.Anchors
+	Anchors bool // whether to fill Facts.Anchors
 }
 
-// Read returns the faults of a document. root must be a document node.
+// Read returns the faults of a document. Its argument root must be a document node.
 func Read(root *html.Node, o Options) Facts {
 	r := readers.Get().(*reader)
 	r.anchors = o.Anchors

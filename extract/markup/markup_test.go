@@ -9,7 +9,7 @@ import (
 	"golang.org/x/net/html"
 )
 
-// TestChecks reads two pages for each check of the HTML: one that has the fault, and one that does not.
+// TestChecks reads two pages for each check of the HTML: one with the fault, and one without it.
 func TestChecks(t *testing.T) {
 	archive, err := txtar.ParseFile("testdata/checks.txtar")
 	if err != nil {
@@ -21,7 +21,7 @@ func TestChecks(t *testing.T) {
 	}
 	for _, c := range Checks {
 		if c.Fault.OfHeader() {
-			continue // a fault of the header
+			continue // the HTML of a page does not show a fault of the header
 		}
 		has, near := pages[c.Name+"/has"], pages[c.Name+"/near"]
 		if has == "" || near == "" {
@@ -67,7 +67,7 @@ func TestNumbers(t *testing.T) {
 	}
 }
 
-// TestClean checks that a page without faults has no facts to store.
+// TestClean checks that the facts of a page without faults are the zero value, which is not stored.
 func TestClean(t *testing.T) {
 	facts := read(t, `<!doctype html><html lang=en><meta name=viewport content="width=device-width"><title>Boats</title><h1>Boats</h1><p>All boats.`)
 	if facts.Faults != 0 || facts.Shown != nil || len(facts.Anchors) != 1 {
@@ -87,7 +87,7 @@ func TestAnchors(t *testing.T) {
 	}
 }
 
-// TestExamples checks the bounds of what is stored of a page.
+// TestExamples checks the limits on the number and size of the stored examples.
 func TestExamples(t *testing.T) {
 	facts := read(t, strings.Repeat("<img src=same.png>", 9)+`<img src="data:image/png;base64,`+strings.Repeat("é", 100_000)+`"><img src=b.png><img src=c.png><img src=d.png>`)
 	all := facts.Examples(ImageAlt)

@@ -2,19 +2,19 @@ package markup
 
 import "strings"
 
-// sharing collects the data that other sites show for a link to the page: Open Graph (https://ogp.me)
-// and the cards of X, formerly Twitter.
+// sharing collects the data that other sites show with a link to the page: Open Graph data
+// (https://ogp.me) and the cards of X, formerly Twitter.
 type sharing struct {
-	open     bool    // the page has Open Graph data
-	has      [4]bool // for each property in ogRequired, whether the page has it
-	relative string  // name and value of a property whose address is not absolute; "" if there is none
+	open     bool    // whether the page has Open Graph data
+	has      [4]bool // whether the page has each property in ogRequired
+	relative string  // name and value of a property whose address is not absolute; "" means that there is no such property
 	card     string
 }
 
 // ogRequired are the properties that the Open Graph protocol requires of every page.
 var ogRequired = [4]string{"og:title", "og:type", "og:image", "og:url"}
 
-// cards are the types of cards.
+// cards contains the types of cards.
 var cards = []string{"summary", "summary_large_image", "app", "player"}
 
 func (s *sharing) read(name, content string) {

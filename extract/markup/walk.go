@@ -15,27 +15,28 @@ import (
 // A reader collects the facts of one document in one walk through its tree.
 type reader struct {
 	facts   Facts
-	shown   [64]uint8 // by fault, the number of its examples
+	shown   [64]uint8 // number of examples collected for each fault
 	anchors bool
 
-	ids       []string // values of id, and of name of an <a>
-	fragments []string // fragments of links within the page, as written
+	ids       []string // values of id attributes, and of the name attributes of <a> elements
+	fragments []string // fragments of links within the page, as written in the HTML
 
 	titles, descriptions int
-	level                int // of the last heading; 0: there was none
+	level                int // level of the last heading; 0 means that there was no heading
 	lang, viewport       bool
 	doctype              bool
-	headScript           bool // <head> has a <noscript>, after which the parser may end the head early
+	headScript           bool // whether <head> contains a <noscript>, after which the parser may end the head early
 	inNoscript, inBody   int
 	sharing              sharing
 	data                 data
-	labels, fields       []string // values of the for of labels, and ids of fields without a label of their own
-	lonely               []string // the markup of the fields, as in fields
+	labels, fields       []string // values of the for attributes of labels, and ids of fields that are not inside a label
+	lonely               []string // HTML of the fields, in the order of fields
 }
 
 var readers = sync.Pool{New: func() any { return &reader{} }}
 
-// release returns the reader's memory for use with other pages. It keeps no string of the page.
+// release makes the reader's memory available for other pages. The reader keeps no string of the
+// page.
 func (r *reader) release() {
 	const large = 1 << 12
 	if cap(r.ids) > large || cap(r.fragments) > large {
@@ -47,8 +48,8 @@ func (r *reader) release() {
 	readers.Put(r)
 }
 
-// walk visits all nodes without recursion, because trees are up to 512 levels deep. It skips
-// templates, which are not part of the document.
+// walk visits all nodes of a tree without recursion, because trees are up to 512 levels deep. It
+// skips templates, which are not part of the document.
 func (r *reader) walk(root *html.Node) {
 	n := root
 	for {
@@ -68,7 +69,7 @@ func (r *reader) walk(root *html.Node) {
 	}
 }
 
-// enter handles a node. It reports whether to visit its children.
+// enter records a node. It reports whether to visit the children of the node.
 func (r *reader) enter(n *html.Node) bool {
 	switch n.Type {
 	case html.DoctypeNode:
@@ -87,7 +88,7 @@ func (r *reader) enter(n *html.Node) bool {
 		}
 	}
 	if n.Namespace != "" && n.Namespace != "html" && n.DataAtom != atom.A {
-		return true // <title> of a drawing is not that of the page
+		return true // a <title> inside an SVG drawing is not the title of the page
 	}
 	switch n.DataAtom {
 	case atom.Template:
@@ -144,7 +145,7 @@ func (r *reader) leave(n *html.Node) {
 	}
 }
 
-// conclude finds the faults that only the whole document shows.
+// conclude finds the faults that can only be found after the whole document was read.
 func (r *reader) conclude() {
 	f := &r.facts.Faults
 	if !r.doctype {
@@ -175,7 +176,7 @@ func (r *reader) conclude() {
 	}
 }
 
-// findFragments finds the links within the page whose fragment does not exist.
+// findFragments finds the links to fragments that do not exist in the page.
 func (r *reader) findFragments() {
 	if len(r.fragments) == 0 {
 		return
@@ -194,33 +195,34 @@ func (r *reader) findFragments() {
 	}
 }
 
-// IsAnchor reports whether a fragment names a place in a document. Other fragments are routes of
-// scripts ("#/start", "#!start"), text to highlight ("#:~:text="), or the top of the page.
+// IsAnchor reports whether a fragment names a place in a document. Other fragments are paths that a
+// script interprets ("#/start", "#!start"), a text to highlight ("#:~:text="), or the top of the
+// page.
 func IsAnchor(fragment string) bool {
 	return fragment != "" && fragment[0] != '/' && fragment[0] != '!' && !strings.Contains(fragment, ":~:") && !strings.EqualFold(fragment, "top")
 }
 
-// Anchor returns a hash of a fragment, with its percent encoding resolved. Two different fragments
-// have the same hash with a probability of 1 in 65,536, so a page with a thousand anchors hides 1.5 %
-// of the broken links to it.
+// Anchor returns a hash of a fragment, after percent-decoding it. Two different fragments have the
+// same hash with a probability of 1 in 65,536, so a page with a thousand anchors hides 1.5 % of the
+// broken links to it.
 func Anchor(fragment string) uint16 {
 	if strings.IndexByte(fragment, '%') >= 0 {
 		if decoded, err := url.PathUnescape(fragment); err == nil {
 			fragment = decoded
 		}
 	}
-	h := uint32(2166136261) // FNV-1a
+	h := uint32(2166136261) // offset basis of the FNV-1a hash
 	for i := range len(fragment) {
 		h = (h ^ uint32(fragment[i])) * 16777619
 	}
 	return uint16(h>>16) ^ uint16(h)
 }
 
-// hashes returns the hashes of anchors, sorted, each once. An id may be written with percent signs, and
-// then a link may have it as it is or encoded.
+// hashes returns the hashes of anchors, sorted and without repeats. For an id that contains percent
+// signs, it returns two hashes, because a link may contain the id unchanged or encoded.
 func hashes(ids []string) []uint16 {
 	all := make([]uint16, 0, len(ids)+1)
-	all = append(all, Anchor("")) // the top of the page; so the list is never empty
+	all = append(all, Anchor("")) // stands for the top of the page, so that the list is never empty
 	for _, id := range ids {
 		all = append(all, Anchor(id))
 		if strings.IndexByte(id, '%') >= 0 {

@@ -55,7 +55,7 @@ type Block struct {
 type Passage struct {
 	ID       [16]byte // the first half of the SHA-256 of Words, joined by one space
 	Text     string   // blocks of the passage, one on each line
-	Words    []string // the words of Text, see [Words]
+	Words    []string // the words of Text; see [Words]
 	Path     []string // texts of the headings above the passage, including that of its section, outermost first; each has at most 200 bytes
 	Fragment string   // fragment of the innermost heading in Path that has one; "" if none has one
 }

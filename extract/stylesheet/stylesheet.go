@@ -42,9 +42,9 @@ func References(sheet []byte) iter.Seq[string] {
 
 // A reader keeps the position in a style sheet that decides whether a string is a reference.
 type reader struct {
-	rule  string // name of the at-rule whose prelude is being read, such as "@import"; "": none
+	rule  string // name of the at-rule whose prelude is being read, such as "@import"; "" means none
 	depth int    // number of open parentheses
-	set   int    // value of depth inside the innermost image-set(); 0: the position is not inside one
+	set   int    // value of depth inside the innermost image-set(); 0 means that the position is not inside one
 }
 
 // reference returns the reference in a token, or "" if it has none.

@@ -28,7 +28,7 @@ import (
 	"skink/dedup"
 )
 
-// A Side is one of the two texts. Its tokens must have positions in the text, see
+// A Side is one of the two texts. Its tokens must have positions in the text; see
 // [dedup.Text.Locate].
 type Side struct {
 	Text   string
@@ -39,11 +39,11 @@ type Side struct {
 type Relation string
 
 const (
-	Same    Relation = "same"    // in both texts
-	Removed Relation = "removed" // only in the first text
-	Added   Relation = "added"   // only in the second text
-	Moved   Relation = "moved"   // in both texts, but at different places
-	Changed Relation = "changed" // for a row: some of its words are in both texts, and some in only one
+	Same    Relation = "same"    // the piece is in both texts
+	Removed Relation = "removed" // the piece is only in the first text
+	Added   Relation = "added"   // the piece is only in the second text
+	Moved   Relation = "moved"   // the piece is in both texts, but at different places
+	Changed Relation = "changed" // relation of a row in which some words are in both texts, and some in only one
 )
 
 // A Piece is a sequence of words in a block that have the same relation to the other text.

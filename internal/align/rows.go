@@ -166,7 +166,7 @@ func (m *matching) pieces(b *blocks, line int, of []place) (cut Block) {
 	return cut
 }
 
-// kindOf returns the kind of a row.
+// kindOf returns the relation of the blocks in a row.
 func kindOf(r Row) Relation {
 	only := map[Relation]bool{}
 	for _, side := range [][]Block{r.A, r.B} {

@@ -59,11 +59,11 @@ func Opened(ctx context.Context, dir string, s metaReader) (all []LeftOpen, err 
 	return all, err
 }
 
-// Adopt closes a file in dir that a killed process left open. The result lost is the number of
-// pages of the store whose answers are missing in the file. Adopt passes the URLs of these pages to
-// again, which queues them for another fetch. If again is nil, Adopt returns [ErrLacking] instead.
-// The result closed is false if there was nothing to close, because the file was empty or another
-// process has closed it.
+// Adopt closes a file in dir that a killed process left open. It returns the number of pages of the
+// store whose answers are missing in the file. Adopt passes the URLs of these pages to again, which
+// queues them for another fetch. If again is nil, Adopt returns [ErrLacking] instead. The result
+// closed is false if there was nothing to close, because the file was empty or another process has
+// closed it.
 func Adopt(ctx context.Context, dir string, s pageReader, l LeftOpen, again requeue) (closed bool, lost int, err error) {
 	defer func() {
 		if err != nil {

@@ -29,10 +29,10 @@ import (
 
 // Options configures how an archive is written. The zero value uses the defaults.
 type Options struct {
-	Size   int64       // bytes after which a file is closed and the next one begins; 0: [DefaultSize]
-	Digest warc.Digest // hash algorithm of the digests; "": SHA256
+	Size   int64       // bytes after which a file is closed and the next one begins; 0 means [DefaultSize]
+	Digest warc.Digest // hash algorithm of the digests; "" means SHA256
 	Info   warc.Header // fields for the warcinfo record of each file, such as software, operator and user agent
-	Worker string      // name of this worker if several share the store, because each writes its own files; "": there is only one
+	Worker string      // name of this worker if several share the store, because each writes its own files; "" means that there is only one
 }
 
 // DefaultSize is the size in bytes after which a new file begins by default. Most web archives use
@@ -68,11 +68,11 @@ type Archive struct {
 
 	mu      sync.Mutex
 	mark    mark         // guarded by mu: the state of the archive as stored, which names the open file
-	file    *os.File     // guarded by mu: the open file; nil: none
-	unlock  func()       // guarded by mu: releases the lock of the open file; nil: it is not locked
+	file    *os.File     // guarded by mu: the open file; nil means none
+	unlock  func()       // guarded by mu: releases the lock of the open file; nil means that it is not locked
 	at      int64        // guarded by mu: offset in the open file at which the next record is written
 	entries []warc.Entry // guarded by mu: index entries of the answers in the open file
-	failed  error        // guarded by mu: the error after which nothing more is written; nil: none
+	failed  error        // guarded by mu: the error after which nothing more is written; nil means none
 }
 
 // A mark is the state of a worker's archive, as the store keeps it. It names the open file.
@@ -224,7 +224,7 @@ func (a *Archive) Keep(raw *wire.Raw) {
 // append writes the records of an answer to the open file, or to the next one if it is full.
 func (a *Archive) append(p packed) error {
 	if a.full() {
-		if err := a.next(context.Background()); err != nil { // not cancelled, because next writes only little to the store
+		if err := a.next(context.Background()); err != nil { // the context cannot be cancelled, because next writes only little to the store
 			return err
 		}
 	}

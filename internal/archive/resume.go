@@ -22,9 +22,9 @@ var ErrElsewhere = errors.New("the archive of this crawl is in another folder")
 
 // Open creates the archive of a crawl in the folder dir, or continues it. It creates the folder if
 // needed. If a killed process has left a file open, Open truncates the file after the answer of the
-// last committed page. The result lost is the number of committed pages whose answers are missing,
-// because of a power cut or because someone deleted the open file. Open queues their URLs again, so
-// that new answers replace the missing ones.
+// last committed page. It returns the number of committed pages whose answers are missing, because
+// of a power cut or because someone deleted the open file. Open queues their URLs again, so that
+// new answers replace the missing ones.
 func Open(ctx context.Context, dir string, s RecordStore, opt Options) (a *Archive, lost int, err error) {
 	if dir, err = filepath.Abs(dir); err != nil {
 		return nil, 0, err
@@ -110,8 +110,8 @@ func (a *Archive) first(ctx context.Context) error {
 // notInName matches the characters of a worker's name that do not belong in a file name.
 var notInName = regexp.MustCompile(`[^0-9A-Za-z._]`)
 
-// resume continues the archive whose stored state is m. The result lost is the number of committed
-// pages whose answers are missing.
+// resume continues the archive whose stored state is m. It returns the number of committed pages
+// whose answers are missing.
 func (a *Archive) resume(ctx context.Context, m mark) (lost int, err error) {
 	moved := m.Dir != a.dir
 	m.Dir = a.dir

@@ -3,11 +3,11 @@
 //	o, err := bucket.New("s3://crawls/pages.jsonl", bucket.Environment())
 //	n, err := o.Write(ctx, func(w io.Writer) error { ... })
 //
-// An object appears under its key only when it is complete. Until then an older object with that key
-// stays as it is. An object of more than [partSize] bytes is sent in parts, and the server makes the
-// object from the parts at the end. If something fails before, the parts are removed. The parts of a
-// process that was killed stay on the server and are never visible as an object. A lifecycle rule of
-// the bucket (AbortIncompleteMultipartUpload) removes them.
+// An object appears under its key only when it is complete. Until then an older object with that
+// key stays as it is. An object of more than [partSize] bytes is sent in parts, and the server
+// makes the object from the parts at the end. If something fails before the end, the parts are
+// removed. The parts of a process that was killed stay on the server and are never visible as an
+// object. A lifecycle rule of the bucket (AbortIncompleteMultipartUpload) removes them.
 package bucket
 
 import (
@@ -33,14 +33,14 @@ func IsAddress(name string) bool { return strings.HasPrefix(name, "s3://") }
 
 // Options configures the access to a server.
 type Options struct {
-	Endpoint string // URL of the server; "": Amazon S3
-	Region   string // "": us-east-1, or for Amazon the region of the bucket
+	Endpoint string // URL of the server; "" means Amazon S3
+	Region   string // "" means us-east-1, or for Amazon the region of the bucket
 	Key      string // access key ID
 	Secret   string // secret access key
-	Token    string // session token; "": the credentials are not temporary
+	Token    string // session token; "" means that the credentials are not temporary
 
-	retries int // number of attempts of a request; 0: the default of the library, ten within some seconds
-	part    int // size of a part in bytes; 0: partSize
+	retries int // number of attempts of a request; 0 means the default of the library, ten within some seconds
+	part    int // size of a part in bytes; 0 means partSize
 }
 
 // Environment returns options from the environment variables that Amazon's tools read.
@@ -114,7 +114,7 @@ type upload struct {
 	*Object
 	ctx    context.Context
 	part   bytes.Buffer         // bytes that have not been sent yet
-	id     string               // id of the upload in parts; "": the object is not uploaded in parts so far
+	id     string               // id of the upload in parts; "" means that the object is not uploaded in parts so far
 	parts  []minio.CompletePart // parts that the server has received
 	sent   int64                // bytes that were passed to Write
 	failed error                // first error of Write

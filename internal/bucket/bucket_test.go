@@ -88,7 +88,7 @@ func TestWriteFails(t *testing.T) {
 		ctx   context.Context
 		fail  func(n int, r *http.Request) int
 		write func(io.Writer) error
-		is    string // text that the error must contain; "": no error
+		is    string // text that the error must contain; "" means no error
 	}{
 		{"the first part is refused", t.Context(), func(n int, r *http.Request) int { return when(isPart(r), 403) }, writing(want), "check AWS_ACCESS_KEY_ID"},
 		{"the third part is refused", t.Context(), func(n int, r *http.Request) int { return when(r.URL.Query().Get("partNumber") == "3", 403) }, writing(want), "write s3://crawls/pages"},

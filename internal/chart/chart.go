@@ -1,8 +1,8 @@
 // Package chart draws line charts as SVG.
 //
-// A chart is one file without scripts and fonts. It follows the reader's choice of light or dark
-// colours. Lines differ in colour and in dashes. The title and the description are part of the file,
-// for readers who cannot see the picture.
+// A chart is one file and contains neither scripts nor fonts. It follows the reader's choice of
+// light or dark colours. Lines differ in colour and in dashes. The title and the description are
+// part of the file, for readers who cannot see the picture.
 package chart
 
 import (
@@ -17,50 +17,51 @@ import (
 type Chart struct {
 	Title       string
 	Subtitle    string
-	Description string // what the chart shows, with the most important figures; the text alternative
-	X, Y        string // the titles of the axes, with units
-	Lines       []Line // at most four
+	Description string // text alternative: it says what the chart shows, with the most important figures
+	X, Y        string // titles of the axes, with their units
+	Lines       []Line // the lines, at most four
 	Mark        Mark
-	Band        Span // colours the area from bottom to top
-	Range       Span // marks a section of the horizontal axis
+	Band        Span // a section of the horizontal axis whose area is coloured from bottom to top
+	Range       Span // a section of the horizontal axis that is marked
 	Bar         Bar
 }
 
-// A Line connects points. Its name is in the legend.
+// A Line connects points. The legend shows its name.
 type Line struct {
 	Name   string
 	Points []Point
 }
 
-// A Point is a point of a line. Both coordinates are from 0 to 1.
+// A Point is a point of a [Line]. Both coordinates are from 0 to 1.
 type Point struct{ X, Y float64 }
 
 // A Mark is a vertical line at X. The zero value draws nothing.
 type Mark struct {
-	Name string // in the legend
+	Name string // name in the legend
 	X    float64
 }
 
 // A Span is an interval of the horizontal axis. The zero value draws nothing.
 type Span struct {
-	Name     string // in the legend
+	Name     string // name in the legend
 	From, To float64
 }
 
-// A Bar is a vertical error bar at X for a value of the first line. The zero value draws nothing.
+// A Bar is a vertical error bar for a value of the first line. The bar is at X. The zero value
+// draws nothing.
 type Bar struct {
-	Name           string // in the legend
+	Name           string // name in the legend
 	X, Y, From, To float64
 }
 
-// The size of the picture and of the area of the lines, in the units of the picture.
+// These are the sizes of the picture and of the area of the lines, in the units of the picture.
 const (
 	width, height       = 720, 520
 	left, top           = 72, 124
 	areaWidth, areaHigh = 616, 324
 )
 
-// style holds the colours. The colours of the lines have a contrast of at least 3 to the background.
+// style contains the colours. The contrast between each line and the background is at least 3.
 const style = `svg{--paper:#fcfbf8;--ink:#22262b;--soft:#626a73;--grid:#dfdcd4;--a:#1c5a8a;--b:#b4552d;--c:#3d7a6a;--d:#7a4f9a;--band:#22262b}` +
 	`@media (prefers-color-scheme:dark){svg{--paper:#16191c;--ink:#dfe2e4;--soft:#98a0a8;--grid:#343a40;--a:#86bbe4;--b:#e08a62;--c:#6fbfaa;--d:#c3a0e0;--band:#dfe2e4}}` +
 	`text{font:14px system-ui,-apple-system,"Segoe UI",Roboto,"Noto Sans",sans-serif;fill:var(--soft)}` +
@@ -122,7 +123,7 @@ func errorBar(x, value, top, bottom float64) string {
 	return b.String()
 }
 
-// axes draws the grid, the numbers beside it and the titles of the axes.
+// axes draws the grid, the numbers beside the grid, and the titles of the axes.
 func (c Chart) axes(put func(string, ...any)) {
 	for i := 0; i <= 10; i += 2 {
 		v := float64(i) / 10
@@ -145,7 +146,8 @@ func grid(i int) string {
 	return "grid"
 }
 
-// legend names the lines in one row above the area, and the other shapes in a second row.
+// legend draws the names of the lines in one row above the area, and the names of the other shapes
+// in a second row.
 func (c Chart) legend(put func(string, ...any)) {
 	at, row := left, 80
 	name := func(text, shape string, args ...any) {
@@ -154,7 +156,7 @@ func (c Chart) legend(put func(string, ...any)) {
 		}
 		put(shape, args...)
 		put(`<text class="name" x="%d" y="%d">%s</text>`, at+34, row+5, html.EscapeString(text))
-		at += 46 + 8*utf8.RuneCountInString(text) // about the width of the text in the usual fonts
+		at += 46 + 8*utf8.RuneCountInString(text) // an estimate of the width of the text in the usual fonts
 	}
 	for i, l := range c.Lines {
 		name(l.Name, `<path class="line l%d" d="M%d %d h28"/>`, i, at, row)

@@ -58,7 +58,7 @@ func TestChart(t *testing.T) {
 		Bar:   Bar{"interval of F1", .5, 1, .9, 1},
 	})
 	all, text := elements(t, svg)
-	// The area is 616 wide from 72 and 324 high from 124.
+	// The area is 616 units wide and begins at 72. It is 324 units high and begins at 124.
 	for _, want := range []struct{ element, class, name, value string }{
 		{"svg", "", "role", "img"},
 		{"svg", "", "aria-labelledby", "title description"},
@@ -95,7 +95,8 @@ func TestEmptyChart(t *testing.T) {
 	}
 }
 
-// TestNames checks that names cannot add elements, and that all text is inside the picture.
+// TestNames checks that names cannot add elements to the SVG, and that all text is inside the
+// picture.
 func TestNames(t *testing.T) {
 	const name = `<script>alert("1")</script> & ]]>`
 	all, text := elements(t, draw(t, Chart{Title: name, Subtitle: name, Description: name, X: name, Y: name, Lines: []Line{{name, []Point{{0, 0}}}}, Mark: Mark{name, 1}, Band: Span{name, 0, 1}, Range: Span{name, 0, 1}, Bar: Bar{name, 0, 0, 0, 1}}))

@@ -36,8 +36,8 @@ func addBackFlags(flags *pflag.FlagSet, goneAfter *int) *backFlags {
 
 // heed checks the flags and returns the choice of URLs that the crawl must fetch again. pflag
 // cannot give --retry an optional value as a separate word, so in "skink crawl --retry failed" the
-// word failed is in args. heed takes a word that lists states as the value of --retry. The result
-// rest is args without that word, which leaves only the seeds.
+// word failed is in args. heed takes a word that lists states as the value of --retry. The second
+// result is args without that word, which leaves only the seeds.
 func (f *backFlags) heed(args []string) (b session.Again, rest []string, err error) {
 	b.Schedule = f.schedule
 	if f.retry == usualRetry {
@@ -56,7 +56,7 @@ func (f *backFlags) heed(args []string) (b session.Again, rest []string, err err
 	b.Retry, b.Recrawl, b.Due = f.retry, f.recrawl, f.recrawl == "due"
 	for _, name := range []string{"recrawl-least", "recrawl-most"} {
 		if f.flags.Changed(name) && !b.Due {
-			return b, args, usagef("--%s needs --recrawl due: give both", name)
+			return b, args, usagef("--%s requires --recrawl due", name)
 		}
 	}
 	if b.Recrawl != "" && !b.Due {

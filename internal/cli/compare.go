@@ -46,7 +46,7 @@ settings. It works even while a crawl runs, or when the pages no longer exist on
 // compareFlags are the flags of skink compare.
 type compareFlags struct {
 	flags   *pflag.FlagSet
-	store   string // store that contains the pages; "": the arguments are files or URLs
+	store   string // store that contains the pages; "" means that the arguments are files or URLs
 	rule    *ruleFlags
 	json    bool
 	check   bool
@@ -239,7 +239,7 @@ type sideBySide struct {
 	Bands         int               `json:"bands"`
 	Similarity    float64           `json:"similarity"`
 	Verdict       dedup.VerdictKind `json:"verdict"`
-	Remark        string            `json:"remark,omitempty"`   // one more observation in words, such as that one page is an excerpt of the other; "": none
+	Remark        string            `json:"remark,omitempty"`   // one more observation in words, such as that one page is an excerpt of the other; "" means none
 	LeftDiffers   int               `json:"left_out_differs"`   // number of words that extraction left out of only one of the pages; for pages of a store, an upper bound
 	Doubtful      bool              `json:"doubtful,omitempty"` // the verdict is exact or near, but LeftDiffers is more than --min-words
 	Passages      []passage         `json:"passages"`           // runs of words that both pages have, longest first
@@ -342,8 +342,8 @@ func (s *side) read(name string, doc *extract.Document, rule dedup.Rule) {
 	s.Characters, s.Words, s.Hash = utf8.RuneCount(s.canon.Bytes()), s.canon.Len(), s.canon.Hash()
 }
 
-// span returns the bytes of the side's text that hold a run of words. The argument first is the
-// index of the first word, and words is the number of words.
+// span returns the bytes of the side's text that hold a run of words. The arguments are the index
+// of the first word and the number of words.
 func (s *side) span(first, words int) dedup.Span {
 	return dedup.Span{Start: s.canon.Span(first).Start, End: s.canon.Span(first + words - 1).End}
 }

@@ -29,7 +29,7 @@ func TestBashCompletion(t *testing.T) {
 	script := scriptOf(t, dir, "skink.bash", writeBash)
 	for _, c := range []struct {
 		line string // the words, separated by |, as bash splits them; the last one is completed
-		want string // completions of which each must be offered
+		want string // completions, each of which must be offered
 		not  string // completions that must not be offered
 	}{
 		{"skink|cr", "crawl", "dedup"},

@@ -32,7 +32,7 @@ const configFile = "skink.toml"
 // configure read it.
 type configFlag struct {
 	name   string
-	file   *config.File // nil: no configuration file was read
+	file   *config.File // nil means that no configuration file was read
 	stored bool         // the file is skink.toml in the folder of the store, not one named by --config
 }
 

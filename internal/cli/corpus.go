@@ -21,7 +21,7 @@ type corpusFlags struct {
 	include, exclude expressions
 	fields           corpus.Fields
 	strict           bool
-	maxBad           int // number of unreadable records that are skipped before the command fails; -1: no limit
+	maxBad           int // number of unreadable records that are skipped before the command fails; -1 means no limit
 }
 
 func addCorpusFlags(flags *pflag.FlagSet) *corpusFlags {
@@ -99,10 +99,10 @@ func (r *reading) rest() string {
 		fmt.Fprintf(&b, "; skipped: %s", passed)
 	}
 	if r.bad > 0 {
-		fmt.Fprintf(&b, "; bad records: %s", report.Grouped(r.bad))
+		fmt.Fprintf(&b, "; unreadable records: %s", report.Grouped(r.bad))
 	}
 	if r.unread > 0 {
-		fmt.Fprintf(&b, "; could not be read: %s", report.Grouped(r.unread))
+		fmt.Fprintf(&b, "; unreadable files and folders: %s", report.Grouped(r.unread))
 	}
 	return b.String()
 }
@@ -126,7 +126,7 @@ func (r *reading) nothing(withoutText int64) error {
 // corpusOutFlags are the flags for writing the records of a judged corpus.
 type corpusOutFlags struct {
 	unique, duplicates string // file names: "": not written, "-": standard output
-	dir                string // folder for one file of kept records for each input; "": none
+	dir                string // folder for one file of kept records for each input; "" means none
 	annotate           bool
 
 	files map[string]string // path of each input's output below dir, by the name of the input; set only with dir

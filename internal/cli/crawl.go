@@ -307,7 +307,7 @@ func (f *crawlFlags) settle(args []string) (opt session.Options, seeds []string,
 	case o.Requisites && (opt.Archive.Dir == "" || len(f.from) > 0):
 		return opt, args, usagef("--requisites fetches files for a web archive: give --warc DIR, without --from")
 	case f.rule.pictures && !f.rule.markdown:
-		return opt, args, usagef("--pictures needs --markdown: give both")
+		return opt, args, usagef("--pictures requires --markdown")
 	}
 	if dir := opt.Archive.Dir; dir != "" {
 		if err := mayWrite("--warc", filepath.Join(dir, "a.warc.gz"), nil); err != nil {

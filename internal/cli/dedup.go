@@ -56,13 +56,13 @@ This command prints the pairs of texts with a resemblance of at least 0.9:
 
 // dedupFlags are the flags of skink dedup.
 type dedupFlags struct {
-	store    string // "": a temporary store, deleted at the end
+	store    string // "" means a temporary store, which is deleted at the end
 	rule     *ruleFlags
 	corpus   *corpusFlags
 	records  *corpusOutFlags
 	keep     *keepFlags
 	pairs    bool
-	sample   int // number of clusters to print for inspection; 0: print the report
+	sample   int // number of clusters to print for inspection; 0 means that the report is printed
 	memory   *int64
 	form     *formFlags
 	out      *outFlags

@@ -56,7 +56,7 @@ func (f *keepFlags) longest() bool { return f.keep == keepLongestText }
 func (f *keepFlags) check(d *dedupFlags) error {
 	switch {
 	case f.flags.Changed("containment") && f.rule != byContainment:
-		return usagef("--containment needs --rule containment: give both")
+		return usagef("--containment requires --rule containment")
 	case f.rule == byContainment && f.flags.Changed("form"):
 		return usagef("--rule containment compares unchanged texts: omit --form")
 	case f.longest() && d.store != "":
@@ -121,7 +121,7 @@ func (d *dedupRun) settingsOf(ctx context.Context, s store.Reader) (store.Settin
 
 // agree returns the rule and settings by which the inputs are judged into the store s, and writes
 // the settings to s. The argument known holds the settings of the store of --against; if it is nil,
-// the settings come from the flags and from s, see [session.Agree].
+// the settings come from the flags and from s; see [session.Agree].
 func (d *dedupRun) agree(ctx context.Context, s store.Store, name string, known *store.Settings) (dedup.Rule, store.Settings, error) {
 	if known == nil {
 		return session.Agree(ctx, s, name, d.rule.wanted())

@@ -83,7 +83,7 @@ type exportFlags struct {
 	since    *sinceFlags
 	complete *completeFlags
 	out      *outFlags
-	to       string // URL of the index to which the feed is sent; "": none
+	to       string // URL of the index to which the feed is sent; "" means none
 	mapping  bool
 	markdown bool
 	strip    bool          // remove from each text the blocks that its host repeats
@@ -92,7 +92,7 @@ type exportFlags struct {
 	chunks   bool          // write passages instead of pages
 	most     int           // largest number of words of a passage
 	flags    *pflag.FlagSet
-	archive  string // folder of the web archive to export; "": the folder that the store records
+	archive  string // folder of the web archive to export; "" means the folder that the store records
 }
 
 func setupExport(flags *pflag.FlagSet) func(context.Context, Console, []string) error {
@@ -202,25 +202,25 @@ func (f *exportFlags) options() (feed.Options, error) {
 	case f.chunks:
 		return opt, f.checkChunks()
 	case f.flags.Changed("chunk-words"):
-		return opt, usagef("--chunk-words needs --chunks: give both")
+		return opt, usagef("--chunk-words requires --chunks")
 	case f.format == formatLinks:
 		return opt, f.checkLinks()
 	case f.flags.Changed("links") && !f.markdown:
-		return opt, usagef("--links needs --markdown: give both")
+		return opt, usagef("--links requires --markdown")
 	case f.to != "" && (f.out.out != "-" || f.format != feed.JSONLines):
 		return opt, usagef("--to sends pages to an index and writes no file: omit --out and --format")
 	case f.to != "" && f.complete.complete:
 		return opt, usagef("--to and --complete cannot be used together, because an index follows the verdicts of the crawl")
 	case f.archive != "" && f.format != formatWACZ:
-		return opt, usagef("--warc needs --format wacz: give both")
+		return opt, usagef("--warc requires --format wacz")
 	case f.format == formatWACZ:
 		return opt, f.checkWACZ()
 	case opt.Format == feed.WET && f.since.given():
-		return opt, usagef("--format wet cannot mark a page as gone: omit --since and --cursor, or try jsonl")
+		return opt, usagef("--format wet cannot mark a page as gone: omit --since and --cursor, or use --format jsonl")
 	case opt.Format == feed.Parquet && f.out.out == "-":
 		return opt, usagef("--format parquet is binary: name a file with --out")
 	case f.strip && !f.complete.complete:
-		return opt, usagef("--strip-repeated needs --complete: give both")
+		return opt, usagef("--strip-repeated requires --complete")
 	case f.strip && f.complete.wholeText:
 		return opt, usagef("--strip-repeated and --whole-text cannot be used together")
 	case f.strip && f.markdown:
@@ -282,7 +282,7 @@ func (f *exportFlags) toWACZ(ctx context.Context, con Console, s store.Reader, o
 	case missing != nil && left[missing.Name] != "":
 		return fmt.Errorf("pages of the store are in the archive file %s, which is not complete: %s", missing.Name, left[missing.Name])
 	case errors.Is(err, feed.ErrNoArchive):
-		return fmt.Errorf("%s: %w: try skink crawl --warc", *f.store, err)
+		return fmt.Errorf("%s: %w: skink crawl --warc writes one", *f.store, err)
 	case err != nil:
 		return err
 	case lost > 0:

@@ -76,7 +76,7 @@ type extracted struct {
 type extractFlags struct {
 	json, html, markdown, pictures, alt bool
 
-	links   extract.Links // form of the links in Markdown; "": the words of each link, and its address as the page wrote it
+	links   extract.Links // form of the links in Markdown; "" means the words of each link, and its address as the page wrote it
 	private *privateHosts
 }
 
@@ -103,11 +103,11 @@ func (f *extractFlags) run(ctx context.Context, con Console, args []string) (err
 	case f.html && f.markdown:
 		return usagef("extract: --html and --markdown cannot be used together")
 	case f.pictures && !f.markdown:
-		return usagef("extract: --pictures needs --markdown: give both")
+		return usagef("extract: --pictures requires --markdown")
 	case f.links != "" && !f.markdown:
-		return usagef("extract: --links needs --markdown: give both")
+		return usagef("extract: --links requires --markdown")
 	case f.alt && !f.json:
-		return usagef("extract: --alt needs --json: give both")
+		return usagef("extract: --alt requires --json")
 	}
 	if err := checkURLs(args); err != nil {
 		return err
@@ -208,7 +208,7 @@ func archiveOf(con *Console, name string) (io.ReadCloser, error) {
 		return nil, nil
 	}
 	if info, err := os.Stat(name); err != nil || !info.Mode().IsRegular() {
-		return nil, nil // not a regular file, or missing: the caller then reads it as a page, and gets the error
+		return nil, nil // there is no regular file of this name, so the caller reads it as a page, and gets the error
 	}
 	f, err := os.Open(name)
 	if err != nil {

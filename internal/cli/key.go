@@ -117,9 +117,9 @@ func (f *signFlags) signer() (*signature.Signer, error) {
 	case f.key == "" && f.agent == "":
 		return nil, nil
 	case f.key == "":
-		return nil, usagef("--sign-agent needs --sign-key: give both")
+		return nil, usagef("--sign-agent requires --sign-key")
 	case f.agent == "":
-		return nil, usagef("--sign-key needs --sign-agent, the site that publishes the key: give both")
+		return nil, usagef("--sign-key requires --sign-agent, which names the site that publishes the key")
 	}
 	key, err := readKeyFile(f.key)
 	if err != nil {

@@ -19,7 +19,7 @@ type lender struct {
 	say  io.Writer
 
 	mu   sync.Mutex
-	has  *loan // guarded by mu: the open store; nil: the store is closed
+	has  *loan // guarded by mu: the open store; nil means that the store is closed
 	free bool  // guarded by mu: a timer that calls giveFree is running
 	said bool  // guarded by mu: messages about opening the store were printed, and are not repeated
 	done bool  // guarded by mu: the lender is closed

@@ -21,18 +21,18 @@ func addMemoryFlag(flags *pflag.FlagSet) *int64 {
 	return &m
 }
 
-// Limits of the garbage collector during a crawl.
+// These limit the growth of the heap during a crawl.
 const (
-	mostPercent  = 200 // largest growth of the heap between two collections, in percent of its live part
-	leastPercent = 50  // smallest growth; with less, collecting would take much of the processor time
+	mostPercent  = 200 // largest growth of the heap between two collections, as a percentage of the live data
+	leastPercent = 50  // smallest growth, as above; with less, garbage collection would take much of the processor time
 )
 
 // paceCollector makes garbage collection less frequent while the heap is small, and more frequent
 // when it is large. With the default of Go, a heap may always double before a collection. A crawl
-// mostly has some 60 MB of live data. Then collecting would take a twelfth of its time, and the
-// doubling would waste memory when large pages come. So the heap may triple, but the growth must
-// not make it larger than a quarter of the budget, in bytes, unless that would be too little growth.
-// An environment variable GOGC has priority.
+// mostly has some 60 MB of live data. With this default, collections would take a twelfth of the
+// time of such a crawl, and would let the heap double when large pages come. So the heap may triple,
+// but may not become larger than a quarter of the budget (in bytes), unless that would be too little
+// growth. The environment variable GOGC has priority.
 func paceCollector(budget int64) {
 	if os.Getenv("GOGC") != "" {
 		return
@@ -51,8 +51,8 @@ func paceCollector(budget int64) {
 	adjust()
 }
 
-// growth returns by how many percent a heap with live bytes of live data may grow, so that it has
-// about goal bytes before it is collected. The result is a multiple of 10.
+// growth returns the percentage by which a heap with live bytes of live data may grow, so that it
+// has about goal bytes before it is collected. The result is a multiple of 10.
 func growth(live, goal int64) int {
 	live = max(live, 1)
 	return int(min(max((goal-live)*10/live*10, leastPercent), mostPercent))

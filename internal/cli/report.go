@@ -267,10 +267,10 @@ func withStore(ctx context.Context, con Console, dir string, args []string, how 
 		return usagef("unexpected argument %q: name a store with --store", args[0])
 	}
 	if how.wholeText && !how.complete {
-		return usagef("--whole-text needs --complete: give both")
+		return usagef("--whole-text requires --complete")
 	}
 	if typed(how.flags, "similarity") && !how.complete {
-		return usagef("--similarity needs --complete: give both")
+		return usagef("--similarity requires --complete")
 	}
 	s, err := openToRead(ctx, dir, con.Err)
 	if err != nil {

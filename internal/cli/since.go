@@ -23,8 +23,8 @@ import (
 // export.
 type sinceFlags struct {
 	since  string
-	cursor string // name of the file that keeps the position after the last export; "": none
-	held   string // content of the file named cursor when this process last read or wrote it; "": the file does not exist
+	cursor string // name of the file that keeps the position after the last export; "" means none
+	held   string // content of the file named cursor when this process last read or wrote it; "" means that the file does not exist
 }
 
 func addSinceFlags(flags *pflag.FlagSet) *sinceFlags {

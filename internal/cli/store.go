@@ -103,14 +103,14 @@ func (f *storeFlags) run(ctx context.Context, con Console, args []string) error 
 type storeInfo struct {
 	Store    string           `json:"store"`
 	Kind     string           `json:"kind"`            // kind of the store: "folder" or "server"
-	Bytes    int64            `json:"bytes"`           // size of the store in bytes; 0: unknown
-	Free     int64            `json:"free_bytes"`      // bytes that are free on the disk of a folder; 0: unknown
-	Error    string           `json:"error,omitempty"` // why the store cannot be read; if set, the fields below are empty
+	Bytes    int64            `json:"bytes"`           // size of the store in bytes; 0 means unknown
+	Free     int64            `json:"free_bytes"`      // bytes that are free on the disk of a folder; 0 means unknown
+	Error    string           `json:"error,omitempty"` // reason why the store cannot be read; if set, the fields below are empty
 	Seeds    string           `json:"seeds,omitempty"`
 	Pages    int64            `json:"pages"`
 	Verdicts map[string]int64 `json:"verdicts,omitempty"`
 	URLs     map[string]int64 `json:"urls,omitempty"`
-	Settings *store.Settings  `json:"settings,omitempty"` // nil: the store has none yet
+	Settings *store.Settings  `json:"settings,omitempty"` // nil means that the store has no settings yet
 }
 
 // infoOf describes the store called name. It writes messages about the store to say. It returns an

@@ -51,7 +51,7 @@ type tuneFlags struct {
 	similarities similarities
 	all          bool
 	json         bool
-	svg          string // file for the curve; "": no file
+	svg          string // file for the curve; "" means that no file is written
 	curve        bool
 	quiet        bool
 }
@@ -152,7 +152,7 @@ func (f *tuneFlags) run(ctx context.Context, con Console, args []string) error {
 	return result.print(con.Out)
 }
 
-// tune reads the labelled pairs in the file called name, and tries all ways on them.
+// tune reads the labelled pairs in the file called name, and tries all ways on these pairs.
 func (f *tuneFlags) tune(ctx context.Context, con Console, name string, p *tuneProgress) (*tuning, error) {
 	pairs, err := await(ctx, func() ([]labelledPair, error) { return readLabelled(con, name, func() { p.read.Add(1) }) })
 	if err != nil {
@@ -180,10 +180,10 @@ func (f *tuneFlags) tune(ctx context.Context, con Console, name string, p *tuneP
 	return result, ctx.Err()
 }
 
-// A tuneProgress is the progress of skink tune, for its status line.
+// A tuneProgress describes the progress of skink tune, for its status line.
 type tuneProgress struct {
-	read, compared atomic.Int64 // number of pairs
-	since          atomic.Int64 // start of comparing, in nanoseconds since 1970; 0: pairs are being read
+	read, compared atomic.Int64 // number of pairs that were read, and that were compared
+	since          atomic.Int64 // time at which comparing began, in nanoseconds since 1970; 0 means that pairs are being read
 }
 
 func (p *tuneProgress) compare(now time.Time) { p.since.Store(now.UnixNano()) }
@@ -196,7 +196,8 @@ func (p *tuneProgress) line() string {
 	return comparingLine(p.compared.Load(), p.read.Load(), time.Since(time.Unix(0, since)))
 }
 
-// comparingLine returns the status line after n of all pairs were compared in the given time.
+// comparingLine returns the status line for the moment when n of all pairs are compared. The last
+// argument is the time that these comparisons took.
 func comparingLine(n, all int64, took time.Duration) string {
 	line := fmt.Sprintf("%s of %s compared", report.Grouped(n), report.Counted(all, "pair"))
 	if n == all {
@@ -235,7 +236,7 @@ func (f *tuneFlags) check() error {
 	return nil
 }
 
-// ways returns all combinations of a form, a shingling and a measure that the flags ask for.
+// ways returns all combinations of form, shingling and measure that the flags select.
 func (f *tuneFlags) ways() (ways []dedup.Way) {
 	for _, form := range f.forms {
 		for _, s := range f.shinglings() {
@@ -260,8 +261,8 @@ func (f *tuneFlags) shinglings() (all []dedup.Shingling) {
 	return all
 }
 
-// score computes the score of each pair by each of ways, and calls compared after each pair. It works
-// on as many pairs at once as there are processors.
+// score computes the score of each pair in each way, and calls the function compared after each
+// pair. It works on as many pairs at once as there are processors.
 func (f *tuneFlags) score(ctx context.Context, pairs []labelledPair, ways []dedup.Way, compared func()) ([][]dedup.Scored, error) {
 	bands, err := dedup.BandsFor(dedup.DefaultSimilarity)
 	if err != nil {
@@ -289,12 +290,12 @@ func (f *tuneFlags) score(ctx context.Context, pairs []labelledPair, ways []dedu
 	return scores, workers.Wait()
 }
 
-// compare compares the two texts of a pair once for each form and shingling, forms in the outer
-// loop. It returns nil if ctx ends.
+// compare compares the two texts of a pair once for each form and each shingling. The results are
+// grouped by form. It returns nil if ctx ends.
 func (f *tuneFlags) compare(ctx context.Context, p labelledPair, bands dedup.Scheme) (all []dedup.Comparison) {
 	var a, b dedup.Text
 	for _, name := range f.forms {
-		form, _ := dedup.ParseForm(name) // checked
+		form, _ := dedup.ParseForm(name) // the caller has checked the name
 		a.ReadForm([]byte(p.A.Text), form, p.A.Lang)
 		b.ReadForm([]byte(p.B.Text), form, p.B.Lang)
 		for _, s := range f.shinglings() {
@@ -313,15 +314,15 @@ func measured(c dedup.Comparison, name string) float64 {
 			return m.score(c)
 		}
 	}
-	panic("no measure is called " + name) // the names were checked before
+	panic("no measure is called " + name) // the caller has checked the name
 }
 
-// notKnown returns the number of pairs, by the name of a form, in which the language of a text has
-// no rules for a part of that form. The form leaves the words of such a text unchanged.
+// notKnown returns, by name of a form, the number of pairs in which the language of a text has no
+// rules for a part of that form. The form leaves the words of such a text unchanged.
 func (f *tuneFlags) notKnown(pairs []labelledPair) map[string]int {
 	missing := map[string]int{}
 	for _, name := range f.forms {
-		form, _ := dedup.ParseForm(name) // checked
+		form, _ := dedup.ParseForm(name) // the caller has checked the name
 		for _, p := range pairs {
 			if form.Without(p.A.Lang)|form.Without(p.B.Lang) != dedup.Plain {
 				missing[name]++

@@ -41,8 +41,8 @@ func TestTunePicture(t *testing.T) {
 		t.Errorf("%s differs from the drawn picture: go test ./internal/cli -run TestTunePicture -update\n%s", file, got)
 	}
 
-	// The curve has a point for each threshold from .05 to 1. Its text alternative has the figures
-	// that the command prints.
+	// The curve has a point for each threshold from .05 to 1. The text alternative of the chart
+	// contains the figures that the command prints.
 	lines, description := 0, ""
 	for d := xml.NewDecoder(strings.NewReader(string(got))); ; {
 		token, err := d.Token()
@@ -136,8 +136,8 @@ func (w waiting) Read([]byte) (int, error) {
 }
 
 // TestTuneProgress checks that skink tune shows its progress if standard error is a terminal and
-// --quiet is not set, and erases it at the end. The input stays open until the line was shown, or
-// without a line for the time of a few updates.
+// --quiet is not set, and erases it at the end. The input stays open until the line was shown. If
+// no line is expected, it stays open for the time of a few updates.
 func TestTuneProgress(t *testing.T) {
 	pairs := strings.Repeat(`{"a_text":"one","b_text":"one","duplicate":true}`+"\n"+`{"a_text":"one","b_text":"two","duplicate":false}`+"\n", 6)
 	for _, c := range []struct {

@@ -10,11 +10,11 @@ import (
 	"skink/internal/chart"
 )
 
-// A point is a point of the curves of --curve: the probability that each scheme finds two pages with a
-// given resemblance.
+// A point contains the values of the curves of --curve at one resemblance: the probability that
+// each scheme finds two pages with this resemblance.
 type point struct {
 	Resemblance float64            `json:"resemblance"`
-	Found       map[string]float64 `json:"found"` // probability from 0 to 1, by the scheme's name
+	Found       map[string]float64 `json:"found"` // probability from 0 to 1, by name of the scheme
 }
 
 // runCurve prints, for each resemblance of two pages, the probability that each scheme finds the pages

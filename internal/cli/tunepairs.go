@@ -34,12 +34,13 @@ type labelledPair struct {
 }
 
 const (
-	leastPairs  = 10       // with fewer pairs, every interval covers nearly everything
-	leastLabels = 2        // of each label, because cross-validation tests each pair without itself
-	maxPairLine = 64 << 20 // bytes
+	leastPairs  = 10       // with fewer pairs, every interval would cover nearly everything
+	leastLabels = 2        // least number of pairs with each label, because cross-validation tests each pair without itself
+	maxPairLine = 64 << 20 // largest size of a line in bytes
 )
 
-// readLabelled reads the labelled pairs in the file called name. It calls found after each pair.
+// readLabelled reads the labelled pairs in the file called name. It calls the function found after
+// each pair.
 func readLabelled(con Console, name string, found func()) ([]labelledPair, error) {
 	in, dir, shown := con.In, ".", name
 	if name == "-" {
@@ -87,7 +88,7 @@ func readLabelled(con Console, name string, found func()) ([]labelledPair, error
 	return pairs, enough(shown, pairs)
 }
 
-// enough returns an error if pairs are too few to compare thresholds.
+// enough returns an error if there are too few pairs to compare thresholds.
 func enough(name string, pairs []labelledPair) error {
 	duplicates := 0
 	for _, p := range pairs {
@@ -154,7 +155,7 @@ func readSide(con Console, side string, path, text *string, dir string) (*extrac
 	return nil, fmt.Errorf(`give either "%s_path" or "%s_text"`, side, side)
 }
 
-// pagesOf numbers the pages of pairs. Pages with the same text are the same page.
+// pagesOf returns the pages of pairs as numbers. Pages with the same text have the same number.
 func pagesOf(pairs []labelledPair) []dedup.Pages {
 	numbers := map[string]int{}
 	number := func(d *extract.Document) int {

@@ -20,9 +20,9 @@ type tuning struct {
 	Recommendation recommendation      `json:"recommendation"`
 	Tried          []dedup.Tuned       `json:"tried"` // all combinations with their best thresholds, the best combination first
 	Combinations   []dedup.Combination `json:"combinations,omitempty"`
-	NotKnown       map[string]int      `json:"form_without_rules,omitempty"` // number of pairs by form, see notKnown
+	NotKnown       map[string]int      `json:"form_without_rules,omitempty"` // number of pairs by form, as returned by notKnown
 
-	curve []dedup.Combination // the recommended way with each threshold
+	curve []dedup.Combination // quality of the recommended way at each threshold
 }
 
 // A recommendation is a way of measuring with a threshold, and the confidence in it.
@@ -37,7 +37,7 @@ type recommendation struct {
 const comparedBy = "resemblance"
 
 // recommended returns the best way that a crawl can use. If only other measures were tried, it
-// returns the best way by any of them.
+// returns the best way with any of these measures.
 func (t *tuning) recommended() dedup.Tuned {
 	for _, way := range t.Tried {
 		if way.Measure == comparedBy {
@@ -47,7 +47,7 @@ func (t *tuning) recommended() dedup.Tuned {
 	return t.Tried[0]
 }
 
-// shownWays is how many combinations the text output shows without --all.
+// shownWays is the number of combinations that the text output shows without --all.
 const shownWays = 20
 
 func (t *tuning) print(w io.Writer) error {
@@ -123,7 +123,7 @@ func (t *tuning) printRecommendation(w io.Writer) {
 	} {
 		fmt.Fprintf(table, "%s\t%.3f\t%.3f to %.3f\n", row.name, row.value, row.in[0], row.in[1])
 	}
-	_ = table.Flush() // the table of all ways follows, and returns the error of w
+	_ = table.Flush() // the table of all ways follows, and returns the error of w, if there is one
 	drawn := report.Counted(r.Units, "pair")
 	if r.Shared > 0 {
 		drawn = fmt.Sprintf("%s that are in several pairs", report.Counted(r.Shared, "page"))

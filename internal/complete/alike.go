@@ -30,7 +30,7 @@ import (
 // The resemblance of a pair is exact: the texts are compared, not sketches of them.
 //
 // Cost: most of the work is reading the texts about six times. That takes half a millisecond of CPU
-// for a page of 40 to 700 words. A store of 100,000 such pages, of which four in ten resemble
+// for a page of 40 to 700 words. A store of 100,000 such pages, four in ten of which resemble
 // another, took 57 seconds of CPU and 1.4 GB. A store of 1,000,000 pages at one similarity took 760
 // seconds and 4.6 GB. 20,000 pages in one template of 181 words took 7 seconds. All ran on two busy
 // cores.

@@ -17,7 +17,7 @@ import (
 // part of the host's template that the extractor did not recognise. It is left out of the
 // comparison.
 //
-// Only different pages count, see different.go. [dedup.Recurring] defines how many are enough.
+// Only different pages count; see different.go. [dedup.Recurring] defines how many are enough.
 //
 // A block that one host repeats is left out on all hosts, so that the same blocks are missing from
 // both pages of a pair. Otherwise a block that recurs just often enough on a host, but not on its

@@ -51,7 +51,7 @@ type titled struct {
 }
 
 // different returns, for each host, the pages whose blocks are counted, in order of precedence. One
-// page represents all its copies, see the essay above.
+// page represents all its copies; see the essay above.
 func (w *Whole) different(ctx context.Context) (map[string][]*ranked, error) {
 	telling := w.tellingTitles()
 	vocabulary := lru.New[dedup.Hash](cacheBytes/8, func(s dedup.Set) int { return 8 * len(s) })

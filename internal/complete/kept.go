@@ -16,7 +16,7 @@ import (
 
 // # Cached comparisons
 //
-// The result of a comparison is cached beside the store, see [store.Keeper]. It is valid until a
+// The result of a comparison is cached beside the store; see [store.Keeper]. It is valid until a
 // page of the store changes. It holds the clusters at each of [EachTwentieth], and at the
 // similarity of the crawl. So one comparison serves the report with --complete, the list of almost
 // duplicates, and the similarities that the viewer offers. It takes a third more time than a
@@ -55,7 +55,7 @@ func (w *Whole) keptName() string {
 	return "alike"
 }
 
-// A stateHash computes the hash that identifies the input of a comparison, see the essay above.
+// A stateHash computes the hash that identifies the input of a comparison; see the essay above.
 type stateHash struct{ hash.Hash }
 
 func newState(opt Options) stateHash {

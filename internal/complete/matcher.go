@@ -20,11 +20,11 @@ const cacheBytes = 64 << 20
 type matcher struct {
 	w     *Whole
 	join  *dedup.Join // join of the texts without repeated blocks, or of the whole text if a text was not shortened
-	mixed *dedup.Join // join of whole texts, see joinMixed; nil if no pair needs it
+	mixed *dedup.Join // join of whole texts; see joinMixed; nil if no pair needs it
 	sets  *lru.Cache[part, dedup.Set]
 	canon dedup.Text
 
-	kept     int       // index of the text whose word runs are in keptRuns, see loses
+	kept     int       // index of the text whose word runs are in keptRuns; see loses
 	keptRuns dedup.Set // nil if no runs are cached
 }
 
@@ -159,7 +159,7 @@ func (c *matcher) isMixed(a, b int) bool {
 }
 
 // resembles returns the exact resemblance of the texts a and b without the blocks that hosts
-// repeat. If only one of them can be shortened, it compares the whole texts, see boilerplate.go.
+// repeat. If only one of them can be shortened, it compares the whole texts; see boilerplate.go.
 // The result ok is false if the resemblance is less than t.
 func (c *matcher) resembles(ctx context.Context, a, b int, t float64) (resemblance float64, ok bool, err error) {
 	c.w.compared++
@@ -176,8 +176,8 @@ func (c *matcher) resembles(ctx context.Context, a, b int, t float64) (resemblan
 	return resemblance, ok, nil
 }
 
-// loses reports whether content of a text would be lost if only the text kept was in the result,
-// because kept lacks many of its words. It returns false if the rule does not ask for this check.
+// loses reports whether many words of a text are missing in the text kept, so that content would be
+// lost if only the latter were kept. It returns false if the rule does not ask for this check.
 func (c *matcher) loses(ctx context.Context, text, kept int) (bool, error) {
 	if c.w.rule.Contained == 0 {
 		return false, nil

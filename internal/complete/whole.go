@@ -51,20 +51,20 @@ type Whole struct {
 	rule      dedup.Rule
 	by        ranking
 	wholeText bool
-	sparing   bool                 // see Options.Sparing
-	state     string               // hash that identifies the input of the comparison, see kept.go
+	sparing   bool                 // value of Options.Sparing
+	state     string               // hash that identifies the input of the comparison; see kept.go
 	texts     []text               // the different texts, in the order of precedence of their first pages
 	of        map[dedup.Hash]int32 // maps the id of a page to the index in texts of the page's text
 	hosts     []*boilerplate       // the blocks that each host repeats, sorted by host name
 	repeated  map[uint64]bool      // hashes of the blocks that any host repeats
 	places    []dedup.Place        // the cluster of each text, parallel to texts
 	compared  int                  // number of pairs of texts that were compared exactly
-	led       [][]int              // the members of the cluster that each text leads, parallel to texts, see ledBy
+	led       [][]int              // the members of the cluster that each text leads, parallel to texts; see ledBy
 	progress  progress
 }
 
-// A text is a text together with the pages that have it. Two pages have the same text if their
-// words are the same.
+// A text represents all pages that have the same text. Two pages have the same text if their words
+// are the same.
 type text struct {
 	pages   []ranked // the pages that have the text, in order of precedence
 	short   bool     // the rule says that the text is too short to be compared

@@ -61,8 +61,8 @@ type Options struct {
 	Shared  string                                       // a flag that is set above all sections and applies to all commands
 	Flags   map[string][]string                          // names of the flags of each command
 	Ignored func(flag string) bool                       // reports whether a flag of the running command must not be set from the file; may be nil
-	Host    func(h *access.Host) Setter                  // returns a setter for those settings of a host that are also flags; nil: sections of hosts are only checked for unknown keys
-	Getenv  func(name string) (value string, set bool)   // looks up an environment variable; nil: [os.LookupEnv]
+	Host    func(h *access.Host) Setter                  // returns a setter for those settings of a host that are also flags; nil means that sections of hosts are only checked for unknown keys
+	Getenv  func(name string) (value string, set bool)   // looks up an environment variable; nil means [os.LookupEnv]
 	Suggest func(word string, names []string) (s string) // returns a suggestion for the end of an error about an unknown name; may be nil
 }
 
@@ -71,7 +71,7 @@ type Setter interface {
 	Set(flag, value string) error
 }
 
-// Read reads and parses a file, see [Parse].
+// Read reads and parses a file; see [Parse].
 func Read(name string, opt Options) (*File, error) {
 	text, err := os.ReadFile(name)
 	if err != nil {

@@ -47,10 +47,10 @@ func (p *parser) hosts(path []string, value any) error {
 			}
 		}
 		if b := h.Basic; b != nil && b.User == "" {
-			return p.errorf(append(at, "password"), "password needs user: give both")
+			return p.errorf(append(at, "password"), "password requires user")
 		}
 		if b := h.Basic; b != nil && section["password"] == nil {
-			return p.errorf(append(at, "user"), "user needs password: give both")
+			return p.errorf(append(at, "user"), "user requires password")
 		}
 		p.file.Hosts = append(p.file.Hosts, h)
 	}
@@ -222,7 +222,7 @@ func (p *parser) headers(path []string, value any) (map[string]access.Secret, er
 		case "Cookie":
 			return nil, p.errorf(at, "header %s: use the key cookies instead", canonical)
 		case "Accept-Encoding", "Connection", "Content-Length", "Host", "Range", "Te", "Trailer", "Transfer-Encoding", "Upgrade":
-			return nil, p.errorf(at, "header %s: the crawler sets it", canonical)
+			return nil, p.errorf(at, "header %s: the crawler sets this header itself", canonical)
 		}
 		if !httpguts.ValidHeaderFieldName(name) || !httpguts.ValidHeaderFieldValue(text) {
 			return nil, p.errorf(at, "header %q: its name or value has characters that cannot be sent", name)

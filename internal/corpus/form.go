@@ -130,7 +130,7 @@ func forReaders(name string, start []byte) bool {
 func diskType(name string, start []byte) string {
 	if t := TypeOf(name); isHTML(t) || t == "text/markdown" {
 		if m := extract.MediaType(start, t); !isText(m) {
-			return m // for example a picture with the name of an HTML page
+			return m // the file is, for example, a picture with the name of an HTML page
 		}
 		return t
 	}

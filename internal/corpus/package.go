@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// readPackage yields the records of the archives in a WACZ package, which is a ZIP file. The result
-// read is false if the file is another kind of ZIP file. The result more is false if the caller
+// readPackage yields the records of the archives in a WACZ package, which is a ZIP file. The first
+// result is false if the file is another kind of ZIP file. The second result is false if the caller
 // wants no more records.
 func (in *Inputs) readPackage(i input, f io.Reader, b *Unpacker, yield func(*Record, error) bool, failed func(error) bool) (read, more bool) {
 	file, onDisk := f.(*os.File)

@@ -11,7 +11,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// These are the first bytes of compressed files, see RFC 1952 and RFC 8878. A zstd file may begin
+// These are the first bytes of compressed files; see RFC 1952 and RFC 8878. A zstd file may begin
 // with a skippable frame, which has one of sixteen magic numbers.
 var (
 	gzipMagic = []byte("\x1F\x8B")

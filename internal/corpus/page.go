@@ -18,7 +18,7 @@ import (
 // value tells whether the crawl used the response as the page of its URL. The value is "no" for a
 // robots.txt, for a response after which the URL was requested again, and for a failed visit. An
 // error page that is sent with status 200 counts as a failed visit, although a single response does
-// not show this. DetailField and the field that names the problem give the reason, see
+// not show this. DetailField and the field that names the problem give the reason; see
 // [crawler.Problem.Answered]. Other programs ignore these fields, as the WARC specification allows.
 const (
 	PageField   = "Skink-Page"

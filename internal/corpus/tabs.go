@@ -22,14 +22,14 @@ import (
 // A tabReader reads rows of TSV.
 type tabReader struct {
 	from *bufio.Reader
-	most int       // largest size of a line, and of a quoted cell, in bytes
-	next []tabLine // lines that were read and not used
+	most int       // largest size in bytes of a line, and of a quoted cell
+	next []tabLine // lines that were read but not used
 	used int       // number of lines that were used
 	raw  string    // the last row as it was read, without its line break
-	err  error     // error of from, returned when next is empty
+	err  error     // error of from, which is returned when next is empty
 }
 
-// A tabLine is a line without its line break. The text of a long line is missing.
+// A tabLine is a line without its line break. If the line is too long, its text is missing.
 type tabLine struct {
 	text string
 	long bool
@@ -63,9 +63,9 @@ func (t *tabReader) row() (cells []string, line int, err error) {
 	}
 }
 
-// quoted returns the quoted cell at the beginning of text, which is the rest of a line. more reports
-// whether rest has another cell. The cell may extend over further lines. ok is false if there is no
-// quoted cell; then no line is used.
+// quoted returns the quoted cell at the beginning of text, which is the rest of a line. The cell
+// may extend over further lines. The result more reports whether another cell follows in rest. If
+// there is no quoted cell, ok is false, and no line is used.
 func (t *tabReader) quoted(text string) (cell, rest string, more, ok bool) {
 	inside, ok := strings.CutPrefix(text, `"`)
 	if !ok {
@@ -104,7 +104,7 @@ func (t *tabReader) quoted(text string) (cell, rest string, more, ok bool) {
 	}
 }
 
-// read returns the next line. Its error is that of the underlying reader.
+// read returns the next line. The error is that of the underlying reader.
 func (t *tabReader) read() (tabLine, error) {
 	if len(t.next) > 0 {
 		line := t.next[0]

@@ -13,8 +13,8 @@ import (
 )
 
 // TestTabReader checks two properties with random rows. Rows that package csv has written are read
-// back. Rows whose cells are not quoted are read with all their characters, if no cell ends with a
-// quotation mark.
+// as they were. Rows whose cells are not quoted are read with all their characters, if no cell ends
+// with a quotation mark.
 func TestTabReader(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 5))
 	cell := func(characters string) string {
@@ -49,7 +49,8 @@ func TestTabReader(t *testing.T) {
 	}
 }
 
-// checkRows reads a sheet. Its rows must be want, and together have the text of the sheet.
+// checkRows reads a sheet. The rows of the sheet must be want, and together they must have the text
+// of the sheet.
 func checkRows(t *testing.T, sheet string, want [][]string) {
 	t.Helper()
 	r := &tabReader{from: bufio.NewReader(strings.NewReader(sheet)), most: 1000}

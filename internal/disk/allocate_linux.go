@@ -3,7 +3,7 @@ package disk
 import (
 	"errors"
 	"sync"
-	_ "unsafe" // for go:linkname
+	_ "unsafe" // the import is needed for go:linkname
 
 	"golang.org/x/sys/unix"
 )

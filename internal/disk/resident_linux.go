@@ -11,7 +11,7 @@ import (
 // Resident returns the number of bytes of mapped files that are in the memory of the process. The
 // second result is false if that is unknown.
 func Resident() (int64, bool) {
-	text, err := os.ReadFile("/proc/self/statm") // in pages: size, resident, resident of files, ...
+	text, err := os.ReadFile("/proc/self/statm") // the numbers are in pages: size, resident, resident of files, ...
 	if err != nil {
 		return 0, false
 	}

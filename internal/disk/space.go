@@ -30,7 +30,7 @@ const (
 // A Space watches the free space of a folder's file system. It may be used by several goroutines.
 type Space struct {
 	Dir     string
-	Reserve int64 // bytes to keep free; 0: 256 MiB, or 5 % of a small disk; negative: none
+	Reserve int64 // bytes to keep free; 0 means 256 MiB, or 5 % of a small disk; a negative number means none
 	// Ask returns the number of bytes of dir's file system that this process may still use, and the
 	// size of the file system in bytes. If Ask is nil, [Free] is used.
 	Ask func(dir string) (free, total int64, err error)

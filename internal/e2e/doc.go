@@ -3,7 +3,7 @@
 // tests kill crawls, fill disks and use real browsers. The package also has the table of allowed
 // imports. All tests run in the root folder of the module.
 //
-// Long tests run only if SKINK_LONG is set, see long_test.go:
+// Long tests run only if SKINK_LONG is set; see long_test.go:
 //
 //	SKINK_LONG=short go test ./internal/e2e
 package e2e

@@ -291,7 +291,7 @@ func startWire(t *testing.T, to string) *wire {
 	return w
 }
 
-// set changes the mode of the wire, for existing and new connections.
+// set changes the mode in which existing and new connections are treated.
 func (w *wire) set(mode wireMode) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -106,7 +106,7 @@ func crawlOnce(t *testing.T, skink, store string, sites *sites, answers int, mor
 	cmd := exec.Command(skink, sites.crawl(store, more)...)
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
-	var due <-chan struct{} // nil: the process is never killed
+	var due <-chan struct{} // nil means that the process is never killed
 	if answers > 0 {
 		due = sites.after(answers)
 	}
@@ -131,7 +131,7 @@ func crawlOnce(t *testing.T, skink, store string, sites *sites, answers int, mor
 	return false
 }
 
-// A line is a line of skink export --include all.
+// A line contains the fields of a line that skink export --include all writes.
 type line struct {
 	URL         string            `json:"url"`
 	Text        string            `json:"text"`

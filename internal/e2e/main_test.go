@@ -417,7 +417,7 @@ func ends(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// A server is a server on loopback that records its requests.
+// A server answers requests on loopback, and records them.
 type server struct {
 	close func()
 

@@ -103,6 +103,9 @@ func goTexts(name string) (texts []string, err error) {
 			return n.Op != token.EQL && n.Op != token.NEQ && !isSQL(n)
 		case *ast.CompositeLit:
 			return !isNames(n)
+		case *ast.KeyValueExpr:
+			key, _ := n.Key.(*ast.Ident)
+			return key == nil || key.Name != "name" && key.Name != "Class"
 		case *ast.BasicLit:
 			if n.Kind != token.STRING {
 				return true
@@ -176,8 +179,8 @@ var (
 	sqlText  = regexp.MustCompile(`(?s)^\s*(SELECT|INSERT|UPDATE|DELETE|CREATE|DROP|ALTER|WITH|SET|LOCK|BEGIN|TRUNCATE|VALUES|FROM|WHERE|AND|ON CONFLICT|RETURNING)\b|\b(SELECT|CASE WHEN|BETWEEN|statement_timestamp)\b|pg_|\$1\b`)
 
 	// notForPeople matches media types and policies of HTTP headers, bare lists of tokens, layouts of
-	// times, JavaScript, and formats with control characters.
-	notForPeople = regexp.MustCompile(`^[a-z]+/[a-z+.-]+;|^default-src |^\w+(, \w+){3,}$|\b2006\b|=> |[\x00-\x08\r]`)
+	// times, JavaScript, scripts for shells, and formats with control characters.
+	notForPeople = regexp.MustCompile(`^[a-z]+/[a-z+.-]+;|^default-src |^\w+(, \w+){3,}$|\b2006\b|=> |[\x00-\x08\r]|\besac\b|COMPREPLY|compdef|^# fish|^complete -c`)
 )
 
 // forPeople reports whether a literal holds words for people.
@@ -188,10 +191,11 @@ func forPeople(text string) bool {
 func onOneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 var (
-	htmlAction = regexp.MustCompile(`(?s)\{\{.*?\}\}`)
-	htmlTag    = regexp.MustCompile(`(?s)<(?:style|script)\b.*?</(?:style|script)>|<[^>]*(?:>|$)`)
-	htmlLabel  = regexp.MustCompile(`(?:aria-label|title|placeholder|alt)="([^"]*[a-z]{2}[^"]*)"`)
-	quotedText = regexp.MustCompile(`"[^"]*"`)
+	htmlAction    = regexp.MustCompile(`(?s)\{\{.*?\}\}`)
+	namesTemplate = regexp.MustCompile(`^\{\{-? *(template|define|block)\b`)
+	htmlTag       = regexp.MustCompile(`(?s)<(?:style|script)\b.*?</(?:style|script)>|<[^>]*(?:>|$)`)
+	htmlLabel     = regexp.MustCompile(`(?:aria-label|title|placeholder|alt)="([^"]*[a-z]{2}[^"]*)"`)
+	quotedText    = regexp.MustCompile(`"[^"]*"`)
 )
 
 // htmlTexts returns the texts that a template displays. It replaces the actions of the template by
@@ -208,7 +212,7 @@ func htmlTexts(name string) (texts []string, err error) {
 	}
 	for _, a := range htmlAction.FindAllString(string(text), -1) {
 		for _, l := range quotedText.FindAllString(a, -1) {
-			if forPeople(l) && !strings.HasPrefix(a, "{{template") && !strings.HasPrefix(a, "{{define") {
+			if forPeople(l) && !namesTemplate.MatchString(a) {
 				add(strings.Trim(l, `"`))
 			}
 		}

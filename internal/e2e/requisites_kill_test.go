@@ -101,7 +101,7 @@ func TestKilledRequisites(t *testing.T) {
 	}
 }
 
-// archivedRequisites returns how many answers the files of an archive have for each URL that was
+// archivedRequisites returns the number of answers in the files of an archive for each URL that was
 // fetched as a requisite. The indexes must have the same URLs.
 func archivedRequisites(t *testing.T, archive string) map[string]int {
 	t.Helper()
@@ -140,8 +140,8 @@ func archivedRequisites(t *testing.T, archive string) map[string]int {
 }
 
 // startFurnished serves a site with the given number of pages, and a second host for some of the
-// files that the pages need. requisites holds the status of each of these files, by URL. Each page
-// has a style sheet and a picture of its own, and shares other files with other pages.
+// files that the pages need. The map requisites contains the status of each of these files, by URL.
+// Each page has a style sheet and a picture of its own, and shares other files with other pages.
 func startFurnished(t *testing.T, pages int) (s *sites, requisites map[string]int) {
 	t.Helper()
 	s = &sites{counts: map[string]int{}}

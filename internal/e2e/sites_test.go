@@ -33,13 +33,14 @@ type bounds struct {
 }
 
 var (
-	// recall is for sites whose URLs look like endless URLs or copies but have texts of their own.
+	// recall is for sites whose URLs look like copies, or as if there were endlessly many, but have
+	// texts of their own.
 	recall = bounds{found: .995, probes: 8}
 	// economy is for sites on which each page has many views.
 	economy = bounds{found: 1, fetches: 3, probes: 8}
 	// manyFolders is for sites with pages in many folders, so that more URL patterns need a probe.
 	manyFolders = bounds{found: 1, fetches: 3, probes: 20}
-	// trapped is for sites with endless URLs.
+	// trapped is for sites with endlessly many URLs.
 	trapped = bounds{found: 1, fetches: 6, probes: 8}
 )
 

@@ -43,7 +43,7 @@ func TestSoak(t *testing.T) {
 
 	dir := filepath.Join(t.TempDir(), "store")
 	var printed bytes.Buffer
-	args := []string{"crawl", "--store", dir, "--delay", "0", "--scope", "any", "--allow-private", "127.0.0.0/8", "--learn", "off", web.truth.URL} // without probes, and without postponed URLs
+	args := []string{"crawl", "--store", dir, "--delay", "0", "--scope", "any", "--allow-private", "127.0.0.0/8", "--learn", "off", web.truth.URL} // the crawl makes no probes, and postpones no URLs
 	running := sampleProcess()
 	code := cli.Run(t.Context(), args, cli.Console{In: strings.NewReader(""), Out: io.Discard, Err: &printed})
 	samples := running.stop()

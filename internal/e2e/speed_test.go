@@ -226,7 +226,7 @@ func TestSpeedOfWorkers(t *testing.T) {
 		f, seeds := startFarm(t, hosts, each, 0)
 		f.mirrored = mirrored
 		least := .45
-		if mirrored { // every third page changes the leader of its cluster, see internal/ingest/elect.go
+		if mirrored { // every third page changes the leader of its cluster; see internal/ingest/elect.go
 			least = 0
 		}
 		speedOfStores(t, skink, f, seeds, rounds, least)

@@ -21,7 +21,7 @@ import (
 // of the site. The manual and the wiki are from Debian packages that were unpacked into the folder
 // SKINK_DOCS. The blog is written by the program pelican, from the texts of licences.
 //
-// The checks read the files with a tokenizer, and share no code with the audit. For some findings
+// The checks read the files with a tokenizer, and share no code with the audit. For some findings,
 // the test also checks that no page is missing in the list.
 func TestFindingsAreTrue(t *testing.T) {
 	t.Parallel()
@@ -40,8 +40,8 @@ func TestFindingsAreTrue(t *testing.T) {
 	}
 }
 
-// unpackedDocs returns the folder of unpacked documentation that matches a pattern. Without one the
-// test is skipped.
+// unpackedDocs returns a folder of unpacked documentation that matches a pattern. If there is no such
+// folder, the test is skipped.
 func unpackedDocs(t *testing.T, pattern string) string {
 	t.Helper()
 	found, err := filepath.Glob(filepath.Join(os.Getenv("SKINK_DOCS"), "usr/share/doc", pattern))
@@ -96,7 +96,7 @@ func writeTo(t *testing.T, name, text string) {
 	}
 }
 
-// A finding is an entry of the audit as JSON, as far as the test reads it.
+// A finding contains those fields of a finding in the JSON of an audit that the test reads.
 type finding struct {
 	Name  string
 	Count int
@@ -224,9 +224,9 @@ func (s *auditedSite) page(address string) *pageTokens {
 	return p
 }
 
-// pageTokens is what the tokens of a page tell about it.
+// pageTokens contains the parts of a page that the checks need, as read from the page's tokens.
 type pageTokens struct {
-	body        []byte // nil: there is no such file
+	body        []byte // content of the file; nil if there is no such file
 	title, lang string
 	metas       map[string]string // values of the first meta element with each name, in lower case
 	canonicals  []string
@@ -256,7 +256,7 @@ func (p *pageTokens) skipsLevel() bool {
 	return false
 }
 
-// read fills p from its tokens. A title inside of an SVG picture is not the title of the page.
+// read fills p from its tokens. A title inside an SVG picture is not the title of the page.
 func (p *pageTokens) read() {
 	var text *strings.Builder // the text of the title or heading that is being read
 	pictures := 0

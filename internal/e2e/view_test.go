@@ -223,7 +223,7 @@ func (c *viewedCrawl) ends(t *testing.T) {
 	}
 }
 
-// A browser is a browser tab for the viewer.
+// A browser controls a browser tab that shows the viewer.
 type browser struct {
 	t    *testing.T
 	ctx  context.Context

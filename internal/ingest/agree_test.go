@@ -23,8 +23,8 @@ import (
 )
 
 // The crawl, the comparison of all pages and the feed choose the same leaders as package
-// precedence, in whatever order the pages arrive, and whenever their sitemap is read. All pages of
-// a cluster resemble each other, so that the expected clusters are known.
+// precedence, no matter in which order the pages arrive and when their sitemap is read. All pages
+// of a cluster resemble each other, so that the expected clusters are known.
 func TestAllAgree(t *testing.T) {
 	hosts := []string{"https://a.test", "http://a.test", "http://b.test", "http://c.test"}
 	rapid.Check(t, func(r *rapid.T) {

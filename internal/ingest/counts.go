@@ -21,7 +21,7 @@ type counts struct {
 	news   store.Tally // guarded by mu: records of URLs that this run visited for the first time
 	visits Visits      // guarded by mu
 
-	began  time.Time // when this run began
+	began  time.Time // time at which this run began
 	shared bool      // other workers add pages to the store in this run, too
 }
 

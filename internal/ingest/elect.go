@@ -27,7 +27,7 @@ import (
 // its canonical URL names. So all members of a cluster are listed before its leader changes. That
 // is rare: a page that neither precedes the leader nor is named by it changes nothing.
 //
-// In one process, only one page at a time can change the leader of a cluster, see electing.go. A
+// In one process, only one page at a time can change the leader of a cluster; see electing.go. A
 // page is first judged without any locks. This shows which clusters it needs. If it needs any, it
 // waits for their locks and is judged again. It also needs the lock of the cluster that it will
 // lead, because later copies may try to replace it.

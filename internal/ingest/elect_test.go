@@ -22,7 +22,7 @@ func articleOf(url, canonical, text string) *crawler.Page {
 }
 
 // If the canonical URL of a leader names another page of its cluster, that page becomes the leader,
-// in whatever order the pages arrive. No other page does.
+// no matter in which order the pages arrive. No other page does.
 func TestElected(t *testing.T) {
 	text := words(1, 100)
 	a, b, c, d := "https://a.example/", "https://b.example/", "https://c.example/", "https://d.example/"

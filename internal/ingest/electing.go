@@ -133,7 +133,7 @@ type right struct {
 	turns    *electing
 	standing precedence.Standing
 	held     bool
-	clusters []dedup.Hash // clusters whose locks are held; nil: all
+	clusters []dedup.Hash // clusters whose locks are held; nil means all
 }
 
 // covers reports whether the page holds the locks of these clusters. It is true for a nil *right.

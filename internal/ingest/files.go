@@ -42,12 +42,12 @@ type file struct {
 	from      *corpus.Record
 	reading   *reading
 	visit     *visit              // set when the file has got its name
-	judgement *judgement          // nil: the file was not judged, or was in the store before the run
+	judgement *judgement          // nil means that the file was not judged, or was in the store before the run
 	name      string              // the name that the input gives the record, such as a URL
 	placed    bool                // whether name is the record's position in the input, which is unique
-	bad       *corpus.BadError    // why the record could not be read; nil: it could be read
-	passed    *corpus.PassedError // why the record has no text; nil: it has a text
-	known     *store.Record       // the record in the store from before the run; nil: there was none
+	bad       *corpus.BadError    // reason why the record could not be read; nil means that it could be read
+	passed    *corpus.PassedError // reason why the record has no text; nil means that it has a text
+	known     *store.Record       // the record in the store from before the run; nil means that there was none
 }
 
 // A batch is a group of records that are processed together, because processing single short texts

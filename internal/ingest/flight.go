@@ -104,8 +104,8 @@ func (f *flight) suspect(url string) int {
 	return f.deaths[url]
 }
 
-// begin records that the reading of a page begins. If the process died before while this page was
-// read, its mark is written to the store at once.
+// begin records that the reading of a page begins. If the process has already died once while it
+// read this page, the page's mark is written to the store at once.
 func (f *flight) begin(ctx context.Context, url string) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -188,9 +188,9 @@ func (got *reading) deadly(deaths int) *reading {
 	return &given
 }
 
-// need returns the number of bytes of memory to reserve for reading a page. If the process died
-// before while it read the page, need returns more memory than there is, so that no other page is
-// read at the same time.
+// need returns the number of bytes of memory to reserve for reading a page. If the process has
+// already died once while it read the page, need returns more memory than there is, so that no
+// other page is read at the same time.
 func (r *reader) need(page *crawler.Page, tree int64) int64 {
 	if r.flight.suspect(page.Item.URL) > 0 {
 		return 1 << 62

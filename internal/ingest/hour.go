@@ -85,13 +85,13 @@ type hours struct {
 }
 
 // An hour records the results of the latest visits to the known pages of one host. A sign is a hash
-// of a page's text, see signOf.
+// of a page's text; see signOf.
 type hour struct {
 	last   []dedup.Hash                       // one element for each of the latest visits, oldest first: the sign (text hash) of a page that may be an error page, or zero
 	alike  map[dedup.Hash]map[dedup.Hash]bool // for the sign (text hash) of each new text, the signs of the texts that it has replaced
 	looked map[dedup.Hash]bool                // ids of completely different pages that wait for a second fetch
 	real   bool                               // a page was an error page at GoneAfter visits in a row, so the host has no outage, but has changed for good
-	why    string                             // why the host gets no more requests; "" if it gets requests
+	why    string                             // reason why the host gets no more requests; "" if it gets requests
 }
 
 // of returns the hour of a host, and makes one if there is none. The caller holds mu.
@@ -119,8 +119,8 @@ func (o *hour) hasTurned(sign dedup.Hash) bool {
 }
 
 // visited records the sign (a hash of the text) of the page at a visit, and sets o.why if the host
-// must get no more requests. The result well is true if there were enough visits to decide, and
-// most of them found no error page in place of a page.
+// must get no more requests. It returns true if there were enough visits to decide, and most of
+// them found no error page in place of a page.
 func (o *hour) visited(sign dedup.Hash) (well bool) {
 	if o.last = append(o.last, sign); len(o.last) > lastVisits {
 		o.last = o.last[1:]
@@ -376,7 +376,7 @@ func withoutQuery(url string) string {
 }
 
 // turn returns a reading that counts as a failed visit. It is called when the host seems to have
-// answered with an error page in place of the page. The argument missed is the number of failed
+// answered with an error page in place of the page. The second argument is the number of failed
 // visits in a row. If gone is true, the page counts as gone.
 func (got *reading) turn(t turn, missed int, gone bool) *reading {
 	failed := *got

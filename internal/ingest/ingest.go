@@ -56,23 +56,23 @@ import (
 type Options struct {
 	Rule           dedup.Rule
 	Markdown       store.Markdown      // kind of Markdown that is kept with each text
-	GoneAfter      int                 // number of failed visits in a row after which a page counts as gone; 0: [DefaultGoneAfter]
-	Order          *precedence.Order   // order of hosts that decides which page leads a cluster; nil: the page that arrived first leads
+	GoneAfter      int                 // number of failed visits in a row after which a page counts as gone; 0 means [DefaultGoneAfter]
+	Order          *precedence.Order   // order of hosts that decides which page leads a cluster; nil means that the page that arrived first leads
 	SkipDuplicates bool                // keep no text of a duplicate, and do not follow its links
 	Learn          *learn.Book         // learns from each verdict which URL patterns lead to duplicates; may be nil
-	Agent          func(string) string // returns the user agent for a host; its product token is the name in directives for single crawlers; nil: the default agent
+	Agent          func(string) string // returns the user agent for a host; its product token is the name in directives for single crawlers; nil means the default agent
 	OnTouch        func(*store.Record) // called for each visit that found a page unchanged; may be nil
-	Limit          int64               // number of pages at which the crawl ends, near which the pages of other workers are counted more often; 0: no limit
+	Limit          int64               // number of pages at which the crawl ends, near which the pages of other workers are counted more often; 0 means no limit
 	Shared         bool                // other workers write to the store too, so its pages are counted every countEvery
 	NoLinks        bool                // do not keep the links of pages in the store; they are still followed
 	Requisites     bool                // find the files that pages need to look right, so that the crawler fetches them for the archive
 	Anchors        bool                // keep the fragments of links, and the anchors to which they lead
 	Temporary      bool                // the store is deleted when the command ends, so texts are compressed fast rather than well
-	Memory         int64               // bytes of memory for the whole process, see [memory.Divide]; 0: [memory.Default]
+	Memory         int64               // bytes of memory for the whole process; see [memory.Divide]; 0 means [memory.Default]
 
-	Documents *document.Reader // reads PDF and other documents, and is closed with the pipeline; nil: such files have no text
+	Documents *document.Reader // reads PDF and other documents, and is closed with the pipeline; nil means that such files have no text
 
-	Archive func(*crawler.Page) EntryWriter // returns a writer that also writes the page's response to an archive; nil: responses are not archived
+	Archive func(*crawler.Page) EntryWriter // returns a writer that also writes the page's response to an archive; nil means that responses are not archived
 }
 
 // DefaultGoneAfter is the number of failed visits in a row after which a page counts as gone.

@@ -591,7 +591,7 @@ func TestReplay(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer share.Release()
-	v.state = frontier.Unknown // as if a crash had prevented the write of the URL's final state
+	v.state = frontier.Unknown // this is the same as if a crash had prevented the write of the URL's final state
 	s.Discover(t.Context(), []frontier.Item{first.Item})
 	if err := errors.Join(p.commit(t.Context(), v, p.writer(v, nil)), p.Close(), s.Close()); err != nil {
 		t.Fatal(err)
@@ -750,8 +750,8 @@ func TestFiles(t *testing.T) {
 	}
 }
 
-// Files that are in the store are known in whatever order they are read again. A file with another
-// text counts as changed.
+// Files that are in the store are recognized when they are read again, in any order. A file with
+// another text counts as changed.
 func TestFilesKnown(t *testing.T) {
 	s := store.NewMemory()
 	line := func(name, file string, seed uint64) *corpus.Record { return textLine(file, 1, name, words(seed, 60)) }

@@ -25,7 +25,7 @@ type judge struct {
 	store   pageStore
 	opt     Options
 	leaders *leaderCache
-	order   atomic.Pointer[precedence.Order] // the order of hosts; nil: the page that arrived first leads
+	order   atomic.Pointer[precedence.Order] // the order of hosts; nil means that the page that arrived first leads
 	posting int                              // largest number of leaders that are read for one key of a sketch
 }
 
@@ -36,12 +36,12 @@ type judgement struct {
 	basis   store.Basis
 	over    takeover     // set if the page replaces a leader
 	reelect []dedup.Hash // leaders of clusters in which another page may have to become the leader
-	wants   dedup.Hash   // a leader that the page may have to replace, although it does not hold the lock of the cluster; zero: none
+	wants   dedup.Hash   // a leader that the page may have to replace, although it does not hold the lock of the cluster; the zero value means none
 }
 
 // A takeover describes a leader that a page replaces.
 type takeover struct {
-	leader dedup.Hash // id of the leader; zero: the page replaces none
+	leader dedup.Hash // id of the leader; the zero value means that the page replaces none
 	text   dedup.Hash // hash of the leader's text
 
 	like dedup.Verdict // verdict of the page as a duplicate of the leader; the leader gets the same verdict as a duplicate of the page
@@ -77,7 +77,7 @@ func (v *visit) thin() *judgement {
 
 // A judging holds parameters for judging visits.
 type judging struct {
-	held *right                              // the locks of clusters that the page holds; nil: the page may change any leader
+	held *right                              // the locks of clusters that the page holds; nil means that the page may change any leader
 	twin func(*visit) (*store.Record, error) // returns an earlier page with the same text that the store does not find; may be nil
 }
 
@@ -437,7 +437,7 @@ func (d *judge) mayChange(r, leader *store.Record) bool {
 	return before < 0 || precedence.Yields(&its, &mine)
 }
 
-// bestOf returns the URL of the page that should lead a cluster. The argument came is a page that
+// bestOf returns the URL of the page that should lead a cluster. The last argument is a page that
 // joins the cluster, or nil.
 func (d *judge) bestOf(ctx context.Context, leader, came *store.Record) (string, error) {
 	pages := []precedence.Standing{d.standing(leader)}

@@ -14,7 +14,7 @@ import (
 
 // # Pages listed in sitemaps
 //
-// Of several copies, a page that a sitemap lists is preferred as leader, see package precedence. A
+// Of several copies, a page that a sitemap lists is preferred as leader; see package precedence. A
 // page may be fetched before its sitemap is read, or long after. When a sitemap lists a stored
 // page, the page's record is marked. For pages that arrive later, a set keeps 8 bytes of a hash for
 // each listed URL. The set is in the store too, so a crawl that was killed can resume. A listed

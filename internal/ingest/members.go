@@ -24,7 +24,7 @@ import (
 // record written, and judges the members.
 //
 // Meanwhile, new pages may be copies of a member that still waits. A new page takes over the
-// verdict of such a member only if the leader still has the resemblance in that verdict, see
+// verdict of such a member only if the leader still has the resemblance in that verdict; see
 // [judge.trusts]. The store commits the verdict only if the leader has not changed in the meantime.
 // So no page becomes a duplicate of an old version of a leader. Pages that resemble the new version
 // may join the cluster before its members are judged, so the members are listed again until there
@@ -46,7 +46,7 @@ type wording struct {
 }
 
 // judgeMembers judges the members of a leader again. It judges several at once if this cannot
-// change their verdicts, see [elections.judgeSome].
+// change their verdicts; see [elections.judgeSome].
 func (e *elections) judgeMembers(ctx context.Context, leader dedup.Hash) error {
 	again := &reunion{leader, map[dedup.Hash]time.Time{}, map[wording]dedup.Hash{}}
 	for {

@@ -43,7 +43,7 @@ type naming struct {
 	store  PipelineStore
 	again  func(*reading, *store.Record) (*visit, error) // compares a file with its known record
 	fresh  bool                                          // the store was empty before the run
-	began  time.Time                                     // when the run began; all its records have this time
+	began  time.Time                                     // time at which the run began; all its records have this time
 	counts Names
 
 	mu       sync.Mutex

@@ -28,7 +28,7 @@ type reading struct {
 	seen        store.Record   // record of this visit, without a verdict
 	claim       frontier.Claim // claim on the page's host, under which the page was fetched; zero for pages of archives and files
 	notModified bool           // the server answered that the page was not modified
-	turned      bool           // the visit counts as failed because the host may show an error page with status 200, see hour.go
+	turned      bool           // the visit counts as failed because the host may show an error page with status 200; see hour.go
 	missedBy    int            // number of failed visits in a row, if turned is set
 
 	text     []byte        // main text with its headings and, if it is kept, Markdown, compressed; nil if there is no text

@@ -31,7 +31,7 @@ const (
 )
 
 // restlessIn returns the short passages in which a page's text differs from the kept text. The
-// argument last contains the passages that the last visit found. The second result is true if the
+// second argument contains the passages that the last visit found. The second result is true if the
 // texts do not differ otherwise, and if each passage has changed at each of the last restlessVisits
 // visits. If the text was not kept, restlessIn returns no passages.
 func restlessIn(was *store.Content, last []store.Restless, text string) (found []store.Restless, only bool) {
@@ -76,7 +76,7 @@ func linesOf(text string) (lines []string) {
 }
 
 // passages returns the short passages in which two texts differ, in the wording of the second text.
-// The result all is true if there is no other difference.
+// The second result is true if there is no other difference.
 func passages(was, is []string) (found []store.Restless, all bool) {
 	head := 0
 	for head < min(len(was), len(is)) && was[head] == is[head] {

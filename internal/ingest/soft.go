@@ -33,7 +33,7 @@ import (
 type softPages struct {
 	store pageStore
 	book  *learn.Book // nil if pages are not checked
-	turns *electing   // locks of the clusters, see putBack
+	turns *electing   // locks of the clusters; see putBack
 
 	mu      sync.Mutex
 	answers *lru.Cache[answerOf, *softAnswer] // guarded by mu: the most recently used answers

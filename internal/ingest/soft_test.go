@@ -88,8 +88,8 @@ func TestSoft(t *testing.T) {
 	}
 }
 
-// Several copies are a reason to probe, in whatever order they arrive. The page with the lowest URL
-// leads the others, so the leader may change with each page.
+// Several copies are a reason to probe, no matter in which order they arrive. The page with the
+// lowest URL leads the others, so the leader may change with each page.
 func TestSoftInAnyOrder(t *testing.T) {
 	for _, order := range []string{"12345", "54321", "43215", "21543"} {
 		s := store.NewMemory()

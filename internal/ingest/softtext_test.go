@@ -29,7 +29,7 @@ func TestSaidBy(t *testing.T) {
 		others       [][2]string // title and text of each other page
 		title, said  string      // title and text of the answer at /page/qwertz
 		page, text   string      // title and text of the page
-		url          string      // URL of the page; "": /page/brushes
+		url          string      // URL of the page; "" means /page/brushes
 		isTheAnswer  bool
 		knowsNothing bool // expected result if no other pages are known
 	}{

@@ -16,7 +16,7 @@ import (
 // # Postponed URLs at the end of a crawl
 //
 // A postponed URL has a record of kind Later. When the frontier is empty, [Pipeline.Sweep] checks
-// all postponed URLs, and queues some, see [learn.Sweep]. The crawl calls it again when these are
+// all postponed URLs, and queues some; see [learn.Sweep]. The crawl calls it again when these are
 // fetched, until nothing is queued. The evidence is written before Sweep returns, so a killed crawl
 // resumes at this point. If several workers share a store, each of them does this; a URL that is
 // queued twice is fetched once.
@@ -116,7 +116,7 @@ func (sw *sweep) queue(ctx context.Context) error {
 // A chunk selects a limited number of items: those whose URLs have the lowest hashes.
 type chunk struct {
 	size int
-	all  []frontier.Item // at most twice as many as size
+	all  []frontier.Item // all has at most twice as many elements as size
 }
 
 func (c *chunk) add(item frontier.Item) {

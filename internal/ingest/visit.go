@@ -19,7 +19,7 @@ import (
 // only the time of the visit is written. A page with other words gets a new record with a reference
 // to the earlier one, and so does a URL that is no page any more. If a page cannot be fetched, and
 // no answer shows that it is gone, it is kept until Options.GoneAfter visits in a row have failed.
-// Some visits count as failed although the server answered, see hour.go.
+// Some visits count as failed although the server answered; see hour.go.
 //
 // Links are followed in each of these cases.
 
@@ -142,7 +142,7 @@ func needsContent(got *reading, before *store.Record, goneAfter int) bool {
 	return before.Kind == store.Page && !got.notModified && (!isNothing(&got.seen) || isGone(got, before, goneAfter))
 }
 
-// classify returns the visit of a page whose stored record is b. The argument was contains the
+// classify returns the visit of a page whose stored record is b. The third argument contains the
 // stored text and sketch. It is nil if needsContent returns false, or if the record was deleted in
 // the meantime. The function is pure.
 func classify(got *reading, b *store.Record, was *store.Content, opt *Options) (*visit, error) {
@@ -224,7 +224,7 @@ func (v *visit) touch(kind store.VisitKind) {
 // gets the latest problem, unless the URL was a page once. In that case the record keeps its
 // problem, with one exception: if the URL now has the same text as other pages of its host, the
 // record gets this problem and the hash of the text. Then the next visit can check whether the URL
-// still has this text, see hour.go.
+// still has this text; see hour.go.
 func (v *visit) failAgain() {
 	if len(v.before.Earlier) > 0 {
 		v.touch(v.before.Visit)

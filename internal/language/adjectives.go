@@ -20,7 +20,7 @@ import (
 // adjectives, half of them comparatives in -нее, which are intended. Names in -ский count as
 // adjectives.
 //
-// The other languages use lists and suffixes, see adjectives_endings.go. They were measured with
+// The other languages use lists and suffixes; see adjectives_endings.go. They were measured with
 // the analysers of Apertium, on those words of Debian's spelling lists that Apertium analyses only
 // as adjectives. The table shows the share of adjectives that is recognised, and the share of other
 // words that is mistaken for an adjective. Each word counts once, so a common adjective weighs no

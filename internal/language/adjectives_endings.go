@@ -28,8 +28,8 @@ type declined struct {
 	longest    int               // length of the longest key of suffixes, in bytes
 }
 
-// An ending is an ending of an adjective, with the ending of the adjective's lemma that replaces
-// it.
+// An ending describes an ending of an adjective. It names the ending of the adjective's lemma that
+// replaces this ending.
 type ending struct {
 	form, lemma string
 	never       bool // words with this ending are never adjectives

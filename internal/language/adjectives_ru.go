@@ -51,7 +51,7 @@ var russianSuffixes = [...]struct{ suffix, endings string }{
 	{"нут", hardSafe}, {"нят", hardSafe}, {"крыт", hardSafe},
 	{"лив", hardSafe}, {"чив", hardSafe}, // not adjectives, for example: оливой, заканчивая
 	{"ов", " ый ая ое ые ого ому ых ыми ую "}, // not adjectives: головой, словом, Ивановым
-	{"ев", " ый ое ые ого ому ых ыми ую "},    // not an adjective, for example: одевая
+	{"ев", " ый ое ые ого ому ых ыми ую "},    // this is not an adjective, for example: одевая
 	{"оват", hardSafe}, {"еват", hardSafe}, {"чат", hardSafe}, {"ист", hardSafe},
 	{"ен", hardSafe}, {"ан", hardSafe}, {"ян", hardSafe}, // not adjectives, for example: стеной, планом
 }
@@ -116,7 +116,7 @@ func agrees(stem, ending string) bool {
 	case strings.ContainsRune("кгх", last):
 		return takes(velarAll, ending)
 	case strings.ContainsRune("жчшщ", last):
-		return takes(softAll, ending) || takes(" ой ом ого ому ое ", ending) // for example большой
+		return takes(softAll, ending) || takes(" ой ом ого ому ое ", ending) // an example is большой
 	case last == 'н' && !isRussianVowel(before) || stem == "син":
 		return true
 	}

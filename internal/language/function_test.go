@@ -54,7 +54,7 @@ func TestFunctionWord(t *testing.T) {
 		},
 		{"xx", "", "the и der le"},
 		{"", "", "the и der le"},
-		{"EN", "", "the"}, // codes are lower-case, see Primary
+		{"EN", "", "the"}, // codes are lower-case; see Primary
 		{"eng", "", "the"},
 		{"~\xff", "", "the"},
 	} {

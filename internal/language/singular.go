@@ -149,13 +149,13 @@ func englishSingular(word string) string {
 func dropS(word string) string {
 	n := len(word)
 	switch word[n-2] {
-	case 's', 'u', 'i': // for example glass, virus, analysis
+	case 's', 'u', 'i': // examples are glass, virus and analysis
 		return word
 	case 'e':
 		return dropEs(word)
 	}
 	if c := word[n-2]; c < 'a' && c != '-' || 'z' < c && c < 0x80 {
-		return word // for example 1990s
+		return word // an example is 1990s
 	}
 	return word[:n-1]
 }
@@ -165,10 +165,10 @@ func dropEs(word string) string {
 	stem := word[:len(word)-2]
 	switch {
 	case strings.HasSuffix(stem, "i") && len(stem) > 2:
-		return stem[:len(stem)-1] + "y" // for example cities
+		return stem[:len(stem)-1] + "y" // an example is cities
 	case strings.HasSuffix(stem, "ss"), strings.HasSuffix(stem, "x"), strings.HasSuffix(stem, "ch"),
 		strings.HasSuffix(stem, "sh"), strings.HasSuffix(stem, "zz"), strings.HasSuffix(stem, "o") && len(stem) > 2:
-		return stem // for example classes, boxes, churches, wishes, buzzes, heroes
+		return stem // examples are classes, boxes, churches, wishes, buzzes and heroes
 	}
-	return stem + "e" // for example houses, sizes, tables
+	return stem + "e" // examples are houses, sizes and tables
 }

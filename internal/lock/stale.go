@@ -13,7 +13,7 @@ import (
 const staleAfter = 10 * time.Second
 
 // RemoveStale removes the files and folders in dir that killed processes left and whose names begin
-// with prefix. It keeps a file or folder that is locked, see [Try]. It also keeps one that is
+// with prefix. It keeps a file or folder that is locked; see [Try]. It also keeps one that is
 // younger than ten seconds, because its process may not have locked it yet.
 func RemoveStale(dir, prefix string) {
 	entries, err := os.ReadDir(dir)

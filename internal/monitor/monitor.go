@@ -3,7 +3,7 @@
 //
 // Start with [Listen]. The caller supplies the numbers. The server listens on loopback unless its
 // address says otherwise, because profiles show the contents of memory. It does not answer requests
-// for host names other than its own, see package loopback.
+// for host names other than its own; see package loopback.
 package monitor
 
 import (
@@ -34,7 +34,7 @@ type Numbers struct {
 	Hosts    int              // number of hosts with URLs to fetch
 	Bytes    int64            // size of the decoded bodies of all URLs in the store, from all runs
 	Fetched  int64            // size of the decoded bodies fetched by this process
-	LastPage time.Time        // when this process fetched its last page, or when it began if it has fetched none; zero: not yet known
+	LastPage time.Time        // time at which this process fetched its last page, or when it began if it has fetched none; the zero value means that it is not known yet
 
 	Folder           bool  // whether the store is in a folder; StoreSize and Space are known only then
 	StoreSize, Space int64 // size of the store and free space on its disk, in bytes

@@ -82,7 +82,7 @@ func TestRebinding(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			r.Host = host // "": the host of the URL
+			r.Host = host // "" means the host of the URL
 			resp, err := http.DefaultClient.Do(r)
 			if err != nil {
 				t.Fatal(err)

@@ -38,7 +38,7 @@ import (
 type Standing struct {
 	URL       string
 	NoIndex   bool
-	Names     string    // canonical URL of the page if it is the URL of another page; "": none
+	Names     string    // canonical URL of the page if it is the URL of another page; "" means none
 	Place     int       // place in the order of hosts, from 0; see [Order.Place]
 	Listed    bool      // whether a sitemap lists the page
 	Seen      time.Time // time at which the page was first seen with its text
@@ -128,8 +128,8 @@ func Leader(pages []Standing) int {
 	return best
 }
 
-// Why returns the criterion that makes a page the leader. The argument next is the first of the
-// other pages by [Compare].
+// Why returns the criterion that makes a page the leader. The second argument is the first of the
+// other pages in the order of [Compare].
 func Why(leader, next *Standing) Reason {
 	d, reason := Compare(leader, next)
 	switch {

@@ -15,7 +15,7 @@ import (
 
 func at(second int) time.Time { return time.Unix(1e9+int64(second), 0) }
 
-// Each row has two pages, of which the first leads, and the reason. The second page is better by
+// Each row has two pages, the first of which leads, and the reason. The second page is better by
 // all criteria that come after that reason.
 func TestOrder(t *testing.T) {
 	good := func(url string) Standing { return Standing{URL: url, Listed: true, Seen: at(1)} }

@@ -29,7 +29,7 @@ func TestQueues(t *testing.T) {
 			func(a, b *thing) int { return cmp.Compare(b.number, a.number) },
 		}
 		things := make([]*thing, 12)
-		where := make([]int, len(things)) // index of the queue that must contain each thing; -1: none
+		where := make([]int, len(things)) // index of the queue that must contain each thing; -1 means none
 		for i := range things {
 			things[i], where[i] = &thing{}, -1
 		}

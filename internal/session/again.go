@@ -26,11 +26,11 @@ import (
 
 // Again selects URLs to visit again. The zero value selects none.
 type Again struct {
-	Retry    string           // States as the user typed them; "": none
+	Retry    string           // States as the user typed them; "" means none
 	States   []frontier.State // select the URLs in these states
-	Recrawl  string           // Due or Age as the user typed it; "": neither is set
+	Recrawl  string           // Due or Age as the user typed it; "" means that neither is set
 	Due      bool             // select the URLs whose next visit is due by Schedule
-	Age      time.Duration    // used if Due is false: select the URLs whose last visit is at least this long ago; 0: none
+	Age      time.Duration    // used if Due is false: select the URLs whose last visit is at least this long ago; 0 means none
 	Schedule Schedule
 }
 
@@ -207,7 +207,7 @@ func (c *selection) ended(ctx context.Context, notDue func(time.Time)) iter.Seq2
 func (c *selection) wants(ctx context.Context, r *store.Record, notDue func(time.Time)) (bool, error) {
 	asked := c.round.Asked
 	switch {
-	case r.Kind == store.Later: // postponed URLs come last, see putLast
+	case r.Kind == store.Later: // postponed URLs come last; see putLast
 		return false, nil
 	case r.Kind == store.Skipped || !frontier.HasScheme(r.URL) || !r.Visited().Before(asked):
 		return false, nil

@@ -18,7 +18,7 @@ import (
 // A keeping holds the web archive (WARC) to which a run writes the responses of servers, if the
 // user asked for one.
 type keeping struct {
-	archive *archive.Archive // nil: responses are not archived, or the archive is closed
+	archive *archive.Archive // nil means that responses are not archived, or that the archive is closed
 }
 
 // keep returns the function that archives a response that is not stored as a page, or nil if there

@@ -29,14 +29,14 @@ import (
 // server has until the end of the grace period; the next run sends the remaining pages.
 type consumers struct {
 	all []consumer
-	log *urlLog // the log of URLs, which is also an element of all; nil: URLs are not logged
+	log *urlLog // the log of URLs, which is also an element of all; nil means that URLs are not logged
 	out Output
 }
 
 type consumer struct {
 	feed.Consumer
 	every  time.Duration // interval between two calls of CatchUp
-	server string        // URL of the server to which the consumer sends; "": it writes on this machine
+	server string        // URL of the server to which the consumer sends; "" means that it writes on this machine
 }
 
 // waitingSaid is the time for which the crawl waits for its consumers at the end before it prints

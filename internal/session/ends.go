@@ -99,7 +99,7 @@ type EndRow struct {
 	Note string
 }
 
-// EndRows returns a row for each state of a store's URLs. The result all is the sum of the rows'
+// EndRows returns a row for each state of a store's URLs. The second result is the sum of the rows'
 // numbers.
 func EndRows(n frontier.Counts, postponed int64, t store.Tally) (rows []EndRow, all int64) {
 	byName := CountsByName(n, postponed)
@@ -133,7 +133,7 @@ func EndRows(n frontier.Counts, postponed int64, t store.Tally) (rows []EndRow, 
 			row.Note += fmt.Sprintf(", %s of %s waiting for a revisit", report.Grouped(again), report.Grouped(records))
 		}
 		if files := records - row.N - again; s.State == frontier.Fetched && files > 0 { // records of files that skink dedup wrote have no URL in the frontier
-			row.Note += fmt.Sprintf(", %s of them files, not URLs", report.Grouped(files))
+			row.Note += fmt.Sprintf(", %s of these read from files", report.Grouped(files))
 		}
 		rows, all = append(rows, row), all+row.N
 	}

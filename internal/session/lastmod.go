@@ -16,7 +16,7 @@ import (
 // a lastmod is visited by the schedule.
 
 // holds reports whether a lastmod in a sitemap agrees with the results of the visits to its page.
-// The result known is false if the visits can neither confirm nor refute the lastmod. A lastmod at
+// The second result is false if the visits can neither confirm nor refute the lastmod. A lastmod at
 // midnight may mean any time of that day.
 func holds(r *store.Record, lastmod time.Time) (right, known bool) {
 	first, last := lastmod, lastmod

@@ -16,9 +16,9 @@ import (
 // A meter serves the metrics of a crawl. It starts before the crawl, so that an address in use is
 // reported before anything is fetched.
 type meter struct {
-	server *monitor.Server // nil: no metrics
+	server *monitor.Server // nil means that no metrics are served
 	view   *atomic.Pointer[running]
-	page   *atomic.Int64 // when the last page was fetched, in Unix nanoseconds
+	page   *atomic.Int64 // time at which the last page was fetched, in Unix nanoseconds
 }
 
 // openMonitor starts the server for metrics if opt.Metrics names an address. Otherwise it returns a

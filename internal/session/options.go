@@ -24,9 +24,9 @@ const DefaultStore = "skink-data"
 // A NamedStore is a store that is open for writing.
 type NamedStore struct {
 	store.Store
-	Name   string                    // for messages; a URL without its password
+	Name   string                    // name for messages; for a server, it is the URL without the password
 	Shared bool                      // other worker processes may write to the store, too
-	Disk   func() (size, free int64) // size of the store and free space, in bytes; nil: the store is on a server
+	Disk   func() (size, free int64) // size of the store and free space, in bytes; nil means that the store is on a server
 }
 
 // disk returns the size of a store and the free space for it, in bytes. Both are 0 if the store is
@@ -53,14 +53,14 @@ type Options struct {
 	Learn     bool          // learn which patterns of URLs lead only to known texts
 	Budget    bool          // postpone URLs of patterns that lead only to known texts
 	Memory    int64         // memory for the whole process, in bytes
-	MaxTime   time.Duration // time after which the run ends; 0: no limit
+	MaxTime   time.Duration // time after which the run ends; 0 means no limit
 
 	StoreCookies bool        // store the cookies that hosts set, so that later runs can use them; needs Crawl.Cookies
-	Feed         string      // target to which pages are written: "-" for Output.Out, the URL of a search index, an object in a bucket, or a file; "": none
+	Feed         string      // target to which pages are written: "-" for Output.Out, the URL of a search index, an object in a bucket, or a file; "" means none
 	Index        http.Header // HTTP header with the credentials for a search index
 	Archive      Archive     // archive to which the responses of servers are written
 	LogURLs      bool        // log each URL; needs Output.Log
-	Metrics      string      // address of a server for metrics; "": none
+	Metrics      string      // address of a server for metrics; "" means none
 	Build        monitor.Build
 
 	// View returns the options for showing a store with the given rule in a browser. Run adds the
@@ -68,7 +68,7 @@ type Options struct {
 	View func(dedup.Rule) view.Options
 
 	DelayChosen bool                // whether the user set the delay between requests; if not, a message may explain that the delay makes the crawl slow
-	Resume      func(Ending) string // returns the command that continues the crawl; nil: there is none
+	Resume      func(Ending) string // returns the command that continues the crawl; nil means that there is none
 }
 
 // Defaults returns the options of a crawl that stays on the hosts of its seeds.
@@ -101,7 +101,7 @@ func (o *Options) resume(end Ending) string {
 
 // An Archive holds the options of the archive of responses, in WARC files.
 type Archive struct {
-	Dir    string // folder; "": responses are not archived
+	Dir    string // folder; "" means that responses are not archived
 	Size   int64  // a file that reaches this size, in bytes, is followed by another one
 	Digest warc.Digest
 }

@@ -88,7 +88,8 @@ func onOff(on bool) string {
 	return "off"
 }
 
-// Values of the flag --on-duplicate: which data of a duplicate page the store keeps.
+// These are the values of the flag --on-duplicate, which selects the data of a duplicate page that
+// the store keeps.
 const (
 	Tag  = "tag"  // keep the text and the record of a duplicate
 	Skip = "skip" // keep only the record of a duplicate

@@ -118,7 +118,7 @@ func (all *Seeds) Special() []string { return wire.SpecialHosts(all.URLs...) }
 type lostFolder struct {
 	folder.Site
 	err   error
-	found string // another folder that now has this folder's host name; "": there is none
+	found string // another folder that now has this folder's host name; "" means that there is none
 }
 
 // lost returns the folders among the seeds that cannot be opened.

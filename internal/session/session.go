@@ -95,8 +95,8 @@ func (r *run) hint(err error) error {
 
 // An outcome is the result of the crawl itself, before it is summarized.
 type outcome struct {
-	*running       // nil: the crawl did not begin
-	stop     error // errMaxTime or context.Canceled; nil: the crawl ended because it could fetch nothing more
+	*running       // nil means that the crawl did not begin
+	stop     error // errMaxTime or context.Canceled; nil means that the crawl ended because it could fetch nothing more
 	unsent   bool  // the search index did not get all pages
 	refused  error // set if the search index refused pages
 }

@@ -27,22 +27,22 @@ type Summary struct {
 	Renders    bool // a browser renders the pages
 	Took       time.Duration
 	Store      string
-	Bytes      int64  // size of the store; 0: not known
-	Feed       string // target to which the feed was written; "": there is no feed, or the feed lacks pages
+	Bytes      int64  // size of the store; 0 means that it is not known
+	Feed       string // target to which the feed was written; "" means that there is no feed, or the feed lacks pages
 	Archive    string
 	Demanding  []crawler.Demand
 	Alone      []crawler.LeftHost
 	Postponed  []report.Postponed
-	Only       string // why the crawl found only one page; "": the crawl found no page or several
+	Only       string // reason why the crawl found only one page; "" means that the crawl found no page or several
 	End        Ending
-	Again      string // command that continues the crawl; "": there is nothing to continue
+	Again      string // command that continues the crawl; "" means that there is nothing to continue
 }
 
 // An Ending records why a crawl ended although URLs are pending. The zero value means that all of
 // these URLs are on hosts that do not answer.
 type Ending struct {
 	Interrupted bool
-	Limit       string   // the limit that the crawl reached, as its flag; "": none
+	Limit       string   // the limit that the crawl reached, as its flag; "" means none
 	Spent       int      // number of hosts from which the crawl fetched as much as the options allow
 	Lost        []string // paths of missing folders that have pending URLs
 }

@@ -16,7 +16,7 @@ import (
 
 var columns = []table.Column{{"url", table.String}, {"a", table.Integer}, {"share", table.Float}, {"yes", table.Boolean}, {"at", table.Time}, {"text", table.String}}
 
-// write makes a file of n rows, of which every third has no text.
+// write makes a file of n rows, every third of which has no text.
 func write(t testing.TB, n int) []byte {
 	t.Helper()
 	var b bytes.Buffer

@@ -18,7 +18,7 @@ type Column struct {
 	of func(s *subject, r *store.Record) any // returns the cell of a subject; r is the record of the subject's page
 }
 
-// URL and Share are types of table cells, see [report.Table].
+// URL and Share are types of table cells; see [report.Table].
 type (
 	URL   = report.URL
 	Share = report.Ratio

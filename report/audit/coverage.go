@@ -175,7 +175,7 @@ func (g *Gap) Lines() (lines []string) {
 	for _, p := range g.Patterns[:min(len(g.Patterns), patternsShown)] {
 		line := fmt.Sprintf("%s: %s", report.Counted(p.URLs, "URL"), p.Why())
 		if p.New > 0 {
-			line += fmt.Sprintf("; %s had a text of its own", report.Grouped(p.New))
+			line += fmt.Sprintf("; %s of these URLs had a new text", report.Grouped(p.New))
 		}
 		lines = append(lines, harmless.Line(line+"; such as "+p.Example))
 	}

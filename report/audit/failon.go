@@ -14,7 +14,7 @@ type Condition struct {
 	Name    string // name of the list or finding that is counted
 	Op      string // comparison of the count with Bound: > >= < <= or =
 	Bound   float64
-	Percent bool // Bound is in percent of all pages or URLs, see List.Of
+	Percent bool // whether Bound is a percentage of all pages or URLs; see List.Of
 }
 
 // ops lists the comparisons. ">=" comes before ">", so that the longest matching sign is found
@@ -122,9 +122,9 @@ func (a *Audit) Fails(all []Condition) (failed []string) {
 	return failed
 }
 
-// counted returns the number of counted entries of a list or finding. of is the number of all pages
-// or URLs, from which a percentage can be computed. also is a text about entries that are not
-// counted, or "".
+// counted returns the number of counted entries of a list or finding, and the number of all pages
+// or URLs, from which a percentage can be computed. The last result is a text about entries that
+// are not counted, or "".
 func (a *Audit) counted(name string) (n, of int64, also string) {
 	l := a.List(name)
 	if f := a.Find(name); f != nil && l == nil {

@@ -20,8 +20,8 @@ type Text struct {
 	Weight   Weight
 	Title    string
 	Means    string // meaning of the finding, in one sentence
-	Fix      string // how to fix the problem, in one sentence
-	unseen   string // why the finding may be wrong if some pages of the site were not fetched; "" if it is right even then
+	Fix      string // advice on how to fix the problem, in one sentence
+	unseen   string // reason why the finding may be wrong if some pages of the site were not fetched; "" if it is right even then
 	measured string // title if all pages were compared with each other; "" if it is Title
 }
 

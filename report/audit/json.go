@@ -22,10 +22,10 @@ type findingJSON struct {
 	Fix    string `json:"fix"`
 	Count  int    `json:"count"`
 	Of     string `json:"of"`    // the unit of Count: "pages" or "URLs"
-	Apart  int    `json:"apart"` // number of pages with the problem that Count leaves out, see Finding.Apart
+	Apart  int    `json:"apart"` // number of pages with the problem that Count leaves out; see Finding.Apart
 	Links  int64  `json:"links"` // number of links to the pages in Count
 
-	Caveat string `json:"caveat,omitempty"` // why the finding may be wrong, see Finding.Caveat
+	Caveat string `json:"caveat,omitempty"` // reason why the finding may be wrong; see Finding.Caveat
 }
 
 // listJSON is the JSON form of a list without its findings.

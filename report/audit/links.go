@@ -51,7 +51,7 @@ func links(a *Audit) *List {
 	}
 	l.conclude = func() {
 		if len(anchors) == 0 {
-			l.Unknown = "fragments of other pages, because the crawl kept none (crawl --audit)"
+			l.Unknown = "fragments of links to other pages, because the crawl did not store fragments (crawl --audit does)"
 		}
 		anchors = nil
 	}

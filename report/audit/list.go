@@ -37,12 +37,12 @@ type List struct {
 	Of       string // "pages" or "URLs": the unit of the list's counts
 	Columns  columns
 	Linked   bool       // whether each row also names pages that link to its URL
-	Unknown  string     // why the list cannot be computed from this store; "": it can
+	Unknown  string     // reason why the list cannot be computed from this store; "" means that it can be computed
 	Findings []*Finding // if there is only one finding, its Name is ""
 
 	audit     *Audit
 	aside     func(s *site, p *page) bool                 // reports whether a page is listed but not counted; nil if all pages are counted
-	asideIs   string                                      // why the pages that aside reports are not counted; "" if the reason is that search engines do not list them
+	asideIs   string                                      // reason why the pages that aside reports are not counted; "" if the reason is that search engines do not list them
 	elsewhere func() string                               // returns a text about pages that are in another list instead of this one; nil or "" if there are none
 	see       func(at int32, r *store.Record)             // called for each record; at is the record's index in site.pages
 	link      func(at int32, links []store.Link)          // called for each page with links, after all calls of see
@@ -60,7 +60,7 @@ type Finding struct {
 	groups  bool       // whether entries with the same other page are shown together
 	entries []entry    // the entries that are counted, followed by those that are not
 	apart   int        // number of entries that are not counted, because search engines do not list their pages
-	links   int64      // see Links
+	links   int64      // value of Links
 }
 
 // An entry is a page in a finding, and possibly a second page to which the problem relates, such as
@@ -189,13 +189,13 @@ func (l *List) found(name string, page, other int32) {
 // isApart reports whether a page is listed but not counted.
 func (l *List) isApart(p *page) bool { return l.aside != nil && l.aside(l.audit.site, p) }
 
-// notMeant is a value for List.aside. It leaves pages out of the count that search engines do not
-// list.
+// notMeant is a value for List.aside. With it, pages that search engines do not list are not
+// counted.
 func notMeant(_ *site, p *page) bool { return p.aside() }
 
-// handled is a value for List.aside in lists of copies. It leaves a copy out of the count if the
-// site already handles it: the copy has noindex, robots.txt forbids it, or its canonical URL is a
-// page with the same text.
+// handled is a value for List.aside in lists of copies. With it, a copy is not counted if the site
+// already handles it: the copy has noindex, robots.txt forbids it, or its canonical URL is a page
+// with the same text.
 func handled(s *site, p *page) bool {
 	return p.noIndex || p.hidden || p.names && p.to != nobody && s.pages[p.to].cluster == p.cluster
 }
@@ -245,8 +245,8 @@ func (l *List) sort() {
 // A Row is an entry of a finding in the form in which reports show it.
 type Row struct {
 	Finding *Finding
-	Cells   []any  // one cell for each of the list's columns, see [report.Table]
-	Apart   string // why the page is not counted; "" if it is counted
+	Cells   []any  // one cell for each of the list's columns; see [report.Table]
+	Apart   string // reason why the page is not counted; "" if it is counted
 	From    []From // some of the pages that link to the page, if List.Linked
 	Links   int    // number of all pages that link to the page
 }

@@ -37,8 +37,8 @@ func redirects(a *Audit) *List {
 	return l
 }
 
-// redirectFaults returns the names of the findings to which a redirect belongs. The argument at is
-// its index in site.pages.
+// redirectFaults returns the names of the findings to which a redirect belongs. The argument is the
+// redirect's index in site.pages.
 func (a *Audit) redirectFaults(at int32) (names []string) {
 	hops, loops := a.site.way(at)
 	end := at

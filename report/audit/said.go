@@ -17,7 +17,7 @@ type saying struct {
 	of          func(r *store.Record) []string // returns the lines of a page
 	short, long int64                          // lines with fewer characters than short, or with more than long, are listed
 	ofText      bool                           // the line may be missing on a page without text
-	logo        bool                           // most pages may have the same line, because it is the site's name, see isLogo
+	logo        bool                           // most pages may have the same line, because it is the site's name; see isLogo
 }
 
 func titles(a *Audit) *List {
@@ -145,7 +145,7 @@ type repeats struct {
 // page in site.pages, and group is the index in repeats.groups.
 type grouped struct {
 	at, group int32
-	further   bool // the URL is that of page 2 or later of a list, see furtherPage
+	further   bool // the URL is that of page 2 or later of a list; see furtherPage
 }
 
 // A repeated describes the pages of a host that have the same line. Pages are indexes of

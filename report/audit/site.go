@@ -165,7 +165,7 @@ func (s *site) link(at int32, links []store.Link) {
 	}
 }
 
-// index returns the index of a URL in pages. The result known is false if the URL has no record.
+// index returns the index of a URL in pages. The second result is false if the URL has no record.
 func (s *site) index(url string) (at int32, known bool) {
 	at, known = s.at[dedup.HashOf([]byte(url))]
 	return at, known
@@ -180,7 +180,7 @@ func (s *site) list(sitemap int32, url string) {
 }
 
 // way returns the URLs to which the redirect at an index of pages leads, in order, without the
-// redirect itself. The result loops is true if the redirects lead back to an earlier URL.
+// redirect itself. The second result is true if the redirects lead back to an earlier URL.
 func (s *site) way(at int32) (hops []int32, loops bool) {
 	been := map[int32]bool{at: true}
 	for s.pages[at].kind == store.Redirect && s.pages[at].to != nobody {

@@ -26,7 +26,7 @@ type Template struct {
 // texts differ.
 type Part struct {
 	Text string   // words that all texts share; "" if the part is a slot
-	Slot []string // only for a slot: the words of each text, in the order of the texts; "" if a text has no words there
+	Slot []string // the words of each text in a slot, in the order of the texts; "" if a text has no words there
 }
 
 // templateTexts and templateWords limit the number of texts, and of words in each text, that

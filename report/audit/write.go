@@ -13,20 +13,20 @@ import (
 
 // Output controls how an audit is written. The zero value writes the whole audit as text.
 type Output struct {
-	Format report.Format // default: Text
-	About  string        // name of a list or finding; only this one is written. If "", the whole audit is written
-	Top    int           // number of rows that are shown of each finding; 0 means the default of the format
+	Format report.Format // default: report.Text
+	About  string        // name of the list or finding to write; "" means the whole audit
+	Top    int           // number of rows that are shown of each finding; 0 means the default for the format
 }
 
 // These are the default numbers of rows that are shown of each finding. JSON and CSV show all rows,
 // because programs read them.
 const (
-	textRows  = 3   // for the text of a whole audit, so that all findings fit on a few screens
-	aboutRows = 20  // for the text of a single list or finding
-	htmlRows  = 100 // for HTML
+	textRows  = 3   // number of rows in the text of a whole audit, so that all findings fit on a few screens
+	aboutRows = 20  // number of rows in the text of a single list or finding
+	htmlRows  = 100 // number of rows in HTML
 )
 
-// top returns the number of rows that are shown of each finding. A negative number means all rows.
+// top returns the number of rows to show of each finding. A negative number means all rows.
 func (o Output) top() int {
 	switch {
 	case o.Top > 0:
@@ -68,8 +68,8 @@ func Write(ctx context.Context, w io.Writer, a *Audit, o Output) error {
 	return nil
 }
 
-// chosen returns the findings with a name: all findings of a list, including empty ones, or a
-// single finding. If name is "", it returns [Audit.Findings].
+// chosen returns the findings with the given name: all findings of a list, including empty ones, or
+// a single finding. If name is "", it returns the result of [Audit.Findings].
 func (a *Audit) chosen(name string) (all []*Finding, err error) {
 	if name == "" {
 		return a.Findings(), nil
@@ -83,8 +83,8 @@ func (a *Audit) chosen(name string) (all []*Finding, err error) {
 	return nil, unknownName(name)
 }
 
-// clean returns the names of the findings about problems that were looked for and not found. If nothing
-// was found in a whole list, it returns the name of the list instead.
+// clean returns the names of the findings about problems that the audit looked for but did not
+// find. If no problem of a whole list was found, it returns the name of the list instead.
 func (a *Audit) clean() (names []string) {
 	for _, l := range a.Lists {
 		if l.Unknown != "" {

@@ -25,7 +25,7 @@ type batch struct {
 	bytes   int64
 	counted bool     // the counters changed
 	gone    []uint64 // numbers of the visits whose data the transaction replaces
-	refusal error    // why the batch wrote nothing, if the reason is the caller's input and not a failure of the store
+	refusal error    // reason why the batch wrote nothing, if the reason is the caller's input and not a failure of the store
 	*workspace
 }
 

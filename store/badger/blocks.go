@@ -7,7 +7,7 @@ import (
 	badgerdb "github.com/dgraph-io/badger/v4"
 )
 
-// A block holds the data of successive visits, see keys.go. On disk the newest block comes first,
+// A block holds the data of successive visits; see keys.go. On disk the newest block comes first,
 // but inside a block the numbers ascend. So a scan by number first lists the blocks, from the
 // newest down to the one where the scan begins, with one seek for each. Then it reads the blocks in
 // the opposite order.
@@ -54,8 +54,8 @@ func blocks(it *badgerdb.Iterator, isFirst func(block uint64) bool) []uint64 {
 	return list
 }
 
-// scanBlocks calls fn with the items of some blocks whose keys have the given letter, see keys.go. In
-// the first block it begins at the key from.
+// scanBlocks calls fn with the items of some blocks whose keys have the given letter; see keys.go.
+// In the first block it begins at the key from.
 func scanBlocks(ctx context.Context, it *badgerdb.Iterator, list []uint64, letter byte, from []byte, fn func(*badgerdb.Item) error) error {
 	first := blockOf(from)
 	for _, block := range list {

@@ -81,7 +81,7 @@ func TestJournalInBlocks(t *testing.T) {
 }
 
 // The keys of blocks come after all other keys, and the newest block comes first. This keeps
-// compaction cheap, see keys.go.
+// compaction cheap; see keys.go.
 func TestNewBlocksComeBeforeOldOnes(t *testing.T) {
 	s := openTest(t, t.TempDir())
 	for i, num := range []uint64{1, 2 * pagesInBlock, 3 * pagesInBlock} {

@@ -26,9 +26,9 @@ import (
 // database. It deletes tables that a truncated MANIFEST does not name. It skips a table with a
 // damaged index and only logs that, or ends the process. It treats a damaged block as empty. It
 // reads logs with a gap between them as if there were no gap. So skink checks a folder before
-// badger opens it: the MANIFEST, every table in full, and the logs, see [memLog]. Damaged tables
-// are rewritten without the lost blocks, see [tableContent], and then the store is repaired, see
-// [mending].
+// badger opens it: the MANIFEST, every table in full, and the logs; see [memLog]. Damaged tables
+// are rewritten without the lost blocks (see [tableContent]), and then the store is repaired (see
+// [mending]).
 
 // isStore reports whether there is a store in dir, without opening it. A folder that is empty or
 // does not exist contains no store yet. A folder with other files is an error, and so is a file.
@@ -152,7 +152,7 @@ func inspect(dir string) (*inspection, error) {
 	return f, nil
 }
 
-// mayLack reports whether damaged tables may have had keys with the given letter, see keys.go.
+// mayLack reports whether damaged tables may have had keys with the given letter; see keys.go.
 func (f *inspection) mayLack(letter byte) bool {
 	for _, t := range f.tables {
 		if slices.ContainsFunc(t.lost, func(r keyRange) bool { return r.mayHave(letter) }) {

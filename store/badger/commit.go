@@ -365,7 +365,7 @@ func (b *batch) touch(num uint64, e *store.Entry) error {
 
 // placed is the stored data of one visit.
 type placed struct {
-	num    uint64 // number of the visit; 0: there is none
+	num    uint64 // number of the visit; 0 means that there is none
 	record *store.Record
 	keys   [][]byte // all keys in badger that hold data of the visit
 }

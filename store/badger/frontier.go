@@ -509,7 +509,7 @@ func pendingURL(key, value []byte) (string, error) {
 // when the host may be requested again.
 type keptRest struct {
 	Blocked time.Time      `json:"until,omitzero"`
-	Delay   time.Duration  `json:"delay,omitempty"` // in nanoseconds
+	Delay   time.Duration  `json:"delay,omitempty"` // minimum delay in nanoseconds
 	Spent   frontier.Spent `json:"spent,omitzero"`
 }
 

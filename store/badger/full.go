@@ -15,8 +15,8 @@ import (
 
 // # A full disk
 //
-// A store stops writing before the disk is full, see disk.Space. If another program fills the disk
-// faster than the store notices, badger cannot allocate a file that it is about to map, see package
+// A store stops writing before the disk is full; see disk.Space. If another program fills the disk
+// faster than the store notices, badger cannot allocate a file that it is about to map; see package
 // disk. A transaction that finds the disk full returns the error. But badger's own goroutines,
 // which write tables, retry for ever, and then neither a transaction nor a call of Close returns.
 // The store learns of their failure from badger's log messages. From then on it waits for a call of

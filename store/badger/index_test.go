@@ -65,7 +65,7 @@ var plantedJ = []float64{0.7, 0.8, 0.9, 0.95}
 type sample struct {
 	sketch   dedup.Sketch
 	keys     []uint64
-	original int  // the page that it was planted from; -1: it was not planted
+	original int  // the page that it was planted from; -1 means that it was not planted
 	grade    int  // index in plantedJ of its probability J
 	shares   bool // the page has a key in common with its original
 	found    bool // the index found its original
@@ -337,7 +337,7 @@ func processorTime() float64 {
 	}
 	user, _ := strconv.ParseFloat(fields[11], 64)
 	system, _ := strconv.ParseFloat(fields[12], 64)
-	return (user + system) / 100 // on every machine Linux counts hundredths of a second here
+	return (user + system) / 100 // on every machine, Linux counts hundredths of a second here
 }
 
 // status reads the named numbers from /proc/self/status. A missing number is 0.

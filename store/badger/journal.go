@@ -25,8 +25,8 @@ type journalEntry struct {
 	size   int      // upper bound of the size of the encoded entry, in bytes
 }
 
-// entryBound is the greatest size of a journal entry in bytes. A transaction whose entry reaches it is
-// committed, because a larger value would not be kept in badger's tables, see [partSize].
+// entryBound is the greatest size of a journal entry in bytes. A transaction whose entry reaches it
+// is committed, because a larger value would not be kept in badger's tables; see [partSize].
 const entryBound = partSize
 
 // post adds visit num to the entry, with a single key.

@@ -6,7 +6,7 @@ import (
 	"skink/internal/disk"
 )
 
-// Cached values are files in the store's folder, see package disk. They are not in badger, because
+// Cached values are files in the store's folder; see package disk. They are not in badger, because
 // a process that only reads the store must not write to badger.
 
 // Kept returns the value cached under a name.

@@ -45,7 +45,7 @@ import (
 //	                             of its q or l key (varints), PRIO (a byte) if it is
 //	                             in q and the priority is not 0, DUE (8 bytes) if it
 //	                             is in l, and the URL. If its q, l or z keys are lost,
-//	                             the URL is fetched again, see [mending]. The index
+//	                             the URL is fetched again; see [mending]. The index
 //	                             finds the record of a URL that was never discovered,
 //	                             by its ID
 //	z BLOCK8 j SEQ8            → a [journalEntry]: the postings that a transaction
@@ -75,10 +75,10 @@ import (
 // the keys before it. Inside a block, the keys of each letter are together, so that reading all
 // records does not pass over texts.
 //
-// The folder also has the files of the index, NUMBER.postings, see package postings. They can be
+// The folder also has the files of the index, NUMBER.postings; see package postings. They can be
 // rebuilt from the journal (the j keys). READERS and readers.sock belong to package store/remote,
 // through which the process that has the store open answers other processes. NAME.kept is a cached
-// value that can be computed again from the pages, see kept.go. None of these files is part of the
+// value that can be computed again from the pages; see kept.go. None of these files is part of the
 // store.
 //
 // Values of o and t are cut into pieces of [partSize] bytes for two reasons. One of badger's
@@ -146,7 +146,7 @@ func pageKey(letter byte, num uint64) []byte {
 	return binary.BigEndian.AppendUint64(letterKey(num/pagesInBlock, letter), num)
 }
 
-// journalKey returns the key of journal entry seq. The argument last is the latest visit number
+// journalKey returns the key of journal entry seq. The first argument is the latest visit number
 // when the entry is written.
 func journalKey(last, seq uint64) []byte {
 	return binary.BigEndian.AppendUint64(letterKey(last/pagesInBlock, keyJournal), seq)
@@ -218,7 +218,7 @@ func lastNum(key []byte) uint64 { return binary.BigEndian.Uint64(key[len(key)-8:
 // known is the value of a u key. The zero value means that nothing is known of the URL.
 type known struct {
 	state frontier.State
-	num   uint64 // visit number of the URL's record; 0: the URL has no record
+	num   uint64 // visit number of the URL's record; 0 means that the URL has no record
 	place place  // position in the host's queue while the URL is pending; afterwards only the depth is valid
 	url   string // "" if only the record of the URL is known
 }

@@ -16,7 +16,7 @@ import (
 
 // load reads the data that a store keeps in memory: the counters, the index with the latest journal
 // entries, the filter of the u keys, and the positions of the URLs in each host's queue. It scans
-// all u, q and l keys, see keys.go.
+// all u, q and l keys; see keys.go.
 func (s *Store) load() error {
 	found := false
 	err := s.db.View(func(txn *badgerdb.Txn) (err error) {

@@ -11,7 +11,7 @@ import (
 // its info level. They help to debug a store but not to follow a crawl, so they are logged at debug
 // level. Warnings and errors are also passed to full, which looks for the error of a full disk.
 type logger struct {
-	to   *slog.Logger // receives the messages; nil: they are dropped
+	to   *slog.Logger // receives the messages; nil means that they are dropped
 	full *fullness
 }
 

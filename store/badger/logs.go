@@ -42,10 +42,10 @@ import (
 // only if complete entries follow.
 type memLog struct {
 	name        string
-	first, last uint64    // numbers of the first and the last complete transaction before any damage; 0: there is none
+	first, last uint64    // numbers of the first and the last complete transaction before any damage; 0 means that there is none
 	highest     uint64    // highest number of a transaction in the log, even after damage
 	end         int       // offset in bytes at which the last complete transaction before any damage ends
-	counters    *counters // the last counters in the log, even after damage; nil: there are none
+	counters    *counters // the last counters in the log, even after damage; nil means that there are none
 }
 
 const (
@@ -97,7 +97,7 @@ func logNumber(name string) int {
 
 func readLog(name string, b []byte) memLog {
 	l := memLog{name: name, end: min(logHead, len(b))}
-	at, open := logHead, uint64(0) // open is the number of the transaction that is not complete yet; 0: there is none
+	at, open := logHead, uint64(0) // open is the number of the transaction that is not complete yet; 0 means that there is none
 	for {
 		e, ok := readEntry(b, at)
 		if !ok || open != 0 && e.txn != open {

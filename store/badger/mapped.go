@@ -32,7 +32,7 @@ const (
 	lookMapped   = 50 * time.Millisecond // time between two checks
 )
 
-// mapped runs a goroutine that watches the part of a store's tables that is resident in memory, see
+// mapped runs a goroutine that watches the part of a store's tables that is resident in memory; see
 // keepSmall.
 type mapped struct {
 	closing chan struct{}

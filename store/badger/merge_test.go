@@ -208,7 +208,7 @@ func TestIndexDamaged(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "copy")
 			copyDir(t, whole, dir)
-			names, _ := filepath.Glob(filepath.Join(dir, "*"+postings.SegmentExt)) // before the test adds files that the manifest does not name
+			names, _ := filepath.Glob(filepath.Join(dir, "*"+postings.SegmentExt)) // names of the segments before the test adds files that the manifest does not name
 			leftOver := []string{"000000" + postings.SegmentExt, "999999" + postings.SegmentExt}
 			for _, name := range leftOver {
 				write(t, dir, name, "left over")

@@ -12,7 +12,7 @@
 // In memory a store keeps filters of its keys, the latest postings, the positions of the URLs in
 // each host's queue, and the counters.
 //
-// Other processes read an open store through the process that has it open, see [Store.Snapshot] and
+// Other processes read an open store through the process that has it open; see [Store.Snapshot] and
 // package store/remote.
 package badger
 
@@ -38,11 +38,11 @@ import (
 
 // Options configures [Open]. The zero value opens an existing store for reading and writing.
 type Options struct {
-	Create bool // make the store if there is none
+	Create  bool         // make the store if there is none
+	Reserve int64        // number of bytes of disk to keep free; 0 means 256 MiB, or 5 % of a small disk; a negative number means none
+	Logger  *slog.Logger // logger for badger's own messages; nil means that they are dropped
 	// Temporary makes a store that is deleted after Close. It cannot be opened again.
 	Temporary bool
-	Reserve   int64        // number of bytes of disk to keep free; 0: 256 MiB, or 5 % of a small disk; negative: none
-	Logger    *slog.Logger // logger for badger's own messages; nil: they are dropped
 	// ReadOnly opens an existing store and changes nothing in it. Other processes may read it at
 	// the same time. Methods that write return an error, except Keep.
 	ReadOnly bool
@@ -50,7 +50,7 @@ type Options struct {
 
 	tune      func(*badgerdb.Options)                         // changes badger's settings, for tests
 	index     postings.Options                                // settings of the index, for tests
-	diskSpace func(dir string) (free, total int64, err error) // measures the free and total space of the disk, for tests; nil: the system is asked
+	diskSpace func(dir string) (free, total int64, err error) // measures the free and total space of the disk, for tests; nil means that the system is asked
 }
 
 // A Store holds one crawl in a folder.
@@ -63,7 +63,7 @@ type Store struct {
 	db    *badgerdb.DB
 	space *disk.Space
 
-	// urls filters the u keys, see keys.go. The field index contains the postings under sketch
+	// urls filters the u keys; see keys.go. The field index contains the postings under sketch
 	// keys, text hashes and ids. Both have their own locks.
 	urls     postings.Filter
 	index    *postings.Index
@@ -82,7 +82,7 @@ type Store struct {
 	opened    uint64 // number of the latest visit when the store was opened
 	lately    lately
 	workspace *workspace
-	broken    error // the error of the failed write after which all writes fail; nil: none failed
+	broken    error // the error of the failed write after which all writes fail; nil means that none failed
 	closed    bool
 	loss      Loss
 	reading   *view // nil unless the store was opened for reading only
@@ -91,7 +91,7 @@ type Store struct {
 	full   *fullness
 
 	syncFile    func(*os.File) error // (*os.File).Sync, except in a test
-	beforeFlush func() error         // called before each transaction is committed, so that a test can stop there; nil: not called
+	beforeFlush func() error         // called before each transaction is committed, so that a test can stop there; nil means that it is not called
 }
 
 var _ store.Store = (*Store)(nil)
@@ -107,7 +107,7 @@ func Open(dir string, opt Options) (*Store, error) {
 	}
 	s, err := open(dir, opt)
 	for tries := 0; errors.Is(err, store.ErrInUse) && tries < 5; tries++ {
-		time.Sleep(20 * time.Millisecond) // a child process may have badger's lock for a moment, see lock.Try
+		time.Sleep(20 * time.Millisecond) // a child process may have badger's lock for a moment; see lock.Try
 		s, err = open(dir, opt)
 	}
 	if err != nil {
@@ -307,7 +307,7 @@ func dbOptions(dir string, o Options, full *fullness) badgerdb.Options {
 	// This is the least that badger allows. One of the two is for the first level.
 	opt.NumCompactors = 2
 
-	// All values stay in the tables, because none is larger than partSize, see keys.go. So the
+	// All values stay in the tables, because none is larger than partSize; see keys.go. So the
 	// value log stays empty and needs no garbage collection. Its file has twice the size set here
 	// while the store is open.
 	opt.ValueThreshold = 2 * partSize
@@ -361,7 +361,7 @@ func (s *Store) Close() error {
 	s.closed = true
 	err := s.index.Close()
 	s.broken = errClosed
-	err = cmp.Or(err, s.closeFiles()) // on a full disk both return the same error
+	err = cmp.Or(err, s.closeFiles()) // on a full disk, both calls return the same error
 	if err := s.fullError(err); err != nil {
 		return fmt.Errorf("close store %s: %w", s.name, err)
 	}

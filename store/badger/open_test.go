@@ -142,7 +142,7 @@ func TestOpenDamaged(t *testing.T) {
 	for _, tt := range []struct {
 		name string
 		file string
-		edit func([]byte) []byte // nil: the file is removed
+		edit func([]byte) []byte // nil means that the file is removed
 	}{
 		{"MANIFEST cut", "MANIFEST", func(b []byte) []byte { return b[:len(b)-3] }},
 		{"MANIFEST without its last entry", "MANIFEST", func(b []byte) []byte { return b[:16] }},

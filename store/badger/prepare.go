@@ -16,7 +16,7 @@ import (
 // process that is killed in between leaves an empty file. Badger refuses an empty file where it
 // expects an old one. Such files are removed before badger opens the folder.
 //
-// The value log is always empty, see [dbOptions]. Its files are the .vlog files, and DISCARD, which
+// The value log is always empty; see [dbOptions]. Its files are the .vlog files, and DISCARD, which
 // counts the garbage in them. These files are removed too, whatever they contain. KEYREGISTRY has
 // the keys of an encrypted store. A store of skink is not encrypted, and badger recreates the file.
 

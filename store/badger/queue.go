@@ -33,16 +33,16 @@ type queue struct {
 	due     *priority.Queue[*waitingHost] // hosts that can be claimed, nearest to a seed first
 	resting *priority.Queue[*waitingHost] // hosts with URLs that cannot be claimed yet, ordered by the time from which they can be claimed
 	cooling *priority.Queue[*waitingHost] // hosts without URLs, which are kept because they must not be requested yet
-	waiting int                           // number of unclaimed hosts that have URLs to hand out and are not idle, see frontier.Rest
+	waiting int                           // number of unclaimed hosts that have URLs to hand out and are not idle; see frontier.Rest
 	later   map[*waitingHost]bool         // hosts with URLs that are due later
-	ripens  int64                         // time before which no URL of the hosts in later is due, in nanoseconds since 1970; 0: there is no such URL
+	ripens  int64                         // time before which no URL of the hosts in later is due, in nanoseconds since 1970; 0 means that there is no such URL
 }
 
 // A place is the position of a URL in the queue of its host.
 type place struct {
 	level level  // priority and depth of the URL
 	seq   uint64 // number of the URL in the order of arrival
-	due   int64  // time before which the URL must not be fetched, in nanoseconds since 1970; 0: it may be fetched at once
+	due   int64  // time before which the URL must not be fetched, in nanoseconds since 1970; 0 means that it may be fetched at once
 }
 
 // A level combines a priority and a depth in one number. The priority, which is signed, is in the
@@ -100,8 +100,8 @@ func newQueue() queue {
 	}
 }
 
-// open adds a host without URLs. The argument rest is its politeness state, such as when it may be
-// requested again.
+// open adds a host without URLs. The second argument is the politeness state of the host, such as
+// the time at which it may be requested again.
 func (q *queue) open(name string, rest frontier.Rest) *waitingHost {
 	h := &waitingHost{name: name, rest: rest, taken: map[place]bool{}}
 	q.hosts[name] = h

@@ -25,7 +25,7 @@ import (
 type reader struct {
 	s       *Store
 	txn     *badgerdb.Txn
-	counted *counters // the counters when txn began; nil: they have not been read
+	counted *counters // the counters when txn began; nil means that they have not been read
 }
 
 // read calls fn with a reader of the store as it is now.
@@ -186,7 +186,7 @@ func (s *Store) SetMeta(ctx context.Context, name string, value []byte) error {
 }
 
 // setMeta writes a named value under two keys that are far apart, so that one damaged block does
-// not destroy both, see mend.go.
+// not destroy both; see mend.go.
 func (b *batch) setMeta(name string, value []byte) error {
 	packed := store.Pack(value)
 	return errors.Join(b.set(key1(keyMeta, name), packed), b.set(key1(keyMetaCopy, name), packed))

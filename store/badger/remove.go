@@ -26,8 +26,8 @@ var (
 )
 
 // Remove deletes the store in dir, even if the store is damaged. It deletes the files of the store,
-// and then the folder if nothing else is in it. The result other is the name of a file that does not
-// belong to the store and was left in the folder, or "". The errors wrap [store.ErrNotExist] and
+// and then the folder if nothing else is in it. It returns the name of a file that does not belong
+// to the store and was left in the folder, or "". The errors wrap [store.ErrNotExist] and
 // [store.ErrInUse], or the error of the system. After an error, calling Remove again deletes the
 // rest.
 func Remove(dir string) (other string, err error) {

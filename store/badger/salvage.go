@@ -40,8 +40,8 @@ func (r keyRange) mayHave(letter byte) bool {
 	return (len(r.from) == 0 || r.from[0] <= letter) && (len(r.before) == 0 || letter <= r.before[0])
 }
 
-// readTable splits a table into its blocks. The result what is a description of the damage, or ""
-// if there is none.
+// readTable splits a table into its blocks. The second result describes the damage. It is "" if
+// there is no damage.
 func readTable(b []byte) (c *tableContent, what string) {
 	rest, sum := cutSized(b)
 	_, index := cutSized(rest)

@@ -22,13 +22,13 @@ import (
 // view has links to the tables, a MANIFEST that names them, and copies of the complete transactions
 // in the logs. It is in the folder for temporary files, or in memory, and is removed when the
 // reader is closed. A damaged store is copied into the view as a whole, and the copy is repaired.
-// The store's own folder does not change, except that a reader may add cached values, see kept.go.
+// The store's own folder does not change, except that a reader may add cached values; see kept.go.
 // Any number of readers share a lock that keeps writers out.
 type view struct {
 	dir     string
 	damaged bool   // the view is a copy of a damaged store and must be repaired
 	release func() // releases the lock on the store
-	unlock  func() // releases the lock on the view's folder; nil: badger has locked the folder, or it is not locked
+	unlock  func() // releases the lock on the view's folder; nil means that badger has locked the folder, or it is not locked
 }
 
 // openView creates a read-only view of an existing store. The view of a damaged store is a copy of

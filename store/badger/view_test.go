@@ -130,7 +130,7 @@ func TestOpenOnFullDisk(t *testing.T) {
 	wantError(t, dir, err, store.ErrFull)
 	_, err = Open(filepath.Join(dir, "new"), Options{diskSpace: func(string) (int64, int64, error) { return 0, 1 << 30, nil }, Create: true})
 	wantError(t, dir, err, store.ErrFull)
-	if err := os.Remove(filepath.Join(dir, "new")); err != nil { // only an empty folder was created
+	if err := os.Remove(filepath.Join(dir, "new")); err != nil { // the failed call created only an empty folder
 		t.Error(err)
 	}
 	if _, err := os.Stat("/dev/shm"); err == nil {

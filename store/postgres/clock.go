@@ -29,7 +29,7 @@ type serverClock struct {
 
 	mu          sync.Mutex
 	least, most time.Duration // the lead is between these two; guarded by mu
-	at          time.Time     // when the server's time was received; guarded by mu
+	at          time.Time     // time at which the server's time was received; guarded by mu
 	known       bool          // whether a time was received at all; guarded by mu
 }
 

@@ -41,7 +41,7 @@ var (
 )
 
 // openPatience is the time for which opening a store waits for a server. It is long enough for a
-// failover, and short for users who mistyped the address.
+// failover, and short enough for users who mistyped the address.
 const openPatience = 10 * time.Second
 
 // try repeats do until it succeeds, fails for a reason that does not go away, or patience is over.

@@ -386,7 +386,7 @@ func TestStoppedDuringACall(t *testing.T) {
 	tried := 0
 	err := new(Store).tryFor(t.Context(), patience, func(context.Context) error {
 		if tried++; tried == 1 {
-			time.Sleep(2 * patience) // as if the process had been stopped
+			time.Sleep(2 * patience) // the call takes this long, as if the process had been stopped
 			return io.ErrUnexpectedEOF
 		}
 		return nil
@@ -488,7 +488,7 @@ func TestVisitSweptBeforeItsCommit(t *testing.T) {
 	server := postgrestest.Start(t)
 	s := openAt(t, server.URL("swept"))
 	e := pageOf("https://example.com/")
-	c := &commit{entries: []*store.Entry{e}, call: []int{0}, ended: map[int]bool{}, visits: []id{newID()}, sent: []bool{true}} // as if its visit had been written
+	c := &commit{entries: []*store.Entry{e}, call: []int{0}, ended: map[int]bool{}, visits: []id{newID()}, sent: []bool{true}} // this commit is like one whose visit had been written
 	outcomes, err := s.commit(ctx, c)
 	if err != nil || outcomes[0] != store.Written || len(pages(t, s)) != 1 {
 		t.Errorf("%v, %v, %d pages", outcomes, err, len(pages(t, s)))

@@ -42,7 +42,7 @@ type Options struct {
 	Create   bool // create the store if it does not exist
 	ReadOnly bool // no method except Keep changes anything; the database user needs only SELECT, and the server may be a standby
 
-	Value store.NamedValue // a named value that a new store is created with, see [store.Meta]; an empty name: none
+	Value store.NamedValue // a named value that a new store is created with; see [store.Meta]; an empty name: none
 }
 
 // A Store is a crawl in a PostgreSQL database.
@@ -52,7 +52,7 @@ type Options struct {
 type Store struct {
 	pool    *pgxpool.Pool
 	address Address
-	birth   id    // identity of the store, see turn.birth in schema.sql
+	birth   id    // identity of the store; see turn.birth in schema.sql
 	slot    int16 // value of the column slot in the rows of the table counter to which this process adds
 	clock   serverClock
 	seen    atomic.Int64 // the highest number of a commit that the server has reported

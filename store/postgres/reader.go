@@ -21,8 +21,7 @@ import (
 const partsSQL = `v.record::text, CASE WHEN a.want & 1 <> 0 THEN v.text END, CASE WHEN a.want & 1 <> 0 THEN v.packed END,
  v.text IS NOT NULL AND a.want & 1 <> 0, CASE WHEN a.want & 2 <> 0 THEN v.sketch END, CASE WHEN a.want & 4 <> 0 THEN v.links END, p.place`
 
-// scanPage reads the columns of partsSQL from a row. The argument more receives the columns after
-// these.
+// scanPage reads the columns of partsSQL from a row. It reads the columns after these into more.
 func scanPage(row pgx.Row, more ...any) (p store.Packed, place int64, err error) {
 	var record string
 	var text *string

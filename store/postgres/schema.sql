@@ -27,8 +27,8 @@ CREATE TABLE visit (
   keys      bigint[],   -- keys of the page in the table posting
   links     bytea,      -- links of the page, packed by store.PackLinks
   targets   uuid[],     -- ids of the pages to which the links lead, without duplicates
-  text      text,       -- main text; NULL: none is kept
-  packed    bytea,      -- Markdown and headings, see store.PackMarked, and the text if the type text cannot represent it; NULL: none of these
+  text      text,       -- main text; NULL means that none is kept
+  packed    bytea,      -- Markdown and headings, see store.PackMarked, and the text if the type text cannot represent it; NULL means none of these
   written   timestamptz NOT NULL DEFAULT now()
 );
 
@@ -71,7 +71,7 @@ CREATE TABLE queue (
   host  text   NOT NULL,
   rank  int    NOT NULL,  -- priority, then depth; URLs with lower ranks come first
   seq   bigint NOT NULL DEFAULT nextval('queue_seq'),
-  later bigint,           -- earliest time of the fetch, in Unix nanoseconds; NULL: the URL may be fetched at once
+  later bigint,           -- earliest time of the fetch, in Unix nanoseconds; NULL means that the URL may be fetched at once
   item  json   NOT NULL
 );
 CREATE INDEX queue_order ON queue (host, rank, seq) WHERE later IS NULL;  -- lists a host's URLs in order
@@ -80,14 +80,14 @@ CREATE INDEX queue_later ON queue (host, later) WHERE later IS NOT NULL;  -- fin
 -- The hosts of the crawl. The columns rank and ripe are hints for choosing a host. A claim also reads the queue.
 CREATE TABLE host (
   name    text        PRIMARY KEY,
-  rank    int,                            -- rank of the host's first URL in the queue, or lower; NULL: no URL is queued
-  ripe    bigint      NOT NULL DEFAULT 0, -- time from which a URL may be fetched, in Unix nanoseconds; 0: now
+  rank    int,                            -- rank of the host's first URL in the queue, or lower; NULL means that no URL is queued
+  ripe    bigint      NOT NULL DEFAULT 0, -- time from which a URL may be fetched, in Unix nanoseconds; 0 means now
   due     bigint      NOT NULL DEFAULT 0, -- time before which the host must not be requested, in Unix nanoseconds by the server's clock
   at      bigint      GENERATED ALWAYS AS (greatest(due, ripe)) STORED,
   idle    bool        NOT NULL DEFAULT false,
   rest    json        NOT NULL DEFAULT '{}',
   token   bigint      NOT NULL DEFAULT 0, -- counts the claims of the host; a write with an earlier token is refused
-  worker  text,                           -- name of the worker that has claimed the host; NULL: none
+  worker  text,                           -- name of the worker that has claimed the host; NULL means none
   until   timestamptz NOT NULL DEFAULT 'epoch',
   touched timestamptz NOT NULL DEFAULT now() -- time of the last claim, renewal or release; if it is in the future, the clock was set back
 );

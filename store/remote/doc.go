@@ -9,6 +9,6 @@
 //	r, err := remote.Open(ctx, dir) // a store.Reader
 //	defer r.Close()
 //
-// A [Reader] shows the store as it was at one moment, see [Reader.Moment]. Clients cannot write
+// A [Reader] shows the store as it was at one moment; see [Reader.Moment]. Clients cannot write
 // through the server. protocol.go describes the protocol and the access rights.
 package remote

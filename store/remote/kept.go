@@ -6,7 +6,7 @@ import (
 	"skink/internal/disk"
 )
 
-// Cached values are files in the store's folder, see package disk. A client can access the folder
+// Cached values are files in the store's folder; see package disk. A client can access the folder
 // itself, so it needs no request for them.
 
 // Kept returns a cached value.

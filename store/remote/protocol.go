@@ -45,7 +45,7 @@ import (
 // stream of encoding/gob. A list is sent in parts. The first answer has the number of the list, and
 // the client asks for the next part by that number until the list is complete. So a client may read
 // several lists at once, and a slow client costs the server only an open iterator for each list.
-// Pages are sent as the store keeps them, see [store.Packed], and the client unpacks them. Both
+// Pages are sent as the store keeps them (see [store.Packed]), and the client unpacks them. Both
 // sides may have different versions of skink, but need the same [protocolVersion].
 const protocolVersion = 4
 

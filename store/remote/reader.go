@@ -42,7 +42,7 @@ type Reader struct {
 	out   *gob.Encoder
 	in    *gob.Decoder
 	ended []int // numbers of lists that are not needed any more; the next request passes them to the server
-	err   error // why the connection cannot be used any more; nil: it can be used
+	err   error // reason why the connection cannot be used any more; nil means that it can be used
 }
 
 var _ store.Reader = (*Reader)(nil)

@@ -78,10 +78,10 @@ type Server struct {
 	refusals chan struct{}  // holds one value for each client to which a refusal is being sent
 }
 
-// Serve answers clients that read the store in dir, until Close. The argument by is the command
-// that has the store open, which clients show in messages. The function take is called once for
-// each session. The caller must hold the lock of the store, because Serve replaces files that
-// another server left in dir.
+// Serve answers clients that read the store in dir, until Close. The second argument is the command
+// that has the store open; clients show it in messages. The function take is called once for each
+// session. The caller must hold the lock of the store, because Serve replaces files that another
+// server left in dir.
 func Serve(dir, by string, take func() (Snapshot, error)) (*Server, error) {
 	return serve(dir, by, take, defaultLimits)
 }

@@ -14,7 +14,7 @@ import (
 	"skink/store"
 )
 
-// copyPromises are the promises about copying a store, see [store.Copy].
+// copyPromises are the promises about copying a store; see [store.Copy].
 var copyPromises = []promise{
 	{"a_copy_has_everything", func(t *testing.T, s store.Store) {
 		from := store.NewMemory()
@@ -146,7 +146,7 @@ func fillStore(t *testing.T, s store.Store) {
 	third.Record.Kind, third.Record.Problem, third.Record.Verdict = store.Error, "timeout", ""
 	third.Text = nil
 	commit(t, s, third)
-	unqueued := page("file:a") // as skink dedup writes it: the name was never in the frontier
+	unqueued := page("file:a") // the page is written as skink dedup does, so its name was never in the frontier
 	unqueued.State = frontier.Unknown
 	unqueued.Text = store.Pack(nil)
 	commit(t, s, unqueued)

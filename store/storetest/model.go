@@ -46,7 +46,7 @@ type model struct {
 	other  func() store.Store // opens a new store
 	store  store.Store
 	memory *store.Memory
-	held   map[string]heldPair // by host name, the valid claims on the host in the two stores
+	held   map[string]heldPair // valid claims in the two stores by host name
 	rested map[string]bool     // hosts, with or without pending URLs, whose delay is forgotten when a store is opened again
 	bases  []basisPair         // the results of look-ups on which later commits are based
 }

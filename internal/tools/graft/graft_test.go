@@ -8,8 +8,8 @@ import (
 	"golang.org/x/net/html"
 )
 
-// TestStability checks the figures of the extractor on generated pages. These pages are easier than
-// real pages, with which the tool can be run by hand.
+// TestStability checks the figures of the extractor on generated pages. Generated pages are easier
+// than real pages. The tool can be run by hand on real pages.
 func TestStability(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 0))
 	pages := madeArticles(1)

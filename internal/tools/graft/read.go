@@ -14,7 +14,7 @@ import (
 	"skink/dedup"
 )
 
-// readArticles reads the pages of a benchmark whose article is in a box. The result left is the
+// readArticles reads the pages of a benchmark whose article is in a box. The second result is the
 // number of other pages. Articles that are too short to be compared are skipped.
 func readArticles(dir string) (pages []*page, left int, err error) {
 	truth, err := readTruth(dir)

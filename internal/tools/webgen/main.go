@@ -13,7 +13,7 @@
 // sizes and port make the same web on any machine. The server runs until it is interrupted or its
 // standard input ends.
 //
-// With --shop N it serves a shop of N products instead, see shop.go, and prints the number of
+// With --shop N it serves a shop of N products instead (see shop.go), and prints the number of
 // different texts. The server reports at its own address how many of the texts were fetched so far.
 //
 // The hosts are h0.localhost, h1.localhost and so on, which always mean loopback (RFC 6761, section

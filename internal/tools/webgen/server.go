@@ -68,7 +68,7 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case r.URL.Path == "/robots.txt":
 		s.robots.Add(1)
 		io.WriteString(w, "User-agent: *\nDisallow: /private/\n")
-	case r.URL.Path == "/sitemap.xml": // not counted as wrong, because a crawler may request it without a link
+	case r.URL.Path == "/sitemap.xml": // this request is not counted as wrong, because a crawler may request the sitemap without a link
 		http.NotFound(w, r)
 	default:
 		s.answer(w, r, host)

@@ -59,7 +59,7 @@ func (s *shop) origin(host string) string {
 
 // A shopPage is the page at one URL.
 type shopPage struct {
-	group string // name of the group of copies; "": there is no such page
+	group string // name of the group of copies; "" means that there is no such page
 	links []string
 }
 

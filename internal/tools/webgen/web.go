@@ -32,7 +32,7 @@ type options struct {
 	hosts, pages int
 	seed         uint64
 	port         int
-	round        int // number of rounds of changes so far, see rounds.go
+	round        int // number of rounds of changes so far; see rounds.go
 }
 
 type web struct {

@@ -7,7 +7,7 @@ import (
 
 // A page holds the texts and links of one page of a website. The method html adds the rest.
 type page struct {
-	lang  string // language of the page; "": English
+	lang  string // language of the page; "" means English
 	title string
 	site  string // name of the site in the header
 	body  string // HTML inside the article

@@ -22,7 +22,7 @@ type Server struct {
 	shapes map[string]bool // guarded by mu: shapes of the URLs that were linked
 	probes map[string]bool // guarded by mu: shapes for which one URL was requested that nothing links to
 	made   []string        // guarded by mu: other requested URLs that nothing links to
-	due    chan struct{}   // guarded by mu: closed when request number dueAt arrives; nil: no caller of After is waiting
+	due    chan struct{}   // guarded by mu: closed when request number dueAt arrives; nil means that no caller of After is waiting
 	dueAt  int
 }
 

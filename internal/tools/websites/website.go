@@ -20,17 +20,17 @@ type Site struct {
 	// Texts has the names of the texts that a crawl should find.
 	Texts []string
 
-	// Open returns the answer for a URL. The argument visit is the number of the request, from 1: a
-	// few sites answer each request differently. Answer.Text does not depend on visit.
+	// Open returns the answer for a URL. The second argument is the number of the request, from 1,
+	// because a few sites answer each request differently. Answer.Text does not depend on visit.
 	Open func(u *url.URL, visit int) Answer
 
-	Start string // path and query of the URL at which a crawl starts; "": "/"
+	Start string // path and query of the URL at which a crawl starts; "" means "/"
 }
 
 // An Answer is the answer of a site for one URL.
 type Answer struct {
-	Status   int    // HTTP status; 0: 200
-	Type     string // media type; "": HTML
+	Status   int    // HTTP status; 0 means 200
+	Type     string // media type; "" means HTML
 	Location string // target of a redirect
 	Body     string
 
@@ -55,8 +55,8 @@ func (s *Site) Of(rawURL string) (text string, sorry bool) {
 // The names of the sites are unique.
 func All(size int) []*Site {
 	return []*Site{
-		// These sites have URLs that look endless or like copies, but their pages have texts of
-		// their own.
+		// These sites have URLs that look like copies, or as if there were endlessly many. Their
+		// pages have texts of their own.
 		forum(size),
 		numbers(size),
 		namedIDs(size),
@@ -82,7 +82,7 @@ func All(size int) []*Site {
 		gitWeb(size),
 		sessions(size),
 
-		// These sites have endless URLs.
+		// These sites have endlessly many URLs.
 		calendar(size),
 		growing(size),
 	}

@@ -74,7 +74,7 @@ func (f *Filter) find(h uint64) bool {
 // A bloom is a blocked Bloom filter of a fixed size. Its keys must be evenly distributed, as mix makes
 // them. The high bits of a key choose its block, so keys in ascending order have their blocks in order.
 type bloom struct {
-	bytes []byte // of bloomBlock bytes for each block
+	bytes []byte // blocks of bloomBlock bytes
 	keys  int    // number of keys for which the filter was made
 	free  int    // number of keys that can still be added until the filter is full
 }

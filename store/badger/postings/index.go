@@ -35,11 +35,12 @@
 // journal: five million pages in 12 s. A damaged block inside a segment is found when it is read.
 // The look-up then returns an error, the file is removed, and the next opening rebuilds the index.
 //
-// All keys are hashed first, see [Mixed], so that they are spread evenly and a segment's filter can
-// be filled in order. Text hashes are indexed like keys of sketches: the first half of the hash is
-// the key, and the kind of the key is the low bit of the posting's number. The caller compares the
-// other half with the record. The ids of pages whose URL was never in the frontier are indexed in
-// the same way. If they were badger keys, in random order, their cost would grow with their number.
+// All keys are hashed first (see [Mixed]), so that they are spread evenly and a segment's filter
+// can be filled in order. Text hashes are indexed like keys of sketches: the first half of the hash
+// is the key, and the kind of the key is the low bit of the posting's number. The caller compares
+// the other half with the record. The ids of pages whose URL was never in the frontier are indexed
+// in the same way. If they were badger keys, in random order, their cost would grow with their
+// number.
 //
 // # Comparison with plain keys
 //
@@ -79,12 +80,12 @@ import (
 
 // Options configures an index. The zero value uses the defaults.
 type Options struct {
-	Table int // number of postings in memory that are written as one segment; 0: 360,000
-	Fan   int // number of segments of one level that are merged into one segment; 0: 8
+	Table int // number of postings in memory that are written as one segment; 0 means 360,000
+	Fan   int // number of segments of one level that are merged into one segment; 0 means 8
 	// ReadOnly means that the index writes nothing. Postings that are in no segment stay in memory.
 	ReadOnly bool
-	// Step is called with the name of each step on disk, at which a test may kill the process; nil:
-	// not called.
+	// Step is called with the name of each step on disk, at which a test may kill the process. If
+	// Step is nil, it is not called.
 	Step func(step string)
 }
 
@@ -103,7 +104,7 @@ type Index struct {
 	mu       sync.RWMutex  // guards the fields up to err, but not the content of segments
 	changed  sync.Cond     // signalled when the table in full was written, or err was set
 	fresh    *postingTable // the table to which Post adds postings
-	full     *postingTable // the full table that is being written as a segment; nil: none is being written
+	full     *postingTable // the full table that is being written as a segment; nil means that none is being written
 	spare    *postingTable // an empty table that becomes fresh when fresh is full
 	segments []*segment    // all segments; the slice is replaced as a whole and never changed in place
 	floor    uint64        // number of the last visit with postings that may be only in segments; the postings of all later visits are in fresh or full
@@ -142,7 +143,7 @@ const (
 type Kind uint64
 
 const (
-	Band Kind = iota // the key is an index key of a sketch, see dedup.Scheme.Keys
+	Band Kind = iota // the key is an index key of a sketch; see dedup.Scheme.Keys
 	Hash             // the key is the first half of a text hash or of a page's id
 )
 
@@ -164,7 +165,8 @@ func (x *Index) File(id uint64) string {
 // SegmentExt is the extension of the files of an index.
 const SegmentExt = ".postings"
 
-// A Manifest names the segment files that make up an index. The store keeps it, see [ManifestStore].
+// A Manifest names the segment files that make up an index. The store keeps it; see
+// [ManifestStore].
 type Manifest struct {
 	Seq      uint64         `json:"seq"`  // number of the last journal entry whose postings are in the segments
 	Next     uint64         `json:"next"` // id for the next new segment
@@ -312,8 +314,8 @@ func (x *Index) wakeUp() {
 }
 
 // Find appends to dst the numbers of up to limit visits that were added under a key of the given
-// kind, the lowest first. The result more reports whether there are further visits. Visits given to
-// Forget are left out. If that leaves too few, Find reads again with a higher limit.
+// kind, the lowest first. The second result reports whether there are further visits. Visits given
+// to Forget are left out. If that leaves too few, Find reads again with a higher limit.
 func (x *Index) Find(ctx context.Context, key uint64, kind Kind, limit int, dst []uint64) (nums []uint64, more bool, err error) {
 	if err := ctx.Err(); err != nil {
 		return dst, false, err

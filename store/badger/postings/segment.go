@@ -52,7 +52,7 @@ type segment struct {
 	readOnly bool // keep the file even if it is damaged
 	postings int
 	blocks   int
-	end      uint64 // where the blocks end
+	end      uint64 // offset at which the blocks end
 	filter   bloom
 	fences   []byte // fenceSize bytes for each block
 	unmap    runtime.Cleanup
@@ -191,7 +191,7 @@ func (w *segmentWriter) abandon() {
 // A section writes a part of a file from its beginning to its end.
 type section struct {
 	*bufio.Writer        // keeps the first error and returns it from Flush
-	end           uint64 // where the next byte will be in the file
+	end           uint64 // offset in the file of the next byte
 	check         uint32 // CRC-32C of all bytes so far
 }
 

@@ -6,7 +6,7 @@ import (
 )
 
 // A posting means that a visit of a page has a key. The field key is hashed by [Mixed], and num is
-// the number of the visit combined with the kind of the key, see [WithKind].
+// the number of the visit combined with the kind of the key; see [WithKind].
 type posting struct{ key, num uint64 }
 
 // comparePostings compares two postings by key and then by number, the order in a segment.
@@ -28,13 +28,13 @@ type postingTable struct {
 	shift int // the slot of a key is slots[key>>shift], or the next free one behind it
 	keys  int
 	nums  []uint64 // the number of each posting; nums[0] is unused, so that index 0 can mean none
-	next  []uint32 // next[i] is the index of the next posting that has the key of posting i; 0: there is none
+	next  []uint32 // next[i] is the index of the next posting that has the key of posting i; 0 means that there is none
 	seq   uint64   // number of the last journal entry whose postings are in the table
 }
 
 type slot struct {
 	key         uint64
-	first, last uint32 // indexes in nums of the first and last posting under the key; 0: the slot is free
+	first, last uint32 // indexes in nums of the first and last posting under the key; 0 means that the slot is free
 }
 
 const firstSlots = 1 << 10
