@@ -39,6 +39,5 @@ func FromBlocks(d *Document, blocks []Block) {
 	if d.Title == "" && len(d.H1) > 0 {
 		d.Title, d.TitleFrom = d.H1[0], "h1"
 	}
-	d.Words = countWords(d.Text)
 	d.DeclaredLang, d.Lang = language.Primary(d.Lang), lang(d)
 }

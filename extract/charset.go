@@ -118,6 +118,9 @@ func encodingOf(body []byte, contentType string, markup bool) string {
 func isUTF16(name string) bool { return name == "utf-16le" || name == "utf-16be" }
 
 func headerCharset(contentType string) string {
+	if usualTypes[contentType] != "" {
+		return "utf-8"
+	}
 	if _, params, err := mime.ParseMediaType(contentType); err == nil {
 		return canonicalName(params["charset"])
 	}

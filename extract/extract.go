@@ -52,6 +52,7 @@ type Document struct {
 	Canonical    string // href of the first rel=canonical as written; "" if none
 	Base         string // <base href> as written; "" if none
 	Charset      string // WHATWG name of the encoding with which the page was decoded
+	MediaType    string // media type as which [Parse] read the page, see [MediaType]
 
 	NoIndex, NoFollow bool           // requests to every crawler in <meta name=robots>
 	Asks              map[string]Ask // requests to a single crawler, as in <meta name=googlebot>; the key is the crawler's name in lower case
@@ -66,11 +67,10 @@ type Document struct {
 	Breadcrumbs []string    // names of the pages above this one, the top level first, as in "Home", "Shop", "Shoes"
 	Images      []string    // alt texts of the pictures in the main text; nil without Options.Images
 
-	Text  string  // the main text, one line for each block
-	Words int     // number of words in Text; in scripts without spaces, such as Chinese, each character counts as one
-	Left  string  // running text that is not in Text, one line for each block; lines that are also in Text are omitted
-	Root  string  // rule by which the main text was found, one of the Root constants
-	Sure  float64 // share of the candidate text that was chosen as main text, 0 to 1; links and labels are not candidates
+	Text string  // the main text, one line for each block
+	Left string  // running text that is not in Text, one line for each block; lines that are also in Text are omitted
+	Root string  // rule by which the main text was found, one of the Root constants
+	Sure float64 // share of the candidate text that was chosen as main text, 0 to 1; links and labels are not candidates
 
 	Bound string // reason why the HTML was not parsed into a tree, one of the Bound constants; "" if it was parsed
 	Needs string // evidence that scripts produce the text, one of the Needs constants; "" if there is none
@@ -85,6 +85,10 @@ type Document struct {
 // HasText reports whether the page has a text that can be compared with others. It is false for a
 // page that has only menus, and for a page whose text only scripts would write.
 func (d *Document) HasText() bool { return d.Root != RootNone }
+
+// Words returns the number of words in the text. In scripts without spaces, such as Chinese, each
+// character counts as one.
+func (d *Document) Words() int { return countWords(d.Text) }
 
 // Hrefs yields the addresses to which the page leads, as written, and whether each has
 // rel=nofollow. These are its links, rel=prev and rel=next, and its versions in other languages.
@@ -248,10 +252,10 @@ func (o Options) Parse(body []byte, contentType string) (*Document, error) {
 	markup := isMarkup(media)
 	text, charset := decode(body, contentType, markup)
 	if !markup {
-		return plain(text, charset), nil
+		return plain(text, media, charset), nil
 	}
 
-	d := &Document{Charset: charset}
+	d := &Document{Charset: charset, MediaType: media}
 	root, bound := o.tree(text, media)
 	if root != nil {
 		o.read(goquery.NewDocumentFromNode(root), d)
@@ -259,7 +263,7 @@ func (o Options) Parse(body []byte, contentType string) (*Document, error) {
 		strip(text, d)
 		d.Bound = bound
 	}
-	if d.Words = countWords(d.Text); root != nil && d.Words < fewWords {
+	if root != nil && d.Words() < fewWords {
 		d.Needs = needs(root, d)
 	}
 	d.DeclaredLang, d.Lang = language.Primary(d.Lang), lang(d)

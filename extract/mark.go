@@ -28,19 +28,19 @@ type placed struct {
 
 // WriteHTML writes the page with its main text highlighted, and with the reason why the rest is not
 // main text. The reader can jump to the main text, and can hide the rest. The page must have been
-// parsed with [Options].Page; otherwise WriteHTML writes Text alone. The number of words is Words,
-// which a caller may replace by its own count. The error is that of w.
+// parsed with [Options].Page; otherwise WriteHTML writes Text alone. The argument words is the number
+// of words in the main text, which the page displays. The error is that of w.
 //
 // The output is safe to open in a browser. Elements are written without their attributes. Elements
 // that load, run or send something are left out. A content security policy forbids these actions as
 // well. The output has the words of the page in order, but not its layout.
-func (d *Document) WriteHTML(w io.Writer) error {
+func (d *Document) WriteHTML(w io.Writer, words int) error {
 	out := bufio.NewWriter(w)
 	fmt.Fprintf(out, markedHead, html.EscapeString(d.Title), html.EscapeString(cmp.Or(d.Title, "Page without a title")))
 	if d.Text == "" {
 		fmt.Fprint(out, "<p>The page has no main text.</p>\n")
 	} else {
-		fmt.Fprintf(out, markedAbout, cmp.Or(RootWords(d.Root), "the page"), d.Words, d.Sure*100)
+		fmt.Fprintf(out, markedAbout, cmp.Or(RootWords(d.Root), "the page"), words, d.Sure*100)
 	}
 	fmt.Fprint(out, "</header>\n<main>\n")
 	if d.page == nil {

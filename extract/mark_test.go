@@ -56,7 +56,7 @@ func TestWriteHTMLIsSafe(t *testing.T) {
 func checkMarked(t *testing.T, d *Document) {
 	t.Helper()
 	var out strings.Builder
-	if err := d.WriteHTML(&out); err != nil {
+	if err := d.WriteHTML(&out, d.Words()); err != nil {
 		t.Fatal(err)
 	}
 	root, err := html.Parse(strings.NewReader(out.String()))
@@ -91,7 +91,7 @@ func checkMarked(t *testing.T, d *Document) {
 func firstMark(t *testing.T, d *Document) (ids int, rest string) {
 	t.Helper()
 	var out strings.Builder
-	if err := d.WriteHTML(&out); err != nil {
+	if err := d.WriteHTML(&out, d.Words()); err != nil {
 		t.Fatal(err)
 	}
 	_, page, _ := strings.Cut(out.String(), "<main>")
@@ -111,7 +111,7 @@ func inHeader(n *html.Node) bool {
 func markedText(t *testing.T, d *Document) string {
 	t.Helper()
 	var out, text strings.Builder
-	if err := d.WriteHTML(&out); err != nil {
+	if err := d.WriteHTML(&out, d.Words()); err != nil {
 		t.Fatal(err)
 	}
 	root, err := html.Parse(strings.NewReader(out.String()))

@@ -45,9 +45,16 @@ func MediaType(body []byte, contentType string) string {
 	return declared
 }
 
+// usualTypes maps the most frequent Content-Type headers to their media types, because parsing a
+// header takes longer than reading a short text.
+var usualTypes = map[string]string{"text/html; charset=utf-8": "text/html", "text/plain; charset=utf-8": "text/plain"}
+
 // mediaType returns the type in a Content-Type header. Invalid parameters are ignored, because many
 // servers send them.
 func mediaType(contentType string) string {
+	if media := usualTypes[contentType]; media != "" {
+		return media
+	}
 	if media, _, err := mime.ParseMediaType(contentType); err == nil {
 		return media
 	}

@@ -76,7 +76,7 @@ func needs(page *html.Node, d *Document) string {
 		return NeedsRoot
 	case see.data >= fewWords:
 		return NeedsData
-	case see.asks && (d.Words < drawnWords || shows.links == 0):
+	case see.asks && (d.Words() < drawnWords || shows.links == 0):
 		return NeedsNoscript
 	}
 	return ""

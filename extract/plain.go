@@ -3,6 +3,8 @@ package extract
 import (
 	"bytes"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
@@ -10,19 +12,72 @@ import (
 
 // plain returns the Document of a plain text. Each line is a block. The Document has no title and
 // no links, because a URL in plain text is not a link.
-func plain(text []byte, charset string) *Document {
-	var w writer
-	w.pre = 1
-	w.write(string(text))
-	w.flush()
-	d := &Document{Charset: charset, Text: joinBlocks(&w, nil), Root: RootPlain, Sure: 1}
-	d.Text = strings.TrimSpace(d.Text)
+func plain(text []byte, media, charset string) *Document {
+	d := &Document{MediaType: media, Charset: charset, Text: plainText(text), Root: RootPlain, Sure: 1}
 	if d.Text == "" {
 		d.Root, d.Sure = RootNone, 0
 	}
-	d.Words = countWords(d.Text)
 	d.Lang = lang(d)
 	return d
+}
+
+// plainText returns the text that a writer would make of the lines of a <pre>: without empty lines,
+// white space at the ends of lines, and invisible characters. It copies runs of ASCII characters,
+// which a writer would divide into words.
+func plainText(text []byte) string {
+	var out strings.Builder
+	out.Grow(len(text))
+	var space []byte // white space that is written if another character of the line follows
+	begun := false   // the line has a character
+	wraps := false   // one more space comes after space
+	write := func(b []byte) {
+		if !begun && out.Len() > 0 {
+			out.WriteByte('\n')
+		}
+		out.Write(space)
+		if wraps {
+			out.WriteByte(' ')
+		}
+		out.Write(b)
+		space, begun, wraps = space[:0], true, false
+	}
+	for i := 0; i < len(text); {
+		start, c := i, text[i]
+		i++
+		switch {
+		case ' ' < c && c < 0x7f:
+			for i < len(text) && (' ' <= text[i] && text[i] < 0x7f || text[i] == '\t') {
+				i++
+			}
+			run := text[start:i]
+			word := bytes.TrimRight(run, " \t")
+			write(word)
+			space = append(space, run[len(word):]...)
+		case c == ' ' || c == '\t':
+			if begun && !wraps {
+				space = append(space, c)
+			}
+		case c == '\n':
+			space, begun, wraps = space[:0], false, false
+		case c == '\r' || c == '\f' || c == '\v':
+			wraps = begun
+		case c >= utf8.RuneSelf:
+			r, size := utf8.DecodeRune(text[start:])
+			i = start + size
+			switch {
+			case invisible(r):
+			case unicode.IsSpace(r):
+				if begun && !wraps {
+					space = append(space, ' ')
+				}
+			case r == utf8.RuneError:
+				write([]byte("\ufffd"))
+			default:
+				write(text[start:i])
+			}
+		}
+	}
+	return out.String()
 }
 
 // strip fills d from a page that cannot be parsed into a tree. The main text then consists of all

@@ -1,10 +1,12 @@
 package store
 
 import (
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"sync"
 
+	"github.com/klauspost/compress/s2"
 	"github.com/klauspost/compress/zstd"
 
 	"skink/internal/field"
@@ -38,6 +40,33 @@ const maxText = 1 << 30
 // so that several workers can compress texts in parallel.
 func Pack(text []byte) []byte { return encoder().EncodeAll(text, make([]byte, 0, len(text)/2+64)) }
 
+// PackFast is like [PackMarked], but takes a third of the time. The result is a third larger. It is
+// for stores that are deleted when the command ends.
+//
+// The result has one S2 block in the place of the zstd frame. A zero byte comes before the block. No
+// zstd frame begins with that byte.
+func PackFast(text string, markdown []byte, headings []Heading) []byte {
+	b := buffers.Get().(*buffer)
+	var head []byte
+	b.all, head = appendMarked(b.all[:0], text, markdown, headings)
+	b.block = s2.Encode(b.block[:cap(b.block)], b.all)
+	packed := append(append(append(make([]byte, 0, len(head)+1+len(b.block)), head...), fastFrame), b.block...)
+	if cap(b.all) <= largestBuffer {
+		buffers.Put(b)
+	}
+	return packed
+}
+
+const fastFrame = 0 // the byte before an S2 block
+
+// A buffer is memory that PackFast reuses.
+type buffer struct{ all, block []byte }
+
+var buffers = sync.Pool{New: func() any { return new(buffer) }}
+
+// largestBuffer is the size in bytes of the largest text whose buffer is reused.
+const largestBuffer = 1 << 20
+
 // A Heading is a line of a page's main text that is a heading.
 type Heading struct {
 	Line  int    `json:"line"`         // index of the line in the text, from 0
@@ -64,7 +93,17 @@ func PackMarked(text, markdown []byte, headings []Heading) []byte {
 	if len(markdown) == 0 && len(headings) == 0 {
 		return Pack(text)
 	}
-	all := append(append(make([]byte, 0, len(text)+len(markdown)+16*len(headings)), text...), markdown...)
+	all, head := appendMarked(make([]byte, 0, len(text)+len(markdown)+16*len(headings)), text, markdown, headings)
+	return encoder().EncodeAll(all, append(make([]byte, 0, splitSize+len(all)/3+64), head...))
+}
+
+// appendMarked appends a text, its Markdown and its headings to dst. head is the skippable frame that
+// comes before them. It is empty if there is only a text.
+func appendMarked[T string | []byte](dst []byte, text T, markdown []byte, headings []Heading) (all, head []byte) {
+	all = append(append(dst, text...), markdown...)
+	if len(markdown) == 0 && len(headings) == 0 {
+		return all, nil
+	}
 	line := 0
 	for _, h := range headings {
 		all = binary.AppendUvarint(all, uint64(h.Line-line))
@@ -73,12 +112,11 @@ func PackMarked(text, markdown []byte, headings []Heading) []byte {
 		all = append(all, h.ID...)
 		line = h.Line
 	}
-	packed := make([]byte, 0, splitSize+len(all)/3+64)
-	packed = binary.LittleEndian.AppendUint32(packed, splitMagic)
-	packed = binary.LittleEndian.AppendUint32(packed, splitSize-8)
-	packed = binary.LittleEndian.AppendUint32(packed, uint32(len(text)))
-	packed = binary.LittleEndian.AppendUint32(packed, uint32(len(markdown)))
-	return encoder().EncodeAll(all, packed)
+	head = binary.LittleEndian.AppendUint32(head, splitMagic)
+	head = binary.LittleEndian.AppendUint32(head, splitSize-8)
+	head = binary.LittleEndian.AppendUint32(head, uint32(len(text)))
+	head = binary.LittleEndian.AppendUint32(head, uint32(len(markdown)))
+	return all, head
 }
 
 // Unpack is the inverse of Pack. For a text that PackMarked made it returns the text alone. It
@@ -118,7 +156,7 @@ func unpackParts(packed []byte) (text, markdown, headings []byte, err error) {
 		first, second = int(binary.LittleEndian.Uint32(packed[8:])), int(binary.LittleEndian.Uint32(packed[12:]))
 		packed = packed[splitSize:]
 	}
-	all, err := decoder().DecodeAll(packed, nil)
+	all, err := unpackFrame(packed)
 	switch {
 	case err != nil:
 		return nil, nil, nil, fmt.Errorf("unpack text: %w: %v", ErrCorrupt, err)
@@ -128,4 +166,16 @@ func unpackParts(packed []byte) (text, markdown, headings []byte, err error) {
 		return nil, nil, nil, fmt.Errorf("unpack text: %w: shorter than its stored length", ErrCorrupt)
 	}
 	return all[:first:first], all[first : first+second : first+second], all[first+second:], nil
+}
+
+// unpackFrame returns the content of a zstd frame or of a block that PackFast made.
+func unpackFrame(packed []byte) ([]byte, error) {
+	if len(packed) == 0 || packed[0] != fastFrame {
+		return decoder().DecodeAll(packed, nil)
+	}
+	block := packed[1:]
+	if n, err := s2.DecodedLen(block); err != nil || n > maxText {
+		return nil, fmt.Errorf("size of a block of %d bytes: %d, %w", len(block), n, cmp.Or(err, s2.ErrTooLarge))
+	}
+	return s2.Decode(nil, block)
 }

@@ -19,6 +19,7 @@ import (
 	"skink/internal/session"
 	"skink/report"
 	"skink/store"
+	"skink/store/badger"
 	"skink/store/overlay"
 )
 
@@ -141,18 +142,11 @@ func (d *dedupRun) run(ctx context.Context, args []string) (err error) {
 	if _, err := session.RuleOf(d.rule.settings()); err != nil {
 		return err
 	}
-	dir := d.store
-	if dir == "" {
-		lock.RemoveStale(os.TempDir(), tempStore)
-		if dir, err = os.MkdirTemp("", tempStore); err != nil {
-			return fmt.Errorf("create a temporary store: %w: choose another folder with --store", err)
-		}
-		defer os.RemoveAll(dir)
-	}
-	s, err := openStore(ctx, dir, true, 16)
+	s, remove, err := d.openStore(ctx)
 	if err != nil {
 		return err
 	}
+	defer remove()
 	defer func() { err = keepFirst(err, s.Close()) }()
 	warn(d.con.Err, s.loss())
 	if err := mayGoOn(ctx, s.Name, s); err != nil {
@@ -171,6 +165,25 @@ func (d *dedupRun) run(ctx context.Context, args []string) (err error) {
 	}
 	defer func() { err = keepFirst(err, known.Close()) }()
 	return d.judge(ctx, overlay.New(s, known), s.Name, s.Shared, in, &set)
+}
+
+// openStore opens the store of --store, or makes a temporary store. Call remove when the store is
+// closed.
+func (d *dedupRun) openStore(ctx context.Context) (s *writeStore, remove func(), err error) {
+	if d.store != "" {
+		s, err = openStore(ctx, d.store, true, 16)
+		return s, func() {}, err
+	}
+	lock.RemoveStale(os.TempDir(), tempStore)
+	dir, err := os.MkdirTemp("", tempStore)
+	if err != nil {
+		return nil, nil, fmt.Errorf("create a temporary store: %w: choose another folder with --store", err)
+	}
+	remove = func() { os.RemoveAll(dir) }
+	if s, err = openFolder(dir, badger.Options{Create: true, Temporary: true, Files: 16}); err != nil {
+		remove()
+	}
+	return s, remove, err
 }
 
 // checkOut returns an error if an output file is also an input, or cannot be written. It is called
@@ -232,7 +245,7 @@ func (d *dedupRun) judge(ctx context.Context, s store.Store, name string, shared
 		return err
 	}
 	in.Documents = session.DocumentsOf(set, *d.memory)
-	pipeline, err := ingest.New(ctx, s, ingest.Options{Rule: rule, Markdown: set.Markdown, NoLinks: true, Shared: shared, Memory: *d.memory, Documents: in.Documents})
+	pipeline, err := ingest.New(ctx, s, ingest.Options{Rule: rule, Markdown: set.Markdown, NoLinks: true, Shared: shared, Temporary: d.store == "", Memory: *d.memory, Documents: in.Documents})
 	if err != nil {
 		return err
 	}

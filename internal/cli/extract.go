@@ -153,12 +153,11 @@ func (f *extractFlags) options() extract.Options {
 }
 
 func (f *extractFlags) print(w io.Writer, name string, doc *extract.Document) error {
-	var words dedup.Text
+	var words dedup.Text // counts words as reports and the view do
 	words.Read([]byte(doc.Text))
-	doc.Words = words.Len() // the number that reports and the view show
 	if f.html {
 		guard := harmless.HTML(w)
-		return keepFirst(doc.WriteHTML(guard), guard.Flush())
+		return keepFirst(doc.WriteHTML(guard, words.Len()), guard.Flush())
 	}
 	markdown := ""
 	if f.markdown {
@@ -180,10 +179,8 @@ func (f *extractFlags) print(w io.Writer, name string, doc *extract.Document) er
 		_, err := fmt.Fprintln(w, harmless.Lines(doc.Text))
 		return err
 	}
-	var canon dedup.Text
-	canon.Read([]byte(doc.Text))
 	return writeLine(w, extracted{
-		Path: name, Title: doc.Title, Lang: doc.Lang, Text: doc.Text, Words: canon.Len(),
+		Path: name, Title: doc.Title, Lang: doc.Lang, Text: doc.Text, Words: words.Len(),
 		Root: doc.Root, Sure: math.Round(doc.Sure*100) / 100, SiteName: doc.SiteName, Description: doc.Description,
 		Author: doc.Author, Published: doc.Published, Modified: doc.Modified, Canonical: doc.Canonical,
 		Prev: doc.Prev, Next: doc.Next, Breadcrumbs: doc.Breadcrumbs, Alternates: doc.Alternates, Images: doc.Images, Charset: doc.Charset,

@@ -29,8 +29,7 @@ func markedBy(rule dedup.Rule) func(context.Context, store.Reader, *store.Record
 		}
 		var words dedup.Text
 		rule.Read(&words, doc.Text, r.Lang)
-		doc.Words = words.Len()
-		return doc.WriteHTML(w)
+		return doc.WriteHTML(w, words.Len())
 	}
 }
 

@@ -55,7 +55,12 @@ func openAny(ctx context.Context, name string, create bool, files int) (*writeSt
 		}
 		return &writeStore{NamedStore: session.NamedStore{Store: s, Name: at.String(), Shared: true}}, nil
 	}
-	s, err := open(name, badger.Options{Create: create, Files: files})
+	return openFolder(name, badger.Options{Create: create, Files: files})
+}
+
+// openFolder opens a store in a folder for reading and writing.
+func openFolder(name string, opt badger.Options) (*writeStore, error) {
+	s, err := open(name, opt)
 	if err != nil {
 		return nil, err
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -44,9 +43,9 @@ func (f *Fields) idNames() []string {
 
 // read returns the text of a JSON line.
 func (f *Fields) read(ask extract.Options, raw []byte) (Text, error) {
-	var members map[string]json.RawMessage
+	members, err := membersOf(raw)
 	var kind *json.UnmarshalTypeError
-	switch err := json.Unmarshal(raw, &members); {
+	switch {
 	case errors.As(err, &kind), err == nil && members == nil:
 		return Text{}, fmt.Errorf(`%s instead of an object: each line must be an object such as {"url","text"} or {"url","html"}`, valueKind(raw))
 	case err != nil:
@@ -60,15 +59,15 @@ func (f *Fields) read(ask extract.Options, raw []byte) (Text, error) {
 }
 
 // name returns the name of a line's text, such as its URL, or "" if the line has no such field.
-func (f *Fields) name(members map[string]json.RawMessage) (string, error) {
+func (f *Fields) name(members members) (string, error) {
 	for _, field := range f.idNames() {
-		raw, ok := members[field]
+		raw, ok := members.value(field)
 		switch kind := valueKind(raw); {
 		case !ok || kind == "null":
 		case kind == "string":
 			s, err := stringOf(field, raw)
-			if err != nil || s != "" {
-				return s, err
+			if err != nil || len(s) > 0 {
+				return string(s), err
 			}
 		case kind == "number":
 			return string(raw), nil
@@ -76,17 +75,17 @@ func (f *Fields) name(members map[string]json.RawMessage) (string, error) {
 			return "", fmt.Errorf("%q is %s instead of a string", field, withArticle(kind))
 		}
 	}
-	if f.ID != "" && members[f.ID] == nil {
-		return "", fmt.Errorf("%q is missing; %s", f.ID, itHas(maps.Keys(members)))
+	if _, ok := members.value(f.ID); f.ID != "" && !ok {
+		return "", fmt.Errorf("%q is missing; %s", f.ID, itHas(members.names))
 	}
 	return "", nil
 }
 
 // text returns the text of a line. A line of a feed by skink may have no text: a feed omits fields
 // that a page lacks or that were not stored.
-func (f *Fields) text(ask extract.Options, name string, members map[string]json.RawMessage) (Text, error) {
+func (f *Fields) text(ask extract.Options, name string, members members) (Text, error) {
 	for _, field := range f.textNames() {
-		raw, ok := members[field]
+		raw, ok := members.value(field)
 		if !ok {
 			continue
 		}
@@ -94,15 +93,15 @@ func (f *Fields) text(ask extract.Options, name string, members map[string]json.
 		if err != nil {
 			return Text{}, err
 		}
-		return textOf(ask, name, []byte(text), fieldType(field)), nil
+		return textOf(ask, name, text, fieldType(field)), nil
 	}
-	switch {
+	switch verdict, _ := members.value("verdict"); {
 	case f.Text != "":
-		return Text{}, fmt.Errorf("%q is missing; %s", f.Text, itHas(maps.Keys(members)))
-	case valueKind(members["verdict"]) == "string":
+		return Text{}, fmt.Errorf("%q is missing; %s", f.Text, itHas(members.names))
+	case valueKind(verdict) == "string":
 		return Text{URL: name}, nil
 	}
-	return Text{}, fmt.Errorf("%w (%s); %s", ErrNoText, orList(textFields), itHas(maps.Keys(members)))
+	return Text{}, fmt.Errorf("%w (%s); %s", ErrNoText, orList(textFields), itHas(members.names))
 }
 
 // fieldType returns the media type of a field's content.
@@ -114,13 +113,15 @@ func fieldType(field string) string {
 }
 
 // stringOf returns a string member. null counts as empty.
-func stringOf(field string, raw json.RawMessage) (string, error) {
-	if kind := valueKind(raw); kind != "string" && kind != "null" {
-		return "", fmt.Errorf("%q is %s instead of a string", field, withArticle(kind))
+func stringOf(field string, raw []byte) ([]byte, error) {
+	switch kind := valueKind(raw); kind {
+	case "string":
+		return unquoted(raw), nil
+	case "null":
+		return nil, nil
+	default:
+		return nil, fmt.Errorf("%q is %s instead of a string", field, withArticle(kind))
 	}
-	var s string
-	err := json.Unmarshal(raw, &s)
-	return s, err
 }
 
 // valueKind returns the JSON type of a value.

@@ -3,7 +3,6 @@ package corpus
 import (
 	"bufio"
 	"bytes"
-	"encoding/json"
 	"errors"
 	"io"
 	"mime"
@@ -200,12 +199,14 @@ func mayBeObject(start []byte) bool {
 
 // isLine reports whether a line is a JSON object with a text, or a line of a feed without a text.
 func (f *Fields) isLine(raw []byte) bool {
-	var members map[string]json.RawMessage
-	if json.Unmarshal(raw, &members) != nil {
+	members, err := membersOf(raw)
+	if err != nil {
 		return false
 	}
 	has := func(name string) bool {
-		return bytes.HasPrefix(members[name], []byte(`"`)) || bytes.Equal(members[name], []byte("null"))
+		value, _ := members.value(name)
+		kind := valueKind(value)
+		return kind == "string" || kind == "null"
 	}
 	if slices.ContainsFunc(f.textNames(), has) {
 		return true

@@ -165,9 +165,9 @@ func fileText(ctx context.Context, documents *document.Reader, ask extract.Optio
 func textOf(ask extract.Options, name string, body []byte, kind string) Text {
 	doc, err := ask.Parse(body, kind)
 	if err != nil { // the only possible error is that the file contains no text
-		doc = nil
+		return Text{URL: name, Type: extract.MediaType(body, kind)}
 	}
-	return Text{URL: name, Doc: doc, Type: extract.MediaType(body, kind)}
+	return Text{URL: name, Doc: doc, Type: doc.MediaType}
 }
 
 // Records yields the records of the inputs. If a file that the user named cannot be read, Records

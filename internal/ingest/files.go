@@ -197,7 +197,7 @@ func (f *file) read(ctx context.Context, opt *Options) {
 				r.Kind = store.Skipped // the file has no text to judge
 			}
 			base, _ := frontier.NewBase(text.URL, text.Doc.Base) // nil if the name of the file is not a URL; links are then kept as they are
-			got.pack(text.Doc.Text, opt.markdown(text.Doc, base), headingsOf(text.Doc))
+			got.pack(opt, text.Doc.Text, opt.markdown(text.Doc, base), headingsOf(text.Doc))
 		}
 		return nil
 	})

@@ -212,7 +212,7 @@ func (opt *Options) read(ctx context.Context, page *crawler.Page, leads *crawler
 	got.relate(doc, base)
 	got.measure(doc.Text, opt)
 	got.leftOut(doc.Left, &opt.Rule)
-	got.pack(doc.Text, opt.markdown(doc, base), headingsOf(doc))
+	got.pack(opt, doc.Text, opt.markdown(doc, base), headingsOf(doc))
 	return got, nil
 }
 
@@ -220,7 +220,7 @@ func (opt *Options) read(ctx context.Context, page *crawler.Page, leads *crawler
 func (opt *Options) reread(c *store.Content) *reading {
 	got := &reading{seen: c.Record}
 	got.measure(c.Text, opt)
-	got.pack(c.Text, c.Markdown, c.Headings)
+	got.pack(opt, c.Text, c.Markdown, c.Headings)
 	if len(c.Links) > 0 {
 		got.out = store.PackLinks(c.Record.URL, c.Links)
 	}
@@ -348,8 +348,12 @@ func (got *reading) leftOut(text string, rule *dedup.Rule) {
 }
 
 // pack compresses and keeps a page's text, with its Markdown and its headings if it has any.
-func (got *reading) pack(text, markdown string, headings []store.Heading) {
-	if text != "" {
+func (got *reading) pack(opt *Options, text, markdown string, headings []store.Heading) {
+	switch {
+	case text == "":
+	case opt.Temporary:
+		got.text = store.PackFast(text, []byte(markdown), headings)
+	default:
 		got.text = store.PackMarked([]byte(text), []byte(markdown), headings)
 	}
 }

@@ -39,18 +39,87 @@ func Detect(text string) (lang string, sure bool) {
 		}
 		text = text[:cut]
 	}
-	s := countScripts(text)
-	if lang := s.names(); lang != "" {
-		return lang, s.letters >= 10
+	c := count(text)
+	if lang := c.names(); lang != "" {
+		return lang, c.letters >= 10
 	}
 	switch {
-	case s.latin*2 > s.letters:
-		return byWords(text, latin)
-	case s.cyrillic*2 > s.letters:
-		return byWords(text, cyrillic)
+	case c.latin*2 > c.letters:
+		return c.byWords(latin)
+	case c.cyrillic*2 > c.letters:
+		return c.byWords(cyrillic)
 	}
 	return "", false
 }
+
+// counts holds the numbers of letters and words of a text.
+type counts struct {
+	scripts
+	words    int                 // number of words
+	function [len(languages)]int // number of words that are in the list of each language
+}
+
+// count counts the letters and words of a text. A word consists of letters, marks and apostrophes.
+// Words of ASCII letters are counted without a call for each letter, because most texts consist of
+// them.
+func count(text string) (c counts) {
+	index := index()
+	start, key := 0, uint64(0) // the word that has been read: where it begins, and its key
+	wide := 0                  // number of its bytes that are not ASCII
+	ascii := 0                 // number of ASCII bytes in all words
+	for i := 0; ; {
+		if i < len(text) {
+			if l := asciiLower[text[i]]; l != 0 {
+				key = key<<8 | uint64(l)
+				i++
+				continue
+			}
+		}
+		size := 1
+		if i < len(text) && text[i] >= utf8.RuneSelf {
+			var r rune
+			if r, size = utf8.DecodeRuneInString(text[i:]); 'А' <= r && r <= 'я' || unicode.IsLetter(r) || unicode.IsMark(r) { // the usual Cyrillic letters first, because the tables of unicode are slow
+				c.add(r)
+				wide += size
+				i += size
+				continue
+			}
+		}
+		if i > start {
+			c.words++
+			ascii += i - start - wide
+			var in langSet
+			if word := text[start:i]; wide == 0 {
+				in = index.find(key, word)
+			} else if len(word) <= longest {
+				var lower [longest]byte
+				low := appendLower(lower[:0], word)
+				in = index.find(keyOf(low), string(low))
+			}
+			for ; in != 0; in &= in - 1 {
+				c.function[bits.TrailingZeros64(uint64(in))]++
+			}
+		}
+		if i == len(text) {
+			ascii -= strings.Count(text, "'") // each apostrophe is in a word
+			c.latin += ascii
+			c.letters += ascii
+			return c
+		}
+		i += size
+		start, key, wide = i, 0, 0
+	}
+}
+
+// asciiLower maps ASCII letters to lower case, and the apostrophe to itself. It maps other bytes,
+// which end a word, to 0.
+var asciiLower = func() (lower [256]byte) {
+	for c := byte('a'); c <= 'z'; c++ {
+		lower[c], lower[c-'a'+'A'] = c, c
+	}
+	lower['\''] = '\''
+	return lower
+}()
 
 // scripts counts the letters of a text by script.
 type scripts struct {
@@ -73,49 +142,36 @@ var ownScript = [...]struct {
 	{"am", unicode.Ethiopic}, {"km", unicode.Khmer}, {"lo", unicode.Lao}, {"my", unicode.Myanmar}, {"bo", unicode.Tibetan},
 }
 
-func countScripts(text string) scripts {
-	var s scripts
-	for _, r := range text {
-		if r < utf8.RuneSelf {
-			if 'a' <= r|0x20 && r|0x20 <= 'z' {
-				s.latin++
-				s.letters++
-			}
-			continue
+// add counts a letter or a mark that is not ASCII.
+func (s *scripts) add(r rune) {
+	s.letters++
+	switch {
+	case r < 0x250:
+		s.latin++
+	case 0x400 <= r && r < 0x530:
+		s.cyrillic++
+	case 0x600 <= r && r < 0x780:
+		s.arabic++
+		switch r {
+		case 'پ', 'چ', 'ژ', 'گ', 'ک', 'ی':
+			s.farsi++
+		case 'ٹ', 'ڈ', 'ڑ', 'ے', 'ں', 'ہ':
+			s.urdu++
 		}
-		if !unicode.IsLetter(r) && !unicode.IsMark(r) {
-			continue
-		}
-		s.letters++
-		switch {
-		case r < 0x250:
-			s.latin++
-		case 0x400 <= r && r < 0x530:
-			s.cyrillic++
-		case 0x600 <= r && r < 0x780:
-			s.arabic++
-			switch r {
-			case 'پ', 'چ', 'ژ', 'گ', 'ک', 'ی':
-				s.farsi++
-			case 'ٹ', 'ڈ', 'ڑ', 'ے', 'ں', 'ہ':
-				s.urdu++
-			}
-		case 0x3040 <= r && r < 0x3100:
-			s.kana++
-		case 0xac00 <= r && r < 0xd7b0 || 0x1100 <= r && r < 0x1200:
-			s.hangul++
-		case unicode.Is(unicode.Han, r):
-			s.han++
-		default:
-			for i := range ownScript {
-				if unicode.Is(ownScript[i].table, r) {
-					s.others[i]++
-					break
-				}
+	case 0x3040 <= r && r < 0x3100:
+		s.kana++
+	case 0xac00 <= r && r < 0xd7b0 || 0x1100 <= r && r < 0x1200:
+		s.hangul++
+	case unicode.Is(unicode.Han, r):
+		s.han++
+	default:
+		for i := range ownScript {
+			if unicode.Is(ownScript[i].table, r) {
+				s.others[i]++
+				break
 			}
 		}
 	}
-	return s
 }
 
 // names returns the language that the scripts alone identify, or "". A third of the letters is
@@ -149,47 +205,24 @@ func (s *scripts) names() string {
 
 // byWords returns the language, among those in the set among, that has the most function words in
 // the text.
-func byWords(text string, among langSet) (lang string, sure bool) {
-	index := index()
-	total := 0
-	var counts [64]int
-	var lower [longest]byte
-	for word := range strings.FieldsFuncSeq(text, notInWord) {
-		total++
-		if len(word) > longest {
-			continue
-		}
-		in, ok := index[string(appendLower(lower[:0], word))]
-		if !ok {
-			continue
-		}
-		for in &= among; in != 0; in &= in - 1 {
-			counts[bits.TrailingZeros64(uint64(in))]++
-		}
-	}
-	if total < minWords {
+func (c *counts) byWords(among langSet) (lang string, sure bool) {
+	if c.words < minWords {
 		return "", false
 	}
-	best, second := 0, 0
-	for i, n := range counts {
+	best, second, of := 0, 0, -1
+	for i, n := range c.function {
 		switch {
-		case n > counts[best]:
-			best, second = i, counts[best]
-		case i != best && n > second:
+		case among&(1<<i) == 0 || n == 0:
+		case n > best:
+			best, second, of = n, best, i
+		case n > second:
 			second = n
 		}
 	}
-	if float64(counts[best]) < someShare*float64(total) || counts[best] == second {
+	if of < 0 || float64(best) < someShare*float64(c.words) || best == second {
 		return "", false
 	}
-	return languages[best], float64(counts[best]) >= fairShare*float64(total) && float64(second) < clearLead*float64(counts[best])
-}
-
-func notInWord(r rune) bool {
-	if r < utf8.RuneSelf {
-		return (r|0x20 < 'a' || 'z' < r|0x20) && r != '\''
-	}
-	return !unicode.IsLetter(r) && !unicode.IsMark(r)
+	return languages[of], float64(best) >= fairShare*float64(c.words) && float64(second) < clearLead*float64(best)
 }
 
 // appendLower appends word in lower case to dst. Unlike strings.ToLower it allocates no string. No
@@ -201,6 +234,10 @@ func appendLower(dst []byte, word string) []byte {
 				r |= 0x20
 			}
 			dst = append(dst, byte(r))
+			continue
+		}
+		if 'а' <= r && r <= 'я' { // this range has no capital letters
+			dst = utf8.AppendRune(dst, r)
 			continue
 		}
 		dst = utf8.AppendRune(dst, unicode.ToLower(r))

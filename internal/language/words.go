@@ -15,7 +15,7 @@ var files embed.FS
 
 // languages lists the languages that are distinguished by function words: first those in Latin
 // letters, then those in Cyrillic letters.
-var languages = []string{
+var languages = [...]string{
 	"en", "es", "de", "fr", "it", "pt", "nl", "pl", "sv", "da", "no", "fi", "cs", "ro", "tr", "hu", "id", "ca",
 	"ru", "uk", "bg", "be", "sr",
 }
@@ -65,13 +65,46 @@ func parseList(text string) map[string]bool {
 	return words
 }
 
-// index maps each word to the languages that use it.
-var index = sync.OnceValue(func() map[string]langSet {
-	all := map[string]langSet{}
+// A wordIndex is a hash table that maps words to the languages that use them. A free slot has no
+// languages.
+type wordIndex [1 << 12]struct {
+	key  uint64
+	word string
+	in   langSet
+}
+
+// index returns the index of all lists.
+var index = sync.OnceValue(func() *wordIndex {
+	all := new(wordIndex)
 	for i, lang := range languages {
 		for word := range lists()[lang] {
-			all[word] |= 1 << i
+			key := keyOf([]byte(word))
+			slot := all.slot(key, word)
+			all[slot].key, all[slot].word = key, word
+			all[slot].in |= 1 << i
 		}
 	}
 	return all
 })
+
+// keyOf returns the key of a word in lower case: its last eight bytes.
+func keyOf(word []byte) (key uint64) {
+	for _, c := range word {
+		key = key<<8 | uint64(c)
+	}
+	return key
+}
+
+// find returns the languages that use a word. key is the key of the word in lower case. The word
+// itself may have capital letters if they are ASCII.
+func (x *wordIndex) find(key uint64, word string) langSet { return x[x.slot(key, word)].in }
+
+// slot returns the slot of a word, or the free slot where it belongs. The key identifies a word of
+// up to eight bytes.
+func (x *wordIndex) slot(key uint64, word string) uint64 {
+	for slot := key * 0x9E3779B97F4A7C15 >> 52; ; slot = (slot + 1) % uint64(len(x)) {
+		if e := &x[slot]; e.in == 0 || e.key == key && len(e.word) == len(word) && (len(word) <= 8 || strings.EqualFold(e.word, word)) {
+			return slot
+		}
+	}
+}

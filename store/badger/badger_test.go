@@ -17,9 +17,16 @@ import (
 // openTest opens a store and closes it at the end of the test.
 func openTest(t testing.TB, dir string) *Store {
 	t.Helper()
+	return openTestWith(t, dir, Options{})
+}
+
+// openTestWith is openTest with options.
+func openTestWith(t testing.TB, dir string, opt Options) *Store {
+	t.Helper()
 	// A store with a small memtable opens faster, and splits more operations into several
 	// transactions.
-	s, err := Open(dir, Options{Create: true, Reserve: -1, tune: func(o *badgerdb.Options) { o.MemTableSize = 4 << 20 }})
+	opt.Create, opt.Reserve, opt.tune = true, -1, func(o *badgerdb.Options) { o.MemTableSize = 4 << 20 }
+	s, err := Open(dir, opt)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,6 +40,11 @@ func openTest(t testing.TB, dir string) *Store {
 
 func TestStore(t *testing.T) {
 	storetest.Run(t, func(t *testing.T) store.Store { return openTest(t, t.TempDir()) })
+}
+
+// A temporary store keeps the same promises until it is closed.
+func TestTemporaryStore(t *testing.T) {
+	storetest.Run(t, func(t *testing.T) store.Store { return openTestWith(t, t.TempDir(), Options{Temporary: true}) })
 }
 
 func TestDurableStore(t *testing.T) {

@@ -137,6 +137,11 @@ func (b *batch) flush() error {
 			return err
 		}
 	}
+	if b.s.texts != nil {
+		if err := b.s.texts.flush(); err != nil {
+			return err
+		}
+	}
 	if b.counted {
 		value, err := b.s.counters.encode()
 		if err != nil {

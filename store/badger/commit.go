@@ -179,10 +179,8 @@ func (b *batch) nextNumber() uint64 {
 
 // content writes the text, links and sketch of an entry for visit num.
 func (b *batch) content(num uint64, e *store.Entry) error {
-	if e.Text != nil {
-		if err := b.parts(keyText, num, e.Text); err != nil {
-			return err
-		}
+	if err := b.text(num, e.Text); err != nil {
+		return err
 	}
 	if e.Out != nil {
 		if err := b.parts(keyOut, num, e.Out); err != nil {
@@ -197,6 +195,20 @@ func (b *batch) content(num uint64, e *store.Entry) error {
 		return err
 	}
 	return b.set(pageKey(keySketch, num), value)
+}
+
+// text writes the packed text of visit num, unless packed is nil.
+func (b *batch) text(num uint64, packed []byte) error {
+	switch {
+	case packed == nil:
+		return nil
+	case b.s.texts == nil:
+		return b.parts(keyText, num, packed)
+	}
+	if err := b.room(1, 16); err != nil {
+		return err
+	}
+	return b.set(partKey(keyText, num, 0), b.s.texts.add(packed))
 }
 
 // parts writes a value of any length for visit num. It cuts the value into pieces of partSize bytes

@@ -56,7 +56,8 @@ import (
 //	z BLOCK8 s NUM8            → the page's id, the hash of its canonical text, its
 //	                             84 minima, 4 bytes each, little-endian
 //	z BLOCK8 t NUM8 PART2      → the text as [store.Pack] or [store.PackMarked] made
-//	                             it, cut into pieces
+//	                             it, cut into pieces. In a temporary store, the place
+//	                             of the text in a file, see [textFile]
 //
 // NUM is the number of a visit. Visits are numbered from 1 in the order of their commits. A page
 // that is visited again gets a new number, and the data under the old number is deleted. A page

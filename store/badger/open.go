@@ -41,6 +41,8 @@ type Options struct {
 	Create  bool         // make the store if there is none
 	Reserve int64        // number of bytes of disk to keep free; 0 means 256 MiB, or 5 % of a small disk; a negative number means none
 	Logger  *slog.Logger // logger for badger's own messages; nil means that they are dropped
+	// Temporary makes a store that is deleted after Close. It cannot be opened again.
+	Temporary bool
 	// ReadOnly opens an existing store and changes nothing in it. Other processes may read it at
 	// the same time. Methods that write return an error, except Keep.
 	ReadOnly bool
@@ -66,6 +68,7 @@ type Store struct {
 	urls     postings.Filter
 	index    *postings.Index
 	sketches sketchCache
+	texts    *textFile // nil unless the store is temporary
 
 	line    commitLine
 	visible atomic.Uint64 // number of the latest visit that look-ups and readers can see
@@ -153,6 +156,11 @@ func openToWrite(dir string, born bool, opt Options) (*Store, error) {
 	}
 	if s.db, err = openDB(dbOptions(dir, opt, s.full)); err != nil {
 		return nil, err
+	}
+	if opt.Temporary {
+		if s.texts, err = newTextFile(dir); err != nil {
+			return nil, errors.Join(err, s.db.Close())
+		}
 	}
 	if len(s.loss.Damage) > 0 {
 		if err := s.mendAll(); err != nil {
@@ -363,6 +371,9 @@ func (s *Store) Close() error {
 func (s *Store) closeFiles() error {
 	s.mapped.stop()
 	err := s.full.wait(s.db.Close)
+	if s.texts != nil {
+		err = errors.Join(err, s.texts.file.Close())
+	}
 	if s.reading != nil {
 		err = errors.Join(err, s.reading.close())
 	}

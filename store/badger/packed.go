@@ -147,7 +147,7 @@ func (r reader) packedAt(num uint64, want store.Want) (p store.Packed, err error
 // fill adds to p the data of visit num that want asks for.
 func (r reader) fill(p *store.Packed, num uint64, want store.Want) (err error) {
 	if want&store.WantText != 0 {
-		if p.Text, p.Kept, err = packedParts(r.txn, keyText, num); err != nil {
+		if p.Text, p.Kept, err = r.s.packedText(r.txn, num); err != nil {
 			return fmt.Errorf("text: %w", err)
 		}
 	}

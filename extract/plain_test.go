@@ -1,0 +1,51 @@
+package extract
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+// FuzzPlainText compares plainText with a writer that writes the lines of a <pre>.
+func FuzzPlainText(f *testing.F) {
+	f.Add("  A line, \t\n\n \t \nanother\r\nand a\r \rthird\fone \v \f\n")
+	f.Add("soft\u00adhyphen, no\u00a0break, \u3000wide\u3000 \u200bzero\u2028line\u0085next \ufeffmark \u00a0\n\u00a0\n")
+	f.Add("bell\a and\x7f delete\x00\x1b[31m \ufffd 漢字 かな 😀\u0301")
+	f.Fuzz(func(t *testing.T, text string) {
+		if !utf8.ValidString(text) {
+			text = strings.ToValidUTF8(text, "\ufffd")
+		}
+		w := writer{pre: 1}
+		w.write(text)
+		w.flush()
+		want := strings.TrimSpace(joinBlocks(&w, nil))
+		if got := plainText([]byte(text)); got != want {
+			t.Errorf("plainText(%q)\n got %q\nwant %q", text, got, want)
+		}
+	})
+}
+
+// BenchmarkPlain measures Parse on plain texts.
+func BenchmarkPlain(b *testing.B) {
+	names, err := filepath.Glob("../dedup/testdata/*.txt")
+	if err != nil || len(names) == 0 {
+		b.Fatal("no texts", err)
+	}
+	for _, name := range names {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.Run(filepath.Base(name), func(b *testing.B) {
+			b.SetBytes(int64(len(text)))
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := Parse(text, "text/plain; charset=utf-8"); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

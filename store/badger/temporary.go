@@ -1,0 +1,68 @@
+package badger
+
+import (
+	"encoding/binary"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	badgerdb "github.com/dgraph-io/badger/v4"
+
+	"skink/store"
+)
+
+// # Texts of a temporary store
+//
+// Badger writes each value at least three times: into its log, into the memtable, and into a table.
+// These copies make a store safe, and a temporary store need not be safe. Therefore its texts are in one
+// file, one after another. The value of a t key is the offset of the text in the file, and its
+// length, in 8 bytes each.
+
+// textFile is the file with the texts of a temporary store.
+type textFile struct {
+	file *os.File
+	size int64  // guarded by Store.mu: number of bytes that were written or are in next
+	next []byte // guarded by Store.mu: texts that are written before the transaction is committed
+}
+
+func newTextFile(dir string) (*textFile, error) {
+	f, err := os.Create(filepath.Join(dir, "texts"))
+	return &textFile{file: f}, err
+}
+
+// add appends a text, and returns the value for its t key.
+func (t *textFile) add(text []byte) (value []byte) {
+	value = binary.BigEndian.AppendUint64(value, uint64(t.size))
+	value = binary.BigEndian.AppendUint64(value, uint64(len(text)))
+	t.next = append(t.next, text...)
+	t.size += int64(len(text))
+	return value
+}
+
+// flush writes the texts that were added.
+func (t *textFile) flush() error {
+	_, err := t.file.WriteAt(t.next, t.size-int64(len(t.next)))
+	t.next = t.next[:0]
+	return err
+}
+
+// read returns the text at the place that a value of add names.
+func (t *textFile) read(value []byte) ([]byte, error) {
+	if len(value) != 16 {
+		return nil, store.ErrCorrupt
+	}
+	text := make([]byte, binary.BigEndian.Uint64(value[8:]))
+	if _, err := t.file.ReadAt(text, int64(binary.BigEndian.Uint64(value))); err != nil {
+		return nil, fmt.Errorf("read the text file: %w", err)
+	}
+	return text, nil
+}
+
+// packedText returns the packed text of visit num.
+func (s *Store) packedText(txn *badgerdb.Txn, num uint64) (packed []byte, found bool, err error) {
+	packed, found, err = packedParts(txn, keyText, num)
+	if err == nil && found && s.texts != nil {
+		packed, err = s.texts.read(packed)
+	}
+	return packed, found, err
+}
