@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -31,7 +30,7 @@ func TestDocumentPairs(t *testing.T) {
 	if root == "" {
 		t.Skip("SKINK_DOCS does not name a folder with unpacked documentation packages")
 	}
-	dir, skink := t.TempDir(), buildSkink(t)
+	dir := t.TempDir()
 	site := filepath.Join(dir, "site")
 	if err := os.Mkdir(site, 0o777); err != nil {
 		t.Fatal(err)
@@ -56,20 +55,9 @@ func TestDocumentPairs(t *testing.T) {
 	if len(pairs) < 2 {
 		t.Fatalf("only %d pairs in SKINK_DOCS %s: unpack the packages that .ci/run names there with dpkg -x", len(pairs), root)
 	}
-	run := func(args ...string) []byte {
-		t.Helper()
-		var errors bytes.Buffer
-		cmd := exec.Command(skink, args...)
-		cmd.Dir, cmd.Stderr = dir, &errors
-		out, err := cmd.Output()
-		if err != nil {
-			t.Fatalf("%q: %v\n%s", args, err, errors.Bytes())
-		}
-		return out
-	}
-	run("crawl", "--quiet", "--documents", "on", "--similarity", "0.75", "--store", "store", "site")
+	runIn(t, dir, "crawl", "--quiet", "--documents", "on", "--similarity", "0.75", "--store", "store", "site")
 	leaders := map[string]string{}
-	out := run("export", "--store", "store", "--include", "all")
+	out := runIn(t, dir, "export", "--store", "store", "--include", "all")
 	for from := json.NewDecoder(bytes.NewReader(out)); ; {
 		var page struct {
 			URL, Verdict string

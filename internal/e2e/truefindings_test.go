@@ -108,24 +108,13 @@ type findingRow struct {
 }
 
 func checkFindings(t *testing.T, site *auditedSite) {
-	dir, skink := t.TempDir(), buildSkink(t)
-	run := func(args ...string) []byte {
-		t.Helper()
-		var errors bytes.Buffer
-		cmd := exec.Command(skink, args...)
-		cmd.Dir, cmd.Stderr = dir, &errors
-		out, err := cmd.Output()
-		if err != nil {
-			t.Fatalf("%q: %v\n%s", args, err, errors.Bytes())
-		}
-		return out
-	}
-	run("crawl", site.dir, "--audit", "--quiet", "--store", "store")
+	dir := t.TempDir()
+	runIn(t, dir, "crawl", site.dir, "--audit", "--quiet", "--store", "store")
 	var audit struct {
 		Pages    int
 		Findings []finding
 	}
-	if err := json.Unmarshal(run("report", "--store", "store", "--about", "audit", "--format", "json"), &audit); err != nil {
+	if err := json.Unmarshal(runIn(t, dir, "report", "--store", "store", "--about", "audit", "--format", "json"), &audit); err != nil {
 		t.Fatal(err)
 	}
 	random := rand.New(rand.NewPCG(28, 2026))
