@@ -21,7 +21,7 @@ go build -o "$work/skink" .
 shot audit.png "file://$work/audit.html"
 
 "$work/skink" compare --html "$work/both.html" testdata/site/town/bridge.html testdata/site/mirror/herald-bridge.html >"$work/compare.txt"
-shot compare.png "file://$work/both.html" 1400
+shot compare.png "file://$work/both.html" 1000
 
 (cd "$work" && exec ./skink view --listen 0) 2>"$work/view.log" &
 viewer=$!
