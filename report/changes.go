@@ -154,7 +154,7 @@ func (all *Changes) print(out io.Writer) {
 
 func (c *Changed) print(out io.Writer) {
 	fmt.Fprintf(out, "\n%s the same  %s\n", dedup.Percent(math.Floor(c.Resemblance*1e4)/1e4), harmless.Line(c.URL))
-	fmt.Fprintf(out, "  found %s, before %s\n", c.At.UTC().Format(time.RFC3339), c.Before.UTC().Format(time.RFC3339))
+	fmt.Fprintf(out, "  text of %s, compared with the text of %s\n", c.At.UTC().Format(time.RFC3339), c.Before.UTC().Format(time.RFC3339))
 	for _, part := range []struct{ sign, text string }{{"-", c.Removed}, {"+", c.Added}} {
 		for line := range strings.Lines(part.text) {
 			fmt.Fprintf(out, "  %s %s\n", part.sign, harmless.Line(strings.TrimSpace(line)))

@@ -19,7 +19,7 @@ var (
 	encoder = sync.OnceValue(func() *zstd.Encoder {
 		e, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(2), zstd.WithWindowSize(128<<10))
 		if err != nil {
-			panic(err) // only a wrong option is an error here
+			panic(err) // NewWriter fails only if an option is invalid
 		}
 		return e
 	})

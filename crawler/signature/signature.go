@@ -59,7 +59,7 @@ func NewSigner(key Key, origin string) (*Signer, error) {
 }
 
 // Sign sets the header fields Signature-Agent, Signature-Input and Signature of a request. It fails
-// only if the system has no random numbers.
+// only if the system cannot provide random numbers.
 func (s *Signer) Sign(r *http.Request, now time.Time) error {
 	nonce := make([]byte, 32)
 	if _, err := rand.Read(nonce); err != nil {

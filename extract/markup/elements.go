@@ -119,7 +119,7 @@ var vague = func() map[string]bool {
 // longestVague is the length in bytes of the longest text in vague.
 const longestVague = 20
 
-// isVague reports whether a text is in vague, in upper or lower case.
+// isVague reports whether a text is one of the texts in the list vague, ignoring case.
 func isVague(text string) bool {
 	if len(text) > longestVague {
 		return false

@@ -77,7 +77,7 @@ func readMark(ctx context.Context, s metaReader, worker string) (*mark, error) {
 	}
 	m := new(mark)
 	if err := json.Unmarshal(text, m); err != nil {
-		return nil, fmt.Errorf("read where the archive is: %w: %v", store.ErrCorrupt, err)
+		return nil, fmt.Errorf("read the location of the archive: %w: %v", store.ErrCorrupt, err)
 	}
 	return m, nil
 }

@@ -60,7 +60,7 @@ func setupReport(flags *pflag.FlagSet) func(context.Context, Console, []string) 
 	flags.BoolVar(&f.changes, "changes", false, "print the pages that changed between visits; the page whose text changed most comes first")
 	flags.StringVar(&f.about, "about", "", "`TOPIC` print the whole site audit (audit), one of its lists (such as broken), one of its findings (such as titles.missing), or all URLs (pages)")
 	flags.StringVar(&f.failOn, "fail-on", "", "`LIMITS` exit with code 4 if a limit is exceeded: NAME>NUMBER or NAME>SHARE%, such as 'duplicates>5%,broken>0'; with --since also 'new:broken>0'")
-	flags.StringVar(&f.since, "since", "", "`CRAWL` compare the audit with that of the crawl before (LAST), or of the last crawl that had ended at a time (2026-11-24) or age (7d)")
+	flags.StringVar(&f.since, "since", "", "`CRAWL` compare the audit with that of the previous crawl (LAST), or of the last crawl before a date (2026-11-24) or before 7 days ago (7d)")
 	return f.run
 }
 
@@ -117,7 +117,7 @@ const aboutAll = "audit"
 func (f *reportFlags) conditions() (all []audit.Condition, err error) {
 	if f.about != "" && f.about != aboutAll {
 		if err := audit.CheckName(f.about); err != nil {
-			return nil, usagef("--about %s: %v; audit prints all of them", f.about, err)
+			return nil, usagef("--about %s: %v; the name audit selects all lists", f.about, err)
 		}
 	}
 	if f.failOn == "" {

@@ -76,7 +76,7 @@ func setupTune(flags *pflag.FlagSet) func(context.Context, Console, []string) er
 	flags.BoolVar(&f.all, "all", false, "print all combinations with all thresholds, not only the best combinations")
 	flags.BoolVar(&f.json, "json", false, "print the result as a JSON object")
 	flags.BoolVar(&f.curve, "curve", false, "instead of reading pairs, print how likely each --scheme is to find a pair of pages of a given resemblance")
-	flags.Var(&f.similarities, "similarity", "try only these similarities (default: 0.05 to 1 in steps of 0.01); with --curve: the --similarity of a crawl with bands (default: 0.8)")
+	flags.Var(&f.similarities, "similarity", "try only these similarities (default: 0.05 to 1 in steps of 0.01); with --curve: draw the curve of this similarity (default: 0.8)")
 	flags.StringVar(&f.svg, "svg", "", "`FILE` write to this file an SVG picture that shows precision, recall and F1 for each similarity; with --curve: the printed curves")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "do not show progress")
 	return f.run

@@ -132,7 +132,7 @@ func (o *hour) visited(sign dedup.Hash) (well bool) {
 		}
 	}
 	if o.why == "" && !o.real && turned >= leastTurned && 2*turned > len(o.last) {
-		o.why = fmt.Sprintf("%d of the last %d revisited pages are empty or have the same text", turned, len(o.last))
+		o.why = fmt.Sprintf("%d of the last %d revisited pages are empty, or all have one and the same text", turned, len(o.last))
 	}
 	return len(o.last) >= leastTurned && 2*turned < len(o.last)
 }

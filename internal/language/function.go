@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// functionLanguages lists the languages that have a file in the folder function.
+// functionLanguages lists the languages that have a file in the folder "function".
 var functionLanguages = [...]string{"de", "en", "es", "fr", "it", "nl", "pl", "pt", "ru", "sv", "uk"}
 
 // FunctionWord reports whether a word belongs to a closed class of the language: article, pronoun

@@ -16,7 +16,8 @@ import (
 	"skink/store/badger/postings"
 )
 
-// Discover queues the URLs that were not discovered before, or were outside the crawl.
+// Discover queues the URLs that have not been discovered before, and those that were outside the
+// scope of the crawl until now.
 func (s *Store) Discover(ctx context.Context, items []frontier.Item) (int, error) {
 	return s.queueAll(ctx, items, (*batch).discover)
 }
