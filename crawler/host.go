@@ -85,7 +85,7 @@ func (h *host) finished() bool {
 	return h.away || h.alone != "" || h.onlyRequisites() && !h.needsRequisites()
 }
 
-// onlyRequisites reports whether a limit of pages is reached, so that the host gets only requests
+// onlyRequisites reports whether a page limit has been reached, so that the host gets only requests
 // for the requisites of pages that were fetched.
 func (h *host) onlyRequisites() bool { return h.limited || !h.affords(0) }
 

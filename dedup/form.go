@@ -10,7 +10,7 @@ import (
 // A Form selects the words that are removed or changed in canonical text. Forms can be combined:
 // words are removed first, and then the remaining words are changed.
 //
-// The effect of a form depends on the language of the page. Lists and rules of function words,
+// The effect of a form depends on the language of the page. Word lists and rules for function words,
 // adjectives and plurals exist for eleven languages. These are Dutch, English, German and Swedish;
 // French, Italian, Portuguese and Spanish; Polish, Russian and Ukrainian. Stemmers exist for these
 // and a dozen others. In any other language words stay unchanged, and [Form.Without] reports this.

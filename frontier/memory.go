@@ -338,7 +338,7 @@ func (f *Memory) End(ctx context.Context, e Ending) error {
 	defer f.mu.Unlock()
 	if e.Claim != (Claim{}) {
 		if _, err := f.holder(e.Claim); err != nil {
-			return fmt.Errorf("finish a URL of %w", err)
+			return fmt.Errorf("finish processing a URL: %w", err)
 		}
 	}
 	f.discover(e.Links, State.New)

@@ -380,7 +380,7 @@ func (v *View) events(w http.ResponseWriter, r *http.Request) {
 	case v.streams <- struct{}{}:
 		defer func() { <-v.streams }()
 	default:
-		http.Error(w, "too many browsers follow this crawl", http.StatusServiceUnavailable)
+		http.Error(w, "too many browsers are watching this crawl", http.StatusServiceUnavailable)
 		return
 	}
 	w.Header().Set("Content-Type", "text/event-stream")

@@ -30,7 +30,7 @@ import (
 // share.
 
 const (
-	lightTree  = 8 << 20 // size in bytes of a light tree, plus lightAByte for each byte of the page; few trees are larger
+	lightTree  = 8 << 20 // a light tree has at most this many bytes, plus lightAByte for each byte of the page; most trees are light
 	lightAByte = 16
 
 	treeCost = 2.2 // bytes of memory for each byte of a tree, including the tree

@@ -280,7 +280,7 @@ func (e *elections) resume(ctx context.Context, known *store.Record) error {
 	if !leader.Follows() {
 		return e.gather(ctx, leader.ID)
 	}
-	if err := e.judgeMembers(ctx, leader.ID); err != nil { // another page leads, but the members of the old leader were not judged again
+	if err := e.judgeMembers(ctx, leader.ID); err != nil { // another page leads now, but the members of the old leader have not been judged again yet
 		return err
 	}
 	return e.gather(ctx, leader.Leader)

@@ -61,7 +61,7 @@ type lessons struct {
 
 // recall adds the records after the cursor to the book.
 func (l *lessons) recall(ctx context.Context, soft *softPages) error {
-	if l.book == nil || l.shared { // in a shared store, the worker that claims a host reads the written evidence about it
+	if l.book == nil || l.shared { // in a shared store, the worker that claims a host reads the stored evidence about this host
 		return nil
 	}
 	cursor, err := l.store.Meta(ctx, learnedName)

@@ -4,8 +4,8 @@ package lock
 
 const hasLocks = false
 
-// Try takes no lock on this system, and always succeeds. That is safe, because the database badger
-// itself refuses to open a store that another process has open.
+// Try takes no lock on this system, and always succeeds. That is safe, because Badger itself
+// refuses to open a store that another process has open.
 func Try(string) (release func(), ok bool, err error) { return func() {}, true, nil }
 
 // TryShared takes no lock on this system, and always succeeds. A process that reads a store

@@ -138,7 +138,7 @@ func (r *run) openArchive(ctx context.Context, kept *keeping) error {
 		return err
 	}
 	if lost > 0 {
-		r.out.Say("the answers of %s are missing from the archive in %s, perhaps after a power cut: the crawl fetches these pages again", report.Counted(lost, "page"), to.Dir)
+		r.out.Say("the responses for %s are missing from the archive in %s, perhaps after a power cut: the crawl fetches these pages again", report.Counted(lost, "page"), to.Dir)
 	}
 	kept.archive = a
 	return nil

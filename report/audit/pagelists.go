@@ -172,7 +172,7 @@ func deep(*Audit) *List {
 	return l.all(store.Page, func(r *store.Record) bool { return r.Depth >= deepPage })
 }
 
-// noLinks is the reason why lists that need links are unknown.
+// noLinks is the reason given if a list that needs links cannot be made.
 const noLinks = "the store has no links (crawl --links off)"
 
 // orphans lists the pages to which no page links. It lists only pages of hosts that were crawled
