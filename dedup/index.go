@@ -126,18 +126,15 @@ func (x *Index) judge(s *subject) Verdict {
 // contained judges a subject by containment: its leader is the first candidate that contains enough
 // of it. The caller must hold x.mu.
 func (x *Index) contained(s *subject, short []Candidate) Verdict {
-	words := 0
-	for _, c := range short {
+	runsOf := func(c Candidate) (Set, error) {
 		at, _ := slices.BinarySearchFunc(x.leaders, c.Num, func(l *leader, num uint64) int { return cmp.Compare(l.num, num) })
-		l := x.leaders[at]
-		if share, ok := x.rule.Contains(s.runs, l.runs); ok {
-			return Verdict{Kind: Near, Leader: l.num, DuplicateOf: l.id, Resemblance: Resemblance(s.set, l.set), Method: ByRuns, Containment: share}
-		}
-		if words += len(l.runs); words > MaxVerifyWords {
-			break
-		}
+		return x.leaders[at].runs, nil
 	}
-	return Verdict{Kind: Unique}
+	c, share, ok, _ := x.rule.Source(s.runs, short, runsOf) // runsOf returns no error
+	if !ok {
+		return Verdict{Kind: Unique}
+	}
+	return Verdict{Kind: Near, Leader: c.Num, DuplicateOf: c.Name, Resemblance: Resemblance(s.set, c.Set), Method: ByRuns, Containment: share}
 }
 
 // candidates returns the leaders that share enough keys with the subject. The caller must hold

@@ -82,6 +82,27 @@ func (r Rule) Contains(page, source Set) (share float64, ok bool) {
 	return share, share >= r.Contained
 }
 
+// Source returns the first candidate that contains enough of a page, and the share that it contains;
+// see [Rule.Contains]. The argument page is the [Runs] of the page. The function runsOf returns those of
+// a candidate, or nil if the candidate no longer exists. After [MaxVerifyWords] words of candidates,
+// Source reads no further ones. If there is no source, ok is false. The error is that of runsOf.
+func (r Rule) Source(page Set, candidates []Candidate, runsOf func(Candidate) (Set, error)) (source Candidate, share float64, ok bool, err error) {
+	words := 0
+	for _, c := range candidates {
+		runs, err := runsOf(c)
+		if err != nil {
+			return Candidate{}, 0, false, err
+		}
+		if share, ok := r.Contains(page, runs); ok {
+			return c, share, true, nil
+		}
+		if words += len(runs); words > MaxVerifyWords {
+			break
+		}
+	}
+	return Candidate{}, 0, false, nil
+}
+
 // Runs returns the set of the runs of three words in a text, for [Rule.Contains]. The words are
 // those of plain canonical text. Runs uses the memory of t.
 func Runs(t *Text, text string) Set {

@@ -346,25 +346,21 @@ func (d *judge) compareRuns(ctx context.Context, j *judgement, met []store.Leade
 	if err != nil {
 		return nil, err
 	}
-	words := 0
-	for _, c := range d.opt.Rule.Shortlist(candidates, j.tokens) {
+	var l *leader // the leader that was read last
+	runsOf := func(c dedup.Candidate) (dedup.Set, error) {
 		leaders, err := d.leaders.get(ctx, met[c.Num-1:c.Num])
-		if err != nil {
+		if err != nil || leaders[0] == nil { // a leader may be missing; see withSets
 			return nil, err
 		}
-		l := leaders[0]
-		if l == nil { // see withSets
-			continue
-		}
-		if share, ok := d.opt.Rule.Contains(runs, l.runs); ok {
-			v := dedup.Verdict{Kind: dedup.Near, DuplicateOf: l.url, Resemblance: dedup.Resemblance(j.shingles.asSet(), l.set), Method: dedup.ByRuns, Containment: share}
-			return d.join(ctx, j, v, &met[c.Num-1], how)
-		}
-		if words += len(l.runs); words > dedup.MaxVerifyWords {
-			break
-		}
+		l = leaders[0]
+		return l.runs, nil
 	}
-	return j, nil
+	c, share, ok, err := d.opt.Rule.Source(runs, d.opt.Rule.Shortlist(candidates, j.tokens), runsOf)
+	if err != nil || !ok {
+		return j, err
+	}
+	v := dedup.Verdict{Kind: dedup.Near, DuplicateOf: l.url, Resemblance: dedup.Resemblance(j.shingles.asSet(), l.set), Method: dedup.ByRuns, Containment: share}
+	return d.join(ctx, j, v, &met[c.Num-1], how)
 }
 
 // prefer returns a verdict that makes the page a duplicate of the leader at its canonical URL, if
