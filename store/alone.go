@@ -21,9 +21,7 @@ const aloneName = "left alone"
 
 // LeftAlone returns the hosts to which a run sent no more requests before all their URLs were
 // fetched, unless a later run visited the host. The keys of the map are host names.
-func LeftAlone(ctx context.Context, s interface {
-	Meta(ctx context.Context, name string) ([]byte, error)
-}) (map[string]Alone, error) {
+func LeftAlone(ctx context.Context, s MetaReader) (map[string]Alone, error) {
 	text, err := s.Meta(ctx, aloneName)
 	if err != nil || len(text) == 0 {
 		return nil, err

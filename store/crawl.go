@@ -20,16 +20,12 @@ type Crawl struct {
 const crawlName = "crawl"
 
 // LastCrawl returns the last crawl of a store, which may still be running.
-func LastCrawl(ctx context.Context, s interface {
-	Meta(ctx context.Context, name string) ([]byte, error)
-}) (Crawl, error) {
+func LastCrawl(ctx context.Context, s MetaReader) (Crawl, error) {
 	c, _, err := lastCrawl(ctx, s)
 	return c, err
 }
 
-func lastCrawl(ctx context.Context, s interface {
-	Meta(ctx context.Context, name string) ([]byte, error)
-}) (c Crawl, text []byte, err error) {
+func lastCrawl(ctx context.Context, s MetaReader) (c Crawl, text []byte, err error) {
 	c.Number = 1
 	if text, err = s.Meta(ctx, crawlName); err != nil || len(text) == 0 {
 		return c, text, err

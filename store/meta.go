@@ -9,10 +9,15 @@ import (
 // MostMeta is the largest size of a value of [Meta], in bytes.
 const MostMeta = 256 << 10
 
-// Meta keeps small named values of at most [MostMeta] bytes: settings, seeds, the positions of feeds.
-type Meta interface {
+// A MetaReader reads named values.
+type MetaReader interface {
 	// Meta returns a value, or nil if it was never set.
 	Meta(ctx context.Context, name string) ([]byte, error)
+}
+
+// Meta keeps small named values of at most [MostMeta] bytes: settings, seeds, the positions of feeds.
+type Meta interface {
+	MetaReader
 	// SetMeta sets a value.
 	SetMeta(ctx context.Context, name string, value []byte) error
 	// SwapMeta replaces the value of name if it still equals old, in one step. If old is nil, the

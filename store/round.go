@@ -11,9 +11,7 @@ const roundName = "last round"
 
 // LastRound returns the time at which the last round of visits began, or the zero time if the crawl
 // never revisited its pages.
-func LastRound(ctx context.Context, s interface {
-	Meta(ctx context.Context, name string) ([]byte, error)
-}) (at time.Time, err error) {
+func LastRound(ctx context.Context, s MetaReader) (at time.Time, err error) {
 	text, err := s.Meta(ctx, roundName)
 	if err != nil || len(text) == 0 {
 		return at, err

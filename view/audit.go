@@ -182,15 +182,13 @@ func (v *View) auditPage(_ context.Context, r *http.Request) (*screen, error) {
 
 // choicesOf returns the crawls with which an audit can be compared.
 func choicesOf(a *audit.Audit) (all []sinceChoice) {
-	h := a.History()
-	if len(h.Kept) == 0 || h.Kept[0].Number >= h.Now.Number {
+	earlier := a.History().Earlier()
+	if len(earlier) == 0 {
 		return nil
 	}
-	for _, c := range slices.Backward(h.Kept) {
-		if c.Number < h.Now.Number {
-			chosen := a.Since() != nil && a.Since().Number == c.Number
-			all = append(all, sinceChoice{strconv.Itoa(c.Number), fmt.Sprintf("crawl %d, %s", c.Number, timeText(c.Ended)), chosen})
-		}
+	for _, c := range slices.Backward(earlier) {
+		chosen := a.Since() != nil && a.Since().Number == c.Number
+		all = append(all, sinceChoice{strconv.Itoa(c.Number), fmt.Sprintf("crawl %d, %s", c.Number, timeText(c.Ended)), chosen})
 	}
 	return append(all, sinceChoice{sinceNone, "no crawl", a.Since() == nil})
 }

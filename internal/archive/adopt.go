@@ -46,7 +46,7 @@ type LeftOpen struct {
 
 // Opened returns the files in dir that are not closed, according to the store s. It does not check
 // whether their processes are alive.
-func Opened(ctx context.Context, dir string, s metaReader) (all []LeftOpen, err error) {
+func Opened(ctx context.Context, dir string, s store.MetaReader) (all []LeftOpen, err error) {
 	err = eachMark(ctx, s, func(worker string, m *mark) error {
 		_, err := os.Stat(filepath.Join(dir, m.name()+opening))
 		if err == nil {
@@ -144,7 +144,7 @@ const listName = "archives"
 
 // archivists returns the names of the workers that have archive files, as listed in the store s.
 // The result text is the list as it is stored.
-func archivists(ctx context.Context, s metaReader) (names []string, text []byte, err error) {
+func archivists(ctx context.Context, s store.MetaReader) (names []string, text []byte, err error) {
 	if text, err = s.Meta(ctx, listName); err != nil || text == nil {
 		return nil, nil, err
 	}
@@ -173,7 +173,7 @@ func enlist(ctx context.Context, s RecordStore, worker string) error {
 
 // eachMark calls do for each worker that has archive files, with the worker's mark: the stored
 // state of its archive.
-func eachMark(ctx context.Context, s metaReader, do func(worker string, m *mark) error) error {
+func eachMark(ctx context.Context, s store.MetaReader, do func(worker string, m *mark) error) error {
 	names, _, err := archivists(ctx, s)
 	if err != nil {
 		return err
@@ -191,7 +191,7 @@ func eachMark(ctx context.Context, s metaReader, do func(worker string, m *mark)
 }
 
 // Folders returns the folders that contain archive files of the crawl in the store s, each once.
-func Folders(ctx context.Context, s metaReader) (dirs []string, err error) {
+func Folders(ctx context.Context, s store.MetaReader) (dirs []string, err error) {
 	err = eachMark(ctx, s, func(_ string, m *mark) error {
 		if !slices.Contains(dirs, m.Dir) {
 			dirs = append(dirs, m.Dir)

@@ -387,7 +387,7 @@ func TestMoved(t *testing.T) {
 	if got, want := listing(t, filepath.Join(dir, "b"), s), ", response 1, request 1, response 2, request 2"; got != want {
 		t.Errorf("got %s", got)
 	}
-	if where, err := Where(t.Context(), s, ""); err != nil || where != filepath.Join(dir, "b") {
+	if where, err := FolderOf(t.Context(), s, ""); err != nil || where != filepath.Join(dir, "b") {
 		t.Errorf("it is in %s, %v", where, err)
 	}
 }

@@ -54,15 +54,9 @@ func Open(ctx context.Context, dir string, s RecordStore, opt Options) (a *Archi
 	return a, lost, nil
 }
 
-// A metaReader reads the named values of a store. One of these values has the folder of the
-// archive.
-type metaReader interface {
-	Meta(ctx context.Context, name string) ([]byte, error)
-}
-
-// Where looks up the folder of the archive that a worker writes for the store s. It returns "" if
-// there is none.
-func Where(ctx context.Context, s metaReader, worker string) (dir string, err error) {
+// FolderOf returns the folder of the archive that a worker writes. The store s keeps the name of that
+// folder. If there is no archive, FolderOf returns "".
+func FolderOf(ctx context.Context, s store.MetaReader, worker string) (dir string, err error) {
 	m, err := readMark(ctx, s, worker)
 	if err != nil || m == nil {
 		return "", err
@@ -70,7 +64,7 @@ func Where(ctx context.Context, s metaReader, worker string) (dir string, err er
 	return m.Dir, nil
 }
 
-func readMark(ctx context.Context, s metaReader, worker string) (*mark, error) {
+func readMark(ctx context.Context, s store.MetaReader, worker string) (*mark, error) {
 	text, err := s.Meta(ctx, markName(worker))
 	if err != nil || text == nil {
 		return nil, err
@@ -181,7 +175,7 @@ func (a *Archive) cut(ctx context.Context, all []answeredPage) (lost int, err er
 }
 
 // Unfinished reports whether a killed process of the worker left a file open in dir.
-func Unfinished(ctx context.Context, dir string, s metaReader, worker string) (bool, error) {
+func Unfinished(ctx context.Context, dir string, s store.MetaReader, worker string) (bool, error) {
 	m, err := readMark(ctx, s, worker)
 	if err != nil || m == nil {
 		return false, err

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"skink/internal/harmless"
 	"skink/internal/session"
 	"skink/report/audit"
 	"skink/store"
@@ -46,11 +45,7 @@ func (c sinceCrawl) read(ctx context.Context, s store.Reader, h *audit.History, 
 	if found != nil {
 		return audit.ReadPast(ctx, s, found)
 	}
-	name := ""
-	if storeName != session.DefaultStore {
-		name = " --store " + harmless.Quoted(storeName)
-	}
-	again := "skink crawl --audit --recrawl 0s" + name
+	again := session.WithStore("skink crawl --audit --recrawl 0s", storeName)
 	switch {
 	case len(h.Kept) == 0:
 		return nil, fmt.Errorf("--since %s: no crawl of %s kept its findings: crawl with --audit, such as %s, and once more after the site has changed", c.text, storeName, again)
@@ -61,10 +56,8 @@ func (c sinceCrawl) read(ctx context.Context, s store.Reader, h *audit.History, 
 		return nil, fmt.Errorf("--since %s: %s has had only one crawl: to crawl again, run %s", c.text, storeName, again)
 	}
 	var kept []string
-	for _, k := range h.Kept {
-		if k.Number < h.Now.Number {
-			kept = append(kept, fmt.Sprintf("--since %s (crawl %d)", k.Ended.Format(time.RFC3339), k.Number))
-		}
+	for _, k := range h.Earlier() {
+		kept = append(kept, fmt.Sprintf("--since %s (crawl %d)", k.Ended.Format(time.RFC3339), k.Number))
 	}
 	try := "crawl once more with " + again
 	if len(kept) > 0 {

@@ -147,8 +147,7 @@ func compareTexts(ctx context.Context, s store.Reader, opt Options, similarities
 }
 
 // find compares the texts with each other. It first finds the blocks that are repeated on many
-// pages of a host, and then
-// compares the texts without them, unless Options.WholeText is set.
+// pages of a host, and then compares the texts without them, unless Options.WholeText is set.
 func (w *Whole) find(ctx context.Context, similarities []float64) (*dedup.Taken, error) {
 	if w.rule.Contained > 0 {
 		found, err := w.findContained(ctx)

@@ -97,7 +97,7 @@ func servedMetrics(t *testing.T) (names, values map[string]bool) {
 	defer func() { _ = cmd.Process.Signal(os.Interrupt) }()
 
 	for until := time.Now().Add(30 * time.Second); ; time.Sleep(20 * time.Millisecond) {
-		got := metricsAt(t, url)
+		got := bodyAt(t, url)
 		names, values = map[string]bool{}, map[string]bool{}
 		for _, m := range seriesName.FindAllStringSubmatch(got, -1) {
 			names[m[1]] = true
@@ -114,7 +114,8 @@ func servedMetrics(t *testing.T) (names, values map[string]bool) {
 	}
 }
 
-func metricsAt(t *testing.T, url string) string {
+// bodyAt requests a URL and returns the body of the response.
+func bodyAt(t *testing.T, url string) string {
 	t.Helper()
 	resp, err := http.Get(url)
 	if err != nil {

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"encoding/json"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
@@ -184,20 +183,12 @@ func (b *browser) marked(name string) {
 // wordsOfMarked returns the number of words that a marked page gives.
 func wordsOfMarked(t *testing.T, address string) string {
 	t.Helper()
-	resp, err := http.Get(address)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer resp.Body.Close()
-	body, err := io.ReadAll(resp.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	words := regexp.MustCompile(`It has (\d+) words`).FindSubmatch(body)
+	body := bodyAt(t, address)
+	words := regexp.MustCompile(`It has (\d+) words`).FindStringSubmatch(body)
 	if words == nil {
 		t.Fatalf("the marked page has no number of words:\n%s", body)
 	}
-	return string(words[1])
+	return words[1]
 }
 
 // startView starts skink view for the store in dir, and returns its address.

@@ -85,9 +85,7 @@ func (o *Order) Place(url string) int {
 func (o *Order) Prefers() []string { return o.kept.Prefer }
 
 // Read returns the order in a store, or an empty one if it has none.
-func Read(ctx context.Context, s interface {
-	Meta(ctx context.Context, name string) ([]byte, error)
-}) (*Order, error) {
+func Read(ctx context.Context, s store.MetaReader) (*Order, error) {
 	b, err := s.Meta(ctx, metaName)
 	if err != nil {
 		return nil, fmt.Errorf("read the order of hosts: %w", err)

@@ -131,7 +131,7 @@ func (r *run) openArchive(ctx context.Context, kept *keeping) error {
 		},
 	})
 	if errors.Is(err, archive.ErrElsewhere) {
-		dir, _ := archive.Where(ctx, r.store, worker)
+		dir, _ := archive.FolderOf(ctx, r.store, worker)
 		return usagef("--warc %s: the archive of the crawl in %s is in %s: use that folder, or move its files", to.Dir, r.store.Name, dir)
 	}
 	if err != nil {
@@ -156,7 +156,7 @@ func (r *run) archivist() string {
 // withoutArchive warns the user if earlier runs of the crawl wrote an archive and this run does
 // not, because the archive will lack the pages of this run.
 func (r *run) withoutArchive(ctx context.Context) error {
-	dir, err := archive.Where(ctx, r.store, r.archivist())
+	dir, err := archive.FolderOf(ctx, r.store, r.archivist())
 	if err == nil && dir != "" {
 		r.out.Say("the crawl in %s has an archive in %s: without --warc %s it will not contain the pages of this run", r.store.Name, dir, harmless.Quoted(dir))
 	}

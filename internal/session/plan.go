@@ -167,13 +167,16 @@ func (r *run) nothingLeft(ctx context.Context, p plan, firstDue time.Time) error
 	return nil
 }
 
-// withStore returns a skink command line with the flag --store for this run's store, unless that is
-// the default store.
-func (r *run) withStore(command string) string {
-	if r.store.Name == DefaultStore {
+// withStore returns a skink command line for this run's store; see [WithStore].
+func (r *run) withStore(command string) string { return WithStore(command, r.store.Name) }
+
+// WithStore returns a skink command line with the flag --store for the store called name, unless that
+// is the default store.
+func WithStore(command, name string) string {
+	if name == DefaultStore {
 		return command
 	}
-	return command + " --store " + harmless.Quoted(r.store.Name)
+	return command + " --store " + harmless.Quoted(name)
 }
 
 func (r *run) greeting(counts frontier.Counts, pages, back int64) string {

@@ -247,12 +247,8 @@ func (s Summary) done(b *strings.Builder) {
 	if n := s.URLs.GivenUp; n > 0 && s.Again != "" {
 		fmt.Fprintf(b, "%s given up; try again with: %s --retry\n", report.Counted(n, "URL"), s.Again)
 	}
-	switch {
-	case s.All.Pages() == 0:
-	case s.Store != DefaultStore:
-		fmt.Fprintf(b, "see the duplicates with: skink report --store %s\n", harmless.Quoted(s.Store))
-	default:
-		fmt.Fprintln(b, "see the duplicates with: skink report")
+	if s.All.Pages() > 0 {
+		fmt.Fprintf(b, "see the duplicates with: %s\n", WithStore("skink report", s.Store))
 	}
 }
 

@@ -43,9 +43,7 @@ const (
 )
 
 // readWorkers reads the states of all workers.
-func readWorkers(ctx context.Context, s interface {
-	Meta(ctx context.Context, name string) ([]byte, error)
-}) (all map[string]WorkerState, text []byte, err error) {
+func readWorkers(ctx context.Context, s store.MetaReader) (all map[string]WorkerState, text []byte, err error) {
 	if text, err = s.Meta(ctx, workersName); err != nil {
 		return nil, nil, err
 	}

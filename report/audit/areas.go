@@ -19,13 +19,13 @@ type Area struct {
 
 // areaOf returns the area to which a URL belongs.
 func areaOf(rawURL string) Area {
-	p := Area{store.HostOf(rawURL), "/"}
+	area := Area{store.HostOf(rawURL), "/"}
 	if u, err := url.Parse(rawURL); err == nil {
 		if folder, _, below := strings.Cut(strings.TrimPrefix(u.EscapedPath(), "/"), "/"); below && folder != "" {
-			p.Section = "/" + folder + "/"
+			area.Section = "/" + folder + "/"
 		}
 	}
-	return p
+	return area
 }
 
 // areas collects the areas of a site.
@@ -142,7 +142,7 @@ type Selection struct {
 	difference *Difference
 }
 
-// Count returns the number of selected entries, without those that [Finding.Aarea] counts.
+// Count returns the number of selected entries, without those that [Finding.Apart] counts.
 func (s Selection) Count() int { return s.count }
 
 // RowCount returns the number of selected rows.

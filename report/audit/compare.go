@@ -271,7 +271,7 @@ func (a *Audit) trendCrawls() []Crawl {
 	if a.history == nil {
 		return nil
 	}
-	all := slices.DeleteFunc(slices.Clone(a.history.Kept), func(c Crawl) bool { return c.Number >= a.history.Now.Number })
+	all := a.history.Earlier()
 	return all[max(0, len(all)-trendPoints+1):]
 }
 

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"skink/dedup"
+	"skink/internal/field"
 	"skink/store"
 )
 
@@ -83,9 +84,7 @@ type History struct {
 }
 
 // ReadHistory reads the list of crawls whose findings a store keeps.
-func ReadHistory(ctx context.Context, s interface {
-	Meta(ctx context.Context, name string) ([]byte, error)
-}) (h *History, err error) {
+func ReadHistory(ctx context.Context, s store.MetaReader) (h *History, err error) {
 	h = &History{}
 	if h.Now, err = store.LastCrawl(ctx, s); err != nil {
 		return nil, err
@@ -117,13 +116,18 @@ func (h *History) Of(number int) *Crawl {
 func (h *History) Before() *Crawl { return h.Of(h.Now.Number - 1) }
 
 // Last returns the last kept crawl before the last crawl of the store, or nil if there is none.
-func (h *History) Last() (last *Crawl) {
-	for i := range h.Kept {
-		if h.Kept[i].Number < h.Now.Number {
-			last = &h.Kept[i]
-		}
+func (h *History) Last() *Crawl {
+	earlier := h.Earlier()
+	if len(earlier) == 0 {
+		return nil
 	}
-	return last
+	return &earlier[len(earlier)-1]
+}
+
+// Earlier returns the kept crawls before the last crawl of the store, in the order of their numbers.
+func (h *History) Earlier() []Crawl {
+	n, _ := slices.BinarySearchFunc(h.Kept, h.Now.Number, func(c Crawl, number int) int { return cmp.Compare(c.Number, number) })
+	return h.Kept[:n:n]
 }
 
 // At returns the last crawl that had ended at a time, or nil if no crawl with kept findings had ended.
@@ -329,9 +333,7 @@ type Past struct {
 }
 
 // ReadPast reads the findings of a crawl in the history of a store.
-func ReadPast(ctx context.Context, s interface {
-	Meta(ctx context.Context, name string) ([]byte, error)
-}, c *Crawl) (*Past, error) {
+func ReadPast(ctx context.Context, s store.MetaReader, c *Crawl) (*Past, error) {
 	var value []byte
 	for i := range c.Parts {
 		part, err := s.Meta(ctx, partName(c.Slot, i))
@@ -354,28 +356,28 @@ func (p *Past) decode(value []byte) error {
 	if err != nil {
 		return err
 	}
-	d := &decoder{b: b}
-	if d.number() != keptVersion {
+	r := &field.Reader{Rest: b}
+	if r.Varint() != keptVersion {
 		return errKept
 	}
-	p.ids = rising[uint64](d)
+	p.ids = rising[uint64](r)
 	p.findings = map[string]pastFinding{}
-	for range d.number() {
-		if d.failed {
+	for range r.Varint() {
+		if r.Bad {
 			return errKept
 		}
-		name := string(d.bytes(d.number()))
+		name := string(r.Bytes(r.Varint()))
 		var f pastFinding
-		switch d.number() {
+		switch r.Varint() {
 		case 0:
-			f.pages = rising[uint32](d)
+			f.pages = rising[uint32](r)
 		default:
-			n := d.count(9)
+			n := countOf(r, 9)
 			for range n {
-				f.pages = append(f.pages, uint32(d.number()))
+				f.pages = append(f.pages, uint32(r.Varint()))
 			}
 			for range n {
-				f.keys = append(f.keys, binary.BigEndian.Uint64(d.bytes(8)))
+				f.keys = append(f.keys, r.Uint64())
 			}
 		}
 		for _, page := range f.pages {
@@ -385,55 +387,29 @@ func (p *Past) decode(value []byte) error {
 		}
 		p.findings[name] = f
 	}
-	if d.failed || len(d.b) > 0 {
+	if r.Bad || len(r.Rest) > 0 {
 		return errKept
 	}
 	return nil
 }
 
-// A decoder reads the numbers of a slot. After an error, it returns zeros.
-type decoder struct {
-	b      []byte
-	failed bool
-}
-
-func (d *decoder) number() uint64 {
-	n, size := binary.Uvarint(d.b)
-	if size <= 0 {
-		d.failed, d.b = true, nil
-		return 0
-	}
-	d.b = d.b[size:]
-	return n
-}
-
-// count reads the number of values that follow, each of which takes at least the given bytes.
-func (d *decoder) count(least uint64) uint64 {
-	n := d.number()
-	if n > uint64(len(d.b))/least {
-		d.failed, d.b = true, nil
+// countOf reads the number of values that follow, each of which takes at least the given bytes.
+func countOf(r *field.Reader, least int) uint64 {
+	n := r.Varint()
+	if n > uint64(len(r.Rest)/least) {
+		r.Fail()
 		return 0
 	}
 	return n
-}
-
-func (d *decoder) bytes(n uint64) []byte {
-	if n > uint64(len(d.b)) {
-		d.failed, d.b = true, nil
-		return make([]byte, 8)
-	}
-	b := d.b[:n]
-	d.b = d.b[n:]
-	return b
 }
 
 // rising reads numbers that appendRising wrote.
-func rising[N uint32 | uint64](d *decoder) (all []N) {
-	n := d.count(1)
+func rising[N uint32 | uint64](r *field.Reader) (all []N) {
+	n := countOf(r, 1)
 	all = make([]N, 0, n)
 	last := N(0)
 	for range n {
-		last += N(d.number())
+		last += N(r.Varint())
 		all = append(all, last)
 	}
 	return all
