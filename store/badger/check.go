@@ -61,34 +61,35 @@ func isStore(dir string) (bool, error) {
 
 // checkStore checks the files of an existing store. It repairs the effects of a killed process, a
 // power cut or damage.
-func checkStore(dir string) (Loss, error) {
+func checkStore(dir string) (Loss, *checkedTables, error) {
 	release, ok, err := lock.Try(dir)
 	if err != nil {
-		return Loss{}, err
+		return Loss{}, nil, err
 	}
 	if !ok {
-		return Loss{}, store.ErrInUse
+		return Loss{}, nil, store.ErrInUse
 	}
 	defer release()
 	if err := removeLeftovers(dir); err != nil {
-		return Loss{}, err
+		return Loss{}, nil, err
 	}
-	found, err := inspect(dir)
+	found, err := inspect(dir, readChecked(dir))
 	if err != nil {
-		return Loss{}, err
+		return Loss{}, nil, err
 	}
 	if err := found.rewrite(dir); err != nil {
-		return Loss{}, err
+		return Loss{}, nil, err
 	}
 	loss, err := mendLogs(dir, found.reached)
 	found.loss.Transactions, found.loss.counters = loss.Transactions, loss.counters
-	return found.loss, err
+	return found.loss, found.checked, err
 }
 
 // An inspection is the result of checking the files of a store.
 type inspection struct {
 	manifest badgerdb.Manifest
 	rebuilt  bool // the manifest was rebuilt from the tables
+	checked  *checkedTables
 	tables   map[uint64]*tableContent
 	reached  uint64 // number of the last transaction in the tables; later transactions are in the logs
 	loss     Loss
@@ -98,9 +99,10 @@ type inspection struct {
 // process is killed, the file tells the next one that the store must be repaired.
 const damageFile = "DAMAGE"
 
-// inspect reads the MANIFEST and every table in full. It changes nothing.
-func inspect(dir string) (*inspection, error) {
-	f := &inspection{}
+// inspect reads the MANIFEST and, in full, every table that is not in the list checked. It adds the
+// undamaged tables to the list. It changes nothing on disk.
+func inspect(dir string, checked *checkedTables) (*inspection, error) {
+	f := &inspection{checked: checked}
 	said, err := readDamage(dir)
 	if err != nil {
 		return nil, err
@@ -118,7 +120,7 @@ func inspect(dir string) (*inspection, error) {
 		}
 		f.rebuilt = true
 	}
-	if f.tables, said, err = damagedTables(dir, f.manifest); err != nil {
+	if f.tables, said, err = damagedTables(dir, f.manifest, checked); err != nil {
 		return nil, err
 	}
 	f.damaged(said...)
@@ -176,11 +178,14 @@ func (f *inspection) reach(dir string) (last uint64, err error) {
 		if f.tables[id] != nil {
 			continue
 		}
-		reached, err := checkTable(filepath.Join(dir, tableName(id)), t.Compression)
-		if err != nil {
-			return 0, disk.Damage(fmt.Errorf("table %s: %w", tableName(id), err))
+		if !f.checked.has(dir, id) {
+			reached, err := checkTable(filepath.Join(dir, tableName(id)), t.Compression)
+			if err != nil {
+				return 0, disk.Damage(fmt.Errorf("table %s: %w", tableName(id), err))
+			}
+			f.checked.add(dir, id, reached)
 		}
-		last = max(last, reached)
+		last = max(last, f.checked.Tables[id].Last)
 	}
 	return last, nil
 }

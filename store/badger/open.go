@@ -48,6 +48,7 @@ type Options struct {
 	ReadOnly bool
 	Files    int // greatest number of files that the caller will have open in addition to the store
 
+	all       bool                                            // read all tables, even those that were checked before; only with ReadOnly
 	tune      func(*badgerdb.Options)                         // changes badger's settings, for tests
 	index     postings.Options                                // settings of the index, for tests
 	diskSpace func(dir string) (free, total int64, err error) // measures the free and total space of the disk, for tests; nil means that the system is asked
@@ -87,8 +88,9 @@ type Store struct {
 	loss      Loss
 	reading   *view // nil unless the store was opened for reading only
 
-	mapped mapped
-	full   *fullness
+	mapped  mapped
+	listing listing
+	full    *fullness
 
 	syncFile    func(*os.File) error // (*os.File).Sync, except in a test
 	beforeFlush func() error         // called before each transaction is committed, so that a test can stop there; nil means that it is not called
@@ -96,8 +98,8 @@ type Store struct {
 
 var _ store.Store = (*Store)(nil)
 
-// Open opens the store in dir. It first checks all tables and repairs damage; [Store.Loss] returns
-// the data that was lost. Its errors name dir. They wrap [store.ErrNotExist], [store.ErrInUse],
+// Open opens the store in dir. It first checks the tables that were not checked lately, see
+// [checkedTables], and repairs damage; [Store.Loss] returns the data that was lost. Its errors name dir. They wrap [store.ErrNotExist], [store.ErrInUse],
 // [store.ErrCorrupt], [store.ErrFull] and [disk.ErrFiles], or the error of the system. Opening a
 // store for writing needs write permission and free space on the disk. Opening it with ReadOnly
 // needs neither.
@@ -146,8 +148,9 @@ func openToWrite(dir string, born bool, opt Options) (*Store, error) {
 		return nil, err
 	}
 	var err error
+	checked := noneChecked()
 	if born {
-		if s.loss, err = checkStore(dir); err != nil {
+		if s.loss, checked, err = checkStore(dir); err != nil {
 			return nil, err
 		}
 	}
@@ -166,6 +169,9 @@ func openToWrite(dir string, born bool, opt Options) (*Store, error) {
 		if err := s.mendAll(); err != nil {
 			return nil, errors.Join(fmt.Errorf("repair the store: %w", err), s.db.Close())
 		}
+	}
+	if !opt.Temporary {
+		s.listing.start(dir, s.db, checked)
 	}
 	return s, s.start()
 }
@@ -370,6 +376,7 @@ func (s *Store) Close() error {
 
 func (s *Store) closeFiles() error {
 	s.mapped.stop()
+	s.listing.stop()
 	err := s.full.wait(s.db.Close)
 	if s.texts != nil {
 		err = errors.Join(err, s.texts.file.Close())

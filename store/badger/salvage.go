@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
 
 	badgerdb "github.com/dgraph-io/badger/v4"
 	"github.com/dgraph-io/badger/v4/fb"
@@ -15,6 +17,7 @@ import (
 	"github.com/dgraph-io/badger/v4/pb"
 	"github.com/dgraph-io/badger/v4/table"
 	"github.com/dgraph-io/badger/v4/y"
+	"golang.org/x/sync/errgroup"
 	"google.golang.org/protobuf/proto"
 )
 
@@ -145,23 +148,37 @@ type Damage struct {
 	What string // description of the damage
 }
 
-// damagedTables reads all tables and returns the damaged ones, with descriptions of the damage.
-func damagedTables(dir string, m badgerdb.Manifest) (found map[uint64]*tableContent, said []Damage, err error) {
+// damagedTables reads all tables that are not in the list checked. It returns the damaged ones,
+// with descriptions of the damage.
+func damagedTables(dir string, m badgerdb.Manifest, checked *checkedTables) (found map[uint64]*tableContent, said []Damage, err error) {
 	found = map[uint64]*tableContent{}
+	var mu sync.Mutex // guards both results
+	var all errgroup.Group
+	all.SetLimit(min(runtime.GOMAXPROCS(0), 4))
 	for id := range m.Tables {
-		b, err := os.ReadFile(filepath.Join(dir, tableName(id)))
-		if errors.Is(err, os.ErrNotExist) {
-			found[id] = noTable()
-			said = append(said, Damage{tableName(id), "missing"})
+		if checked.has(dir, id) {
 			continue
 		}
-		if err != nil {
-			return nil, nil, err
-		}
-		if c, what := readTable(b); what != "" {
-			found[id] = c
-			said = append(said, Damage{tableName(id), what})
-		}
+		all.Go(func() error {
+			b, err := os.ReadFile(filepath.Join(dir, tableName(id)))
+			c, what := noTable(), "missing"
+			switch {
+			case err == nil:
+				c, what = readTable(b)
+			case !errors.Is(err, os.ErrNotExist):
+				return err
+			}
+			if what != "" {
+				mu.Lock()
+				defer mu.Unlock()
+				found[id] = c
+				said = append(said, Damage{tableName(id), what})
+			}
+			return nil
+		})
+	}
+	if err := all.Wait(); err != nil {
+		return nil, nil, err
 	}
 	slices.SortFunc(said, func(a, b Damage) int { return strings.Compare(a.File, b.File) })
 	return found, said, nil

@@ -17,7 +17,7 @@ type Finding struct {
 
 // Check reads all files of a store and lists the damage. It changes nothing.
 func Check(dir string) (f Finding, err error) {
-	s, err := Open(dir, Options{ReadOnly: true})
+	s, err := Open(dir, Options{ReadOnly: true, all: true})
 	if err != nil {
 		return f, err
 	}

@@ -47,7 +47,11 @@ func openView(dir string, opt Options) (v *view, loss Loss, err error) {
 			made.close()
 		}
 	}()
-	found, err := inspect(dir)
+	checked := readChecked(dir)
+	if opt.all {
+		checked = noneChecked()
+	}
+	found, err := inspect(dir, checked)
 	if err != nil {
 		return nil, Loss{}, err
 	}

@@ -1,0 +1,151 @@
+package badger
+
+import (
+	"context"
+	"encoding/json"
+	"maps"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	badgerdb "github.com/dgraph-io/badger/v4"
+
+	"skink/internal/disk"
+)
+
+// # Tables that were checked before
+//
+// Reading every table takes a second for each gigabyte, so a store with 20 million pages would take
+// a quarter of a minute to open. Badger never changes a table after it has written it. So the store
+// keeps a list of the tables that were read in full or that its own process wrote. A listed table
+// is not read again when the store is opened, unless
+//
+//   - the size or the modification time of its file has changed,
+//   - the system was started again since, because a power cut may leave gaps in files, or
+//   - it was last checked more than a day ago.
+//
+// If a disk changes bytes of a listed table, the store learns of it after that day. Until then,
+// badger behaves as if the block had no keys, as it would in a process that runs for a day. [Check]
+// always reads every table.
+//
+// The process that has the store open for writing keeps the list, as a cached value; see kept.go. If
+// the list is lost, all tables are read.
+type checkedTables struct {
+	Boot   string // identifies the start of the system; see disk.Boot
+	Tables map[uint64]checkedTable
+
+	changed bool // the list differs from the one on disk
+}
+
+type checkedTable struct {
+	Size    int64     // size of the file in bytes
+	Changed time.Time // modification time of the file
+	Checked time.Time // time at which the table was read in full, or was listed by the process that wrote it
+	Last    uint64    // number of the last transaction in the table
+}
+
+const (
+	checkedName  = "tables"         // name of the cached value
+	checkedFor   = 24 * time.Hour   // time after which a table is read again
+	checkedEvery = 10 * time.Second // time between two updates of the list
+)
+
+// noneChecked returns an empty list.
+func noneChecked() *checkedTables {
+	return &checkedTables{Boot: disk.Boot(), Tables: map[uint64]checkedTable{}}
+}
+
+// readChecked returns the tables in dir that need not be read again. Some of them may no longer
+// exist.
+func readChecked(dir string) *checkedTables {
+	none := noneChecked()
+	b, err := disk.Kept(context.Background(), dir, checkedName)
+	var listed checkedTables
+	if err != nil || json.Unmarshal(b, &listed) != nil || listed.Boot != none.Boot || none.Boot == "" || listed.Tables == nil {
+		return none
+	}
+	maps.DeleteFunc(listed.Tables, func(_ uint64, t checkedTable) bool {
+		age := time.Since(t.Checked)
+		return age < 0 || age > checkedFor
+	})
+	return &listed
+}
+
+// has reports whether a table in dir is listed and its file has not changed since.
+func (c *checkedTables) has(dir string, id uint64) bool {
+	t, ok := c.Tables[id]
+	info, err := os.Stat(filepath.Join(dir, tableName(id)))
+	return ok && err == nil && info.Size() == t.Size && info.ModTime().Equal(t.Changed)
+}
+
+// add lists a table in dir whose last transaction has the number last.
+func (c *checkedTables) add(dir string, id, last uint64) {
+	info, err := os.Stat(filepath.Join(dir, tableName(id)))
+	if err != nil {
+		return // a compaction has replaced the table
+	}
+	c.Tables[id] = checkedTable{info.Size(), info.ModTime(), time.Now(), last}
+	c.changed = true
+}
+
+// keep writes the list beside the store in dir, if it has changed. If it cannot be written, for
+// example because the disk is full, the next opening reads more tables.
+func (c *checkedTables) keep(dir string) {
+	if !c.changed || c.Boot == "" {
+		return
+	}
+	if b, err := json.Marshal(c); err == nil && disk.Keep(context.Background(), dir, checkedName, b) == nil {
+		c.changed = false
+	}
+}
+
+// update makes the list equal to the tables of an open store.
+func (c *checkedTables) update(dir string, db *badgerdb.DB) {
+	open := map[uint64]bool{}
+	for _, t := range db.Tables() {
+		open[t.ID] = true
+		if _, listed := c.Tables[t.ID]; !listed {
+			c.add(dir, t.ID, t.MaxVersion)
+		}
+	}
+	for id := range c.Tables {
+		if !open[id] {
+			delete(c.Tables, id)
+			c.changed = true
+		}
+	}
+}
+
+// listing runs a goroutine that keeps the list of checked tables of an open store up to date.
+type listing struct {
+	closing chan struct{}
+	ended   sync.WaitGroup
+}
+
+// start begins with the tables that were checked when the store in dir was opened.
+func (l *listing) start(dir string, db *badgerdb.DB, checked *checkedTables) {
+	l.closing = make(chan struct{})
+	l.ended.Go(func() {
+		next := time.NewTicker(checkedEvery)
+		defer next.Stop()
+		for open := true; open; {
+			select {
+			case <-l.closing:
+				open = false
+			case <-next.C:
+			}
+			checked.update(dir, db)
+			checked.keep(dir)
+		}
+	})
+}
+
+// stop updates the list for the last time. It must be called before the database is closed.
+func (l *listing) stop() {
+	if l.closing != nil {
+		close(l.closing)
+		l.ended.Wait()
+		l.closing = nil
+	}
+}
