@@ -246,7 +246,7 @@ func (b *batch) known(id dedup.Hash) (u known, err error) {
 }
 
 func (s *Store) known(txn *badgerdb.Txn, id dedup.Hash) (u known, err error) {
-	if s.urls.Has(filterKey(id)) {
+	if s.urls.mayHave(id) {
 		found, err := get(txn, key1(keyURL, id[:]), func(value []byte) error {
 			u, err = decodeKnown(value)
 			return err
@@ -269,7 +269,7 @@ func (b *batch) setKnown(id dedup.Hash, u known) error {
 		return nil
 	}
 	delete(b.recorded, id)
-	b.s.urls.Add(filterKey(id))
+	b.s.urls.add(id)
 	return b.set(key1(keyURL, id[:]), u.encode())
 }
 

@@ -2,7 +2,6 @@ package badger
 
 import (
 	"context"
-	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -15,8 +14,8 @@ import (
 )
 
 // load reads the data that a store keeps in memory: the counters, the index with the latest journal
-// entries, the filter of the u keys, and the positions of the URLs in each host's queue. It scans
-// all u, q and l keys; see keys.go.
+// entries, and the positions of the URLs in each host's queue. It scans all q and l keys; see
+// keys.go.
 func (s *Store) load() error {
 	found := false
 	err := s.db.View(func(txn *badgerdb.Txn) (err error) {
@@ -39,9 +38,6 @@ func (s *Store) load() error {
 		return err
 	}
 	s.index.KnownSince(s.last)
-	if err := s.loadURLs(); err != nil {
-		return err
-	}
 	if err := s.loadQueue(); err != nil {
 		return err
 	}
@@ -82,15 +78,6 @@ func (s *Store) loadIndex() error {
 	}
 	s.seq, err = s.replay(m.Seq, func(seq uint64, e *journalEntry) error { return x.Post(seq, e.posted) })
 	return err
-}
-
-// loadURLs fills s.urls, the filter of the known URLs, from the u keys. It reads a million keys in
-// 0.7 s.
-func (s *Store) loadURLs() error {
-	return s.scan(context.Background(), []byte{keyURL}, func(item *badgerdb.Item) error {
-		s.urls.Add(binary.BigEndian.Uint64(item.Key()[1:])) // the same bytes as in filterKey
-		return nil
-	})
 }
 
 func (s *Store) loadQueue() error {

@@ -64,9 +64,9 @@ type Store struct {
 	db    *badgerdb.DB
 	space *disk.Space
 
-	// urls filters the u keys; see keys.go. The field index contains the postings under sketch
-	// keys, text hashes and ids. Both have their own locks.
-	urls     postings.Filter
+	// The field urls filters the u keys; see keys.go. The field index contains the postings under
+	// sketch keys, text hashes and ids. Both have their own locks.
+	urls     urlFilter
 	index    *postings.Index
 	sketches sketchCache
 	texts    *textFile // nil unless the store is temporary
@@ -241,6 +241,9 @@ func (s *Store) start() error {
 	if err := s.load(); err != nil {
 		return errors.Join(err, s.index.Close(), s.closeFiles())
 	}
+	if s.reading == nil {
+		s.urls.start(s)
+	}
 	if c := s.loss.counters; c != nil {
 		s.loss.Records = c.Records - s.counters.Records
 	}
@@ -375,6 +378,7 @@ func (s *Store) Close() error {
 }
 
 func (s *Store) closeFiles() error {
+	s.urls.stop()
 	s.mapped.stop()
 	s.listing.stop()
 	err := s.full.wait(s.db.Close)
