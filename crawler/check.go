@@ -19,10 +19,11 @@ import (
 // If a server refuses HEAD, the URL is requested with GET after the delay of its host, and only the
 // beginning of the answer is read.
 //
-// A checked URL may turn out to be a page of the crawl. It is then fetched as a page. A later link
-// could not cause this, because the frontier keeps each URL only once.
+// A checked URL may turn out to be a page of the crawl. It is then fetched as a page. This must
+// happen at once: a later link would not queue the URL again, because the frontier keeps each URL
+// only once.
 
-// checkLimit is the number of bytes that are read of a body if a URL is checked with GET, because
+// checkLimit is the maximum number of bytes read from a body when a URL is checked with GET because
 // the server refuses HEAD.
 const checkLimit = 4 << 10
 

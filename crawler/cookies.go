@@ -21,9 +21,9 @@ import (
 // # Cookies
 //
 // The crawl keeps the cookies of all hosts if Options.Cookies is set, and otherwise those of hosts
-// whose settings have cookies or a login. They are in a jar during the run, and Crawl.Cookies
-// returns them for the next run. The jar follows RFC 6265. It knows the public suffixes, so a site
-// cannot set a cookie for all of "co.uk".
+// whose settings have cookies or a login. The cookies are kept in a jar during the run, and
+// [Crawl.Cookies] returns them for the next run. The jar follows RFC 6265. It knows the public
+// suffixes, so a site cannot set a cookie for all of "co.uk".
 //
 // Some sites answer requests without a certain cookie with a redirect. It leads to the page itself,
 // or to a consent page that sets the cookie and redirects back. So if a host keeps cookies, the
@@ -31,10 +31,10 @@ import (
 // again with the cookies. Otherwise, the page is recorded as a redirect like any other.
 
 const (
-	wallHops   = 5        // number of redirects that are followed to see whether they lead back to the page
-	wallRounds = 2        // number of times that a page is requested again because its redirects led back to it
-	wallMisses = 20       // after this number of redirects that did not lead back to their page, no more redirects of a host are followed
-	wallLimit  = 64 << 10 // number of bytes read from the body of a page to which such a redirect leads
+	wallHops   = 5        // maximum number of redirects followed to see whether they lead back to the page
+	wallRounds = 2        // maximum number of times that a page is requested again because its redirects led back to it
+	wallMisses = 20       // number of redirects that did not lead back to their page after which no more redirects of a host are followed
+	wallLimit  = 64 << 10 // maximum number of bytes read from the body of a page to which such a redirect leads
 )
 
 // A cookieStore holds the cookies of a crawl. A nil *cookieStore has no cookies.
@@ -47,7 +47,7 @@ type cookieStore struct {
 	set    map[string]KeptCookie // guarded by mu: the cookies that hosts have set, by host, domain, path and name
 }
 
-// A KeptCookie is a cookie that a host set and that is kept for a later run.
+// A KeptCookie is a cookie set by a host and kept for later runs.
 type KeptCookie struct {
 	URL    string    `json:"url"`    // URL of the answer that set the cookie
 	Cookie string    `json:"cookie"` // the value of Set-Cookie; secret
@@ -102,7 +102,7 @@ func (s *cookieStore) note(u *url.URL, c *http.Cookie, k KeptCookie) {
 }
 
 // Cookies returns the cookies that hosts have set, in this run or an earlier one, in random order.
-// They are secret.
+// Their values are secret.
 func (c *Crawl) Cookies() []KeptCookie {
 	if c.cookies == nil {
 		return nil

@@ -9,11 +9,11 @@ import (
 	"slices"
 )
 
-// hidden replaces a secret in every output.
+// hidden replaces secrets in all output.
 const hidden = "***"
 
-// A Secret is a text that is never printed. Packages fmt, encoding/json and log/slog print ***
-// instead. To send the text, convert it to a string.
+// A Secret is a string that is never printed. Packages fmt, encoding/json and log/slog print ***
+// instead. To send a secret, convert it to type string.
 type Secret string
 
 // Format implements [fmt.Formatter].
@@ -26,14 +26,14 @@ func (s Secret) GoString() string { return hidden }
 // MarshalText returns ***.
 func (s Secret) MarshalText() ([]byte, error) { return []byte(hidden), nil }
 
-// Basic holds the user and the password for HTTP Basic.
+// Basic holds the user name and password for HTTP Basic authentication.
 type Basic struct{ User, Password Secret }
 
-// Format implements [fmt.Formatter]. Without this method, a verb that does not fit a pointer would
-// print the secrets.
+// Format implements [fmt.Formatter]. Without this method, a verb that is invalid for pointers, such
+// as %d, would print the secrets.
 func (b Basic) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, hidden) }
 
-// Format implements [fmt.Formatter], for the same reason as the method of Basic.
+// Format implements [fmt.Formatter], for the same reason as [Basic.Format].
 func (l Login) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, l.Page+" "+hidden) }
 
 // Cookies are cookies that are never printed.
@@ -65,13 +65,13 @@ func ParseProxy(text string) (Proxy, error) {
 	return NewProxy(u), nil
 }
 
-// URL returns the URL with user and password.
+// URL returns the URL, including the user name and password.
 func (p Proxy) URL() *url.URL { return &p.url }
 
 // Format implements [fmt.Formatter].
 func (p Proxy) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, p.String()) }
 
-// String returns the URL with *** for user and password, and so does GoString.
+// String returns the URL with *** in place of the user name and password, and so does GoString.
 func (p Proxy) String() string {
 	shown := p.url
 	if shown.User == nil {
