@@ -78,8 +78,8 @@ func newCapacity(opt *Options) capacity {
 	return capacity{connections: positive(opt.Connections, Defaults().Connections), ahead: 2 * max(opt.Parallel, 1)}
 }
 
-// free reports whether a turn of a host with this pace may begin. At most most turns may be under
-// way, whatever their hosts.
+// free reports whether a turn of a host with this pace may begin if the number of turns under way
+// is limited to most.
 func (c *capacity) free(of pace, most int) bool {
 	most = min(most, c.connections)
 	if c.begun >= most || c.arrived >= c.ahead {

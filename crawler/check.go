@@ -19,9 +19,8 @@ import (
 // If a server refuses HEAD, the URL is requested with GET after the delay of its host, and only the
 // beginning of the answer is read.
 //
-// A checked URL may turn out to be a page of the crawl. It is then fetched as a page. This must
-// happen at once: a later link would not queue the URL again, because the frontier keeps each URL
-// only once.
+// A checked URL may turn out to be a page of the crawl. It is then fetched as a page. It cannot
+// wait for a later link, because the frontier keeps each URL only once.
 
 // checkLimit is the maximum number of bytes read from a body when a URL is checked with GET because
 // the server refuses HEAD.

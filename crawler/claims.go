@@ -226,8 +226,8 @@ func (s *schedule) hold(held frontier.Held) {
 	s.offer(h)
 }
 
-// letGo removes a host from the claimed hosts. The caller must pass the result to giveBack, which
-// returns the host to the frontier.
+// letGo removes a host from the claimed hosts. Unless the claim was lost, the caller must pass the
+// result to giveBack, which returns the host to the frontier.
 func (s *schedule) letGo(h *host) returning {
 	r := returning{h.claim, h.pass()}
 	if h.finished() {

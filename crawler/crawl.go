@@ -17,7 +17,7 @@
 // [Page] to the [Handler], which stores the page and the links on it ([Leads]). If the process is
 // killed, the next run repeats only the fetches that were under way; see [Options].Connections.
 //
-// The package solves no puzzles. It logs in to a host only if the settings of the host have a
+// The package does not solve CAPTCHAs. It logs in to a host only if the settings of the host have a
 // login, and runs the scripts of pages only if Options.Render is set; see package render.
 package crawler
 

@@ -102,7 +102,8 @@ func (h *host) needsRequisites() bool {
 
 // mustTake reports whether to take URLs from the frontier before the next fetch, because no URLs
 // are in memory, or because requisites should come before the URLs in memory. If many URLs are in
-// memory, requisites wait until some of these were fetched, so that their number stays bounded.
+// memory, requisites wait until some of these have been fetched, so that the number of URLs in
+// memory stays bounded.
 func (h *host) mustTake() bool {
 	return len(h.urls) == 0 || h.supply == urgent && h.urls[0].Kind != frontier.Requisite && (len(h.urls) < 2*takeBatch || h.onlyRequisites())
 }

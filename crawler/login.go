@@ -36,12 +36,12 @@ import (
 // login page. If the login page has an https URL, they are sent only with https.
 
 const (
-	loginHops  = 10      // largest number of requests for the login page and its redirects, and again for submitting the form
-	loginLimit = 1 << 20 // number of bytes read from an answer
+	loginHops  = 10      // maximum number of requests to fetch the login page, with its redirects; the same limit applies to submitting the form
+	loginLimit = 1 << 20 // maximum number of bytes read from a response
 	mostLosses = 3       // number of logins in a row that did not help, after which the crawl does not log in again
 )
 
-// A LoginError means that a login failed. It does not contain values of the fields.
+// A LoginError means that a login failed. It does not contain the values of form fields.
 type LoginError struct {
 	Page string // URL of the form
 	Why  string
@@ -195,7 +195,7 @@ func (f *fetcher) submitLogin(ctx context.Context, h access.Host) error {
 }
 
 // checkLogin checks whether the answer to a submitted form shows that the login was successful. The
-// last argument is the URL of the answer.
+// argument at is the URL of the response.
 func checkLogin(l *access.Login, x *wire.Exchange, at string) error {
 	ok, want := true, ""
 	status, err := strconv.Atoi(l.Check)

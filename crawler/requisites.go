@@ -20,12 +20,12 @@ import (
 // [Budget].Requisites. Requisites beyond this limit fail with ProblemBudget, and can be retried
 // with a larger limit.
 //
-// If a requisite turns out to be an HTML page of the crawl, it is processed as a page. A later link
-// could not cause this, because the frontier keeps each URL only once.
+// If a requisite turns out to be an HTML page of the crawl, it is processed as a page. It cannot
+// wait for a later link, because the frontier keeps each URL only once.
 //
-// Known weaknesses: If a page embeds a text or PDF file, the file is not judged, even if pages that
-// are fetched later link to it. Files that only scripts load are not found unless a browser renders
-// the page; see draw.go.
+// Known weaknesses: If a page embeds a text or PDF file, the file is not processed as a page, even
+// if pages that are fetched later link to it. Files that only scripts load are not found unless a
+// browser renders the page; see draw.go.
 
 // requisitePriority is the priority of requisites, which puts them before pages.
 const requisitePriority = -1
@@ -54,7 +54,7 @@ func isRequisite(it *frontier.Item) bool { return it.Kind == frontier.Requisite 
 // returns nil.
 func (c *Crawl) requisite(t *turn) *Page {
 	page := &Page{Item: t.item, FetchedAt: time.Now()}
-	if a, ok := c.parts.latest(t.item.URL); ok { // the archive has the answer
+	if a, ok := c.parts.latest(t.item.URL); ok { // the archive already has this response
 		page.fill(&wire.Exchange{Status: a.Status, Header: a.Header, Body: a.Body})
 		return page
 	}
