@@ -9,7 +9,7 @@ import (
 	"skink/frontier"
 )
 
-// A hostRules holds the limits that apply to one host. They are from the settings of the host, or
+// A hostRules holds the limits that apply to one host. They come from the settings of the host, or
 // else from the options of the crawl.
 type hostRules struct {
 	delay   time.Duration
@@ -55,8 +55,8 @@ func (o *Options) mostPerHost() int {
 	return most
 }
 
-// AgentFor returns the user agent for a host. Its product token selects the rules in robots.txt, and
-// the directives for single crawlers in pages.
+// AgentFor returns the user agent for a host. Its product token selects the rules in robots.txt,
+// and the directives in pages that are addressed to one crawler.
 func (o *Options) AgentFor(host string) string {
 	if len(o.Hosts) == 0 {
 		return o.UserAgent

@@ -51,17 +51,17 @@ var (
 
 const (
 	takeBatch   = 32      // largest number of URLs of one host that one call takes from the frontier
-	takenMost   = 1 << 16 // number of URLs of all hosts in memory, with some 10 MB
-	takenAtOnce = 32      // number of hosts whose URLs are taken at the same time, because a call may be slow
+	takenMost   = 1 << 16 // maximum number of URLs in memory for all hosts together, which take some 10 MB
+	takenAtOnce = 32      // maximum number of hosts whose URLs are taken at the same time; several, because a call may be slow
 	firstSweep  = 4096    // number of hosts in memory at which sweep first removes idle hosts
-	mostNamed   = 1000    // number of hosts that are listed in the report at the end
+	mostNamed   = 1000    // maximum number of hosts that are listed in the report at the end
 )
 
 // A schedule decides which URL is fetched next. Hosts that must wait for their delay are in a
 // queue, ordered by the time of their next request, so that they never delay others. Hosts that are
-// due are ordered by the priority number of their next URL, then by its depth, and then by the time
-// for which they have waited. There are two exceptions. A host whose robots.txt was just requested
-// comes first, while the cache has the answer. Hosts whose last request failed come last.
+// due are ordered by the priority number of their next URL, then by its depth, and then by how long
+// they have waited. There are two exceptions. A host whose robots.txt was just requested comes
+// first, while the cache has the answer. Hosts whose last request failed come last.
 type schedule struct {
 	front frontier.Frontier
 	opt   *Options
@@ -70,7 +70,7 @@ type schedule struct {
 	mu        sync.Mutex                    // guards the fields below, all hosts, and all turns (fetches of URLs)
 	hosts     map[string]*host              // all hosts in memory, whether they are claimed or not
 	sweepAt   int                           // number of hosts at which sweep removes idle hosts
-	claims    claims                        // knows the hosts that are claimed
+	claims    claims                        // the claimed hosts
 	addresses map[netip.Addr]*address       // the known IP addresses of hosts
 	resting   *priority.Queue[*host]        // hosts that must wait, by the time at which they are due
 	ready     [paces]*priority.Queue[*host] // hosts that may get a request now, by pace
@@ -78,8 +78,8 @@ type schedule struct {
 	bytes     int64                         // total size of the bodies fetched
 	demanding map[string]time.Duration      // the Crawl-delay of hosts that ask for more than MaxDelay
 	wake      chan struct{}                 // closed and replaced by a new channel when something has changed
-	paused    bool                          // while this is set, no fetch begins
-	limited   bool                          // MaxPages is reached: only requisites are fetched
+	paused    bool                          // no fetch begins while this is set
+	limited   bool                          // MaxPages has been reached, so only requisites are fetched
 }
 
 func newSchedule(front frontier.Frontier, opt Options, pages func() int64) *schedule {
@@ -267,8 +267,7 @@ func (s *schedule) goingBack(now time.Time) (back []returning) {
 }
 
 // firstReady returns the host whose URL is fetched next. It returns nil if no host is due, or if
-// too many URLs are being fetched or processed. The argument is a limit for the number of these
-// URLs.
+// too many URLs are being fetched or processed. The argument room limits the number of these URLs.
 func (s *schedule) firstReady(room int) *host {
 	var first *host
 	for p := range s.ready {

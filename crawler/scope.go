@@ -13,7 +13,7 @@ import (
 
 // The kinds of scopes, from the narrowest to the widest.
 const (
-	ScopePrefix = "prefix" // URLs that begin like a seed, up to the last slash of the seed's path
+	ScopePrefix = "prefix" // URLs that begin with a seed up to the last slash of its path
 	ScopeHost   = "host"   // URLs with the host and port of a seed
 	ScopeDomain = "domain" // URLs with the registrable domain of a seed, such as example.com
 	ScopeAny    = "any"    // all URLs
@@ -30,7 +30,7 @@ type Scope struct {
 	seeds map[string]bool // guarded by mu: canonical URLs
 
 	hostsMu sync.RWMutex    // if both mutexes are needed, lock mu first
-	hosts   map[string]bool // guarded by hostsMu: cache for ScopeDomain of whether a host is in the scope
+	hosts   map[string]bool // guarded by hostsMu: for ScopeDomain, caches whether a host is in the scope
 }
 
 // NewScope returns a scope of the given kind without seeds. Without seeds it contains no URL,
@@ -109,7 +109,7 @@ func (s *Scope) near(url string) bool {
 	return s.roots[frontier.HostOf(url)]
 }
 
-// mostHosts is the number of hosts that onDomain caches.
+// mostHosts is the maximum number of hosts that onDomain caches.
 const mostHosts = 10_000
 
 // onDomain reports whether a host is in the domain of a seed. It caches the results, because

@@ -10,7 +10,7 @@ import (
 type HostState struct {
 	Name     string
 	Requests int           // number of requests started, including those for robots.txt
-	Took     time.Duration // average time of an answer, in which recent answers count more; 0 means no answer yet
+	Took     time.Duration // average response time, in which recent responses count more; 0 means no response yet
 	Rest     time.Duration // minimum time between the starts of two requests
 	Until    time.Time     // no requests are sent before this time, which may be in the past
 	Fails    int           // number of failures in a row

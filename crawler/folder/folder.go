@@ -1,4 +1,4 @@
-// Package folder serves folders of HTML as sites over loopback, for a crawl only.
+// Package folder serves folders of HTML files as sites over loopback, to a crawl only.
 //
 // [Sites] gives each folder a host name, and [Serve] starts one server for all of them. The dialer
 // calls [Server.Serves] to find out whether the server answers for a host. The server does not
@@ -31,15 +31,15 @@ import (
 // # Folders as sites
 //
 // A folder of HTML files is crawled over HTTP like any other site, so that both behave alike. The
-// name of its site depends neither on the path of its parent folder nor on the port. In a crawl,
+// name of the site depends neither on the path of the parent folder nor on the port. In a crawl,
 // the URL is http://docs.localhost/, and only the dialer knows that one server on loopback answers
 // for all such names.
 //
 // The character set of a file is not known, so Content-Type has no charset. Listings have one,
-// because they are written here.
+// because this package writes them.
 //
-// For a folder without an index page, the server writes a listing of its files. A listing is not a
-// page for readers, so it must not be judged, exported or counted as a page. So it is an Atom feed,
+// For a folder without an index page, the server writes a listing of its files. A listing is not
+// meant for readers, and must not be judged, exported or counted as a page. So it is an Atom feed,
 // from which a crawl uses only the links.
 //
 // Files whose names begin with a dot are not served. A folder of pages may contain a .env or a
@@ -58,8 +58,8 @@ type Site struct {
 	Dir  string
 }
 
-// maxLabel is the longest name of a folder in a host name. It leaves room for a number within the
-// 63 octets that DNS allows.
+// maxLabel is the maximum length of a folder's name in a host name. It leaves room for a number
+// within the 63 octets that DNS allows.
 const maxLabel = 56
 
 func labelOf(dir string) string {
