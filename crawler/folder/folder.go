@@ -154,7 +154,7 @@ func (s *Server) Serves(address string) bool {
 // Address returns the address at which the server listens.
 func (s *Server) Address() string { return s.listener.Addr().String() }
 
-// Close ends the server, and waits for it.
+// Close stops the server, and waits until it has ended.
 func (s *Server) Close() {
 	if s == nil {
 		return
@@ -220,8 +220,8 @@ func (s *Server) hidesOne(root *os.Root, name string) bool {
 	return info.IsDir() && isStore(root, name)
 }
 
-// storeMarks are the names of files that every store has from its creation. A site does not have
-// all of them.
+// storeMarks are the names of files that every store contains from its creation on. A site is not
+// expected to contain all of them.
 var storeMarks = []string{"MANIFEST", "KEYREGISTRY"}
 
 // isStore reports whether a folder is a store.
@@ -269,7 +269,7 @@ func (s *Server) serveFile(w http.ResponseWriter, r *http.Request, root *os.Root
 }
 
 // realName returns the name of a file or a folder without symbolic links to folders on the way. It
-// fails if the real place is outside the site, or begins with a dot.
+// fails if the real path leads out of the site, or has a part that begins with a dot.
 func realName(root *os.Root, name string, isDir bool) (string, error) {
 	dir, file := path.Dir(name), path.Base(name)
 	if isDir {
@@ -401,7 +401,7 @@ func listing(links []string) []byte {
 	return b.Bytes()
 }
 
-// fileTypes are the content types that must not depend on the tables of the system, by extension.
+// fileTypes are the content types that must not depend on the system's MIME tables, by extension.
 var fileTypes = map[string]string{
 	".htm":   "text/html",
 	".html":  "text/html",

@@ -9,7 +9,7 @@ import (
 // # How evidence decides
 //
 // A pattern loses its budget if many fetches in a row give only copies: at least leastRow, and at
-// least half as many as the fetches that gave a new text before. From then on, the URLs of the
+// least half as many as the earlier fetches that gave a new text. From then on, the URLs of the
 // pattern are postponed, except for samples. The samples are a quarter of the URLs at first. Their
 // share is halved after each leastRow samples that were copies, down to one in 1,024. After a fetch
 // that gives a new text, the pattern has its budget again.

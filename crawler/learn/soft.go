@@ -8,10 +8,10 @@ import (
 // # Soft 404
 //
 // Some hosts answer a request for a URL that does not exist with status 200 and a page about the
-// error, or with their home page or a login form. Such an answer is a soft 404. The crawl finds
-// them with a probe: it requests a URL that cannot exist, and compares the answer with the pages of
-// the host. (The term and the idea are from Bar-Yossef, Broder, Kumar and Tomkins, "Sic transit
-// gloria telae", WWW 2004.)
+// error, or with their home page or a login form. Such a response is a soft 404. The crawl detects
+// soft 404s with a probe: it requests a URL that cannot exist, and compares the response with the
+// pages of the host. (The term and the idea are from Bar-Yossef, Broder, Kumar and Tomkins, "Sic
+// transit gloria telae", WWW 2004.)
 //
 // Different programs of one host answer differently. So each pattern, a path shape with the names
 // of its parameters, has its own evidence, probe and answer. A pattern is probed at most once, and
@@ -20,7 +20,7 @@ import (
 //   - several of its pages are copies of one leader;
 //   - manyThin of its pages are too short to be compared;
 //   - several of its pages share a title that several others do not have;
-//   - a page that is visited again has become a copy, too short, or completely different.
+//   - a revisited page has become a copy, too short, or completely different.
 //
 // A wrong reason costs one request. The answer counts as a soft 404 only if several pages of the
 // pattern have the same text. A single page may be a real page that the server shows for unknown
@@ -44,14 +44,14 @@ const (
 	mostTitles = 24       // largest number of titles in the evidence of a pattern
 	mostURLs   = 8        // largest number of URLs in each list of the evidence
 	mostOthers = 6        // largest number of pages with other titles that are compared with the answer
-	mostAnswer = 32 << 10 // length in bytes of the longest answer that counts as a soft 404
+	mostAnswer = 32 << 10 // maximum length in bytes of a response that counts as a soft 404
 )
 
 // SoftProblem is the name of a soft 404 in records, reports and archives. It is stored, so it must
 // not change.
 const SoftProblem = "soft 404"
 
-// A Soft is the evidence about the answers to URLs of one pattern that cannot exist.
+// A Soft is the evidence about how a host responds to URLs of one pattern that cannot exist.
 type Soft struct {
 	Probe  string   `json:"probe,omitempty"`  // a URL that cannot exist and that the crawler requests; "" if there is no reason to request one
 	From   string   `json:"from,omitempty"`   // the URL from which the probe was made
@@ -59,11 +59,11 @@ type Soft struct {
 	Title  string   `json:"title,omitempty"`  // title of the answer
 	Words  uint64   `json:"words,omitempty"`  // hash of the words of the title; see [Verdict]
 	Text   string   `json:"text,omitempty"`   // main text of an answer with status 200; "" for all other answers
-	Real   string   `json:"real,omitempty"`   // the URL that the answer names as its canonical URL
+	Real   string   `json:"real,omitempty"`   // the canonical URL that the response declares
 	Holds  bool     `json:"holds,omitempty"`  // several pages have the text of the answer, so every page with this text is a soft 404
 	Pages  int64    `json:"pages,omitempty"`  // number of pages recorded as soft 404s
 	Turned []string `json:"turned,omitempty"` // pages that became copies, too short, or completely different
-	Others []string `json:"others,omitempty"` // pages with other titles than the answer
+	Others []string `json:"others,omitempty"` // pages with titles that differ from that of the response
 
 	Said []string `json:"said,omitempty"` // pages with the text of the answer; empty once Holds is set
 
