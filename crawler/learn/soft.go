@@ -96,8 +96,8 @@ func (s *Soft) HoldsFor(url string) bool { return s.Holds || slices.Contains(s.T
 // both.
 func SamePattern(a, b string) bool { return hostOf(a) == hostOf(b) && Shape(a) == Shape(b) }
 
-// answer returns the evidence about the pattern of a URL. It returns nil if the pattern was not
-// probed, or if the answer to the probe has no text.
+// answer returns the evidence about the pattern of a URL. It returns nil if the pattern has not
+// been probed, or if the response to the probe has no text.
 func (h *Host) answer(url string) *Soft {
 	if h.Answers == 0 {
 		return nil
@@ -245,7 +245,7 @@ func (s *Soft) titled(wanted func(words uint64) bool) (urls []string) {
 	return urls
 }
 
-// otherwiseTitled counts the pages whose title has another hash than words.
+// otherwiseTitled counts the pages whose title does not have the hash words.
 func (s *Soft) otherwiseTitled(words uint64) (n int) {
 	for _, t := range s.Titles {
 		if t.Words != words {
@@ -255,7 +255,7 @@ func (s *Soft) otherwiseTitled(words uint64) (n int) {
 	return n
 }
 
-// suspects returns all pages of the evidence that may have the text of the answer.
+// suspects returns all pages in the evidence that may have the text of the response.
 func (s *Soft) suspects() (urls []string) {
 	for _, a := range s.Alike {
 		urls = append(urls, a.Leader)
@@ -351,8 +351,8 @@ func (s *Soft) hold(said []string) (counts []string) {
 	return counts
 }
 
-// Soft404 returns the answers that made pages of a host soft 404s. The answer with the most pages
-// comes first.
+// Soft404 returns the responses to probes that revealed soft 404s of the host. The response that
+// revealed the most pages comes first.
 func (h *Host) Soft404() (all []*Soft) {
 	for _, s := range h.Softs {
 		if s.Says() && s.Pages > 0 {

@@ -8,9 +8,9 @@ import (
 )
 
 const (
-	mostRequests = 100      // number of requests of one page that are answered
-	mostBytes    = 64 << 20 // number of bytes in the answers to one page, after which its requests are refused
-	fetchAtOnce  = 8        // number of requests of one page that the caller answers at the same time
+	mostRequests = 100      // maximum number of requests of one page that are answered
+	mostBytes    = 64 << 20 // number of bytes sent to one page after which its requests are refused
+	fetchAtOnce  = 8        // maximum number of requests of one page that the caller answers at the same time
 )
 
 // paused is a request that the browser has paused, until the package decides about it.
@@ -25,7 +25,7 @@ type paused struct {
 	}
 }
 
-// unsaid are the header fields of an answer that the browser does not get. They describe the
+// unsaid are the response header fields that are not passed to the browser. They describe the
 // connection to the server, or would make the browser do more than show the page.
 var unsaid = map[string]bool{
 	"Content-Encoding": true, "Content-Length": true, "Transfer-Encoding": true, "Connection": true, "Keep-Alive": true,
@@ -120,8 +120,8 @@ func (t *tab) useOf(p paused) (use, *url.URL) {
 	return answer, u
 }
 
-// isAside reports whether the page does not need the answer to a request. That is so for requests
-// ahead of time (prefetch), and for event streams, which never end.
+// isAside reports whether the page does not need the answer to a request. This is the case for
+// prefetch requests, and for event streams, which never end.
 func (p *paused) isAside() bool {
 	for name, value := range p.Request.Headers {
 		switch http.CanonicalHeaderKey(name) {

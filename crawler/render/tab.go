@@ -155,7 +155,7 @@ var quietScript = `new Promise(done => {
 })`
 
 // settle waits until the page is quiet, which means that it neither changes nor requests anything.
-// It returns false if the time for the page is over before that.
+// It returns false if the time for the page is up before that.
 func (t *tab) settle(ctx context.Context) (quiet bool, err error) {
 	used, changes, rounds := time.Duration(0), 0, 0
 	var answer chan error // receives the result of the script that waits in the page; nil if none is running

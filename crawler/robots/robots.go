@@ -7,10 +7,10 @@
 //
 // # How a file is read
 //
-// A file is a list of groups. Each group has some user-agent lines, and then the rules for the
-// agents that they name. All groups that name one product token are read as one group. Groups for
-// "*" count only for agents that no group names (section 2.2.1). The longest rule that matches a
-// URL wins, and Allow wins a tie (2.2.2; match.go defines matching). Without a group, a rule or a
+// A file is a list of groups. Each group has one or more user-agent lines, and then the rules for
+// the agents that they name. All groups that name one product token are read as one group. Groups
+// for "*" count only for agents that no group names (section 2.2.1). The longest rule that matches
+// a URL wins, and Allow wins a tie (2.2.2; match.go defines matching). Without a group, a rule or a
 // match, the URL is allowed.
 //
 // The RFC leaves some choices open:
@@ -31,7 +31,7 @@
 //     counts.
 //
 // A file in UTF-16 is decoded if it has a byte order mark, or zeros between its first two
-// characters. The RFC permits to guess other encodings (2.2.2), but this package does not.
+// characters. The RFC permits guessing other encodings (2.2.2), but this package does not.
 package robots
 
 import (

@@ -26,7 +26,7 @@ import (
 // The table follows the IANA special-purpose address registries (RFC 6890), and is stricter: it
 // also blocks ranges that are reachable in principle but have no web sites (6to4 relays, all of
 // 2001::/23). Known weakness: Some clouds serve their metadata at a public address that only their
-// own machines can reach. The table does not have these addresses.
+// own machines can reach. The table does not contain these addresses.
 
 // special are the address blocks outside the public internet.
 var special = parsePrefixes(
@@ -61,9 +61,9 @@ var special = parsePrefixes(
 	"ff00::/8",        // multicast, RFC 4291 2.7
 )
 
-// embedding are the IPv6 blocks whose addresses lead to an embedded IPv4 address, and the byte at
-// which it starts. IPv4-mapped addresses (RFC 4291 2.5.5.2) need no row: the system treats them as
-// IPv4.
+// embedding lists the IPv6 blocks whose addresses lead to an embedded IPv4 address, and the index
+// of its first byte. IPv4-mapped addresses (RFC 4291 2.5.5.2) need no row: the system treats them
+// as IPv4.
 var embedding = []struct {
 	block netip.Prefix
 	at    int

@@ -18,9 +18,9 @@ import (
 //
 // Package net/http turns the list of fields into a map, changes the case of names, and removes
 // fields that it acts upon. An archive needs the bytes that were sent. So net/http uses a [tap] as
-// its connection, above TLS, which records the heads. HTTP/2 has no such heads on the wire, but
-// fields with names in lower case. The fields are written as a head of HTTP/1.1, sorted by name, as
-// other archives do.
+// its connection, above TLS, which records the heads. HTTP/2 has no such heads on the wire, only
+// fields with lower-case names. These are written as an HTTP/1.1 head, sorted by name, as in other
+// archives.
 //
 // The body is kept with its content coding. net/http has already removed the transfer coding.
 
@@ -93,7 +93,7 @@ func rawOf(a *attempt, request *http.Request, resp *http.Response) *Raw {
 	return r
 }
 
-// headOf writes fields as a head of HTTP/1.1, sorted by name.
+// headOf writes fields as an HTTP/1.1 head, sorted by name.
 func headOf(start string, fields http.Header) []byte {
 	b := bytes.NewBufferString(start)
 	for _, name := range slices.Sorted(maps.Keys(fields)) {
@@ -106,8 +106,8 @@ func headOf(start string, fields http.Header) []byte {
 }
 
 // A tap is an HTTP/1 connection that records the heads of the last request and answer. The
-// crawler's requests have no body, and none is sent on a connection before the last answer was
-// read.
+// crawler's requests have no body, and the next request is sent on a connection only after the last
+// response has been read.
 type tap struct {
 	net.Conn
 

@@ -30,7 +30,7 @@ import (
 // both, below TLS, and its Read fails when far more bytes were received than delivered.
 
 const (
-	// streamBuffer is the number of bytes of an HTTP/2 answer that may wait to be read.
+	// streamBuffer is the maximum number of bytes of an HTTP/2 response that may wait to be read.
 	streamBuffer = 1 << 20
 
 	// wireAllowance is the number of bytes that may arrive for an exchange before any of its body

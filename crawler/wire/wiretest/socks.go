@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// Listen starts a server on loopback that serves each connection by a function, in a goroutine of its
+// Listen starts a server on loopback that calls serve with each connection, in a goroutine of its
 // own. The connection is closed when the function returns, and when the test ends.
 func Listen(t testing.TB, serve func(net.Conn)) net.Listener {
 	t.Helper()
