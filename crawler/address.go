@@ -19,7 +19,7 @@ type address struct {
 	hosts   int     // number of hosts known to have this address
 	open    int     // number of requests to the address that are in flight
 	waiting []*host // hosts that are due but must wait until a request to the address ends, in order of arrival
-	crowded bool    // many hosts share the address, so connections to it are closed after each answer
+	crowded bool    // many hosts share the address, so connections to it are closed after each response
 }
 
 // full reports whether as many requests to the address are in flight as most allows. If most is 0,
@@ -32,7 +32,7 @@ func (a *address) full(most int) bool {
 // If the address has as many requests in flight as Options.PerIP allows, locate undoes the turn, so
 // that the URL waits, and ok is false.
 //
-// If brief is true, the connection must be closed after the answer, because otherwise each of the
+// If brief is true, the connection must be closed after the response, because otherwise each of the
 // many hosts at the address would keep a connection open. The result newly is true for the first
 // such turn at the address. The caller should then close idle connections too.
 func (s *schedule) locate(t *turn, at netip.Addr, known bool) (brief, newly, ok bool) {

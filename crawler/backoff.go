@@ -35,7 +35,7 @@ import (
 //
 // A host gets no more requests in a crawl if the [Leaver] decides so, or if it answers that it is
 // busy (429, 503, or a robots.txt with a status from 500) mostBusy times in a row and has given no
-// other answer in this crawl. Requests that are in flight at the same time count as one, and the
+// other response in this crawl. Requests that are in flight at the same time count as one, and the
 // back-offs between the requests add up to 31 seconds. So the crawl waits for a server that
 // restarts, and spends half a minute on a server that rejects crawlers. The host's URLs stay
 // pending for the next crawl.
@@ -43,7 +43,7 @@ import (
 // # The order after a failure
 //
 // A URL that failed is put at the end of the URLs with its depth in the frontier, and at the end of
-// the URLs of its host in memory. So the next request to the host is for another URL. Its answer
+// the URLs of its host in memory. So the next request to the host is for another URL. Its response
 // shows whether the host has a problem, or only the first URL. Without this order, several URLs
 // that always fail would be fetched in a row. Their failures would look like an outage, and the
 // other URLs would wait for its end.

@@ -8,15 +8,15 @@ import (
 // # How many URLs are fetched and processed at once
 //
 // The fetch of a URL and the processing of its page (together called a turn; see turn.go) need two
-// things, one after the other. Waiting for an answer takes a connection and a few kilobytes.
+// things, one after the other. Waiting for a response takes a connection and a few kilobytes.
 // Processing a page takes a processor.
 //
-//  1. A connection, until the answer has arrived completely or has failed. It is used for the DNS
+//  1. A connection, until the response has arrived completely or has failed. It is used for the DNS
 //     look-up, robots.txt if it is not cached, the request and the body. Each turn has a goroutine,
 //     which waits. Memory for the body is reserved as it arrives; see rooms.go in package wire.
 //  2. One of Options.Parallel workers, which parses, judges and stores the page.
 //
-// Options.Connections limits the turns that have begun and not ended. When an answer has arrived,
+// Options.Connections limits the turns that have begun but not ended. When a response has arrived,
 // its connection is released before the page waits for a worker. A worker never waits for another
 // turn, so there is no deadlock. A folder on disk gets its next request only when its previous page
 // has been stored. No turn begins while the number of pages that wait for a worker or are being
@@ -24,15 +24,15 @@ import (
 //
 // # Slow hosts
 //
-// A host occupies a connection for as long as its answers take. 500 hosts that hang could occupy
+// A host occupies a connection for as long as its responses take. 500 hosts that hang could occupy
 // all connections until their timeouts, and a host that answers in 50 ms would wait for them. So
-// each host has a pace. A host is quick if its last answers came within slowAnswer. It is slow if
+// each host has a pace. A host is quick if its last responses came within slowAnswer. It is slow if
 // they took longer, or if the host has not answered in this crawl. It is failing if its last
 // request failed. Each pace leaves connections for quicker hosts; see shares. A host that has not
 // answered yet, or whose last request failed, gets only one request at a time, whatever the value
 // of Options.PerHost.
 //
-// The answer to the request for robots.txt sets the pace of a host before its first page is
+// The response to the request for robots.txt sets the pace of a host before its first page is
 // requested.
 //
 // Known weaknesses: A quick host that begins to hang occupies connections of quick hosts until its
@@ -56,7 +56,7 @@ const (
 )
 
 // slowAnswer is the longest response time of a quick host. A quarter of the connections is reserved
-// for quick hosts. With the default options, that is enough for more than a hundred answers per
+// for quick hosts. With the default options, that is enough for more than a hundred responses per
 // second, about as many as one processor can process.
 const slowAnswer = 2 * time.Second
 
@@ -67,9 +67,9 @@ var shares = [paces]int{quick: 4, slow: 3, failing: 1}
 // A capacity counts the turns (URLs being fetched or processed), and compares their number with the
 // limits of a crawl.
 type capacity struct {
-	connections int        // largest number of turns under way
+	connections int        // maximum number of turns under way
 	ahead       int        // no fetch begins while arrived is at least this value
-	begun       int        // number of turns that have begun and not ended
+	begun       int        // number of turns that have begun but not ended
 	arrived     int        // number of turns whose page waits for a worker or is being processed
 	asking      [paces]int // number of turns whose request has not ended, by the pace of the host
 }

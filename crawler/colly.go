@@ -15,11 +15,12 @@ import (
 // # Exchanges through Colly
 //
 // With Colly, a request cannot have a context or limits of its own. Colly also changes much of the
-// answer: it decodes some bodies a second time because of the file name, rewrites URLs (a "%" that
-// is not an escape becomes "%25"), and copies the whole body to convert its character set. So the
-// exchange, with its context, limits and request, is prepared outside Colly. Colly gets only the
-// number of the exchange, in a header that is not sent. Package wire makes the exchange and reads
-// the body. Colly gets only the status of the answer, so it has nothing to decode, copy or follow.
+// response: it decodes some bodies a second time because of the file name, rewrites URLs (a "%"
+// that is not an escape becomes "%25"), and copies the whole body to convert its character set. So
+// the exchange, with its context, limits and request, is prepared outside Colly. Colly gets only
+// the number of the exchange, in a header that is not sent. Package wire makes the exchange and
+// reads the body. Colly gets only the status of the response, so it has nothing to decode, copy or
+// follow.
 
 const (
 	// numberHeader is the header of a Colly request that contains the number of the exchange.
@@ -49,7 +50,7 @@ func newShell(t *wire.Transport) *shell {
 	return s
 }
 
-// newCollector returns a Colly collector that passes each request to t, and the answer to the
+// newCollector returns a Colly collector that passes each request to t, and the response to the
 // callback, and does nothing else. It calls Init because NewCollector would read settings from
 // environment variables.
 func newCollector(t http.RoundTripper) *colly.Collector {

@@ -49,7 +49,7 @@ type cookieStore struct {
 
 // A KeptCookie is a cookie set by a host and kept for later runs.
 type KeptCookie struct {
-	URL    string    `json:"url"`    // URL of the answer that set the cookie
+	URL    string    `json:"url"`    // URL of the response that set the cookie
 	Cookie string    `json:"cookie"` // the value of Set-Cookie; secret
 	At     time.Time `json:"at"`     // time at which the cookie was set
 }
@@ -158,7 +158,7 @@ func (s *cookieStore) add(r *http.Request, h access.Host) *http.Request {
 	return r
 }
 
-// keep stores the cookies that an answer sets, if cookies of its host are kept.
+// keep stores the cookies that a response sets, if cookies of its host are kept.
 func (s *cookieStore) keep(x *wire.Exchange) {
 	if x.Header["Set-Cookie"] == nil || !s.keeps(x.Request.Host) {
 		return
@@ -259,14 +259,14 @@ func (c *Crawl) mayAsk(ctx context.Context, url string) bool {
 	return err == nil && rules.Allowed(c.opt.AgentFor(frontier.HostOf(url)), url)
 }
 
-// hopTo requests the target of a redirect. The answer does not become a page of the crawl.
+// hopTo requests the target of a redirect. The response does not become a page of the crawl.
 func (f *fetcher) hopTo(ctx context.Context, url string) (*wire.Exchange, error) {
 	ctx, clock, cancel := wire.StartClock(ctx, f.opt.Timeout, f.opt.Timeout)
 	defer cancel()
 	return f.exchange(ctx, url, f.pageHeader, wallLimit, clock)
 }
 
-// do makes an exchange, and keeps the cookies that the answer sets.
+// do makes an exchange, and keeps the cookies that the response sets.
 func (f *fetcher) do(x *wire.Exchange) error {
 	if err := f.wire.Do(x); err != nil {
 		return err

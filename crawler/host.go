@@ -23,7 +23,7 @@ type host struct {
 	limited bool            // the crawl has reached Options.MaxPages, and only requisites are still fetched
 	first   bool            // the host comes before others, because its robots.txt was just requested
 
-	turns    int // number of turns (URLs being fetched or processed) that have begun and not ended
+	turns    int // number of turns (URLs being fetched or processed) that have begun but not ended
 	open     int // number of turns (URLs being fetched or processed) whose request has not ended
 	unsent   int // number of turns (URLs being fetched or processed) whose request has not been sent yet
 	requests int // number of requests started so far

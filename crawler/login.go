@@ -25,8 +25,8 @@ import (
 // # Logins
 //
 // If the settings of a host have a login, its form is fetched, filled in and submitted before the
-// first page of the host. The cookies of the answers identify the session. If a page answers 401 or
-// 403, or redirects to the login page, the session is lost. The login is then repeated, and the
+// first page of the host. The cookies of the responses identify the session. If a page answers 401
+// or 403, or redirects to the login page, the session is lost. The login is then repeated, and the
 // page is fetched again.
 //
 // The user has chosen the login page, so robots.txt is not applied to it. The delay of the host
@@ -151,7 +151,7 @@ func withoutQuery(url string) string {
 	return url
 }
 
-// submitLogin fetches the form of a login, submits it, and checks the answer.
+// submitLogin fetches the form of a login, submits it, and checks the response.
 func (f *fetcher) submitLogin(ctx context.Context, h access.Host) error {
 	l := h.Login
 	fail := func(format string, args ...any) error { return &LoginError{l.Page, fmt.Sprintf(format, args...)} }
@@ -194,8 +194,8 @@ func (f *fetcher) submitLogin(ctx context.Context, h access.Host) error {
 	return checkLogin(l, x, at)
 }
 
-// checkLogin checks whether the answer to a submitted form shows that the login was successful. The
-// argument at is the URL of the response.
+// checkLogin checks whether the response to a submitted form shows that the login was successful.
+// The argument at is the URL of the response.
 func checkLogin(l *access.Login, x *wire.Exchange, at string) error {
 	ok, want := true, ""
 	status, err := strconv.Atoi(l.Check)
@@ -222,7 +222,7 @@ func checkLogin(l *access.Login, x *wire.Exchange, at string) error {
 }
 
 // loginExchange makes a request of a login, and follows redirects within the host with GET
-// requests. It returns the last answer and its URL.
+// requests. It returns the last response and its URL.
 func (f *fetcher) loginExchange(ctx context.Context, method, to string, values url.Values) (*wire.Exchange, string, error) {
 	for range loginHops {
 		if err := f.waitFor(ctx, to); err != nil {

@@ -22,11 +22,11 @@ type Options struct {
 	Worker      string        // name under which hosts are claimed; "" means a unique name
 	Parallel    int           // maximum number of pages processed at the same time
 	Connections int           // maximum number of URLs that are fetched or processed at the same time, most of which wait for a response; 0 means 1024
-	PerHost     int           // largest number of simultaneous requests to one host, after its first answer
-	PerIP       int           // largest number of simultaneous requests to one IP address that several hosts share, except loopback; 0 means no limit
+	PerHost     int           // maximum number of simultaneous requests to one host, after its first response
+	PerIP       int           // maximum number of simultaneous requests to one IP address that several hosts share, except loopback; 0 means no limit
 	Delay       time.Duration // minimum time between the starts of two requests to one host; 0 means no delay, even if the host answers slowly
-	MaxDelay    time.Duration // longest delay that robots.txt or slow answers can cause; 0 means no limit
-	Timeout     time.Duration // longest time for a request, from the DNS look-up to the last byte of the answer
+	MaxDelay    time.Duration // longest delay that robots.txt or slow responses can cause; 0 means no limit
+	Timeout     time.Duration // longest time for a request, from the DNS look-up to the last byte of the response
 	MaxSize     int64         // number of bytes after which a decoded body is cut
 	Bodies      int64         // maximum total size in bytes of the bodies in memory; further responses wait; 0 means 64 MiB
 	Retries     int           // maximum number of times that a URL is tried again after temporary problems
@@ -81,7 +81,7 @@ type Options struct {
 // Spent counts the pages and files fetched from a host, and the bytes of their decoded bodies.
 type Spent = frontier.Spent
 
-// Budget limits the pages and bytes that are fetched from a host; 0 means no limit. Answers that
+// Budget limits the pages and bytes that are fetched from a host; 0 means no limit. Responses that
 // are in flight when Bytes is reached are still kept, so Bytes may be exceeded by their size. Pages
 // is never exceeded.
 type Budget Spent

@@ -19,14 +19,14 @@ type Page struct {
 	Claim     frontier.Claim // the claim on the page's host that the worker had when it fetched the page
 	FetchedAt time.Time
 	Took      time.Duration // time from the request to the last byte of the body, without the time spent waiting for memory
-	Status    int           // HTTP status; 0 means that there was no answer
-	Header    http.Header   // header of the answer, as received
+	Status    int           // HTTP status; 0 means that there was no response
+	Header    http.Header   // header of the response, as received
 	Body      []byte        // decoded, at most Options.MaxSize bytes
 	Truncated bool          // Body is not the whole body, for the reason in Problem
 	Location  string        // canonical URL of a redirect's target; "" means that there is no redirect, or that its target cannot be used
-	Raw       *wire.Raw     // the undecoded answer; nil if there was none, or if Options.OnAnswer is nil
+	Raw       *wire.Raw     // the undecoded response; nil if there was none, or if Options.OnAnswer is nil
 
-	Promised int64 // size of the body in bytes according to the answer to a HEAD request; 0 means unknown
+	Promised int64 // size of the body in bytes according to the response to a HEAD request; 0 means unknown
 
 	NotModified bool // the server answered that the page has not changed since the last visit (status 304); Body is empty
 
@@ -46,7 +46,7 @@ type Page struct {
 }
 
 // Document returns the bytes from which the page should be read, and their media type. If a browser
-// has rendered the page, that is the rendered HTML, and otherwise the body of the answer.
+// has rendered the page, that is the rendered HTML, and otherwise the body of the response.
 func (p *Page) Document() (body []byte, contentType string) {
 	if p.Drawing != nil {
 		return p.Drawing.HTML, "text/html; charset=utf-8"
@@ -80,9 +80,9 @@ func (p *Page) End() frontier.State {
 	return frontier.Fetched
 }
 
-// Validators returns the ETag and Last-Modified headers of the answer, for a conditional request at
-// the next visit. A value that cannot be sent as a header, or is longer than maxValidator bytes, is
-// returned as "".
+// Validators returns the ETag and Last-Modified headers of the response, for a conditional request
+// at the next visit. A value that cannot be sent as a header, or is longer than maxValidator bytes,
+// is returned as "".
 func (p *Page) Validators() (etag, modified string) {
 	return validator(p.Header.Get("ETag")), validator(p.Header.Get("Last-Modified"))
 }
@@ -115,7 +115,7 @@ func Replay(item frontier.Item, a wire.Answer, opt Options) (page *Page) {
 	return page
 }
 
-// fill copies the answer of an exchange into the page.
+// fill copies the response of an exchange into the page.
 func (p *Page) fill(x *wire.Exchange) {
 	p.Status, p.Header, p.Body = x.Status, x.Header, x.Body
 	if p.Raw = x.Raw; p.Raw != nil {

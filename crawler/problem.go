@@ -28,7 +28,7 @@ const (
 	ProblemTLS       Problem = "tls"                // no trusted certificate, or the handshake failed
 	ProblemPrivate   Problem = "private address"    // the address is not on the public internet
 	ProblemReset     Problem = "connection broken"  // the response was cut off
-	ProblemHTTP      Problem = "not http"           // the answer is not valid HTTP
+	ProblemHTTP      Problem = "not http"           // the response is not valid HTTP
 	ProblemEncoding  Problem = "content encoding"   // the body cannot be decoded
 	ProblemSize      Problem = "too large"          // the body is over Options.MaxSize
 	ProblemRedirects Problem = "too many redirects" // more than MaxHops redirects in a row led to the URL
@@ -36,7 +36,7 @@ const (
 	ProblemRobots    Problem = "robots.txt"         // robots.txt does not allow the URL
 	ProblemUnrobots  Problem = "robots.txt unreachable"
 	ProblemStatus    Problem = "status"          // an error status; stored with the number, such as "status 404"
-	ProblemSitemap   Problem = "no sitemap"      // the URL was listed as a sitemap, but its answer is not one
+	ProblemSitemap   Problem = "no sitemap"      // the URL was listed as a sitemap, but its response is not one
 	ProblemLater     Problem = "postponed"       // the URL was not fetched because of a learned rule; see Detail
 	ProblemSoft      Problem = learn.SoftProblem // a page that the host also returns for URLs that do not exist
 	ProblemEmpty     Problem = "empty"           // the response has no text, but earlier responses for the URL had some
@@ -98,7 +98,7 @@ func isDial(err error) bool {
 	return ok && op.Op == "dial"
 }
 
-// isBroken reports whether a connection ended before the answer was complete, or the caller
+// isBroken reports whether a connection ended before the response was complete, or the caller
 // cancelled the request.
 func isBroken(err error) bool {
 	for _, end := range []error{wire.ErrUnanswered, io.EOF, io.ErrUnexpectedEOF, syscall.ECONNRESET, syscall.EPIPE, net.ErrClosed, context.Canceled} {

@@ -9,7 +9,7 @@ import (
 )
 
 // watch returns a context for the requests of a turn (the fetch of one URL). The context tells the
-// schedule when a request was sent and when its answer began.
+// schedule when a request was sent and when its response began.
 //
 // A DNS look-up, connecting and the TLS handshake can take longer than the delay of the host. If
 // the delay counted from the beginning of the turn, the next request would follow at once on the

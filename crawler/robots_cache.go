@@ -11,12 +11,12 @@ import (
 	"skink/crawler/robots"
 )
 
-// These constants define how long an answer to the request for robots.txt is valid (RFC 9309,
+// These constants define how long a response to the request for robots.txt is valid (RFC 9309,
 // sections 2.4 and 2.3.1.4), and limit the cache. The RFC also allows a crawler to use
 // Cache-Control, and to treat a file as missing after it was unreachable for thirty days. This
 // cache does neither: nothing is fetched from the site until the file can be read.
 const (
-	robotsLifetime  = 24 * time.Hour      // time for which the answer of a site is valid
+	robotsLifetime  = 24 * time.Hour      // time for which the response of a site is valid
 	robotsRetry     = 10 * time.Minute    // time after which the file is requested again from a site that did not answer
 	robotsLongest   = 30 * 24 * time.Hour // time for which the last robots.txt of a site is used while the site does not answer
 	robotsMostHosts = 1 << 17             // maximum number of cached sites, which take some 500 bytes each; if a crawl has more, their files are fetched more often
@@ -52,7 +52,7 @@ func (e *robotsUnreachableError) Unwrap() error { return e.err }
 //   - 4xx: There is no file, so everything is allowed. This includes 401 and 403: a server that
 //     protects robots.txt protects its pages too. But 429 means that the server is overloaded, so
 //     nothing is allowed.
-//   - Any other status, or no answer: The rules are unknown.
+//   - Any other status, or no response: The rules are unknown.
 func robotsFor(status int, body []byte, err error) (rules *robots.Rules, found bool, _ error) {
 	switch {
 	case err != nil:

@@ -46,7 +46,7 @@ func (o *Options) HasHostBudgets() bool {
 	return false
 }
 
-// mostPerHost returns the largest number of simultaneous requests that any host may get.
+// mostPerHost returns the maximum number of simultaneous requests that any host may get.
 func (o *Options) mostPerHost() int {
 	most := o.PerHost
 	for _, h := range o.Hosts {

@@ -32,8 +32,8 @@ import (
 // claim adds a host. letGo removes a host that is returned to the frontier, or whose claim was
 // lost. A turn of the host may then still be under way. The schedule uses these types:
 //
-//   - a standing decides when a host may get a request, based on its earlier answers (standing.go,
-//     backoff.go);
+//   - a standing decides when a host may get a request, based on its earlier responses
+//     (standing.go, backoff.go);
 //   - a turn is the fetch of one URL, from begin to done (turn.go);
 //   - claims decides which hosts to claim and to return (claims.go);
 //   - capacity decides how many turns may be under way (capacity.go).
@@ -50,7 +50,7 @@ var (
 )
 
 const (
-	takeBatch   = 32      // largest number of URLs of one host that one call takes from the frontier
+	takeBatch   = 32      // maximum number of URLs of one host that one call takes from the frontier
 	takenMost   = 1 << 16 // maximum number of URLs in memory for all hosts together, which take some 10 MB
 	takenAtOnce = 32      // maximum number of hosts whose URLs are taken at the same time; several, because a call may be slow
 	firstSweep  = 4096    // number of hosts in memory at which sweep first removes idle hosts
@@ -61,7 +61,7 @@ const (
 // queue, ordered by the time of their next request, so that they never delay others. Hosts that are
 // due are ordered by the priority number of their next URL, then by its depth, and then by how long
 // they have waited. There are two exceptions. A host whose robots.txt was just requested comes
-// first, while the cache has the answer. Hosts whose last request failed come last.
+// first, while the cache has the response. Hosts whose last request failed come last.
 type schedule struct {
 	front frontier.Frontier
 	opt   *Options
@@ -311,7 +311,7 @@ func sleep(ctx context.Context, wake <-chan struct{}, most time.Duration) error 
 type taking struct {
 	host  *host
 	claim frontier.Claim // claim on the host when the call began
-	most  int            // largest number of URLs
+	most  int            // maximum number of URLs
 }
 
 // take returns an action that takes URLs of several hosts at the same time.

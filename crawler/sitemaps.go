@@ -120,8 +120,8 @@ func (c *Crawl) roomForSitemap(host string) bool {
 // peekAt is the number of bytes read from a response to detect a sitemap.
 const peekAt = 4 << 10
 
-// peek requests a URL, and reports whether the answer begins like a sitemap, or redirects to a URL
-// that contains "sitemap".
+// peek requests a URL, and reports whether the response begins like a sitemap, or redirects to a
+// URL that contains "sitemap".
 func (f *fetcher) peek(ctx context.Context, url string) bool {
 	ctx, clock, cancel := wire.StartClock(ctx, f.opt.Timeout, f.opt.Timeout)
 	defer cancel()

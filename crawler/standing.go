@@ -11,20 +11,20 @@ import (
 //
 // This time, called rest in the code, is at least the delay that the user sets, and at least the
 // delay that robots.txt asks for. A server that takes long to answer may be overloaded. So the time
-// is also at least restPerAnswer times the duration of the host's answers, smoothed over the last
+// is also at least restPerAnswer times the duration of the host's responses, smoothed over the last
 // few. (Heritrix waits five times as long as a response took, and Scrapy's AutoThrottle as long as
-// it took.) Options.MaxDelay limits the delays that robots.txt and slow answers cause. If the user
-// sets a delay of zero, for a server of their own, the crawl does not wait.
+// it took.) Options.MaxDelay limits the delays that robots.txt and slow responses cause. If the
+// user sets a delay of zero, for a server of their own, the crawl does not wait.
 //
 // The time counts from the moment at which the last request has certainly arrived at the server. If
 // that request is delayed on its way and the next one is not, the server sees them closer together
 // than they were sent. On a busy network or machine, the difference is tens of milliseconds. A
-// request has arrived when its answer begins. But a server may take long to answer, and this must
+// request has arrived when its response begins. But a server may take long to answer, and this must
 // not slow the crawl down. So a request counts as arrived after mostOnTheWay, or after
-// 1/restOnTheWay of the rest if that is shorter, even if its answer has not begun.
+// 1/restOnTheWay of the rest if that is shorter, even if its response has not begun.
 const (
 	restPerAnswer = 2
-	smoothing     = 4 // the latest answer contributes a quarter of the smoothed time
+	smoothing     = 4 // the latest response contributes a quarter of the smoothed time
 	mostOnTheWay  = 25 * time.Millisecond
 	restOnTheWay  = 8
 )
@@ -44,9 +44,9 @@ type standing struct {
 	took       time.Duration // response time for pages, smoothed over several responses
 	robotsTook time.Duration // duration of the first request for robots.txt that was answered
 	asked      time.Time     // time at which the last request arrived at the host, or began if it has not been sent yet
-	awaited    int           // number of the last request while asked is only an estimate, because its answer has not begun; 0 otherwise
+	awaited    int           // number of the last request while asked is only an estimate, because its response has not begun; 0 otherwise
 	until      time.Time     // no requests before this time
-	blocked    time.Time     // no requests before this time, because the host's robots.txt or an answer asked for a pause
+	blocked    time.Time     // no requests before this time, because the host's robots.txt or a response asked for a pause
 
 	// These fields describe the host's failures; see backoff.go.
 	answered bool      // the host has answered a request in this crawl
@@ -114,7 +114,7 @@ func (s *standing) rest() time.Duration {
 // rested returns the time at which the host may get its next request.
 func (s *standing) rested() time.Time { return latest(s.until, s.asked.Add(s.rest())) }
 
-// ask sets the time of the host's last request. The beginning of the answer to an earlier request
+// ask sets the time of the host's last request. The beginning of the response to an earlier request
 // no longer changes this time.
 func (s *standing) ask(at time.Time) { s.asked, s.awaited = at, 0 }
 

@@ -132,7 +132,7 @@ func (s *schedule) fetched(ctx context.Context, a *arrival) (again bool, err err
 type outcome struct {
 	lost  bool     // the claim on the host was lost, so another worker may have claimed it
 	alone string   // reason why the host must get no more requests; "" means that it may get more
-	probe string   // URL that is requested next from the host, because the [Prober] needs the answer; "" means none
+	probe string   // URL that is requested next from the host, because the [Prober] needs the response; "" means none
 	depth int      // depth of the URLs that were added to the frontier
 	hosts []string // hosts of the URLs that were added to the frontier
 

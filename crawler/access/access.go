@@ -22,12 +22,12 @@ type Host struct {
 	Pattern string // pattern for host names; see [Matches]
 
 	Delay     *time.Duration // minimum time between two requests; a pointer to 0 means no delay
-	PerHost   int            // largest number of simultaneous requests
+	PerHost   int            // maximum number of simultaneous requests
 	UserAgent string
 	Include   []*regexp.Regexp // only URLs that match one of these expressions are fetched
 	Exclude   []*regexp.Regexp // URLs that match one of these expressions are not fetched
-	Pages     int64            // largest number of pages and files to fetch
-	Bytes     int64            // largest number of bytes to fetch
+	Pages     int64            // maximum number of pages and files to fetch
+	Bytes     int64            // maximum number of bytes to fetch
 
 	Headers map[string]Secret // header fields, by canonical name
 	Cookies Cookies           // each is sent only to URLs within its domain and path
@@ -65,7 +65,7 @@ func (h *Host) Private() bool {
 type Login struct {
 	Page   string            // URL of the page with the form
 	Fields map[string]Secret // names of form fields and the values to fill in
-	Check  string            // status, URL or text by which an answer after a successful login is recognised
+	Check  string            // status, URL or text by which a response after a successful login is recognised
 }
 
 // A Table holds the settings of hosts.

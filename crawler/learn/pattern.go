@@ -21,7 +21,7 @@ const (
 	rowAText  = 2    // a pattern that gave n new texts needs n/rowAText copies in a row to lose its budget, if that is more than leastRow
 	firstRate = 2    // at first, one in 1<<2 URLs is a sample
 	leastRate = 10   // in the end, one in 1<<10 URLs is a sample
-	mostNear  = 1000 // largest number of near-duplicates within a pattern that count as new texts
+	mostNear  = 1000 // maximum number of near-duplicates within a pattern that count as new texts
 )
 
 // A Pattern counts the fetched URLs of one pattern.

@@ -22,7 +22,7 @@ import (
 //   - several of its pages share a title that several others do not have;
 //   - a revisited page has become a copy, too short, or completely different.
 //
-// A wrong reason costs one request. The answer counts as a soft 404 only if several pages of the
+// A wrong reason costs one request. The response counts as a soft 404 only if several pages of the
 // pattern have the same text. A single page may be a real page that the server shows for unknown
 // URLs too, such as the last page of a list. The URLs of the pages must also differ in each part
 // that may identify a text; see [ProbeOf]. Package ingest compares the texts.
@@ -31,19 +31,19 @@ import (
 // stored with the host. So a crawl that is restarted decides as the interrupted crawl would have.
 //
 // Known weaknesses: An unknown value of a parameter may select a default view or, in a list, the
-// last page. If several such URLs are linked, and the answer does not name its canonical URL, this
-// view is taken for an error too. If a site shows the same page to every visitor without scripts,
-// all its pages are taken for soft 404s.
+// last page. If several such URLs are linked, and the response does not name its canonical URL,
+// this view is taken for an error too. If a site shows the same page to every visitor without
+// scripts, all its pages are taken for soft 404s.
 const (
 	several  = 4 // number of pages with the same text, leader or title that are evidence
 	manyThin = 8 // number of pages that are evidence if they are too short to be compared
 
-	mostSofts  = 128      // largest number of patterns of a host that have evidence
-	mostProbes = 32       // largest number of probes of a host
-	mostAlike  = 16       // largest number of leaders in the evidence of a pattern
-	mostTitles = 24       // largest number of titles in the evidence of a pattern
-	mostURLs   = 8        // largest number of URLs in each list of the evidence
-	mostOthers = 6        // largest number of pages with other titles that are compared with the answer
+	mostSofts  = 128      // maximum number of patterns of a host that have evidence
+	mostProbes = 32       // maximum number of probes of a host
+	mostAlike  = 16       // maximum number of leaders in the evidence of a pattern
+	mostTitles = 24       // maximum number of titles in the evidence of a pattern
+	mostURLs   = 8        // maximum number of URLs in each list of the evidence
+	mostOthers = 6        // maximum number of pages with other titles that are compared with the response
 	mostAnswer = 32 << 10 // maximum length in bytes of a response that counts as a soft 404
 )
 
@@ -55,17 +55,17 @@ const SoftProblem = "soft 404"
 type Soft struct {
 	Probe  string   `json:"probe,omitempty"`  // a URL that cannot exist and that the crawler requests; "" if there is no reason to request one
 	From   string   `json:"from,omitempty"`   // the URL from which the probe was made
-	Status int      `json:"status,omitempty"` // HTTP status of the answer; 0 if there is no answer yet
-	Title  string   `json:"title,omitempty"`  // title of the answer
+	Status int      `json:"status,omitempty"` // HTTP status of the response; 0 if there is no response yet
+	Title  string   `json:"title,omitempty"`  // title of the response
 	Words  uint64   `json:"words,omitempty"`  // hash of the words of the title; see [Verdict]
-	Text   string   `json:"text,omitempty"`   // main text of an answer with status 200; "" for all other answers
+	Text   string   `json:"text,omitempty"`   // main text of a response with status 200; "" for all other responses
 	Real   string   `json:"real,omitempty"`   // the canonical URL that the response declares
-	Holds  bool     `json:"holds,omitempty"`  // several pages have the text of the answer, so every page with this text is a soft 404
+	Holds  bool     `json:"holds,omitempty"`  // several pages have the text of the response, so every page with this text is a soft 404
 	Pages  int64    `json:"pages,omitempty"`  // number of pages recorded as soft 404s
 	Turned []string `json:"turned,omitempty"` // pages that became copies, too short, or completely different
 	Others []string `json:"others,omitempty"` // pages with titles that differ from that of the response
 
-	Said []string `json:"said,omitempty"` // pages with the text of the answer; empty once Holds is set
+	Said []string `json:"said,omitempty"` // pages with the text of the response; empty once Holds is set
 
 	// These fields are the evidence. They are empty once Holds is set.
 	Alike  []alike    `json:"alike,omitempty"`  // leaders with their copies, latest first
@@ -85,10 +85,10 @@ type sameName struct {
 	URLs  []string `json:"urls"`
 }
 
-// Says reports whether the answer is a page with a text.
+// Says reports whether the response is a page with a text.
 func (s *Soft) Says() bool { return s != nil && s.Text != "" }
 
-// HoldsFor reports whether a page with the text of the answer is a soft 404. If the page had
+// HoldsFor reports whether a page with the text of the response is a soft 404. If the page had
 // another text at an earlier visit, it is a soft 404 even if no other page has this text.
 func (s *Soft) HoldsFor(url string) bool { return s.Holds || slices.Contains(s.Turned, url) }
 
@@ -139,7 +139,7 @@ func (h *Host) doubt(a *address, v *Verdict) {
 	}
 }
 
-// errs reports whether the answer is a proper error or too long. In both cases the pattern has no
+// errs reports whether the response is a proper error or too long. In both cases the pattern has no
 // soft 404s.
 func (s *Soft) errs() bool { return s.Status != 0 && !s.Says() }
 
@@ -303,8 +303,8 @@ func (h *Host) pending(probe string) *Soft {
 	return nil
 }
 
-// answered records the answer to a pattern's probe and returns the evidence about the pattern. It
-// returns nil if no pattern waits for this answer.
+// answered records the response to a pattern's probe and returns the evidence about the pattern. It
+// returns nil if no pattern waits for this response.
 func (h *Host) answered(answer Soft) *Soft {
 	s := h.pending(answer.Probe)
 	if s == nil {
@@ -325,7 +325,7 @@ func (h *Host) answered(answer Soft) *Soft {
 	return s
 }
 
-// hold records pages that have the text of the answer, and returns those that are soft 404s. It
+// hold records pages that have the text of the response, and returns those that are soft 404s. It
 // sets Holds when there are enough such pages.
 func (s *Soft) hold(said []string) (counts []string) {
 	if s.Holds {

@@ -6,7 +6,7 @@ import (
 )
 
 // Probe returns a URL that cannot exist and should be requested from the host of url, or "" if
-// there is none now. It returns each such URL once per process. If there was no answer, a later
+// there is none now. It returns each such URL once per process. If there was no response, a later
 // process requests the URL again.
 func (b *Book) Probe(ctx context.Context, url string) (string, error) {
 	b.mu.Lock()
@@ -27,9 +27,9 @@ func (b *Book) Probe(ctx context.Context, url string) (string, error) {
 	return "", nil
 }
 
-// Probed records the answer to a probe, whose Status is 0 if there was no answer. If the answer is
-// a page with text, Probed returns the data about it, and the judged pages that may have the same
-// text.
+// Probed records the response to a probe, whose Status is 0 if there was no response. If the
+// response is a page with text, Probed returns the data about it, and the judged pages that may
+// have the same text.
 func (b *Book) Probed(ctx context.Context, answer Soft) (known Soft, suspects []string, err error) {
 	if answer.Status == 0 {
 		return known, nil, nil
@@ -127,8 +127,8 @@ func (s *Soft) copied() Soft {
 	return c
 }
 
-// Said records which stored pages of url's pattern have the text of its probe's answer. It returns
-// those that are soft 404s.
+// Said records which stored pages of url's pattern have the text of its probe's response. It
+// returns those that are soft 404s.
 func (b *Book) Said(ctx context.Context, url string, said []string) (counts []string, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

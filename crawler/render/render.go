@@ -79,7 +79,7 @@ type Page struct {
 // A Request is a GET request of a page.
 type Request struct {
 	URL    string      // URL as the browser writes it, without a fragment
-	Header http.Header // header with only those fields on which the answer may depend, such as Accept, Origin, and fields that a script has set
+	Header http.Header // header with only those fields on which the response may depend, such as Accept, Origin, and fields that a script has set
 }
 
 // An Answer is the response to a request.

@@ -63,13 +63,13 @@ type use int
 const (
 	refuse use = iota
 	answer     // the caller answers the request
-	self       // the answer is the page that is being rendered
-	blank      // the answer is an empty style sheet
+	self       // the response is the page that is being rendered
+	blank      // the response is an empty style sheet
 	inside     // the browser already has the data
 	leave      // the page tries to navigate to another URL, which is refused
 )
 
-// stopped handles a request that the browser has paused. It does not wait for the answer.
+// stopped handles a request that the browser has paused. It does not wait for the response.
 func (t *tab) stopped(session string, p paused) {
 	how, u := t.useOf(p)
 	switch how {
@@ -120,7 +120,7 @@ func (t *tab) useOf(p paused) (use, *url.URL) {
 	return answer, u
 }
 
-// isAside reports whether the page does not need the answer to a request. This is the case for
+// isAside reports whether the page does not need the response to a request. This is the case for
 // prefetch requests, and for event streams, which never end.
 func (p *paused) isAside() bool {
 	for name, value := range p.Request.Headers {
@@ -139,7 +139,7 @@ func (p *paused) isAside() bool {
 // isLoaded contains the types of requests that the caller answers.
 var isLoaded = map[string]bool{"Script": true, "XHR": true, "Fetch": true}
 
-// answer gets the answer to a request from the caller, and gives it to the browser.
+// answer gets the response to a request from the caller, and gives it to the browser.
 func (t *tab) answer(session string, p paused, u *url.URL) {
 	t.fetching <- struct{}{}
 	u.Fragment = ""

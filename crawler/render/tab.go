@@ -33,9 +33,9 @@ type tab struct {
 	loaded  bool  // guarded by mu
 	crashed bool  // guarded by mu
 	started bool  // guarded by mu: the browser has requested the page itself
-	open    int   // guarded by mu: number of requests that wait for an answer
+	open    int   // guarded by mu: number of requests that wait for a response
 	asked   int   // guarded by mu: number of requests that were passed to the caller
-	bytes   int64 // guarded by mu: total size of the answers
+	bytes   int64 // guarded by mu: total size of the responses
 	goes    string
 }
 
@@ -297,7 +297,7 @@ func (t *tab) event(session, method string, args json.RawMessage) {
 	}
 }
 
-// fulfil gives the browser the answer to a paused request.
+// fulfil gives the browser the response to a paused request.
 func (t *tab) fulfil(session, request string, a Answer) {
 	var fields []params
 	for name, values := range a.Header {

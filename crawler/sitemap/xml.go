@@ -229,8 +229,7 @@ func (l *list) closed(name string, emit func(Entry) error) error {
 }
 
 // end processes the end of a file, which may be incomplete. It yields a URL only if its whole text
-// was read. If inText is true, the file ended in the middle of an element's text. of the text of an
-// element.
+// was read. If inText is true, the file ended in the middle of an element's text.
 func (l *list) end(inText bool, emit func(Entry) error) error {
 	if inText {
 		l.text = l.text[:0]

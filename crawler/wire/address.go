@@ -106,7 +106,7 @@ func within(addr netip.Addr, blocks []netip.Prefix) bool {
 	return false
 }
 
-// A PrivateError is a refused connection to a special address.
+// A PrivateError means that a connection to a special address was refused.
 type PrivateError struct {
 	Host string // host and port, as in the URL
 	Addr netip.Addr
@@ -120,7 +120,7 @@ func (e *PrivateError) Error() string {
 type dialer struct {
 	opt   Options
 	hosts map[string]bool // hosts, as name or name:port, that may have any address
-	seeds sync.Map        // key: name:port; value: *seedHost
+	seeds sync.Map        // keys are name:port; values are *seedHost
 }
 
 // A seedHost is the host of a seed. The user may mean a host of the local network, so the first
@@ -129,7 +129,7 @@ type dialer struct {
 // connection to the latter is refused.
 type seedHost struct {
 	mu      sync.Mutex
-	decided bool // guarded by mu: the first look-up was made
+	decided bool // guarded by mu: the first look-up has been made
 	special bool // guarded by mu: the host may have special addresses
 }
 
@@ -154,7 +154,7 @@ func (d *dialer) maybeSpecial(ctx context.Context, address string) bool {
 	defer cancel()
 	addrs, err := cmp.Or(d.opt.Resolver, net.DefaultResolver).LookupNetIP(ctx, "ip", name)
 	if err != nil || len(addrs) == 0 {
-		return false // the connection will fail with the reason
+		return false // connecting will fail too, and report the reason
 	}
 	seed.decided = true
 	seed.special = !slices.ContainsFunc(addrs, func(a netip.Addr) bool { return !IsSpecial(a) })
@@ -248,10 +248,10 @@ func lookedUpAs(address string) string {
 }
 
 // Lookup returns the address that identifies a host, given as a name with or without a port. It
-// returns the zero Addr for loopback. A name may have several addresses, in another order at each
-// look-up. The lowest address identifies the host, so names with the same addresses count as one
-// server. Known weakness: names that share only some of their addresses may count as several
-// servers. The second result is false if the name cannot be resolved.
+// returns the zero Addr for loopback. A name may have several addresses, in a different order at
+// each look-up. The lowest address identifies the host, so names with the same addresses count as
+// one server. Known weakness: names that share only some of their addresses may count as several
+// servers. The result known is false if the name cannot be resolved.
 func (t *Transport) Lookup(ctx context.Context, host string) (at netip.Addr, known bool) {
 	u := url.URL{Host: host}
 	name := u.Hostname()

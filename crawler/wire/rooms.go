@@ -29,7 +29,7 @@ import (
 
 const roomStep = 64 << 10 // bytes by which a share grows
 
-// A room is an amount of memory that the bodies of several answers share.
+// A room is an amount of memory that the bodies of several responses share.
 type room struct {
 	most int64 // limit in bytes
 

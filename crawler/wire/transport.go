@@ -1,6 +1,6 @@
-// Package wire makes exchanges: one request to a server and its answer. It bounds everything that a
-// server decides: time, bytes on the wire, bytes of a decoded body, the total memory of bodies, and
-// the addresses that are connected to.
+// Package wire makes exchanges: one request to a server and its response. It bounds everything that
+// a server decides: time, bytes on the wire, bytes of a decoded body, the total memory of bodies,
+// and the addresses that are connected to.
 //
 // Start with [New], [NewRequest] and [Transport.Do]:
 //
@@ -32,7 +32,7 @@ import (
 )
 
 const (
-	// maxHeaderBytes bounds the head of an answer. Common servers have limits of 8 to 64 KB; a
+	// maxHeaderBytes bounds the head of a response. Common servers have limits of 8 to 64 KB; a
 	// megabyte of headers is an attack, or a bug.
 	maxHeaderBytes = 256 << 10
 
@@ -50,14 +50,14 @@ type Exchange struct {
 	Header  http.Header
 	Body    []byte
 	BodyErr error // reason why Body is not the whole body
-	Raw     *Raw  // the undecoded answer; nil unless Options.KeepRaw is set
+	Raw     *Raw  // the undecoded response; nil unless Options.KeepRaw is set
 }
 
 // Options configures a transport.
 type Options struct {
 	Timeout    time.Duration  // longest time for each of three steps: the look-up of a name, connecting, and the TLS handshake; at most 10 s
 	Idle       int            // maximum number of idle connections to each host that are kept open; at least one
-	KeepRaw    bool           // store the undecoded answer of each exchange in Raw
+	KeepRaw    bool           // store the undecoded response of each exchange in Raw
 	AllowHosts []string       // hosts (name, or name:port) that may have special addresses
 	AllowNets  []netip.Prefix // special addresses that may be connected to
 	SeedHosts  []string       // hosts (name:port) that may have special addresses if their first look-up returns no others
@@ -79,7 +79,7 @@ type Transport struct {
 	http    *http.Transport
 	forward *http.Transport // transport for http URLs through HTTP proxies; nil if there are no proxies
 	dialer  *dialer
-	raw     bool // store undecoded answers
+	raw     bool // store undecoded responses
 }
 
 // New returns a transport. It ignores proxies in environment variables.
@@ -124,8 +124,8 @@ func (t *Transport) CloseIdle() {
 // A dial is a function that makes connections for an http.Transport.
 type dial = func(ctx context.Context, network, address string) (net.Conn, error)
 
-// tapped returns a dial function whose connections record the heads of requests and answers. HTTP/2
-// connections do not.
+// tapped returns a dial function whose connections record the heads of requests and responses.
+// HTTP/2 connections do not.
 func tapped(to dial) dial {
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
 		conn, err := to(ctx, network, address)
@@ -136,8 +136,8 @@ func tapped(to dial) dial {
 	}
 }
 
-// Do sends the request of an exchange once, and stores the answer in the exchange. It fails if
-// there is no answer. If only the body of the answer is broken, Do sets x.BodyErr.
+// Do sends the request of an exchange once, and stores the response in the exchange. It fails if
+// there is no response. If only the body of the response is broken, Do sets x.BodyErr.
 func (t *Transport) Do(x *Exchange) error {
 	attempt, request := watch(x.Request)
 	defer attempt.end()
@@ -207,7 +207,7 @@ func NewRequest(ctx context.Context, canonicalURL string, header http.Header) (*
 
 type noReuse struct{}
 
-// WithoutReuse returns a context for requests whose connection is closed after the answer.
+// WithoutReuse returns a context for requests whose connection is closed after the response.
 func WithoutReuse(ctx context.Context) context.Context {
 	return context.WithValue(ctx, noReuse{}, true)
 }
