@@ -114,8 +114,8 @@ func (c *Crawl) release(ctx context.Context, a *arrival, item frontier.Item) (lo
 	return false, fmt.Errorf("release %s: %w", item.URL, err)
 }
 
-// keepRaw passes the raw response of a page to OnAnswer. It is called for pages that are not passed
-// to the handler.
+// keepRaw passes the raw response for a page to OnAnswer. It is called for pages that are not
+// passed to the handler.
 func (c *Crawl) keepRaw(page *Page) {
 	if c.opt.OnAnswer != nil && page.Raw != nil {
 		c.opt.OnAnswer(page.Raw)

@@ -19,8 +19,8 @@ import (
 // If a server refuses HEAD, the URL is requested with GET after the delay of its host, and only the
 // beginning of the response is read.
 //
-// A checked URL may turn out to be a page of the crawl. It is then fetched as a page. It cannot
-// wait for a later link, because the frontier keeps each URL only once.
+// If a checked URL turns out to be a page of the crawl, it is fetched as a page at once. A later
+// link could not queue it again, because the frontier keeps each URL only once.
 
 // checkLimit is the maximum number of bytes read from a body when a URL is checked with GET because
 // the server refuses HEAD.

@@ -64,7 +64,7 @@ const (
 	claimTime   = 30 * time.Second      // time for which a claim is valid unless it is renewed
 	keepResting = 5 * time.Second       // longer than the delay of nearly all hosts
 	pollOthers  = time.Second           // shorter than frontier.Present
-	shareSlack  = 8                     // 1/shareSlack is the fraction of its share by which a worker may exceed the share
+	shareSlack  = 8                     // a worker may exceed its share by 1/shareSlack of the share
 	mostHeld    = 1 << 13               // maximum number of hosts claimed at the same time; at one page per second each, more than a machine can process
 	mostClaimed = 1 << 10               // maximum number of hosts claimed in one call
 	claimEvery  = 20 * time.Millisecond // shortest interval between two calls while URLs can be fetched

@@ -30,8 +30,8 @@ const (
 	// response has arrived.
 	answeredKey = "answered"
 
-	// collyURL is the URL of all Colly requests. Only the exchange has the real URL, because Colly
-	// would reject some URLs that are valid by the current URL standard.
+	// collyURL is the URL of all Colly requests. Only the exchange contains the real URL, because
+	// Colly would reject some URLs that are valid in the current URL Standard.
 	collyURL = "http://exchange.invalid/"
 )
 

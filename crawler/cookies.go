@@ -21,7 +21,7 @@ import (
 // # Cookies
 //
 // The crawl keeps the cookies of all hosts if Options.Cookies is set, and otherwise those of hosts
-// whose settings have cookies or a login. The cookies are kept in a jar during the run, and
+// whose settings contain cookies or a login. The cookies are kept in a jar during the run, and
 // [Crawl.Cookies] returns them for the next run. The jar follows RFC 6265. It knows the public
 // suffixes, so a site cannot set a cookie for all of "co.uk".
 //
@@ -170,7 +170,7 @@ func (s *cookieStore) keep(x *wire.Exchange) {
 	}
 }
 
-// jarURL returns the URL with which the jar looks up cookies for a request. The path is from
+// jarURL returns the URL with which the jar looks up cookies for a request. The path is taken from
 // RequestURI, because it may be in URL.Opaque.
 func jarURL(r *http.Request) *url.URL {
 	path, _, _ := strings.Cut(r.URL.RequestURI(), "?")
@@ -228,8 +228,8 @@ func (f *fetcher) fetchPast(ctx context.Context, item frontier.Item) *Page {
 	return page
 }
 
-// leadsBack follows redirects that begin at the URL from, within its host, and reports whether they
-// lead back to from. It obeys robots.txt and the delay of the host.
+// leadsBack follows a redirect from one URL to another, and further redirects within the host. It
+// reports whether they lead back to the first URL. It obeys robots.txt and the delay of the host.
 func (f *fetcher) leadsBack(ctx context.Context, from, to string) bool {
 	host := frontier.HostOf(from)
 	for range wallHops {

@@ -24,10 +24,10 @@ import (
 
 // # Logins
 //
-// If the settings of a host have a login, its form is fetched, filled in and submitted before the
-// first page of the host. The cookies of the responses identify the session. If a page answers 401
-// or 403, or redirects to the login page, the session is lost. The login is then repeated, and the
-// page is fetched again.
+// If the settings of a host contain a login, its form is fetched, filled in and submitted before
+// the first page of the host. The cookies of the responses identify the session. If a page returns
+// 401 or 403, or redirects to the login page, the session is lost. The login is then repeated, and
+// the page is fetched again.
 //
 // The user has chosen the login page, so robots.txt is not applied to it. The delay of the host
 // applies to all requests of a login. None of them is archived, because they contain the password.
@@ -75,8 +75,8 @@ func (l *logins) of(login *access.Login) *session {
 }
 
 // logIn logs in if there is no session, and returns the number of the session. A caller that lost a
-// session passes its number; other callers pass 0. If the lost session is still the last one, logIn
-// logs in again.
+// session passes its number; other callers pass 0. If the lost session is still the latest one,
+// logIn logs in again.
 func (f *fetcher) logIn(ctx context.Context, h access.Host, after int) (number int, err error) {
 	s := f.logins.of(h.Login)
 	s.mu.Lock()
@@ -221,7 +221,7 @@ func checkLogin(l *access.Login, x *wire.Exchange, at string) error {
 	return &LoginError{l.Page, fmt.Sprintf("the check expects %s, but the answer was %s at %s: correct the fields or the check", want, statusText(x.Status), withoutQuery(at))}
 }
 
-// loginExchange makes a request of a login, and follows redirects within the host with GET
+// loginExchange makes a request for a login, and follows redirects within the host with GET
 // requests. It returns the last response and its URL.
 func (f *fetcher) loginExchange(ctx context.Context, method, to string, values url.Values) (*wire.Exchange, string, error) {
 	for range loginHops {
@@ -244,7 +244,7 @@ func (f *fetcher) loginExchange(ctx context.Context, method, to string, values u
 	return nil, to, errors.New("too many redirects")
 }
 
-// loginRequest makes one request of a login.
+// loginRequest makes one request for a login, and follows no redirects.
 func (f *fetcher) loginRequest(ctx context.Context, method, to string, values url.Values) (*wire.Exchange, error) {
 	ctx, clock, cancel := wire.StartClock(ctx, f.opt.Timeout, f.opt.Timeout)
 	defer cancel()

@@ -39,11 +39,11 @@ type Options struct {
 	AllowNets    []netip.Prefix     // private addresses that may be connected to
 	SeedHosts    []string           // hosts (name:port) of the user's seeds, which may have private addresses if their first look-up returns no others
 	Folders      []folder.Site      // sites that are folders on disk
-	Hosts        access.Table       // settings of single hosts, which override those of the crawl; see also [Scope.Obey]
+	Hosts        access.Table       // settings of individual hosts, which override those of the crawl; see also [Scope.Obey]
 	Proxies      access.ProxyChoice // proxies for hosts whose settings have no proxy
 	Roots        *x509.CertPool     // certificate authorities that are trusted; nil means those that the system trusts
-	Cookies      bool               // keep the cookies of all hosts during the crawl; false means only those of hosts whose settings have cookies or a login
-	KeptCookies  []KeptCookie       // cookies of an earlier run
+	Cookies      bool               // keep the cookies of all hosts during the crawl; false means only those of hosts whose settings contain cookies or a login
+	KeptCookies  []KeptCookie       // cookies from an earlier run
 	Signer       *signature.Signer  // signs requests, except to hosts whose settings exclude it; nil means that requests are not signed
 	Away         []string           // hosts that get no requests; their URLs stay pending
 	Hidden       []string           // files and folders that are not served as part of Folders, because the crawl itself writes them
@@ -73,7 +73,7 @@ type Options struct {
 	// responses are not kept.
 	OnAnswer func(*wire.Raw)
 
-	resolver *net.Resolver  // set by tests; nil means the resolver of the system
+	resolver *net.Resolver  // set by tests; nil means the system's resolver
 	jitter   func() float64 // set by tests; returns values from 0 to 1; nil means random values
 	tabs     int            // maximum number of pages of one host that are rendered at the same time
 }

@@ -22,7 +22,7 @@ type Page struct {
 	Status    int           // HTTP status; 0 means that there was no response
 	Header    http.Header   // header of the response, as received
 	Body      []byte        // decoded, at most Options.MaxSize bytes
-	Truncated bool          // Body is not the whole body, for the reason in Problem
+	Truncated bool          // Body is incomplete, for the reason in Problem
 	Location  string        // canonical URL of a redirect's target; "" means that there is no redirect, or that its target cannot be used
 	Raw       *wire.Raw     // the undecoded response; nil if there was none, or if Options.OnAnswer is nil
 

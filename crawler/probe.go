@@ -18,8 +18,8 @@ import (
 // probing is the kind of items for URLs that cannot exist. Such items are never in a frontier.
 const probing frontier.ItemKind = 255
 
-// probe asks the handler for a URL to request that cannot exist on the host of a turn (the fetch of
-// one URL). It returns this URL, or "".
+// probe asks the handler for a URL that cannot exist on the host of a turn (the fetch of one URL),
+// and returns it. It returns "" if no such URL should be requested.
 func (c *Crawl) probe(ctx context.Context, t *turn) (string, error) {
 	p, ok := c.handler.(Prober)
 	if !ok || c.opt.Learned == nil || c.opt.Scope == nil || t.host.folder || t.item.Kind != frontier.Page && t.item.Kind != probing {

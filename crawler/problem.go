@@ -30,13 +30,13 @@ const (
 	ProblemReset     Problem = "connection broken"  // the response was cut off
 	ProblemHTTP      Problem = "not http"           // the response is not valid HTTP
 	ProblemEncoding  Problem = "content encoding"   // the body cannot be decoded
-	ProblemSize      Problem = "too large"          // the body is over Options.MaxSize
+	ProblemSize      Problem = "too large"          // the body is larger than Options.MaxSize
 	ProblemRedirects Problem = "too many redirects" // more than MaxHops redirects in a row led to the URL
 	ProblemLocation  Problem = "bad redirect"       // a redirect has no target, or its target is not an http or https URL
 	ProblemRobots    Problem = "robots.txt"         // robots.txt does not allow the URL
 	ProblemUnrobots  Problem = "robots.txt unreachable"
 	ProblemStatus    Problem = "status"          // an error status; stored with the number, such as "status 404"
-	ProblemSitemap   Problem = "no sitemap"      // the URL was listed as a sitemap, but its response is not one
+	ProblemSitemap   Problem = "no sitemap"      // the URL was listed as a sitemap, but the response is not one
 	ProblemLater     Problem = "postponed"       // the URL was not fetched because of a learned rule; see Detail
 	ProblemSoft      Problem = learn.SoftProblem // a page that the host also returns for URLs that do not exist
 	ProblemEmpty     Problem = "empty"           // the response has no text, but earlier responses for the URL had some
@@ -52,11 +52,11 @@ func (p Problem) Answered() bool {
 	return p == ProblemSoft || p == ProblemEmpty || p == ProblemAlike
 }
 
-// classify returns the problem for an error of a fetch, and a description for the user. An error
-// that matches none of the causes counts as invalid HTTP, for which net/http has no error type.
+// classify returns the problem for a fetch error, and a description for the user. An error that
+// matches none of the causes counts as invalid HTTP, for which net/http has no error type.
 func classify(err error) (Problem, string) {
 	if e, ok := errors.AsType[*url.Error](err); ok {
-		err = e.Err // drop the method and the URL, because the page has the URL
+		err = e.Err // drop the method and the URL, because the page already has the URL
 	}
 	for _, c := range causes {
 		if c.is(err) {

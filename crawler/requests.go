@@ -78,7 +78,7 @@ func (s *schedule) reserve(name string) (time.Time, error) {
 	h := s.host(name)
 	at := latest(h.rested(), time.Now())
 	if s.opt.Timeout > 0 && time.Until(at) > s.opt.Timeout {
-		return at, &wire.TimeoutError{Limit: s.opt.Timeout} // do not occupy a connection for so long
+		return at, &wire.TimeoutError{Limit: s.opt.Timeout} // do not occupy a connection for that long
 	}
 	s.askAside(h, at)
 	return at, nil

@@ -13,10 +13,10 @@ import (
 
 // These constants define how long a response to the request for robots.txt is valid (RFC 9309,
 // sections 2.4 and 2.3.1.4), and limit the cache. The RFC also allows a crawler to use
-// Cache-Control, and to treat a file as missing after it was unreachable for thirty days. This
+// Cache-Control, and to treat a file as missing after it has been unreachable for thirty days. This
 // cache does neither: nothing is fetched from the site until the file can be read.
 const (
-	robotsLifetime  = 24 * time.Hour      // time for which the response of a site is valid
+	robotsLifetime  = 24 * time.Hour      // time for which the response from a site is valid
 	robotsRetry     = 10 * time.Minute    // time after which the file is requested again from a site that did not answer
 	robotsLongest   = 30 * 24 * time.Hour // time for which the last robots.txt of a site is used while the site does not answer
 	robotsMostHosts = 1 << 17             // maximum number of cached sites, which take some 500 bytes each; if a crawl has more, their files are fetched more often
@@ -29,8 +29,8 @@ const (
 type robotsFetch func(ctx context.Context, robotsURL string) (status int, body []byte, err error)
 
 // A robotsUnreachableError means that the rules of a site are unknown, because its robots.txt could
-// not be fetched. No page of the site may be fetched before that file. The site's URLs are tried
-// again later.
+// not be fetched. No page of the site may be fetched until that file has been fetched. The site's
+// URLs are tried again later.
 type robotsUnreachableError struct {
 	origin string // such as "https://example.com"
 	err    error
@@ -43,8 +43,8 @@ func (e *robotsUnreachableError) Error() string {
 func (e *robotsUnreachableError) Unwrap() error { return e.err }
 
 // robotsFor returns the rules that follow from the response for robots.txt (RFC 9309, section
-// 2.3.1). The second result reports whether the site has a robots.txt. An error means that the
-// rules are unknown, and nothing is allowed.
+// 2.3.1). The result found reports whether the site has a robots.txt. An error means that the rules
+// are unknown, and nothing is allowed.
 //
 //   - 2xx: The body is parsed, whatever it contains.
 //   - 3xx: A redirect cannot be followed, or there were more than five. That counts as no file, so

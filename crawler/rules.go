@@ -33,7 +33,7 @@ func (o *Options) rulesOf(host string) hostRules {
 	return r
 }
 
-// HasHostBudgets reports whether some host has a budget.
+// HasHostBudgets reports whether any host has a budget.
 func (o *Options) HasHostBudgets() bool {
 	if b := o.HostBudget; b.Pages > 0 || b.Bytes > 0 || b.Requisites > 0 && o.Requisites {
 		return true
@@ -65,7 +65,7 @@ func (o *Options) AgentFor(host string) string {
 }
 
 // secureHosts returns the names of the hosts with an https URL as a seed. The map is empty if no
-// host has settings of its own, because it is only needed for these.
+// host has settings of its own, because it is only needed for such hosts.
 func (o *Options) secureHosts() map[string]bool {
 	secure := map[string]bool{}
 	if len(o.Hosts) == 0 || o.Scope == nil {

@@ -39,7 +39,7 @@ import (
 //   - capacity decides how many turns may be under way (capacity.go).
 //
 // Many goroutines report the progress of their turns, but only the goroutine that calls next makes
-// decisions. The mutex guards all these types. It is never locked during a call of the frontier,
+// decisions. The mutex guards all these types. It is never locked during a call to the frontier,
 // because a slow disk would then block the reports. So next decides with the mutex locked, and
 // calls the frontier without it.
 
@@ -60,7 +60,7 @@ const (
 // A schedule decides which URL is fetched next. Hosts that must wait for their delay are in a
 // queue, ordered by the time of their next request, so that they never delay others. Hosts that are
 // due are ordered by the priority number of their next URL, then by its depth, and then by how long
-// they have waited. There are two exceptions. A host whose robots.txt was just requested comes
+// they have waited. There are two exceptions. A host whose robots.txt has just been requested comes
 // first, while the cache has the response. Hosts whose last request failed come last.
 type schedule struct {
 	front frontier.Frontier

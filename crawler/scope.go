@@ -11,7 +11,7 @@ import (
 	"skink/frontier"
 )
 
-// The kinds of scopes, from the narrowest to the widest.
+// These are the kinds of scope, from the narrowest to the widest.
 const (
 	ScopePrefix = "prefix" // URLs that begin with a seed up to the last slash of its path
 	ScopeHost   = "host"   // URLs with the host and port of a seed
@@ -23,7 +23,7 @@ const (
 type Scope struct {
 	kind             string
 	include, exclude []*regexp.Regexp
-	own              access.Table // settings of single hosts; see Obey
+	own              access.Table // settings of individual hosts; see Obey
 
 	mu    sync.RWMutex
 	roots map[string]bool // guarded by mu: the hosts, domains or prefixes of the seeds, depending on kind
@@ -148,8 +148,8 @@ func (s *Scope) underRoot(url string) bool {
 	}
 }
 
-// Obey sets the settings of single hosts. Their include and exclude patterns replace the patterns
-// of NewScope. Obey must be called before the scope is used.
+// Obey sets the settings of individual hosts. Their include and exclude patterns replace the
+// patterns of NewScope. Obey must be called before the scope is used.
 func (s *Scope) Obey(t access.Table) { s.own = t }
 
 // patterns returns the include and exclude patterns that apply to the host of a URL.

@@ -30,7 +30,7 @@ import (
 const (
 	maxSitemapDepth = 3    // maximum depth of nested index files
 	mostSitemaps    = 1000 // maximum number of sitemaps of one host that are read in one run; enough for 50 million pages
-	listedAtOnce    = 1000 // maximum number of URLs that are queued in one call of the frontier
+	listedAtOnce    = 1000 // maximum number of URLs that are queued in one call to the frontier
 	guessed         = "/sitemap.xml"
 )
 
@@ -106,7 +106,7 @@ func (c *Crawl) findSitemaps(ctx context.Context, t *turn, page *Page) {
 	}
 }
 
-// roomForSitemap counts a sitemap of a host. It returns false if the host has mostSitemaps already.
+// roomForSitemap counts a sitemap of a host. It returns false if the host already has mostSitemaps.
 func (c *Crawl) roomForSitemap(host string) bool {
 	c.sitemapsMu.Lock()
 	defer c.sitemapsMu.Unlock()

@@ -29,7 +29,7 @@ const (
 	restOnTheWay  = 8
 )
 
-// A standing holds the behavior of a host in this crawl: the time to wait between two requests,
+// A standing records how a host has behaved in this crawl: the time to wait between two requests,
 // whether the host answers, and the amount of data fetched from it. When the host is returned to
 // the frontier, most of this is stored for the next worker. The schedule's mutex guards a standing.
 type standing struct {

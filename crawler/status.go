@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// A HostState describes the progress of a crawl at one host.
+// A HostState describes the progress of a crawl on one host.
 type HostState struct {
 	Name     string
 	Requests int           // number of requests started, including those for robots.txt

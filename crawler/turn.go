@@ -139,7 +139,7 @@ type outcome struct {
 	requisites []string // hosts of the requisites that were added to the frontier; hosts contains them too
 }
 
-// done ends a turn (the fetch of one URL) after its page was handled.
+// done ends a turn (the fetch of one URL) after its page has been handled.
 func (s *schedule) done(a *arrival, o outcome) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

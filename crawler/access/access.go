@@ -1,4 +1,4 @@
-// Package access holds settings for single hosts: the delay between requests, headers and
+// Package access holds settings for individual hosts: the delay between requests, headers and
 // credentials, the proxy, and the URLs to fetch or to leave out.
 //
 // Start with a [Table]. Its method For returns the settings of one host:
@@ -65,7 +65,7 @@ func (h *Host) Private() bool {
 type Login struct {
 	Page   string            // URL of the page with the form
 	Fields map[string]Secret // names of form fields and the values to fill in
-	Check  string            // status, URL or text by which a response after a successful login is recognised
+	Check  string            // status, URL or text that identifies a response after a successful login
 }
 
 // A Table holds the settings of hosts.

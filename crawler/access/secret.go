@@ -49,14 +49,14 @@ func (c Cookies) GoString() string { return hidden }
 // MarshalText returns ***.
 func (c Cookies) MarshalText() ([]byte, error) { return []byte(hidden), nil }
 
-// A Proxy is the URL of a proxy. Its user and password are never printed.
+// A Proxy is the URL of a proxy. Its user name and password are never printed.
 type Proxy struct{ url url.URL }
 
 // NewProxy returns the proxy at a URL.
 func NewProxy(u *url.URL) Proxy { return Proxy{*u} }
 
 // ParseProxy parses the URL of a proxy. The scheme must be http, https, socks5 or socks5h. The
-// error does not contain the URL, which may have a password.
+// error does not contain the URL, which may contain a password.
 func ParseProxy(text string) (Proxy, error) {
 	u, err := url.Parse(text)
 	if err != nil || u.Hostname() == "" || !slices.Contains([]string{"http", "https", "socks5", "socks5h"}, u.Scheme) {

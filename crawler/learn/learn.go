@@ -115,7 +115,7 @@ type Host struct {
 
 	LastMod *Proofs `json:"lastmod,omitempty"` // right and wrong lastmod dates in the host's sitemaps; nil if none has been checked yet
 
-	Softs   map[string]*Soft `json:"soft_404,omitempty"` // answers to URLs that cannot exist, by the pattern of these URLs
+	Softs   map[string]*Soft `json:"soft_404,omitempty"` // how the host responds to URLs that cannot exist, by the pattern of these URLs
 	Pending []string         `json:"pending,omitempty"`  // patterns whose probe has not been answered yet
 	Probes  int              `json:"probes,omitempty"`   // number of patterns that have a probe
 
@@ -197,7 +197,7 @@ func (h *Host) Judged(url string, v Verdict) {
 	}
 }
 
-// count counts the page of a URL that was not judged before.
+// count counts the page of a URL that has not been judged before.
 func (h *Host) count(a *address, v *Verdict) {
 	if !v.File {
 		h.Pages++

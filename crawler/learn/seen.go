@@ -27,7 +27,7 @@ const (
 	firstFilter   = 512       // bytes
 	largestFilter = 64 << 10  // bytes
 	growth        = 4         // size of a filter, relative to the previous one
-	mostFilters   = 7         // four filters of growing size and three of the largest size, for some 100,000 lines
+	mostFilters   = 7         // maximum number of filters: four of growing size and three of the largest size, for some 100,000 lines
 	bitsALine     = 16        // number of bits of a filter for each hash
 	bitsSet       = 5         // maximum number of bits that a hash sets
 	mostLines     = 1000      // maximum number of lines or links of one page that are hashed

@@ -8,9 +8,8 @@ import (
 
 // # Patterns of URLs
 //
-// The URLs that one program of a site generates have one pattern. A URL belongs to several
-// patterns, from fine to coarse, because it is not known in advance which of them matches the
-// program:
+// The URLs that one program of a site generates share a pattern. A URL belongs to several patterns,
+// from fine to coarse, because it is not known in advance which of them matches the program:
 //
 //	/repo/log/src/a.c?h=main&ofs=50
 //

@@ -13,9 +13,9 @@ import (
 // pages of the host. (The term and the idea are from Bar-Yossef, Broder, Kumar and Tomkins, "Sic
 // transit gloria telae", WWW 2004.)
 //
-// Different programs of one host answer differently. So each pattern, a path shape with the names
-// of its parameters, has its own evidence, probe and answer. A pattern is probed at most once, and
-// only for one of these reasons:
+// Different programs of one host respond differently. So each pattern, a path shape with the names
+// of its parameters, has its own evidence, probe and response. A pattern is probed at most once,
+// and only for one of these reasons:
 //
 //   - several of its pages are copies of one leader;
 //   - manyThin of its pages are too short to be compared;
@@ -35,8 +35,8 @@ import (
 // this view is taken for an error too. If a site shows the same page to every visitor without
 // scripts, all its pages are taken for soft 404s.
 const (
-	several  = 4 // number of pages with the same text, leader or title that are evidence
-	manyThin = 8 // number of pages that are evidence if they are too short to be compared
+	several  = 4 // number of pages with the same text, leader or title that counts as evidence
+	manyThin = 8 // number of pages too short to be compared that counts as evidence
 
 	mostSofts  = 128      // maximum number of patterns of a host that have evidence
 	mostProbes = 32       // maximum number of probes of a host
@@ -85,11 +85,11 @@ type sameName struct {
 	URLs  []string `json:"urls"`
 }
 
-// Says reports whether the response is a page with a text.
+// Says reports whether the response is a page with text.
 func (s *Soft) Says() bool { return s != nil && s.Text != "" }
 
-// HoldsFor reports whether a page with the text of the response is a soft 404. If the page had
-// another text at an earlier visit, it is a soft 404 even if no other page has this text.
+// HoldsFor reports whether a page with the text of the response is a soft 404. If the page had a
+// different text at an earlier visit, it is a soft 404 even if no other page has this text.
 func (s *Soft) HoldsFor(url string) bool { return s.Holds || slices.Contains(s.Turned, url) }
 
 // SamePattern reports whether two URLs have the same host and pattern, so that one probe serves
@@ -292,8 +292,8 @@ func (s *Soft) except(others []string) (urls []string) {
 	return urls
 }
 
-// pending returns the evidence about the pattern whose probe is this URL. It returns nil if there is
-// no such probe, or if the probe was already answered.
+// pending returns the evidence about the pattern whose probe is this URL. It returns nil if there
+// is no such probe, or if the probe has already been answered.
 func (h *Host) pending(probe string) *Soft {
 	for _, pattern := range h.Pending {
 		if s := h.Softs[pattern]; s.Probe == probe {
@@ -304,7 +304,7 @@ func (h *Host) pending(probe string) *Soft {
 }
 
 // answered records the response to a pattern's probe and returns the evidence about the pattern. It
-// returns nil if no pattern waits for this response.
+// returns nil if no pattern is waiting for this response.
 func (h *Host) answered(answer Soft) *Soft {
 	s := h.pending(answer.Probe)
 	if s == nil {

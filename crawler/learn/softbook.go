@@ -48,7 +48,7 @@ func (b *Book) Probed(ctx context.Context, answer Soft) (known Soft, suspects []
 	return s.copied(), s.suspects(), nil
 }
 
-// Turned records that a page is completely different from its last visit, so it may be a soft 404.
+// Turned records that a page has changed completely since its last visit, so it may be a soft 404.
 func (b *Book) Turned(ctx context.Context, url string) error {
 	if b.Exempt[hostOf(url)] {
 		return nil
@@ -67,7 +67,7 @@ func (b *Book) Turned(ctx context.Context, url string) error {
 	return nil
 }
 
-// Follows records that a page that was judged before has become a duplicate of another leader.
+// Follows records that a page that was judged before has become a duplicate of a different leader.
 func (b *Book) Follows(ctx context.Context, url, leader string) error {
 	if b.Exempt[hostOf(url)] || isMirrored(url, leader) {
 		return nil

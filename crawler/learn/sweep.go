@@ -12,7 +12,7 @@ import "time"
 // each viewShare new texts of the host.
 //
 // A pattern that never gave a second text may have had unlucky samples. So one chunk of its URLs is
-// fetched, which are called last samples. A host has one last sample for each lastShare new texts,
+// fetched; these are called last samples. A host has one last sample for each lastShare new texts,
 // and its patterns share them equally. All other URLs stay postponed.
 const (
 	leastChunk  = 16
@@ -74,8 +74,8 @@ func (s *Sweep) Size(a Advice) int {
 }
 
 // givesTexts reports whether a pattern has given a new text since a chunk of its URLs was last
-// queued. The pattern must have given at least two new texts in all, because the first page of any
-// pattern may be new.
+// queued. The pattern must have given at least two new texts in total, because the first page of
+// any pattern may be new.
 func (p *Pattern) givesTexts() bool { return p.New > max(p.Swept, 1) }
 
 // Queued records that a chunk of postponed URLs with this advice was queued. The argument chunk is

@@ -17,10 +17,10 @@ import (
 const (
 	trapRow     = 4
 	trapFree    = 100
-	mostRepeats = 3    // number of times in a row that a path may have the same segments; Heritrix drops URLs with three (PathologicalPathDecideRule)
+	mostRepeats = 3    // a path that has the same segments this number of times in a row is a trap; Heritrix drops URLs with three (PathologicalPathDecideRule)
 	mostLength  = 2000 // maximum length in bytes of a URL that is not a trap; few servers and browsers accept much more
-	yearsAhead  = 2    // number of years for which a calendar may have entries in advance
-	firstYear   = 1400 // year of the first entries; few archives begin earlier
+	yearsAhead  = 2    // dates more than this number of years ahead are far in the future
+	firstYear   = 1400 // dates before this year are far in the past; few archives begin earlier
 )
 
 // A trap describes a form of URLs that can go on without end, such as a calendar.

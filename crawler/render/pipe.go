@@ -24,7 +24,7 @@ import (
 // session, in order, in the goroutine that reads the pipe. So a handler must not wait.
 
 const (
-	mostMessage = 256 << 20        // size of the longest message in bytes; the browser is stopped after a longer one
+	mostMessage = 256 << 20        // maximum size of a message in bytes; the browser is stopped after a longer one
 	writeWithin = 20 * time.Second // longest time for writing one message
 )
 

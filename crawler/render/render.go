@@ -1,5 +1,5 @@
-// Package render runs the scripts of a page in a Chromium on this machine, and returns the HTML of
-// the result.
+// Package render runs the scripts of a page in a Chromium browser on this machine, and returns the
+// HTML of the result.
 //
 //	b, err := render.New(render.Options{Path: path})
 //	defer b.Close()
@@ -25,7 +25,7 @@
 // A page is complete when it has been loaded, no request is open, and it has neither requested
 // anything nor changed for a quarter of a second. A timer in the page measures this time. So the
 // page gets the time that it needs even if the machine is busy. If a page is never quiet, its HTML
-// is taken after Options.Time, not counting the time in which it waits for answers, and after
+// is taken after Options.Time, not counting the time spent waiting for responses, and after
 // Options.Most at the latest.
 //
 // # Bounds
@@ -56,7 +56,7 @@ import (
 type Options struct {
 	Path   string        // path of the browser; see [Find]
 	Tabs   int           // maximum number of pages rendered at the same time; 0 means two, or the number of processors if that is more
-	Time   time.Duration // longest time for rendering a page, not counting the time in which it waits for answers; 0 means 10 s
+	Time   time.Duration // longest time for rendering a page, not counting the time spent waiting for responses; 0 means 10 s
 	Most   time.Duration // longest total time for rendering a page; 0 means 2 min
 	Memory int64         // memory limit for each process of the browser, in bytes; 0 means 1 GiB
 	Size   int64         // size limit for the HTML of a rendered page, in bytes; 0 means 10 MiB
@@ -69,14 +69,14 @@ func (o Options) orDefaults() Options {
 	return o
 }
 
-// A Page is the response of a server that should be rendered.
+// A Page is a server's response that should be rendered.
 type Page struct {
 	URL    string
 	Header http.Header
 	Body   []byte
 }
 
-// A Request is a GET request of a page.
+// A Request is a GET request from a page.
 type Request struct {
 	URL    string      // URL as the browser writes it, without a fragment
 	Header http.Header // header with only those fields on which the response may depend, such as Accept, Origin, and fields that a script has set

@@ -139,7 +139,7 @@ func (p *paused) isAside() bool {
 // isLoaded contains the types of requests that the caller answers.
 var isLoaded = map[string]bool{"Script": true, "XHR": true, "Fetch": true}
 
-// answer gets the response to a request from the caller, and gives it to the browser.
+// answer asks the caller for the response to a request, and passes it to the browser.
 func (t *tab) answer(session string, p paused, u *url.URL) {
 	t.fetching <- struct{}{}
 	u.Fragment = ""

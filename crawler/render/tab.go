@@ -146,7 +146,7 @@ const (
 )
 
 // quietScript waits in the page for quietFor milliseconds and until the page is idle, and returns
-// the number of changes of the page in that time.
+// the number of changes to the page in that time.
 var quietScript = `new Promise(done => {
 	let n = 0;
 	const seen = new MutationObserver(all => { n += all.length });

@@ -1,4 +1,4 @@
-// Package robots parses robots.txt by RFC 9309.
+// Package robots parses robots.txt according to RFC 9309.
 //
 // Start with [Parse], and call [Rules.Allowed] for each URL with the name of the crawler
 // ([ProductToken] takes it from a User-Agent header). The package is pure: it fetches nothing and
@@ -15,9 +15,9 @@
 //
 // The RFC leaves some choices open:
 //
-//   - Lines with other names than user-agent, allow and disallow never end a group (2.2.4). So a
+//   - Lines with names other than user-agent, allow and disallow never end a group (2.2.4). So a
 //     user-agent line after "Crawl-delay: 5" still belongs to the group above. Many files are
-//     written as if such a line began a new group, but the RFC and the large crawlers read them in
+//     written as if such a line began a new group, but the RFC and the large crawlers read them
 //     this way.
 //   - Lines that break the grammar are skipped and the rest is used (2.3.1.5). A user-agent line
 //     without a name still begins a group, so that its rules do not apply to the agents above.
@@ -133,7 +133,7 @@ func allowFirst(a, b bool) int {
 }
 
 // lines yields the name and value of each supported record of a file, without comments. CR, LF and
-// CRLF end a line. Empty lines have no meaning.
+// CRLF end a line. Empty lines are ignored.
 func lines(body []byte) func(yield func(name, value string) bool) {
 	return func(yield func(name, value string) bool) {
 		text := strings.TrimPrefix(cut(decoded(body)), "\ufeff")

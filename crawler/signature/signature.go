@@ -11,8 +11,8 @@
 // # Sources
 //
 // Signatures follow RFC 9421 (HTTP Message Signatures) with Ed25519 (RFC 8032), as profiled by
-// draft-ietf-webbotauth-httpsig-protocol in its revision of 2026. Earlier drafts sent Signature-Agent
-// as a string. This package sends the dictionary that the current draft demands. Key IDs are JWK
+// draft-ietf-webbotauth-httpsig-protocol in its 2026 revision. Earlier drafts sent Signature-Agent
+// as a string. This package sends the dictionary that the current draft requires. Key IDs are JWK
 // thumbprints (RFC 7638, RFC 8037 appendix A.3).
 //
 // A signature covers the method, the authority and the path. It does not cover the query, because

@@ -34,7 +34,7 @@ func decode(r io.Reader, bytes int64) (*bufio.Reader, error) {
 	return in, nil
 }
 
-// emptyOr turns io.EOF into the error of an empty file, which wraps [ErrNone].
+// emptyOr turns io.EOF into the error for an empty file, which wraps [ErrNone].
 func emptyOr(err error) error {
 	if err == io.EOF {
 		return fmt.Errorf("empty file: %w", ErrNone)
@@ -102,7 +102,7 @@ func encodingOf(head []byte) encoding.Encoding {
 	return enc
 }
 
-// firstByte skips a byte order mark and spaces, and returns the next byte without reading it.
+// firstByte skips a byte order mark and spaces, and returns the next byte without consuming it.
 func firstByte(in *bufio.Reader) (byte, error) {
 	if mark, _ := in.Peek(3); string(mark) == "\ufeff" {
 		_, _ = in.Discard(3)

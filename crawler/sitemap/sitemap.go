@@ -18,7 +18,8 @@
 //
 // A file is never in memory as a whole. [MaxBytes], [MaxEntries], [MaxText] and [MaxDepth] bound
 // the cost of a file, and testdata/hostile.md lists the cost of each hostile file. If a file
-// exceeds a bound, Read yields the entries before that, and then an error that names the bound.
+// exceeds a bound, Read yields the entries up to that point, and then an error that names the
+// bound.
 //
 // The package is pure: it fetches nothing and resolves no URL. The crawler decides which sitemap
 // may list which page.
@@ -37,7 +38,7 @@ import (
 // (https://www.sitemaps.org/protocol.html).
 const (
 	MaxBytes   = 50 << 20 // maximum size of a file in bytes, both compressed and decompressed
-	MaxEntries = 50_000   // maximum number of entries of a sitemap or an index
+	MaxEntries = 50_000   // maximum number of entries in a sitemap or an index
 	MaxText    = 8 << 10  // maximum length in bytes of a URL, date or tag; the protocol allows URLs of up to 2,048 characters
 	MaxDepth   = 64       // maximum depth of nested elements; a sitemap has three or four levels
 )
@@ -60,9 +61,9 @@ type Entry struct {
 	Index   bool      // the URL is that of another list, not of a page
 }
 
-// Read yields the entries of a file in order. The last pair has an error if the file could not be
-// read to its end. The error is one of the errors of this package, or an error from gzip or from r.
-// The entries before it are valid. If the file is not a list, the error wraps [ErrNone].
+// Read yields the entries of a file in order. The last pair contains an error if the file could not
+// be read to its end. The error is one of the errors of this package, or an error from gzip or from
+// r. The entries before it are valid. If the file is not a list, the error wraps [ErrNone].
 func Read(r io.Reader) iter.Seq2[Entry, error] {
 	return readUpTo(r, MaxBytes)
 }

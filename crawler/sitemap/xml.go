@@ -39,7 +39,7 @@ type list struct {
 	entry Entry     // the entry that is being read
 	next  time.Time // date for the next URL of the entry
 	other string    // URL that is used if the entry has no other URL
-	text  []byte    // text of the innermost element; inside a URL, with the text of nested elements
+	text  []byte    // text of the innermost element; inside a URL, including the text of nested elements
 	long  bool      // the text is too long, or must not be used
 }
 

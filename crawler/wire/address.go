@@ -20,8 +20,8 @@ import (
 //
 // Any page can link or redirect to http://127.0.0.1:6379/ or to a router on the local network, and
 // any name can be made to resolve to such an address. So checking the URL is not enough. The dialer
-// checks the address when it makes a connection, after the name was resolved and with no step in
-// between. It does so for every connection, whatever its purpose.
+// checks the address when it makes a connection, after the name has been resolved and with no step
+// in between. It does so for every connection, whatever its purpose.
 //
 // The table follows the IANA special-purpose address registries (RFC 6890), and is stricter: it
 // also blocks ranges that are reachable in principle but have no web sites (6to4 relays, all of
@@ -123,9 +123,9 @@ type dialer struct {
 	seeds sync.Map        // keys are name:port; values are *seedHost
 }
 
-// A seedHost is the host of a seed. The user may mean a host of the local network, so the first
+// A seedHost is the host of a seed. The user may mean a host on the local network, so the first
 // look-up decides: if all addresses of the host are special, it may have special addresses from
-// then on. If the name first has a public address, and later one of the local network, the
+// then on. If the name first has a public address, and later one on the local network, the
 // connection to the latter is refused.
 type seedHost struct {
 	mu      sync.Mutex
@@ -237,8 +237,8 @@ func (d *dialer) permits(addr netip.Addr) bool {
 }
 
 // lookedUpAs returns the host and port to connect to. It replaces names below .localhost by
-// localhost. They always mean loopback (RFC 6761, section 6.3), but many resolvers do not know
-// them.
+// localhost. These names always mean loopback (RFC 6761, section 6.3), but many resolvers do not
+// know them.
 func lookedUpAs(address string) string {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil || !strings.HasSuffix(strings.TrimSuffix(strings.ToLower(host), "."), ".localhost") {

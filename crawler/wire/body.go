@@ -31,7 +31,7 @@ import (
 // Bytes after a complete gzip body are ignored, as in browsers.
 
 const (
-	maxCodings = 3 // maximum number of codings of a body; most bodies have one, and more than two suggest an attack
+	maxCodings = 3 // maximum number of codings of a body; most bodies have one, and some have two by mistake
 
 	// zstdWindow is the largest window of a zstd body that RFC 9659 allows, in bytes.
 	zstdWindow = 8 << 20

@@ -27,7 +27,7 @@ import (
 //
 // The proxy connects to the host, so the dialer cannot check the address of that connection.
 // Instead, the name is looked up here before the request, and the request is refused if the name
-// has a special address. A proxy that resolves the name in another way may still connect to such an
+// has a special address. A proxy that resolves the name differently may still connect to such an
 // address. If the name cannot be resolved here, the proxy may be able to resolve it, so the request
 // is not refused.
 

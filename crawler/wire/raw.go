@@ -38,12 +38,12 @@ type Raw struct {
 }
 
 // A Cut is the reason why the body of an archived response is incomplete. The values are those of
-// the field WARC-Truncated.
+// the WARC-Truncated field.
 type Cut string
 
 const (
 	Whole           Cut = ""
-	CutLength       Cut = "length"     // the crawler cut the body at its limit of bytes
+	CutLength       Cut = "length"     // the crawler cut the body at its size limit
 	CutTime         Cut = "time"       // the crawler cut the body at its time limit
 	CutDisconnected Cut = "disconnect" // the connection ended early
 )

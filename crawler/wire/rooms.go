@@ -130,7 +130,7 @@ func (r *room) grant(w *wish) {
 	close(w.granted)
 }
 
-// A sharing is a reader of a body that gets memory for it from a share.
+// A sharing reads a body, and takes the memory for it from a share.
 type sharing struct {
 	src  io.Reader
 	ctx  context.Context

@@ -49,7 +49,7 @@ type Exchange struct {
 	Status  int
 	Header  http.Header
 	Body    []byte
-	BodyErr error // reason why Body is not the whole body
+	BodyErr error // reason why Body is incomplete
 	Raw     *Raw  // the undecoded response; nil unless Options.KeepRaw is set
 }
 
@@ -213,9 +213,9 @@ func WithoutReuse(ctx context.Context) context.Context {
 }
 
 // requestURL returns a url.URL with which net/http requests the canonical URL byte for byte, with
-// one exception: a per cent sign without two hex digits is sent as %25. The URL Standard leaves
-// this sign unchanged, but most servers answer it with 400. Sent as %25, it leads to the page that
-// the author of the link meant. It is not enough to parse the URL, because net/url turns "/a/b%7Cc"
+// one exception: a percent sign without two hex digits is sent as %25. The URL Standard leaves this
+// sign unchanged, but most servers answer it with 400. Sent as %25, it leads to the page that the
+// author of the link meant. It is not enough to parse the URL, because net/url turns "/a/b%7Cc"
 // into "/a%2Fb|c", which is another page.
 func requestURL(canonicalURL string) (*url.URL, error) {
 	scheme, rest, _ := strings.Cut(canonicalURL, "://")
@@ -235,7 +235,7 @@ func requestURL(canonicalURL string) (*url.URL, error) {
 	return u, nil
 }
 
-// escapeLone escapes the per cent signs that are not followed by two hex digits.
+// escapeLone escapes the percent signs that are not followed by two hex digits.
 func escapeLone(target string) string {
 	isHex := func(i int) bool {
 		return i < len(target) && strings.IndexByte("0123456789abcdefABCDEF", target[i]) >= 0

@@ -127,7 +127,7 @@ func (w *wire) deliver(n int) {
 }
 
 // end records that an exchange has ended, and removes the rest of its allowance. The allowance of
-// one exchange always stays, for bytes that are still on their way.
+// one exchange always remains, for bytes that are still on their way.
 func (w *wire) end() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
