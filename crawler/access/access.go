@@ -44,11 +44,11 @@ type Host struct {
 // carry a password or cookies, or are made after a login.
 func (h *Host) LoggedIn() bool { return h.Basic != nil || h.KeepsCookies() }
 
-// KeepsCookies reports whether the settings require that cookies set by the host are kept.
+// KeepsCookies reports whether cookies set by the host are kept because of its settings.
 func (h *Host) KeepsCookies() bool { return h.Cookies != nil || h.Login != nil }
 
-// Private reports whether the user's settings may give access to pages that others cannot see: a
-// password, cookies, a login, or a header. Headers that choose a language or a format do not count.
+// Private reports whether the user's settings (a password, cookies, a login or a header) may give
+// access to pages that others cannot see. Headers that choose a language or a format do not count.
 func (h *Host) Private() bool {
 	if h.LoggedIn() {
 		return true

@@ -30,7 +30,7 @@ func (s Secret) MarshalText() ([]byte, error) { return []byte(hidden), nil }
 type Basic struct{ User, Password Secret }
 
 // Format implements [fmt.Formatter]. Without this method, a verb that is invalid for pointers, such
-// as %d, would print the secrets.
+// as %s, would print the secrets.
 func (b Basic) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, hidden) }
 
 // Format implements [fmt.Formatter], for the same reason as [Basic.Format].

@@ -44,7 +44,7 @@ const (
 	mostTitles = 24       // maximum number of titles in the evidence of a pattern
 	mostURLs   = 8        // maximum number of URLs in each list of the evidence
 	mostOthers = 6        // maximum number of pages with other titles that are compared with the response
-	mostAnswer = 32 << 10 // maximum length in bytes of a response that counts as a soft 404
+	mostAnswer = 32 << 10 // maximum length in bytes of the text of a soft 404
 )
 
 // SoftProblem is the name of a soft 404 in records, reports and archives. It is stored, so it must

@@ -10,11 +10,11 @@ import (
 // # Memory for bodies
 //
 // A thousand fetches may be under way at the same time, and each body may take megabytes. So each
-// fetch has a share of a limited amount of memory, which is called a room. The share grows step by
-// step while a body is read. It is released when the page is stored, or when the fetch ends without
-// a page. If there is no memory for the next step, reading stops. The server then waits as on a
-// slow connection, and the time limit of the exchange is suspended. The first step of a body is
-// free, so that small pages never wait. The number of fetches limits the memory for first steps.
+// fetch has a share of a limited amount of memory, called a room. The share grows step by step
+// while a body is read. It is released when the page is stored, or when the fetch ends without a
+// page. If there is no memory for the next step, reading stops. The server then waits as on a slow
+// connection, and the time limit of the exchange is suspended. The first step of a body is free, so
+// that small pages never wait. The number of fetches limits the memory for first steps.
 //
 // If all the memory belonged to bodies that need more, none of them could be read to its end. So
 // the body that has waited longest may exceed the limit of the room, up to its own limit. When it
