@@ -39,7 +39,7 @@ type mapped struct {
 	ended   sync.WaitGroup
 }
 
-// watch begins to measure the resident part of the tables of db, if the system reports it.
+// watch starts the goroutine, if the system reports how much memory is resident.
 func (m *mapped) watch(db *badgerdb.DB) {
 	if _, ok := disk.Resident(); !ok {
 		return
@@ -48,8 +48,8 @@ func (m *mapped) watch(db *badgerdb.DB) {
 	m.ended.Go(func() { keepSmall(db, m.closing) })
 }
 
-// stop ends the watching. It must be called before db is closed, because closing unmaps tables even
-// while they are referenced.
+// stop stops the goroutine and waits for it. It must be called before db is closed, because closing
+// unmaps tables even while they are referenced.
 func (m *mapped) stop() {
 	if m.closing != nil {
 		close(m.closing)

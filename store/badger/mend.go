@@ -35,7 +35,7 @@ type mending struct {
 	out *badgerdb.WriteBatch
 
 	records map[uint64]*mended    // records that stay in the store, by visit number
-	ids     map[dedup.Hash]uint64 // keys of records, by page id
+	ids     map[dedup.Hash]uint64 // visit numbers of those records, by page id
 	gone    map[uint64]*mended    // records that can be read but are deleted, because other data of their pages is lost, by visit number
 	posted  map[uint64]bool       // numbers of the visits that the journal has under sketch keys
 	hashes  map[hashPosting]bool  // text hashes and page ids in the journal, with the visits indexed under them
@@ -283,7 +283,7 @@ func (m *mending) readQueued(letter byte) error {
 	})
 }
 
-// mendURLs makes the stored state of each URL fit the records and the queue.
+// mendURLs makes the stored state of each URL consistent with the records and the queue.
 func (m *mending) mendURLs() error {
 	err := m.scanAll(keyURL, func(key, value []byte) error {
 		var id dedup.Hash

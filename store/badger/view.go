@@ -119,7 +119,7 @@ func (v *view) copyStore(dir string, opt Options) error {
 	return nil
 }
 
-// fill puts into the view the files that badger will open.
+// fill adds the files that badger will open to the view.
 func (v *view) fill(dir string, m badgerdb.Manifest, logs []memLog) error {
 	abs, err := filepath.Abs(dir)
 	if err != nil {
