@@ -113,7 +113,7 @@ func (s *alikeView) show(a Alike) {
 	most := 1
 	var at, clusters, pages []float64
 	for _, step := range steps {
-		most = max(most, step.Pages) // a cluster has at least two pages
+		most = max(most, step.Pages) // at least step.Clusters, because a cluster has at least two pages
 		at, clusters, pages = append(at, position(step.Similarity)), append(clusters, float64(step.Clusters)), append(pages, float64(step.Pages))
 		s.Steps = append(s.Steps, stepRow{step, fmt.Sprintf("/similarity?at=%.2f", step.Similarity)})
 	}

@@ -13,8 +13,8 @@ type chart struct {
 	Curves []curve
 	Y      [3]string // labels of the vertical axis, from top to bottom
 	X      [3]string // labels of the horizontal axis, from left to right
-	Unit   string    // what the horizontal axis measures; "": its labels say so
-	Mark   string    // position of a vertical line, from 0 to 600; "": there is none
+	Unit   string    // what the horizontal axis measures; "" if its labels say so
+	Mark   string    // position of a vertical line, from 0 to 600; "" if there is none
 }
 
 // A curve is a line in a chart.

@@ -9,10 +9,10 @@ import (
 // trip to the server. Only one batch runs at a time. If two could run, batches would be half as
 // large, and the server would need 50 % more time for each page.
 type batcher[Q, A any] struct {
-	do func(calls [][]Q) ([][]A, error) // returns for each call one answer to each of its questions
+	do func(calls [][]Q) ([][]A, error) // returns, for each call, one answer for each question
 
 	mu      sync.Mutex
-	running bool          // whether the goroutine of run exists; guarded by mu
+	running bool          // whether a goroutine is executing run; guarded by mu
 	waiting []*call[Q, A] // calls that are not in a batch yet; guarded by mu
 }
 

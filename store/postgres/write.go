@@ -13,7 +13,7 @@ import (
 
 // writes holds all rows that a commit writes, as one slice for each column.
 type writes struct {
-	keys           map[uint64]bool     // keys that get a posting by these writes
+	keys           map[uint64]bool     // keys for which these writes add a posting
 	hashes, placed map[dedup.Hash]bool // hashes of texts, and IDs of pages, that get a new number in the order of commits
 
 	of                      []int // index of the entry of each visit
@@ -166,8 +166,8 @@ const (
  ON CONFLICT (name, slot) DO UPDATE SET n = counter.n + excluded.n`
 )
 
-// write is the second round trip of a commit. It returns false if the check failed. Then readers
-// can see none of its rows except the newly discovered URLs.
+// write is the second round trip of a commit. It returns false if the check failed. In that case,
+// readers can see none of its rows except the newly discovered URLs.
 func (s *Store) write(ctx context.Context, c *commit, w *writes, place int64) (written bool, err error) {
 	b := &pgx.Batch{}
 	found, beyond, err := s.queueBefore(b, c, w)

@@ -20,10 +20,10 @@ import (
 )
 
 var (
-	// ErrNobody means that no process answers for the store. Either no process has it open, or the
+	// ErrNobody means that no process serves the store. Either no process has it open, or the
 	// process that has it open is starting or ending, refuses this user, or does not serve readers.
 	ErrNobody = errors.New("the process that uses the store does not answer")
-	// ErrBusy means that the process answers as many readers as it can.
+	// ErrBusy means that the process already serves as many readers as it can.
 	ErrBusy = errors.New("the process that uses the store has too many readers")
 	// ErrEnded means that the process that has the store open ended, or closed the connection.
 	ErrEnded = errors.New("the process that uses the store ended or closed the connection: try again")
@@ -298,7 +298,7 @@ func (r *Reader) Hosts(ctx context.Context) iter.Seq2[frontier.Host, error] {
 	return inParts(ctx, r, request{Verb: askHosts}, func(p *part) []frontier.Host { return p.Hosts })
 }
 
-// Dump implements [store.Dumper] for the moment of the snapshot.
+// Dump implements [store.Dumper] for the snapshot.
 func (r *Reader) Dump(ctx context.Context) iter.Seq2[*store.Part, error] {
 	return inParts(ctx, r, request{Verb: askDump}, func(p *part) []*store.Part { return p.Dump })
 }

@@ -33,7 +33,7 @@ func check(t tester, err error) {
 	}
 }
 
-// must returns a function that returns v if err is nil, and else ends the test.
+// must returns a function that returns v if err is nil, and otherwise ends the test.
 func must[T any](v T, err error) func(t tester) T {
 	return func(t tester) T {
 		t.Helper()
@@ -64,7 +64,7 @@ func collect[T any](t tester, seq iter.Seq2[T, error]) []T {
 // hashOf returns the id of a URL or the hash of a text.
 func hashOf(s string) dedup.Hash { return dedup.HashOf([]byte(s)) }
 
-// page makes an entry for a unique page, with as few values as possible.
+// page makes an entry for a unique page, with as few fields set as possible.
 func page(url string) *store.Entry {
 	return &store.Entry{
 		Record: store.Record{ID: hashOf(url), URL: url, Kind: store.Page, Verdict: dedup.Unique},
@@ -175,7 +175,7 @@ func wantOutcomes(t tester, s store.Store, entries []*store.Entry, want ...store
 	equal(t, "outcomes", must(s.Commit(ctx, entries))(t), want)
 }
 
-// items makes items of URLs at one depth.
+// items makes items for URLs that all have the same depth.
 func items(depth int, urls ...string) []frontier.Item {
 	var list []frontier.Item
 	for _, u := range urls {
@@ -184,7 +184,7 @@ func items(depth int, urls ...string) []frontier.Item {
 	return list
 }
 
-// numbered makes items of n URLs of a host.
+// numbered makes items for n URLs of a host.
 func numbered(host string, n int) []frontier.Item {
 	var list []frontier.Item
 	for i := range n {
@@ -193,7 +193,7 @@ func numbered(host string, n int) []frontier.Item {
 	return list
 }
 
-// noise makes a text that does not compress. It is always the same for one seed.
+// noise makes a text that does not compress. The same seed always gives the same text.
 func noise(seed uint64, n int) []byte {
 	r := rand.New(rand.NewPCG(seed, 0))
 	b := make([]byte, n)
@@ -322,7 +322,7 @@ func urlsOf(list []*store.Record) []string {
 	return urls
 }
 
-// members returns the members of some leaders' clusters.
+// members returns the members of the clusters of the given leaders.
 func members(t tester, s store.Reader, leaders ...dedup.Hash) []*store.Record {
 	t.Helper()
 	return collect(t, s.Members(ctx, leaders))

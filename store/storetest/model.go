@@ -15,10 +15,11 @@ import (
 	"skink/store"
 )
 
-// testAsMemory does the same random things to a store and to [store.Memory] and compares their
-// answers. It uses few names, so that many operations concern the same pages.
+// testAsMemory performs the same random operations on a store and on [store.Memory], and compares
+// the results. It uses few names, so that many operations concern the same pages.
 func testAsMemory(t *testing.T, open func(t *testing.T, dir string) store.Store) {
-	// By default rapid runs a hundred cases, each of which opens some stores, with their fsyncs.
+	// By default, rapid runs a hundred cases. That takes long, because each case opens several
+	// stores, which call fsync.
 	if f := flag.Lookup("rapid.checks"); f != nil && f.Value.String() == f.DefValue {
 		check(t, f.Value.Set("25"))
 		defer func() { check(t, f.Value.Set(f.DefValue)) }()
@@ -355,7 +356,7 @@ func (m *model) Check(r *rapid.T) {
 	})
 }
 
-// compareAll compares all other answers at the end.
+// compareAll compares all other results at the end.
 func (m *model) compareAll(r *rapid.T) {
 	same(r, m, "clusters", func(s store.Store) ([]store.Cluster, error) { return collect(r, s.Clusters(ctx)), nil })
 	all := same(r, m, "changes", func(s store.Store) ([]*store.Content, error) {
