@@ -16,7 +16,7 @@ type compareView struct {
 	Measures dedup.Comparison
 	Same     bool // whether the two texts have the same words
 	Beside   report.Sides
-	Form     string // form in which the crawl compared words; "": unchanged
+	Form     string // form in which the crawl compared words; "" means unchanged
 	Missing  string // reason why the two texts cannot be compared; "" if they can be compared
 }
 

@@ -17,7 +17,7 @@ type index struct {
 
 	mu   sync.RWMutex // guards the fields below
 	rows *rows
-	// position in the store's changes up to which the index has read them
+	// position in the store's changes up to which the index has read
 	cursor store.Cursor
 	whole  bool      // whether the first read of the whole store has ended
 	all    int64     // number of records in the store

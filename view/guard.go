@@ -22,11 +22,11 @@ import (
 //   - No page makes the browser send a request to another server. A link to a crawled site does not
 //     tell that site the address of the page with the link.
 
-// policy is the Content-Security-Policy header of all answers, unless their handler sets another
+// policy is the Content-Security-Policy header of all responses, unless the handler sets another
 // one.
 const policy = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
-// harden sets the security headers of every answer. It also refuses requests that pages of other
+// harden sets the security headers of every response. It also refuses requests that pages of other
 // sites caused, unless the user followed a link.
 func harden(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -164,7 +164,8 @@ func (v *View) nearest(ctx context.Context, s store.Reader, c *store.Content) (a
 	return all, "", v.measure(ctx, s, c, all)
 }
 
-// measure replaces the estimated resemblances by exact ones for pages whose texts are in the store.
+// measure replaces the estimated resemblances with exact ones for pages whose texts are in the
+// store.
 func (v *View) measure(ctx context.Context, s store.Reader, c *store.Content, all []neighbour) error {
 	if !c.Kept {
 		return nil

@@ -189,7 +189,7 @@ func (v *View) file(w http.ResponseWriter, kind, text, name string) {
 // A screen is the content of an HTML page of the view.
 type screen struct {
 	name    string        // name of the template
-	title   string        // title in the view's own words; "": of is the title
+	title   string        // title in the view's own words; "" means that of is the title
 	of      string        // crawled text that follows the title, such as the title of a crawled page
 	again   time.Duration // time after which the browser reloads the page; 0 means never
 	live    string        // path from which the browser receives changes of the page; "" if the page does not change

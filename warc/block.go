@@ -13,7 +13,7 @@ type block struct {
 	rec    *Record
 	left   int64 // number of bytes of the block that have not been read yet, according to the record's Content-Length
 	begins int64 // offset of the block in the file; meaningful only if the file is not compressed
-	err    error // error of all further reads; io.EOF: the block was read to its end
+	err    error // error that all further reads return; io.EOF means that the block was read to its end
 }
 
 func (b *block) Read(p []byte) (int, error) {

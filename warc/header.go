@@ -54,7 +54,8 @@ func (h *Header) Set(name, value string) {
 }
 
 // append appends the fields to dst, one per line, and an empty line. It returns an error for an
-// invalid name, and for a value that contains a line end, because it would be read as two fields.
+// invalid name, and for a value that contains a line end, because such a value would be read as two
+// fields.
 func (h Header) append(dst []byte) ([]byte, error) {
 	for _, f := range h {
 		if f.Name == "" || strings.ContainsFunc(f.Name, notInName) {

@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// An Entry is a line of a CDXJ index: the location of the answer for a URL in an archive, and a
-// description of the answer.
+// An Entry is a line of a CDXJ index: the location of the response for a URL in an archive, and a
+// description of the response.
 type Entry struct {
 	URL    string
 	Date   time.Time

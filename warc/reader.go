@@ -31,7 +31,7 @@ import (
 type Reader struct {
 	src    *source
 	member *member       // the current gzip member; nil means that the file is not compressed
-	in     *bufio.Reader // the decompressed bytes; nil means that nothing was read yet
+	in     *bufio.Reader // the decompressed bytes; nil means that nothing has been read yet
 	block  *block        // block of the last record that Next returned; nil means that there is none, or that it was read to its end or skipped
 	err    error         // the error that all further calls of Next return; nil means that more may follow
 }
@@ -270,7 +270,7 @@ func (r *Reader) atRecord() bool {
 }
 
 // Begins reports whether a file is a WARC archive, compressed or not. The argument start contains
-// the first bytes of the file; some kilobytes are enough.
+// the first bytes of the file; a few kilobytes are enough.
 func Begins(start []byte) bool {
 	r := NewReader(bytes.NewReader(start))
 	r.begin()

@@ -39,7 +39,7 @@ type Archive struct {
 	Open func() (io.ReadCloser, error)
 }
 
-// A StartPage is an archived page that a player offers its user to start from.
+// A StartPage is an archived page that a player offers its user as a starting point.
 type StartPage struct {
 	ID    string    `json:"id,omitempty"`
 	URL   string    `json:"url"`
