@@ -218,11 +218,11 @@ type findingView struct {
 }
 
 // rowsTime is the time for which a request may compute rows. After this time, the page shows the
-// rows computed up to then. The rows of some lists take long, because they depend on comparisons of
-// texts.
+// rows computed up to then. The rows of some lists take a long time, because they depend on
+// comparisons of texts.
 const rowsTime = 80 * time.Millisecond
 
-// findingPage shows the rows of a finding, beginning with the one that the request names.
+// findingPage shows the rows of a finding, beginning with the one given in the request.
 func (v *View) findingPage(ctx context.Context, r *http.Request) (*screen, error) {
 	f, at, err := v.finding(r.PathValue("name"))
 	if err != nil {
@@ -257,7 +257,7 @@ func (v *View) findingPage(ctx context.Context, r *http.Request) (*screen, error
 	return &screen{name: "finding page", title: f.Title, Content: s}, nil
 }
 
-// finding returns the finding with that name, and the time at which its audit began.
+// finding returns the finding with the given name, and the time at which its audit began.
 func (v *View) finding(name string) (*audit.Finding, time.Time, error) {
 	known := v.auditing.now()
 	if known.what == nil {

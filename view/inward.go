@@ -264,8 +264,8 @@ func linkTo(c *store.Content, url string) inLink {
 	return in
 }
 
-// turnAgain handles the form that counts all links again, and redirects to the page that has the
-// form.
+// turnAgain handles the form that starts a new count of all links, and redirects to the page that
+// has the form.
 func (v *View) turnAgain(w http.ResponseWriter, r *http.Request) {
 	var id dedup.Hash
 	switch {

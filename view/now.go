@@ -27,7 +27,7 @@ type Crawl interface {
 	Pages() int64
 	// Now returns the state of the crawl.
 	Now() Moment
-	Pause() // makes the crawl start no further request until GoOn is called
+	Pause() // stops the crawl from starting requests until GoOn is called
 	GoOn()
 	Stop() // ends the crawl when the requests in flight are finished, as Ctrl-C does
 }

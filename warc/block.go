@@ -6,8 +6,8 @@ import (
 	"io"
 )
 
-// A block is the content of the current record of a Reader. Its bytes are read from the archive
-// while the caller reads them.
+// A block is the content of the current record of a Reader. Its bytes are read from the archive as
+// the caller reads them.
 type block struct {
 	r      *Reader
 	rec    *Record
@@ -34,8 +34,8 @@ func (b *block) Read(p []byte) (int, error) {
 }
 
 // broken handles err, which ended the input before the block was complete. It returns nil if the
-// block goes on in the next gzip member, because some tools write one record into several members.
-// Otherwise it returns the error of the block.
+// block continues in the next gzip member, because some tools write one record into several
+// members. Otherwise it returns the error of the block.
 func (b *block) broken(err error) error {
 	r := b.r
 	short := fmt.Errorf("%d bytes of the block are missing", b.left)

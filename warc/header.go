@@ -82,8 +82,9 @@ func notInName(r rune) bool {
 const blanks = " \t"
 
 // maxHead is the greatest length in bytes of the head of a record or of an HTTP message; longer
-// heads count as damage. The limit is far above the lengths that occur: servers refuse requests
-// with heads of more than about 64 KB, and the longest URLs in old archives have about 32 KB.
+// heads count as damage. The limit is far above the lengths that occur in practice: servers refuse
+// requests with heads of more than about 64 KB, and the longest URLs in old archives have about 32
+// KB.
 const maxHead = 1 << 20
 
 var errHeadTooLong = fmt.Errorf("the header is longer than %d bytes", maxHead)

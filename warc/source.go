@@ -7,7 +7,7 @@ import (
 )
 
 // window is the minimum number of bytes that a source can go back. A decompressor seldom reads more
-// bytes of damaged data before it notices the damage.
+// damaged data than that before it notices the damage.
 const window = 256 << 10
 
 // A source reads a file, and can go back over the last bytes that it read, even if the file is a

@@ -1,6 +1,6 @@
 // Package warc reads and writes web archives: files of WARC 1.1 (ISO 28500:2017), uncompressed or
 // with one gzip member per record; WET, which is WARC with texts in it; their index, CDXJ; and the
-// package of both, WACZ 1.1.1.
+// package format for both, WACZ 1.1.1.
 //
 //	r := warc.NewReader(f)
 //	for {
@@ -66,7 +66,7 @@ const (
 // A Record is one record of an archive.
 type Record struct {
 	Header Header    // the named fields of the record, in order
-	Block  io.Reader // the content of the record, as many bytes as its Content-Length
+	Block  io.Reader // the content of the record; its length is the Content-Length of the record
 
 	// Offset and Length are the position and the length of the record in its file, in bytes. In a
 	// compressed file, they are those of the record's gzip member. Length is 0 until Block has
