@@ -61,7 +61,7 @@ func (w *workspace) used() *workspace {
 }
 
 const (
-	// keyOverhead is an upper bound of the number of bytes that badger adds for each key when it
+	// keyOverhead is an upper bound on the number of bytes that badger adds for each key when it
 	// estimates the size of a transaction.
 	keyOverhead = 32
 	// countersRoom is the number of bytes in each transaction that are kept free for the counters.

@@ -12,8 +12,8 @@ import (
 // newest down to the one where the scan begins, with one seek for each. Then it reads the blocks in
 // the opposite order.
 
-// scanRecords calls fn with the stored record of each visit from number from on, in ascending
-// order.
+// scanRecords calls fn with the stored record of each visit whose number is at least from, in
+// ascending order.
 func (r reader) scanRecords(ctx context.Context, from uint64, fn func(*badgerdb.Item) error) error {
 	it := r.txn.NewIterator(badgerdb.IteratorOptions{Prefix: []byte{keyBlock}})
 	defer it.Close()
@@ -22,9 +22,9 @@ func (r reader) scanRecords(ctx context.Context, from uint64, fn func(*badgerdb.
 	return scanBlocks(ctx, it, list, keyRecord, pageKey(keyRecord, from), fn)
 }
 
-// scanJournal calls fn with each journal entry from number from on, in order. The key of a block
-// does not show which entries are in it, so scanJournal reads the first entry of a block to find
-// out where to begin.
+// scanJournal calls fn with each journal entry whose number is at least from, in ascending order.
+// The key of a block does not show which entries are in it, so scanJournal reads the first entry of
+// a block to find out where to begin.
 func scanJournal(ctx context.Context, txn *badgerdb.Txn, from uint64, fn func(*badgerdb.Item) error) error {
 	it := txn.NewIterator(badgerdb.IteratorOptions{Prefix: []byte{keyBlock}})
 	defer it.Close()

@@ -89,7 +89,7 @@ func checkStore(dir string) (Loss, error) {
 // An inspection is the result of checking the files of a store.
 type inspection struct {
 	manifest badgerdb.Manifest
-	rebuilt  bool // the manifest was rebuilt from the tables
+	rebuilt  bool // whether the manifest was rebuilt from the tables
 	tables   map[uint64]*tableContent
 	reached  uint64 // number of the last transaction in the tables; later transactions are in the logs
 	loss     Loss
@@ -308,8 +308,8 @@ func readManifest(dir string) (m badgerdb.Manifest, torn bool, err error) {
 // checkNames checks the tables that the MANIFEST does not name. Badger will remove them. A killed
 // process may leave three kinds of them: a table made from a log that still exists, a table made
 // from other tables that are still named, and tables that were replaced by others. Every
-// transaction in them is also elsewhere. If such a table has a later transaction than all others,
-// it was once named, so the MANIFEST is incomplete.
+// transaction in them is also stored elsewhere. If such a table has a later transaction than all
+// others, it was once named, so the MANIFEST is incomplete.
 func checkNames(dir string, m badgerdb.Manifest, reached uint64) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {

@@ -137,7 +137,7 @@ func (b *batch) entry(e *store.Entry) (store.Outcome, error) {
 	return store.Written, b.rest(num, e)
 }
 
-// replaced reports whether the store no longer has the record that an entry was made from.
+// replaced reports whether the store no longer has the record that an entry is based on.
 func (b *batch) replaced(num uint64, e *store.Entry) (bool, error) {
 	if e.Replaces.IsZero() {
 		return false, nil
@@ -212,8 +212,8 @@ func (b *batch) text(num uint64, packed []byte) error {
 }
 
 // parts writes a value of any length for visit num. It cuts the value into pieces of partSize bytes
-// and stores them under successive keys of the given letter. An empty value is written as one empty
-// piece.
+// and stores them under successive keys with the given letter. An empty value is written as one
+// empty piece.
 func (b *batch) parts(letter byte, num uint64, value []byte) error {
 	for part := 0; part == 0 || len(value) > 0; part++ {
 		n := min(len(value), partSize)

@@ -22,7 +22,7 @@ import (
 type journalEntry struct {
 	posted []postings.Posted
 	keys   []uint64 // memory for the Keys of all elements of posted, one after another
-	size   int      // upper bound of the size of the encoded entry, in bytes
+	size   int      // upper bound on the size of the encoded entry, in bytes
 }
 
 // entryBound is the greatest size of a journal entry in bytes. A transaction whose entry reaches it

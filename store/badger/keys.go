@@ -13,9 +13,9 @@ import (
 
 // # The layout on disk, version 8
 //
-// The head of badger's MANIFEST has a number for the application. Its high byte identifies skink,
-// and its low byte is the version of the layout. So the first eight bytes of that file show which
-// program the folder belongs to, before anything is written into it. See [checkHead].
+// The head of badger's MANIFEST contains a number for the application. Its high byte identifies
+// skink, and its low byte is the version of the layout. So the first eight bytes of that file show
+// which program the folder belongs to, before anything is written into it. See [checkHead].
 //
 // A key begins with one letter. All integers in keys are big-endian, so that the order of bytes is
 // the order of numbers. In values, "varint" is an unsigned varint as in encoding/binary. Later
@@ -64,22 +64,22 @@ import (
 // with noindex must not become the leader of a page that may be indexed. So the caller changes the
 // text hash and the index keys of such a page. The store does not know about this.
 //
-// BLOCK is the complement of NUM / [pagesInBlock]. For a journal entry, NUM is here the latest
-// visit number when the entry was written. The order of keys decides how much badger has to
-// rewrite. Badger moves a table down a level by merging it with all tables there that overlap it,
-// and some table always holds the end of one letter and the beginning of the next. Suppose that the
-// keys of each letter were ordered by number. Then that table would reach from the new rows of one
-// letter over all old rows of the next letter. All of those would be rewritten each time, so the
-// cost would grow with the store. For this reason all data that grows by number is in one list
-// behind all other keys, and the newest block of the list comes first. No old key lies between a
-// new block and the keys before it. Inside a block, the keys of each letter are together, so that
-// reading all records does not pass over texts.
+// BLOCK is the complement of NUM / [pagesInBlock]. In the key of a journal entry, NUM stands for
+// the latest visit number when the entry was written. The order of keys decides how much badger has
+// to rewrite. Badger moves a table down a level by merging it with all tables there that overlap
+// it, and some table always contains the last keys of one letter and the first keys of the next.
+// Suppose that the keys of each letter were ordered by number. Then that table would reach from the
+// new rows of one letter over all old rows of the next letter. All of those would be rewritten each
+// time, so the cost would grow with the store. For this reason all data that grows by number is in
+// one list behind all other keys, and the newest block of the list comes first. No old key lies
+// between a new block and the keys before it. Inside a block, the keys of each letter are together,
+// so that reading all records does not pass over texts.
 //
-// The folder also has the files of the index, NUMBER.postings; see package postings. They can be
-// rebuilt from the journal (the j keys). READERS and readers.sock belong to package store/remote,
-// through which the process that has the store open answers other processes. NAME.kept is a cached
-// value that can be computed again from the pages; see kept.go. None of these files is part of the
-// store.
+// The folder also contains the files of the index, NUMBER.postings; see package postings. They can
+// be rebuilt from the journal (the j keys). READERS and readers.sock belong to package
+// store/remote, through which the process that has the store open serves other processes. NAME.kept
+// is a cached value that can be computed again from the pages; see kept.go. None of these files is
+// part of the store.
 //
 // The values of o and t keys are cut into pieces of [partSize] bytes for two reasons. A transaction
 // of badger can take at most 15 % of a memtable. A value of more than 1 MiB would go to the value

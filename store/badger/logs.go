@@ -23,8 +23,8 @@ import (
 // up to four logs: one that is being filled, two whose memtables are waiting to be written, and one
 // that a killed process left. Badger's Sync syncs only the one that is being filled, and a file
 // system may write a newer log before an older one. So a power cut can leave a gap in the middle of
-// history, such as a record without its journal entry, or the final state of a URL whose discovery
-// is missing. The store does two things about it:
+// the history, such as a record without its journal entry, or the final state of a URL whose
+// discovery is missing. The store does two things about it:
 //
 //   - [Store.Sync] syncs all logs, the oldest first.
 //   - Before badger opens a store, readLogs reads the logs. Every transaction has a number, one

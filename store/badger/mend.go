@@ -25,7 +25,7 @@ type hashPosting struct{ key, num uint64 }
 // record cannot be read, its text or sketch is missing, it may lead other pages but is missing from
 // the index, or its leader is lost. The data of a lost page is deleted, and its URL, which is also
 // in a u key (see keys.go), becomes pending again. The queue, clusters, journal and counters are
-// made to fit the records.
+// made consistent with the records.
 //
 // The repair cannot tell whether a lost block contained a named value, the politeness state of a
 // host (an f key), or a URL outside the crawl. Named values are stored twice. [Loss] reports

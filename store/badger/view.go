@@ -119,7 +119,7 @@ func (v *view) copyStore(dir string, opt Options) error {
 	return nil
 }
 
-// fill adds the files that badger will open to the view.
+// fill creates, in the view, the files that badger will open.
 func (v *view) fill(dir string, m badgerdb.Manifest, logs []memLog) error {
 	abs, err := filepath.Abs(dir)
 	if err != nil {
@@ -155,7 +155,7 @@ func (v *view) copyLog(l memLog) error {
 // viewPrefix is the beginning of the name of a view's folder.
 const viewPrefix = "skink-read-"
 
-// viewRoom is an upper bound of the total size of a view's small files, in bytes.
+// viewRoom is an upper bound on the total size of a view's small files, in bytes.
 const viewRoom = 4 << 20
 
 // makeViewFolder creates the folder of a view, in the folder for temporary files or in memory. One

@@ -64,7 +64,7 @@ func (b *batcher[Q, A]) run() {
 }
 
 // next removes the calls for the next batch from those waiting, and returns them. It returns nil if
-// none is waiting; then the goroutine of run must end.
+// none is waiting. In that case, the goroutine of run must end.
 func (b *batcher[Q, A]) next() []*call[Q, A] {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -202,7 +202,7 @@ func (s *Store) claim(ctx context.Context, worker string, n int, ttl time.Durati
 	return ready, len(empty), err
 }
 
-// stand sets the numbers of workers and hosts in g, and adjusts the clock to the server's time.
+// stand sets the numbers of workers and hosts in g, and updates s.clock with the server's time.
 func (s *Store) stand(ctx context.Context, worker string, g *frontier.Grant) error {
 	setBack := false
 	err := s.try(ctx, func(ctx context.Context) error {

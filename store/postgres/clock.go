@@ -28,7 +28,7 @@ type serverClock struct {
 	ours func() time.Time
 
 	mu          sync.Mutex
-	least, most time.Duration // the lead is between these two; guarded by mu
+	least, most time.Duration // bounds of the time by which the server's clock is ahead; guarded by mu
 	at          time.Time     // time at which the server's time was received; guarded by mu
 	known       bool          // whether the server's time has been received yet; guarded by mu
 }

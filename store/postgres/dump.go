@@ -128,7 +128,7 @@ func (d dumping) pages(ctx context.Context) error {
 	return nil
 }
 
-// states sets the states of the URLs of pages.
+// states reads the states of the URLs of pages, and sets the field State of each page.
 func (d dumping) states(ctx context.Context, pages []*store.Placed) error {
 	of := map[id]*store.Placed{}
 	var hashes []id

@@ -36,7 +36,7 @@ func attempt() time.Duration { return statementTimeout + 5*time.Second }
 var (
 	// errGone means that the tables are not those that this process opened.
 	errGone = errors.New("the schema was dropped, emptied or replaced while this process used it, so pages fetched since cannot be stored")
-	// errForgot means that commits are missing that the server had acknowledged.
+	// errForgot means that commits that the server had acknowledged are missing.
 	errForgot = errors.New("the server lost commits: it was replaced by an asynchronous standby, or restored from a backup; run the same command again to fetch the lost pages")
 )
 
@@ -44,7 +44,8 @@ var (
 // failover, and short enough for users who mistyped the address.
 const openPatience = 10 * time.Second
 
-// try repeats do until it succeeds, fails for a reason that does not go away, or patience is over.
+// try repeats do until it succeeds, fails for a reason that a retry cannot remove, or the time in
+// patience is over.
 func (s *Store) try(ctx context.Context, do func(ctx context.Context) error) error {
 	if s.away.Load() {
 		return s.tryFor(ctx, 0, do) // another call has just waited for all of this time without a response

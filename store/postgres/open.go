@@ -122,8 +122,8 @@ func open(ctx context.Context, a Address, opt Options) (*Store, error) {
 	return s, nil
 }
 
-// statementTimeout limits a statement of a worker. No statement takes that long on a server that is
-// not overloaded.
+// statementTimeout is the time limit for each statement of a worker. No statement takes that long
+// on a server that is not overloaded.
 var statementTimeout = 60 * time.Second
 
 // prepareWriter configures a connection of a worker. The server plans each statement only once,

@@ -195,8 +195,8 @@ func (s *Store) write(ctx context.Context, c *commit, w *writes, place int64) (w
 	return written, nil
 }
 
-// queueBefore adds to b the transaction before the lock. It returns the hashes of the URLs that the
-// store has after that transaction.
+// queueBefore adds to b the first transaction, which runs without the lock. It returns the hashes
+// of the URLs that the store has after that transaction.
 func (s *Store) queueBefore(b *pgx.Batch, c *commit, w *writes) (found, beyond []id, err error) {
 	u, err := urlsOf(w.found, &s.sent)
 	if err != nil {
@@ -229,7 +229,7 @@ func (s *Store) queueBefore(b *pgx.Batch, c *commit, w *writes) (found, beyond [
 	return u.hashes, beyond, nil
 }
 
-// queueLocked adds to b the transaction under the lock.
+// queueLocked adds to b the second transaction, which runs under the lock.
 func (s *Store) queueLocked(b *pgx.Batch, c *commit, w *writes, sums map[string]int64, place int64, written *bool) {
 	attempt := newID()
 	var hosts, workers []string

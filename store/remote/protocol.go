@@ -40,13 +40,14 @@ import (
 //	client  a request    }
 //	server  an answer    } as often as the client likes
 //
-// The two secrets prove to each side that the other has read the same file: on loopback another
-// program may now have the port of a killed process. After the secrets, each direction is one
-// stream of encoding/gob. A list is sent in parts. The first answer has the number of the list, and
-// the client asks for the next part by that number until the list is complete. So a client may read
-// several lists at once, and a slow client costs the server only an open iterator for each list.
-// Pages are sent as the store keeps them (see [store.Packed]), and the client unpacks them. Both
-// sides may have different versions of skink, but need the same [protocolVersion].
+// The two secrets prove to each side that the other has read the same file. They are needed because
+// on loopback, another program may now have the port of a killed process. After the secrets, each
+// direction is one stream of encoding/gob. A list is sent in parts. The first answer contains the
+// number of the list, and the client asks for the next part by that number until the list is
+// complete. So a client may read several lists at once, and a slow client costs the server only an
+// open iterator for each list. Pages are sent as the store keeps them (see [store.Packed]), and the
+// client unpacks them. The two sides may run different versions of skink, but need the same
+// [protocolVersion].
 const protocolVersion = 4
 
 const (
@@ -117,7 +118,7 @@ func leave(dir string) error {
 type greeting struct {
 	By     string    // command that has the store open, such as "skink crawl"
 	Moment time.Time // time at which the snapshot was taken
-	Busy   bool      // the server has too many sessions, so it closes the connection
+	Busy   bool      // whether the server has too many sessions, and so closes the connection
 }
 
 // A verb is the kind of a request.

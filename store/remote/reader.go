@@ -162,8 +162,9 @@ func (r *Reader) leave(a *answer) {
 	r.ended = append(r.ended, a.List)
 }
 
-// inParts yields the values of a list, which it requests part by part. The function of returns the
-// values in a part. If an error occurs, all values before it are yielded first.
+// inParts yields the values of a list, which it requests part by part. The argument "of" is a
+// function that returns the values in a part. If an error occurs, all values before it are yielded
+// first.
 func inParts[T any](ctx context.Context, r *Reader, q request, of func(*part) []T) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		var none T
@@ -244,8 +245,8 @@ func (r *Reader) Clusters(ctx context.Context) iter.Seq2[store.Cluster, error] {
 	return inParts(ctx, r, request{Verb: askClusters}, func(p *part) []store.Cluster { return p.Clusters })
 }
 
-// Members yields the members of the clusters of leaders. It asks for pagesAtOnce clusters with each
-// request.
+// Members yields the members of the clusters of the given leaders. It asks for pagesAtOnce clusters
+// with each request.
 func (r *Reader) Members(ctx context.Context, leaders []dedup.Hash) iter.Seq2[*store.Record, error] {
 	return func(yield func(*store.Record, error) bool) {
 		for some := range slices.Chunk(leaders, pagesAtOnce) {

@@ -61,7 +61,7 @@ var defaultLimits = limits{
 	grace: 2 * time.Second,
 }
 
-// A Server serves the store that this process has open to clients.
+// A Server gives clients access to the store that this process has open.
 type Server struct {
 	dir    string
 	by     string

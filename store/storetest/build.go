@@ -72,7 +72,8 @@ func page(url string) *store.Entry {
 	}
 }
 
-// aTime is a time in the past with nanoseconds, and farOff is a time in the distant future.
+// aTime is a time in the past that is not a whole second, and farOff is a time in the distant
+// future.
 var (
 	aTime  = time.Date(2025, 3, 1, 12, 30, 0, 123456789, time.UTC)
 	farOff = time.Date(2200, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -86,7 +87,7 @@ func wholeItem(url string) frontier.Item {
 	}
 }
 
-// urlOf returns the URL of a numbered page.
+// urlOf returns the URL of the page with number n.
 func urlOf(n int) string { return fmt.Sprintf("https://example.com/%d", n) }
 
 // copyOf makes an entry for a near duplicate of the page at leader.
@@ -159,7 +160,7 @@ func fullRecord(url string) store.Record {
 	}
 }
 
-// commit writes entries and expects that all of them are written.
+// commit writes entries and expects all of them to be written.
 func commit(t tester, s store.Store, entries ...*store.Entry) {
 	t.Helper()
 	for i, got := range must(s.Commit(ctx, entries))(t) {
@@ -203,7 +204,7 @@ func noise(seed uint64, n int) []byte {
 	return b
 }
 
-// discover queues URLs and expects that want of them are new.
+// discover queues URLs and expects exactly want of them to be new.
 func discover(t tester, s store.Store, want int, list []frontier.Item) {
 	t.Helper()
 	if got := must(s.Discover(ctx, list))(t); got != want {

@@ -528,7 +528,7 @@ func crawlAs(t *testing.T, s store.Store, worker string, fetched map[string]int)
 			list, err := s.Take(ctx, h.Claim, 7)
 			for i, it := range list {
 				if i == 5 {
-					break // the other URLs go back when the host is returned
+					break // the other URLs go back to the queue when the host is returned
 				}
 				e := page(it.URL)
 				e.Claim = h.Claim

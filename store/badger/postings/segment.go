@@ -205,8 +205,9 @@ func (s *section) Write(b []byte) (int, error) {
 	return s.Writer.Write(b)
 }
 
-// mapHead maps the filter and the fences, whose sizes are given in blocks and in fences. They are
-// unmapped by close, or when nothing refers to the segment any longer.
+// mapHead maps the filter and the fences. The arguments are the number of blocks of the filter, and
+// the number of fences for which there is room. Both are unmapped by close, or when nothing refers
+// to the segment any longer.
 func (s *segment) mapHead(filter, room int) error {
 	size := filter*bloomBlock + room*fenceSize
 	head, err := z.Mmap(s.file, false, int64(size))
