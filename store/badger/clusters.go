@@ -63,12 +63,12 @@ func (r reader) clusters(ctx context.Context) ([]store.Cluster, error) {
 	return all, err
 }
 
-// Members yields the members of some clusters.
+// Members yields the members of the clusters of the given leaders.
 func (s *Store) Members(ctx context.Context, leaders []dedup.Hash) iter.Seq2[*store.Record, error] {
 	return each(s, ctx, func(r reader) iter.Seq2[*store.Record, error] { return r.Members(ctx, leaders) })
 }
 
-// Members yields the members of some clusters.
+// Members yields the members of the clusters of the given leaders.
 func (r reader) Members(ctx context.Context, leaders []dedup.Hash) iter.Seq2[*store.Record, error] {
 	return store.Unpacked(r.PackedMembers(ctx, leaders), store.UnpackRecord)
 }
