@@ -48,8 +48,8 @@ func newWorkspace() *workspace {
 	return &workspace{recorded: map[dedup.Hash]uint64{}, posted: map[uint64]uint64{}}
 }
 
-// used returns the workspace for the next batch: w, emptied, or a new one if w has become too
-// large.
+// used returns the workspace for the next batch. It empties and returns w, or returns a new one if
+// w has become too large.
 func (w *workspace) used() *workspace {
 	if len(w.posted) > mostKept {
 		return newWorkspace()

@@ -40,7 +40,7 @@ func scanJournal(ctx context.Context, txn *badgerdb.Txn, from uint64, fn func(*b
 }
 
 // blocks returns the numbers of the stored blocks in ascending order. The list begins with the
-// newest block for which isFirst returns true, or with the oldest block if there is none.
+// newest block for which isFirst returns true, or with the oldest block if there is no such block.
 func blocks(it *badgerdb.Iterator, isFirst func(block uint64) bool) []uint64 {
 	var list []uint64
 	for it.Rewind(); it.Valid(); it.Seek(blockKey(list[len(list)-1] - 1)) {

@@ -89,7 +89,7 @@ func checkStore(dir string) (Loss, error) {
 // An inspection is the result of checking the files of a store.
 type inspection struct {
 	manifest badgerdb.Manifest
-	rebuilt  bool // whether the manifest was rebuilt from the tables
+	rebuilt  bool // the manifest was rebuilt from the tables
 	tables   map[uint64]*tableContent
 	reached  uint64 // number of the last transaction in the tables; later transactions are in the logs
 	loss     Loss

@@ -75,8 +75,8 @@ func (r reader) dumpHosts(ctx context.Context, yield func(*store.Part) error) er
 	})
 }
 
-// dumpPages yields the pages. It reads the index keys of the pages from the journal, in parallel
-// with the records, because both are ordered by place.
+// dumpPages yields the pages. It reads the index keys of the pages from the journal in parallel
+// with the records. That is possible because both are ordered by place.
 func (r reader) dumpPages(ctx context.Context, yield func(*store.Part) error) error {
 	next, stop := iter.Pull2(r.bands(ctx))
 	defer stop()

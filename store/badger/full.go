@@ -21,7 +21,7 @@ import (
 // which write tables, retry for ever, and then neither a transaction nor a call of Close returns.
 // The store learns of their failure from badger's log messages. From then on, the store waits for a
 // call of badger no longer than patience, and otherwise leaves its files as a killed process would.
-// No data is lost when the store is opened again.
+// The next opening finds all data that was committed.
 
 // patience is the time for which a store waits for a call of badger after badger found the disk
 // full. Within this time a compaction or another program may free space, and then the call still

@@ -360,8 +360,8 @@ func encodeQueued(it frontier.Item, p place) []byte {
 	return append(b, encodeItem(it)...)
 }
 
-// decodeQueued is the inverse of encodeQueued. The argument p is the position found in the key.
-// decodeQueued returns it with the level added if only the value contains that.
+// decodeQueued is the inverse of encodeQueued. The argument p is the position found in the key. If
+// the key does not contain the level, decodeQueued adds the level from the value.
 func decodeQueued(b []byte, p place) (frontier.Item, place, error) {
 	if p.due != 0 {
 		d := field.Reader{Rest: b}
