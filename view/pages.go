@@ -84,7 +84,7 @@ func hostText(name string) string {
 	return name
 }
 
-// A heading is the heading of a column in a list. Its link sorts the list by that column.
+// A heading is a column heading of a list. Its link sorts the list by that column.
 type heading struct {
 	Name, Title, Link string
 	Sorted            string // value of the attribute aria-sort: ascending, descending or ""

@@ -16,7 +16,7 @@ type source struct {
 	buf *bufio.Reader // callers read the source through this buffer
 
 	from io.Reader
-	err  error  // the error that from returned, other than io.EOF; nothing can be read after it
+	err  error  // error from reading the file, other than io.EOF; nothing can be read after it
 	off  int64  // offset in the file up to which buf was filled
 	base int64  // offset in the file of the first byte of kept
 	kept []byte // the last bytes that were read from the file, so that they can be read again

@@ -387,7 +387,7 @@ func takeFrom(txn *badgerdb.Txn, h *waitingHost, l *lane, n int, items *[]fronti
 	return nil
 }
 
-// Release puts a URL that was taken back into the queue, at the end of its level.
+// Release returns a taken URL to the queue, at the end of its level.
 func (s *Store) Release(ctx context.Context, c frontier.Claim, it frontier.Item) error {
 	return s.write(ctx, func(b *batch) error {
 		h, err := s.queue.holder(c)

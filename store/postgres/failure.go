@@ -44,7 +44,7 @@ var (
 // failover, and short enough for users who mistyped the address.
 const openPatience = 10 * time.Second
 
-// try repeats do until it succeeds, fails for a reason that a retry cannot remove, or the time in
+// try repeats do until it succeeds, fails with an error that a retry cannot fix, or the time in
 // patience is over.
 func (s *Store) try(ctx context.Context, do func(ctx context.Context) error) error {
 	if s.away.Load() {

@@ -96,8 +96,8 @@ func targets(e *store.Entry) *string {
 	return &s
 }
 
-// sums converts a tally into the counters of the table counter. Their names are such as "unique"
-// and "problems timeout".
+// sums converts a tally into the counters of the table counter. The counters have names such as
+// "unique" and "problems timeout".
 func sums(t store.Tally) (map[string]int64, error) {
 	b, err := json.Marshal(t)
 	if err != nil {

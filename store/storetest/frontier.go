@@ -177,7 +177,7 @@ func granted(t tester, s store.Store, worker string, n int) (names []string) {
 	return names
 }
 
-// wantURLs fails the test unless the given URLs, in any order, are those in a state.
+// wantURLs fails the test unless the given URLs, in any order, are all URLs in the given state.
 func wantURLs(t tester, s store.Store, state frontier.State, want ...string) {
 	t.Helper()
 	got := collect(t, s.URLs(ctx, state))
