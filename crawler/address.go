@@ -10,7 +10,7 @@ import "net/netip"
 // in the meantime.
 //
 // A name may have several addresses. [wire.Transport.Lookup] returns the one that represents all of
-// them. There is no limit for loopback, which is this machine or a test.
+// them. Loopback addresses have no limit, because they are this machine or a test.
 
 // An address is the state of one IP address and the hosts that share it. The schedule's mutex
 // guards it.
@@ -19,7 +19,7 @@ type address struct {
 	hosts   int     // number of hosts known to have this address
 	open    int     // number of requests to the address that are in flight
 	waiting []*host // hosts that are due but must wait until a request to the address ends, in order of arrival
-	crowded bool    // many hosts share the address, so connections to it are closed after each answer
+	crowded bool    // many hosts share the address, so connections to it are closed after each response
 }
 
 // full reports whether as many requests to the address are in flight as most allows. If most is 0,
@@ -28,13 +28,13 @@ func (a *address) full(most int) bool {
 	return a != nil && most > 0 && a.hosts > 1 && a.open >= most
 }
 
-// locate records the address of the host of a turn (the fetch of one URL), unless it was looked up
-// before. If the address has as many requests in flight as Options.PerIP allows, locate undoes the
-// turn, so that the URL waits, and ok is false.
+// locate records the IP address of the host whose URL a turn fetches, unless it is already known.
+// If the address has as many requests in flight as Options.PerIP allows, locate undoes the turn, so
+// that the URL waits, and ok is false.
 //
-// If brief is true, the connection must be closed after the answer, because otherwise each of the
-// many hosts at the address would keep a connection open. The result newly is true if this is the
-// first such fetch from the address, so that idle connections should be closed too.
+// If brief is true, the connection must be closed after the response, because otherwise each of the
+// many hosts at the address would keep a connection open. The result newly is true for the first
+// such turn at the address. The caller should then close idle connections too.
 func (s *schedule) locate(t *turn, at netip.Addr, known bool) (brief, newly, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -57,7 +57,6 @@ func (s *schedule) locate(t *turn, at netip.Addr, known bool) (brief, newly, ok 
 	return true, newly, true
 }
 
-// setAddress sets the address of a host.
 func (s *schedule) setAddress(h *host, at netip.Addr) {
 	a := s.addresses[at]
 	if a == nil {
@@ -79,8 +78,8 @@ func (h *host) park() {
 }
 
 // vacate records that a request to an address has ended. It then makes hosts that wait for the
-// address ready, in order of arrival, up to the first one with URLs in memory. A host without URLs in
-// memory may have none at all, and would leave the address unused.
+// address ready, in order of arrival, until one has URLs in memory. A host without URLs in memory
+// may have none at all, and would leave the address idle.
 func (s *schedule) vacate(a *address) {
 	if a == nil {
 		return

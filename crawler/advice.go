@@ -8,8 +8,8 @@ import (
 	"skink/frontier"
 )
 
-// An Advisor has rules that were learned about the URLs of sites, for example which URLs lead only
-// to duplicates. A [learn.Book] is an Advisor.
+// An Advisor applies rules learned about the URLs of sites, for example which URLs lead only to
+// duplicates. A [learn.Book] is an Advisor.
 type Advisor interface {
 	// Clean returns a URL without the query parameters that never change a page, such as
 	// utm_source.
@@ -30,10 +30,10 @@ const (
 	PutBackPriority = 64
 )
 
-// postponed returns a page with the learned rule that postpones a URL, or nil if the URL must be
-// fetched now. Some URLs are always fetched: seeds, pages that are visited again, URLs with
-// PutBackPriority, and targets of redirects, because a host may redirect each visitor to a URL with
-// a new session id.
+// postponed returns a page that names the learned rule that postpones a URL, or nil if the URL must
+// be fetched now. Some URLs are always fetched: seeds, revisited pages, URLs with PutBackPriority,
+// and targets of redirects, because a host may redirect each visitor to a URL with a new session
+// id.
 func (c *Crawl) postponed(ctx context.Context, item frontier.Item) (*Page, error) {
 	revisit := !item.Due.IsZero() && item.Priority != AskedPriority
 	if c.opt.Learned == nil || item.Kind != frontier.Page || item.Depth == 0 || item.Hops > 0 || item.Tries > 0 || revisit {

@@ -14,14 +14,14 @@ import (
 //
 // A turn is the fetch of one URL; see turn.go. fetchTurn looks up the address of the turn's host,
 // gets its robots.txt, and fetches the URL. The result is an arrival, which a worker passes to
-// hand. hand gives the page to the handler, and ends the turn. They report to the schedule through
-// four calls, in this order: locate, admit, fetched and done.
+// hand. hand gives the page to the handler, and ends the turn. fetchTurn and hand report to the
+// schedule through four calls, in this order: locate, admit, fetched and done.
 
 // An arrival is the result of fetching one URL.
 type arrival struct {
 	turn   *turn
 	page   *Page
-	asked  bool        // the URL was requested; if false, page contains only the reason why it was not
+	asked  bool        // whether the URL was requested; if not, page contains only the reason
 	bodies *wire.Share // memory reserved for the body; must be released
 }
 
@@ -68,9 +68,9 @@ func (c *Crawl) fetchTurn(ctx context.Context, t *turn) (*arrival, error) {
 	return a, nil
 }
 
-// locate looks up the IP address of a turn's host, if the options limit the requests to one
-// address. It returns false if the turn was undone because the address is busy. The caller must use
-// the returned context for the turn.
+// locate looks up the IP address of a turn's host, if the options limit the number of requests to
+// one address. It returns false if the turn was undone because the address is busy. The caller must
+// use the returned context for the turn.
 func (c *Crawl) locate(ctx context.Context, t *turn) (context.Context, bool) {
 	if c.lookup == nil || t.host.folder {
 		return ctx, true
@@ -114,8 +114,8 @@ func (c *Crawl) release(ctx context.Context, a *arrival, item frontier.Item) (lo
 	return false, fmt.Errorf("release %s: %w", item.URL, err)
 }
 
-// keepRaw passes the raw answer of a page to OnAnswer. It is called for pages that the handler does
-// not get.
+// keepRaw passes the raw response for a page to OnAnswer. It is called for pages that are not
+// passed to the handler.
 func (c *Crawl) keepRaw(page *Page) {
 	if c.opt.OnAnswer != nil && page.Raw != nil {
 		c.opt.OnAnswer(page.Raw)
@@ -123,7 +123,7 @@ func (c *Crawl) keepRaw(page *Page) {
 }
 
 // hand passes an arrival to the handler, and ends the fetch of its URL. If a browser must render
-// the page first, hand uses start to run this in another goroutine, and returns at once.
+// the page first, hand uses start to render it in another goroutine, and returns at once.
 func (c *Crawl) hand(ctx context.Context, a *arrival, start func(func() error)) error {
 	when := c.drawn(a.page)
 	a.page.MayRender = when == RenderAuto

@@ -16,12 +16,12 @@ import (
 //
 // After a failure, the host gets no requests for a second. After further failures, the back-off is
 // two seconds, four and so on, up to five minutes. Each back-off is made up to a quarter longer or
-// shorter, so that hosts that failed together are not requested together again. A Retry-After of
-// the host is obeyed up to an hour. A URL is given up after Options.Retries further tries. But if
-// the host cannot be reached at all (no such name, no connection, no robots.txt), the URL is not
-// the cause. So from the second such failure in a row on, URLs are not given up. They wait until
-// the host answers again. Otherwise the crawl would give up one URL after the other while a host is
-// down for a minute.
+// shorter, so that hosts that failed together are not requested together again. A Retry-After
+// header is obeyed, up to an hour. A URL is given up after Options.Retries retries. But if the host
+// cannot be reached at all (no such name, no connection, no robots.txt), the URL is not the cause.
+// So after the second such failure in a row, URLs are no longer given up. They wait until the host
+// answers again. Otherwise the crawl would give up one URL after another while a host is down for a
+// minute.
 //
 // This wait has a limit. A host is hopeless if it never answered in this crawl and failed more than
 // Options.Retries times in a row, or if it has failed for ten minutes. A hopeless host still gets
@@ -35,22 +35,23 @@ import (
 //
 // A host gets no more requests in a crawl if the [Leaver] decides so, or if it answers that it is
 // busy (429, 503, or a robots.txt with a status from 500) mostBusy times in a row and has given no
-// other answer in this crawl. Requests in flight together count as one, and the back-offs between
-// them add up to 31 seconds. So the crawl waits for a server that restarts, and spends half a
-// minute on a server that rejects crawlers. The host's URLs stay pending for the next crawl.
+// other response in this crawl. Requests that are in flight at the same time count as one, and the
+// back-offs between the requests add up to 31 seconds. So the crawl waits for a server that
+// restarts, and spends half a minute on a server that rejects crawlers. The host's URLs stay
+// pending for the next crawl.
 //
 // # The order after a failure
 //
 // A URL that failed is put at the end of the URLs with its depth in the frontier, and at the end of
-// the URLs of its host in memory. So the next request to the host is for another URL. Its answer
+// the URLs of its host in memory. So the next request to the host is for another URL. Its response
 // shows whether the host has a problem, or only the first URL. Without this order, several URLs
 // that always fail would be fetched in a row. Their failures would look like an outage, and the
 // other URLs would wait for its end.
 //
 // Some failures concern only one page: a status 500, or a URL that fails again although the host
 // has answered in between. They do not count as failures of the host. The back-off after them is
-// the first one. The second case does not apply if the host answers that it is busy (429, 503), or
-// cannot be reached.
+// always the shortest one. The second case does not apply if the host answers that it is busy (429,
+// 503), or cannot be reached.
 //
 // The back-off is not stored for the next run, because a user who starts the crawl again expects a
 // request at once. The frontier stores only a wait that the host itself asked for.
@@ -59,10 +60,10 @@ const (
 	firstBackOff  = time.Second
 	longestOff    = 5 * time.Minute
 	backOffDouble = 9    // number of doublings after which the back-off exceeds longestOff
-	jitterShare   = 0.25 // largest share by which a back-off is made longer or shorter
+	jitterShare   = 0.25 // maximum fraction by which a back-off is made longer or shorter
 	longestRetry  = frontier.MostBlocked
 	mostBusy      = 6
-	patience      = 10 * time.Minute // longer than the restart of a server takes
+	patience      = 10 * time.Minute // longer than a server takes to restart
 )
 
 // failed counts a transient problem of a request that started at began, and sets the back-off of
@@ -80,7 +81,7 @@ func (s *standing) failed(page *Page, began time.Time) (giveUp bool) {
 	}
 	s.alone = cmp.Or(s.alone, s.tooBusy(page, s.fails > before))
 	if s.alone != "" && !s.hopeless {
-		return false // the host could not be reached at all, so the URL is not the cause
+		return false // the host gets no more requests in this crawl, so the URL stays pending
 	}
 	return s.hopeless || page.Item.Tries >= s.opt.Retries && !(unreachable(page) && s.fails > 1)
 }
@@ -109,9 +110,8 @@ func (s *standing) backOff() time.Duration {
 	return min(firstBackOff<<min(max(s.fails-1, 0), backOffDouble), longestOff)
 }
 
-// blameless reports whether a transient problem concerns only this page and not the host. That is
-// so for a status 500, and if the host has answered other URLs since the previous failure of the
-// URL.
+// blameless reports whether a transient problem concerns only this page and not the host. This is
+// the case for status 500, and if the host has answered other requests since the URL last failed.
 func (s *standing) blameless(page *Page) bool {
 	switch {
 	case page.Status == http.StatusInternalServerError:
@@ -122,9 +122,9 @@ func (s *standing) blameless(page *Page) bool {
 	return page.Item.Tries > 0 && s.answered && s.fails == 0
 }
 
-// tooBusy counts an answer with which the host reports that it is busy. It returns the reason why
-// the host must get no more requests, or "" if it may get some. If counted is false, the failure
-// does not count, because another request was in flight with it.
+// tooBusy counts responses that show that the host is too busy. It returns the reason why the host
+// must get no more requests, or "" if it may get more. If counted is false, the failure does not
+// count, because another request was in flight with it.
 func (s *standing) tooBusy(page *Page, counted bool) (why string) {
 	busy := page.Status == http.StatusTooManyRequests || page.Status == http.StatusServiceUnavailable || page.Problem == ProblemUnrobots
 	if page.Status != 0 && !busy {
@@ -161,8 +161,8 @@ func unreachable(page *Page) bool {
 }
 
 // retryAfter returns the wait that a Retry-After header asks for, at most longestRetry, or 0 if
-// there is no valid header. The header has a number of seconds or a date. For a number beyond 64
-// bits, ParseInt returns the largest int64 and an error.
+// there is no valid header. The header contains a number of seconds or a date. For a number beyond
+// 64 bits, ParseInt returns the largest int64 and an error.
 func retryAfter(h http.Header, now time.Time) time.Duration {
 	v := strings.TrimSpace(h.Get("Retry-After"))
 	if s, err := strconv.ParseInt(v, 10, 64); err == nil || errors.Is(err, strconv.ErrRange) {

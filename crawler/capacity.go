@@ -8,36 +8,36 @@ import (
 // # How many URLs are fetched and processed at once
 //
 // The fetch of a URL and the processing of its page (together called a turn; see turn.go) need two
-// things, one after the other. Waiting for an answer takes a connection and a few kilobytes.
+// things, one after the other. Waiting for a response takes a connection and a few kilobytes.
 // Processing a page takes a processor.
 //
-//  1. A connection, until the answer has arrived completely or has failed. It is used for the DNS
+//  1. A connection, until the response has arrived completely or has failed. It is used for the DNS
 //     look-up, robots.txt if it is not cached, the request and the body. Each turn has a goroutine,
-//     which waits. Memory for the body is reserved as it arrives, see rooms.go in package wire.
+//     which waits. Memory for the body is reserved as it arrives; see rooms.go in package wire.
 //  2. One of Options.Parallel workers, which parses, judges and stores the page.
 //
-// Options.Connections limits the turns that have begun and not ended. When an answer has arrived,
+// Options.Connections limits the turns that have begun but not ended. When a response has arrived,
 // its connection is released before the page waits for a worker. A worker never waits for another
-// turn, so there is no deadlock. A folder on disk gets its next request only when its page is
-// stored. No turn begins while the pages that wait for a worker or are being processed are twice as
-// many as the workers. So fetching does not run ahead of processing.
+// turn, so there is no deadlock. A folder on disk gets its next request only when its previous page
+// has been stored. No turn begins while the number of pages that wait for a worker or are being
+// processed is twice the number of workers. So fetching does not run ahead of processing.
 //
 // # Slow hosts
 //
-// A host occupies a connection for as long as its answers take. 500 hosts that hang could occupy
+// A host occupies a connection for as long as its responses take. 500 hosts that hang could occupy
 // all connections until their timeouts, and a host that answers in 50 ms would wait for them. So
-// each host has a pace. A host is quick if its last answers came within slowAnswer. It is slow if
+// each host has a pace. A host is quick if its last responses came within slowAnswer. It is slow if
 // they took longer, or if the host has not answered in this crawl. It is failing if its last
 // request failed. Each pace leaves connections for quicker hosts; see shares. A host that has not
 // answered yet, or whose last request failed, gets only one request at a time, whatever the value
 // of Options.PerHost.
 //
-// The answer to the request for robots.txt sets the pace of a host before its first page is
+// The response to the request for robots.txt sets the pace of a host before its first page is
 // requested.
 //
 // Known weaknesses: A quick host that begins to hang occupies connections of quick hosts until its
-// timeout. If more unknown hosts hang than slow hosts may have connections, the other unknown hosts
-// wait with them for their first request.
+// timeout. If unknown hosts that hang occupy all connections for slow hosts, the other unknown
+// hosts must wait for their first request.
 //
 // # When a crawl is stopped
 //
@@ -55,22 +55,21 @@ const (
 	paces // number of paces
 )
 
-// slowAnswer is the longest time in which a quick host answers. A quarter of the connections is
-// reserved for quick hosts. With the default options, that is enough for more than a hundred
-// answers per second, about as many as one processor can process.
+// slowAnswer is the longest response time of a quick host. A quarter of the connections is reserved
+// for quick hosts. With the default options, that is enough for more than a hundred responses per
+// second, about as many as one processor can process.
 const slowAnswer = 2 * time.Second
 
-// shares contains for each pace the number of quarters of the connections that its hosts may use,
-// together with the hosts of slower paces. The hosts of a pace may always use at least one
-// connection.
+// shares contains, for each pace, how many quarters of the connections its hosts and those of
+// slower paces may use together. The hosts of a pace may always use at least one connection.
 var shares = [paces]int{quick: 4, slow: 3, failing: 1}
 
 // A capacity counts the turns (URLs being fetched or processed), and compares their number with the
 // limits of a crawl.
 type capacity struct {
-	connections int        // largest number of turns under way
-	ahead       int        // no fetch begins while arrived has at least this value
-	begun       int        // number of turns that have begun and not ended
+	connections int        // maximum number of turns under way
+	ahead       int        // no fetch begins while arrived is at least this value
+	begun       int        // number of turns that have begun but not ended
 	arrived     int        // number of turns whose page waits for a worker or is being processed
 	asking      [paces]int // number of turns whose request has not ended, by the pace of the host
 }
@@ -79,8 +78,8 @@ func newCapacity(opt *Options) capacity {
 	return capacity{connections: positive(opt.Connections, Defaults().Connections), ahead: 2 * max(opt.Parallel, 1)}
 }
 
-// free reports whether a turn of a host with this pace may begin. The last argument is a further
-// limit for all turns that have begun and not ended.
+// free reports whether a turn of a host with this pace may begin if the number of turns under way
+// is limited to most.
 func (c *capacity) free(of pace, most int) bool {
 	most = min(most, c.connections)
 	if c.begun >= most || c.arrived >= c.ahead {
@@ -104,7 +103,7 @@ func (c *capacity) begin(of pace) {
 // room returns the number of URLs that this worker may fetch and process at once without exceeding
 // Options.MaxPages and MaxBytes. Each of several workers has an equal share of the pages that
 // remain, rounded up. So the workers together may exceed MaxPages by one page each, plus pages of
-// other workers that are not counted yet.
+// other workers that have not been counted yet.
 func (s *schedule) room() int {
 	switch {
 	case s.hasAllBytes():

@@ -17,12 +17,12 @@ import (
 // pages of other sites. A HEAD request shows whether such a URL exists. These URLs are items of the
 // frontier like all others, so delays and robots.txt apply to them too. Redirects are not followed.
 // If a server refuses HEAD, the URL is requested with GET after the delay of its host, and only the
-// beginning of the answer is read.
+// beginning of the response is read.
 //
-// A checked URL may turn out to be a page of the crawl. It is then fetched as a page. A later link
-// could not cause this, because the frontier keeps each URL only once.
+// If a checked URL turns out to be a page of the crawl, it is fetched as a page at once. A later
+// link could not queue it again, because the frontier keeps each URL only once.
 
-// checkLimit is the number of bytes that are read of a body if a URL is checked with GET, because
+// checkLimit is the maximum number of bytes read from a body when a URL is checked with GET because
 // the server refuses HEAD.
 const checkLimit = 4 << 10
 
@@ -59,7 +59,7 @@ func (f *fetcher) isPage(page *Page) bool {
 		isHTML(page.Header.Get("Content-Type"))
 }
 
-// ask makes one request for a URL, and returns a page with the status and header of the answer,
+// ask makes one request for a URL, and returns a page with the status and header of the response,
 // without the body.
 func (f *fetcher) ask(ctx context.Context, item frontier.Item, method string) *Page {
 	page := &Page{Item: item, FetchedAt: time.Now()}
@@ -83,8 +83,8 @@ func (f *fetcher) ask(ctx context.Context, item frontier.Item, method string) *P
 	return page
 }
 
-// promised returns the Content-Length of a successful answer, or 0 if it has none. It returns 0 for
-// a compressed body too, because the length of such a body is not the length of the file.
+// promised returns the Content-Length of a successful response, or 0 if it has none. It returns 0
+// for a compressed body too, because the length of such a body is not the length of the file.
 func promised(page *Page) int64 {
 	if page.Status != http.StatusOK || page.Header.Get("Content-Encoding") != "" {
 		return 0

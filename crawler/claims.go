@@ -38,23 +38,23 @@ import (
 //
 // The first worker could claim all hosts, and workers that start later would have nothing to do. So
 // the frontier tells each worker its share, which is the number of hosts for each worker if all had
-// the same number. A worker claims no more hosts than its share. It may still have more, because
-// another worker started, or others ran out of hosts. It then returns the surplus. Hosts without
-// turns under way (fetches that have not ended) are returned first. The others start no more turns,
-// and are returned when their last turn has ended. A surplus of an eighth is tolerated, because
-// each host that moves costs a robots.txt and a connection, and because shares change whenever the
-// last URL of a host is done. If there is only one worker, it has no share, and claims as many
-// hosts as it can. It notices another worker within pollOthers. With its first call, a worker asks
-// for no hosts, but only for its share.
+// the same number. A worker claims no more hosts than its share. It may still end up with more,
+// because another worker started, or others ran out of hosts. It then returns the surplus. Hosts
+// without turns under way (fetches that have not ended) are returned first. The others start no
+// more turns, and are returned when their last turn has ended. A surplus of an eighth is tolerated,
+// because each host that moves costs a request for robots.txt and a connection, and because shares
+// change whenever the last URL of a host is done. If there is only one worker, it has no share, and
+// claims as many hosts as it can. It notices another worker within pollOthers. In its first call, a
+// worker asks only for its share, and for no hosts.
 //
 // A claim is renewed every claimTime/3. If renewal fails until the claim expires, another worker
 // may claim the host. The schedule then drops the host's URLs in memory, and pages under way are
 // not stored.
 //
-// The crawl is over when this worker has nothing under way, and the frontier reports after the last
-// page was stored that no worker has claimed a host and no host is worth waiting for. While other
-// workers have claimed hosts, they may still find URLs of any host, so the schedule asks again
-// every pollOthers.
+// The crawl is over when this worker has nothing under way, and a report that the frontier made
+// after the last page was stored shows that no worker has claimed a host and no host is worth
+// waiting for. While other workers have claimed hosts, they may still find URLs of any host, so the
+// schedule asks again every pollOthers.
 //
 // # Known weakness
 //
@@ -64,18 +64,18 @@ const (
 	claimTime   = 30 * time.Second      // time for which a claim is valid unless it is renewed
 	keepResting = 5 * time.Second       // longer than the delay of nearly all hosts
 	pollOthers  = time.Second           // shorter than frontier.Present
-	shareSlack  = 8                     // 1/shareSlack is the fraction of its share by which a worker may exceed the share
-	mostHeld    = 1 << 13               // number of hosts claimed at the same time; at one page per second each, more than a machine can process
-	mostClaimed = 1 << 10               // number of hosts claimed in one call
+	shareSlack  = 8                     // a worker may exceed its share by 1/shareSlack of the share
+	mostHeld    = 1 << 13               // maximum number of hosts claimed at the same time; at one page per second each, more than a machine can process
+	mostClaimed = 1 << 10               // maximum number of hosts claimed in one call
 	claimEvery  = 20 * time.Millisecond // shortest interval between two calls while URLs can be fetched
 	shareEvery  = pollOthers / 4        // shortest interval between two calls while the schedule has its full share
 )
 
-// returnedAtOnce is the number of hosts that are returned at the same time.
+// returnedAtOnce is the maximum number of hosts that are being returned at the same time.
 const returnedAtOnce = 64
 
-// never is the time until the next request that is recorded for a host that must get no more
-// requests in this crawl.
+// never is recorded as the time until the next request to a host that must get no more requests in
+// this crawl.
 const never = 100 * 365 * 24 * time.Hour
 
 // claims records the hosts that this schedule has claimed in the frontier, and the frontier's
@@ -89,7 +89,7 @@ type claims struct {
 
 // unheld is the frontier's last report on the hosts that this schedule has not claimed.
 type unheld struct {
-	asked   time.Time // time at which the frontier made this report; the zero value means never
+	asked   time.Time // time of this report; zero if the frontier has not been asked yet
 	stale   bool      // whether hosts may have changed since the report
 	others  int       // number of hosts that other workers have claimed
 	waiting int       // number of unclaimed hosts that have URLs to fetch
@@ -98,7 +98,7 @@ type unheld struct {
 	workers int       // number of workers that share the hosts, including this one; 0 means that it is not known yet
 }
 
-// vacant returns the number of further hosts that this schedule may claim.
+// vacant returns the number of hosts that this schedule may claim in addition to those it has.
 func (c *claims) vacant() int {
 	most := mostHeld
 	if c.share > 0 {
@@ -226,8 +226,8 @@ func (s *schedule) hold(held frontier.Held) {
 	s.offer(h)
 }
 
-// letGo removes a host from the claimed hosts. The caller must then return the host to the
-// frontier, with the result of letGo.
+// letGo removes a host from the claimed hosts. Unless the claim was lost, the caller must pass the
+// result to giveBack, which returns the host to the frontier.
 func (s *schedule) letGo(h *host) returning {
 	r := returning{h.claim, h.pass()}
 	if h.finished() {

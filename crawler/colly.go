@@ -15,22 +15,23 @@ import (
 // # Exchanges through Colly
 //
 // With Colly, a request cannot have a context or limits of its own. Colly also changes much of the
-// answer: it decodes some bodies a second time because of the file name, rewrites URLs (a "%" that
-// is not an escape becomes "%25"), and copies the whole body to convert its character set. So the
-// exchange, with its context, limits and request, is prepared outside Colly. Colly gets only the
-// number of the exchange, in a header that is not sent. Package wire makes the exchange and reads
-// the body. Colly gets only the status of the answer, so it has nothing to decode, copy or follow.
+// response: it decodes some bodies a second time because of the file name, rewrites URLs (a "%"
+// that is not an escape becomes "%25"), and copies the whole body to convert its character set. So
+// the exchange, with its context, limits and request, is prepared outside Colly. Colly gets only
+// the number of the exchange, in a header that is not sent. Package wire makes the exchange and
+// reads the body. Colly gets only the status of the response, so it has nothing to decode, copy or
+// follow.
 
 const (
-	// numberHeader is the header of a Colly request that has the number of the exchange.
+	// numberHeader is the header of a Colly request that contains the number of the exchange.
 	numberHeader = "Skink-Exchange"
 
-	// answeredKey is the key in a request's Colly context for the callback that is called when
-	// there is an answer.
+	// answeredKey is the key in a request's Colly context for the callback that is called when a
+	// response has arrived.
 	answeredKey = "answered"
 
-	// collyURL is the URL of all Colly requests. Only the exchange has the real URL, because Colly
-	// would reject some URLs that are valid by the current URL standard.
+	// collyURL is the URL of all Colly requests. Only the exchange contains the real URL, because
+	// Colly would reject some URLs that are valid in the current URL Standard.
 	collyURL = "http://exchange.invalid/"
 )
 
@@ -40,7 +41,7 @@ type shell struct {
 	wire      *wire.Transport
 
 	last atomic.Uint64
-	open sync.Map // key: number of an exchange as text; value: *wire.Exchange
+	open sync.Map // keys are numbers of exchanges, as text; values are *wire.Exchange
 }
 
 func newShell(t *wire.Transport) *shell {
@@ -49,7 +50,7 @@ func newShell(t *wire.Transport) *shell {
 	return s
 }
 
-// newCollector returns a Colly collector that passes each request to t, and the answer to the
+// newCollector returns a Colly collector that passes each request to t, and the response to the
 // callback, and does nothing else. It calls Init because NewCollector would read settings from
 // environment variables.
 func newCollector(t http.RoundTripper) *colly.Collector {
@@ -57,7 +58,7 @@ func newCollector(t http.RoundTripper) *colly.Collector {
 	c.Init()
 	c.AllowURLRevisit = true        // the frontier decides which URLs are visited
 	c.IgnoreRobotsTxt = true        // package crawler obeys robots.txt itself; see robots_cache.go
-	c.ParseHTTPErrorResponse = true // an error status is an answer too
+	c.ParseHTTPErrorResponse = true // responses with an error status are passed on like others
 	c.MaxBodySize = 0               // package wire limits the body
 	c.SetRequestTimeout(0)          // package wire limits the time of a request
 	c.DisableCookies()
@@ -71,7 +72,7 @@ func newCollector(t http.RoundTripper) *colly.Collector {
 	return c
 }
 
-// do makes an exchange, and calls answered if there is an answer.
+// do makes an exchange, and calls answered if there is a response.
 func (s *shell) do(x *wire.Exchange, answered func()) error {
 	number := strconv.FormatUint(s.last.Add(1), 10)
 	s.open.Store(number, x)

@@ -21,9 +21,9 @@ import (
 // # Cookies
 //
 // The crawl keeps the cookies of all hosts if Options.Cookies is set, and otherwise those of hosts
-// whose settings have cookies or a login. They are in a jar during the run, and Crawl.Cookies
-// returns them for the next run. The jar follows RFC 6265. It knows the public suffixes, so a site
-// cannot set a cookie for all of "co.uk".
+// whose settings contain cookies or a login. The cookies are kept in a jar during the run, and
+// [Crawl.Cookies] returns them for the next run. The jar follows RFC 6265. It knows the public
+// suffixes, so a site cannot set a cookie for all of "co.uk".
 //
 // Some sites answer requests without a certain cookie with a redirect. It leads to the page itself,
 // or to a consent page that sets the cookie and redirects back. So if a host keeps cookies, the
@@ -31,10 +31,10 @@ import (
 // again with the cookies. Otherwise, the page is recorded as a redirect like any other.
 
 const (
-	wallHops   = 5        // number of redirects that are followed to see whether they lead back to the page
-	wallRounds = 2        // number of times that a page is requested again because its redirects led back to it
-	wallMisses = 20       // after this number of redirects that did not lead back to their page, no more redirects of a host are followed
-	wallLimit  = 64 << 10 // number of bytes read from the body of a page to which such a redirect leads
+	wallHops   = 5        // maximum number of redirects followed to see whether they lead back to the page
+	wallRounds = 2        // maximum number of times that a page is requested again because its redirects led back to it
+	wallMisses = 20       // number of redirects that did not lead back to their page after which no more redirects of a host are followed
+	wallLimit  = 64 << 10 // maximum number of bytes read from the body of a page to which such a redirect leads
 )
 
 // A cookieStore holds the cookies of a crawl. A nil *cookieStore has no cookies.
@@ -47,9 +47,9 @@ type cookieStore struct {
 	set    map[string]KeptCookie // guarded by mu: the cookies that hosts have set, by host, domain, path and name
 }
 
-// A KeptCookie is a cookie that a host set and that is kept for a later run.
+// A KeptCookie is a cookie set by a host and kept for later runs.
 type KeptCookie struct {
-	URL    string    `json:"url"`    // URL of the answer that set the cookie
+	URL    string    `json:"url"`    // URL of the response that set the cookie
 	Cookie string    `json:"cookie"` // the value of Set-Cookie; secret
 	At     time.Time `json:"at"`     // time at which the cookie was set
 }
@@ -102,7 +102,7 @@ func (s *cookieStore) note(u *url.URL, c *http.Cookie, k KeptCookie) {
 }
 
 // Cookies returns the cookies that hosts have set, in this run or an earlier one, in random order.
-// They are secret.
+// Their values are secret.
 func (c *Crawl) Cookies() []KeptCookie {
 	if c.cookies == nil {
 		return nil
@@ -158,7 +158,7 @@ func (s *cookieStore) add(r *http.Request, h access.Host) *http.Request {
 	return r
 }
 
-// keep stores the cookies that an answer sets, if cookies of its host are kept.
+// keep stores the cookies that a response sets, if cookies of its host are kept.
 func (s *cookieStore) keep(x *wire.Exchange) {
 	if x.Header["Set-Cookie"] == nil || !s.keeps(x.Request.Host) {
 		return
@@ -170,7 +170,7 @@ func (s *cookieStore) keep(x *wire.Exchange) {
 	}
 }
 
-// jarURL returns the URL with which the jar looks up cookies for a request. The path is from
+// jarURL returns the URL with which the jar looks up cookies for a request. The path is taken from
 // RequestURI, because it may be in URL.Opaque.
 func jarURL(r *http.Request) *url.URL {
 	path, _, _ := strings.Cut(r.URL.RequestURI(), "?")
@@ -228,8 +228,8 @@ func (f *fetcher) fetchPast(ctx context.Context, item frontier.Item) *Page {
 	return page
 }
 
-// leadsBack follows redirects that begin at the URL from, within its host, and reports whether they
-// lead back to from. It obeys robots.txt and the delay of the host.
+// leadsBack follows a redirect from one URL to another, and further redirects within the host. It
+// reports whether they lead back to the first URL. It obeys robots.txt and the delay of the host.
 func (f *fetcher) leadsBack(ctx context.Context, from, to string) bool {
 	host := frontier.HostOf(from)
 	for range wallHops {
@@ -259,14 +259,14 @@ func (c *Crawl) mayAsk(ctx context.Context, url string) bool {
 	return err == nil && rules.Allowed(c.opt.AgentFor(frontier.HostOf(url)), url)
 }
 
-// hopTo requests the target of a redirect. The answer does not become a page of the crawl.
+// hopTo requests the target of a redirect. The response does not become a page of the crawl.
 func (f *fetcher) hopTo(ctx context.Context, url string) (*wire.Exchange, error) {
 	ctx, clock, cancel := wire.StartClock(ctx, f.opt.Timeout, f.opt.Timeout)
 	defer cancel()
 	return f.exchange(ctx, url, f.pageHeader, wallLimit, clock)
 }
 
-// do makes an exchange, and keeps the cookies that the answer sets.
+// do makes an exchange, and keeps the cookies that the response sets.
 func (f *fetcher) do(x *wire.Exchange) error {
 	if err := f.wire.Do(x); err != nil {
 		return err

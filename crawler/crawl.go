@@ -14,11 +14,11 @@
 //
 // Whenever a connection is free, a [Crawl] gets the next URL that is due from the schedule, checks
 // robots.txt, and fetches the URL through Colly. A limited number of workers pass each fetched
-// [Page] to the [Handler], which stores the page and the links on it ([Leads]). After a kill, the
-// next run fetches again only the URLs that were under way; see [Options].Connections.
+// [Page] to the [Handler], which stores the page and the links on it ([Leads]). If the process is
+// killed, the next run repeats only the fetches that were under way; see [Options].Connections.
 //
-// The package solves no puzzles. It logs in to a host only if the settings of the host have a
-// login, and runs the scripts of pages only if Options.Render is set; see package render.
+// The package does not solve CAPTCHAs. It logs in to a host only if the settings of the host
+// contain a login, and runs the scripts of pages only if Options.Render is set; see package render.
 package crawler
 
 import (
@@ -37,7 +37,8 @@ import (
 	"skink/frontier"
 )
 
-// A Crawl fetches the URLs of one frontier, and passes the pages to a [Handler]. It can run once.
+// A Crawl fetches the URLs of one frontier, and passes the pages to a [Handler]. It can run only
+// once.
 type Crawl struct {
 	opt       Options
 	front     frontier.Frontier
@@ -45,7 +46,7 @@ type Crawl struct {
 	fetch     func(context.Context, frontier.Item) *Page
 	lookup    func(ctx context.Context, host string) (at netip.Addr, known bool) // looks up the address of a host; nil means that addresses are not looked up
 	close     func()
-	peek      func(ctx context.Context, url string) (isSitemap bool) // reports whether the answer of a URL begins like a sitemap
+	peek      func(ctx context.Context, url string) (isSitemap bool) // reports whether the response for a URL begins like a sitemap
 	closeIdle func()                                                 // closes the connections that are not in use
 	browser   drawer                                                 // the browser that renders pages; nil if no page is rendered
 	fetchFile func(ctx context.Context, url string, more http.Header) (render.Answer, error)
@@ -56,7 +57,7 @@ type Crawl struct {
 	schedule  *schedule
 
 	sitemapsMu sync.Mutex
-	sitemaps   map[string]int // guarded by sitemapsMu: number of sitemaps queued, by the host that names them
+	sitemaps   map[string]int // guarded by sitemapsMu: number of sitemaps queued, by the host that lists them
 }
 
 // New returns a crawl of the URLs in front, including those added during the crawl. Close it after
@@ -96,7 +97,7 @@ func (c *Crawl) setBrowser(b drawer) {
 	c.browser, c.parts, c.schedule.opt.tabs = b, newPartCache(c.opt.Bodies/2), b.Tabs()
 }
 
-// Close closes the connections, and stops the servers of folders and the browser.
+// Close closes the connections, and stops the browser and the servers of folders.
 func (c *Crawl) Close() {
 	if c.browser != nil {
 		c.browser.Close()

@@ -21,35 +21,35 @@ import (
 
 // # Pages that a browser renders
 //
-// Only a reader of the page can find out that a browser must render it. So the handler returns
-// [ErrRender] before it has written anything. A browser then renders the page from the answer that
-// was fetched, and the handler gets the page once more, with [Page.Drawing]. Nothing is fetched
-// twice. Nothing is written to the frontier either: if the crawl is killed in the meantime, the URL
-// is still pending.
+// Only code that reads a page can find out that a browser must render it. So the handler returns
+// [ErrRender] before it has written anything. A browser then renders the page from the response
+// that was fetched, and the handler gets the page once more, with [Page.Drawing]. Nothing is
+// fetched twice. Nothing is written to the frontier either: if the crawl is killed in the meantime,
+// the URL is still pending.
 //
 // While a page is rendered, it occupies no worker, and does not count as a request to its host. But
 // a host gets no more requests while as many of its pages are being rendered as the browser has
 // tabs.
 //
 // The crawl makes the requests of a rendered page itself; see [Crawl.part]. So robots.txt, the
-// delay of each host, the limit of requests at the same time, the check of addresses, the size
-// limits and the archive apply to them. They come before other requests to their host. With a delay
-// of a second, a page that needs ten files takes ten seconds. Answers are cached for a while, so
-// that the scripts of an application are fetched once and not for each page.
+// delay of each host, the limit on simultaneous requests, the check of addresses, the size limits
+// and the archive apply to them. These requests take precedence over other requests to their host.
+// With a delay of a second, a page that needs ten files takes ten seconds. Responses are cached for
+// a while, so that the scripts of an application are fetched once and not for each page.
 //
 // Known weaknesses: If several workers crawl together, a worker fetches the files for a rendered
 // page even from a host that another worker has claimed. Options.PerIP does not count these
 // requests.
 
-// Values of Options.Render, which select the pages that a browser renders before they are read.
+// Values of Options.Render, which selects the pages that a browser renders.
 const (
 	RenderOff    = "off"    // render no pages
-	RenderAuto   = "auto"   // pages for which the handler returns ErrRender
+	RenderAuto   = "auto"   // render pages for which the handler returns ErrRender
 	RenderAlways = "always" // render all HTML pages
 )
 
-// ErrRender is the error of a [Handler] that asks for a page to be rendered by a browser. The
-// handler may return it only for a page with MayRender, and before it has written anything.
+// ErrRender is returned by a [Handler] to have a page rendered by a browser. The handler may return
+// it only if the page's MayRender is true, and before it has written anything.
 var ErrRender = errors.New("the page must be rendered first")
 
 // A drawer is a browser that renders pages.
@@ -94,7 +94,7 @@ func (c *Crawl) drawn(p *Page) string {
 	return c.opt.renders(frontier.HostOf(p.Item.URL))
 }
 
-// draw renders the page of an arrival in the browser, and calls hand with the arrival again.
+// draw renders the page of an arrival in the browser, and passes the arrival to hand again.
 func (c *Crawl) draw(ctx context.Context, a *arrival, start func(func() error)) error {
 	c.schedule.drawing(a.turn, true)
 	page := a.page
@@ -192,7 +192,7 @@ func (s *schedule) drawing(t *turn, begins bool) {
 
 // borrow waits until a host may get one more request in addition to those for its own URLs, and
 // counts the request. The request must be made with the returned context. Call giveBack with the
-// size of the answer when the request has ended. borrow fails if the wait would be longer than
+// size of the response when the request has ended. borrow fails if the wait would be longer than
 // Options.Timeout, or if ctx ends.
 func (s *schedule) borrow(ctx context.Context, name, origin string, delay time.Duration) (_ context.Context, giveBack func(bytes int), err error) {
 	s.mu.Lock()
@@ -260,7 +260,7 @@ func (s *schedule) watchAside(ctx context.Context, h *host, number int) context.
 		WroteRequest: func(httptrace.WroteRequestInfo) {
 			s.mu.Lock()
 			defer s.mu.Unlock()
-			if h.asked.Before(time.Now()) { // no later request of the host is planned
+			if h.asked.Before(time.Now()) { // no later request to the host has been scheduled
 				h.sent(number)
 				s.offer(h)
 				s.changed()
@@ -277,16 +277,15 @@ func (s *schedule) watchAside(ctx context.Context, h *host, number int) context.
 	})
 }
 
-// partsFor is the time for which the answer to a request of one rendered page is reused for other
-// pages.
+// partsFor is the time for which a response to the browser is reused for other rendered pages.
 const partsFor = 10 * time.Minute
 
-// A partCache caches the answers to requests that rendered pages make, such as scripts. If several
-// pages request one file at the same time, the cache fetches it only once.
+// A partCache caches the responses to requests that rendered pages make, such as scripts. If
+// several pages request one file at the same time, the cache fetches it only once.
 type partCache struct {
 	mu   sync.Mutex
 	kept *lru.Cache[string, part]   // guarded by mu
-	keys *lru.Cache[string, string] // guarded by mu: the key of the latest answer for a URL
+	keys *lru.Cache[string, string] // guarded by mu: the key of the latest response for a URL
 	open map[string]chan struct{}   // guarded by mu: closed when the request for a key has ended
 }
 
@@ -305,10 +304,11 @@ func newPartCache(bytes int64) *partCache {
 	}
 }
 
-// mostPartKeys is the number of URLs for which a partCache knows the key of the latest answer.
+// mostPartKeys is the maximum number of URLs for which a partCache knows the key of the latest
+// response.
 const mostPartKeys = 1 << 14
 
-// latest returns the latest answer for a URL, whatever the header of the request was.
+// latest returns the latest response for a URL, regardless of the request header.
 func (c *partCache) latest(url string) (render.Answer, bool) {
 	if c == nil {
 		return render.Answer{}, false
@@ -323,17 +323,17 @@ func (c *partCache) latest(url string) (render.Answer, bool) {
 	return p.Answer, ok && time.Now().Before(p.until)
 }
 
-// partKey returns the cache key of a request: the URL and the header, because the answer depends on
-// both.
+// partKey returns the cache key of a request: the URL and the header, because the response depends
+// on both.
 func partKey(url string, header http.Header) string {
 	var b strings.Builder
 	b.WriteString(url)
-	_ = header.Write(&b) // sorted by name
+	_ = header.Write(&b) // Write sorts the fields by name
 	return b.String()
 }
 
-// get returns the cached answer for the key of a request for url. If there is none, it calls fetch,
-// unless another call of get has done so; then it waits for the other call.
+// get returns the cached response for a request for url with this key. If there is none, it calls
+// fetch, or waits for another call of get that is already fetching it.
 func (c *partCache) get(ctx context.Context, url, key string, fetch func() (render.Answer, error)) (render.Answer, error) {
 	for {
 		c.mu.Lock()
@@ -357,7 +357,7 @@ func (c *partCache) get(ctx context.Context, url, key string, fetch func() (rend
 	}
 }
 
-// fetched calls fetch and caches its answer under key, if isKept allows it.
+// fetched calls fetch and caches its response under key, if isKept allows it.
 func (c *partCache) fetched(url, key string, fetch func() (render.Answer, error)) (render.Answer, error) {
 	a, err := fetch()
 	c.mu.Lock()
@@ -373,8 +373,8 @@ func (c *partCache) fetched(url, key string, fetch func() (render.Answer, error)
 	return a, err
 }
 
-// isKept reports whether an answer may be reused for other pages. That is so if Cache-Control does
-// not forbid it, and the answer is not a temporary failure of the server.
+// isKept reports whether a response may be reused for other pages. This is the case if
+// Cache-Control does not forbid it, and the response is not a temporary failure of the server.
 func isKept(a *render.Answer) bool {
 	control := strings.ToLower(a.Header.Get("Cache-Control"))
 	return a.Status < 500 && a.Status != http.StatusTooManyRequests &&

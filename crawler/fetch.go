@@ -86,8 +86,8 @@ func (f *fetcher) close() {
 	f.folders.Close()
 }
 
-// fetch fetches one URL. The returned page is never nil; a failure is in its Problem. If ctx has
-// ended, the page must be ignored, because the request may have been cut off.
+// fetch fetches one URL. The returned page is never nil; a failure is recorded in its Problem. If
+// ctx has ended, the page must be ignored, because the request may have been cut off.
 func (f *fetcher) fetch(ctx context.Context, item frontier.Item) (page *Page) {
 	page = &Page{Item: item, FetchedAt: time.Now()}
 	defer func() {
@@ -142,8 +142,8 @@ func conditional(header http.Header, item frontier.Item) http.Header {
 	return header
 }
 
-// A panicError is a panic of this program or of a library while one URL was fetched. It becomes the
-// problem of that URL and does not end the crawl.
+// A panicError is a panic that occurred while one URL was fetched. It becomes the problem of that
+// URL and does not end the crawl.
 type panicError struct {
 	url   string
 	value any

@@ -8,11 +8,11 @@ import (
 // A Handler processes the pages that a crawl fetches.
 type Handler interface {
 	// Handle stores the result of fetching a URL. It passes the page's links to leads. It writes
-	// first the items of leads, then the page, and last the end of the URL, so that a killed crawl
-	// loses no URL. Several goroutines call it. An error ends the crawl, with three exceptions, for
-	// which nothing of the page was written: [frontier.ErrLost] if another worker has claimed the
-	// page's host by now, [ErrLookAgain] if the URL must be fetched again, and [ErrRender] if a
-	// browser must render the page first.
+	// the items of leads first, then the page, and finally marks the URL as done, so that no URL is
+	// lost if the process is killed. Several goroutines call it. An error ends the crawl, with
+	// three exceptions, for which nothing of the page may have been written: [frontier.ErrLost] if
+	// another worker has claimed the page's host in the meantime, [ErrLookAgain] if the URL must be
+	// fetched again, and [ErrRender] if a browser must render the page first.
 	Handle(ctx context.Context, p *Page, leads *Leads) error
 
 	// Pages returns the number of pages in the store, for Options.MaxPages.
@@ -31,7 +31,7 @@ var ErrLookAgain = errors.New("the page cannot be judged before other pages of i
 // A Leaver is a [Handler] that can end the crawl of a host.
 type Leaver interface {
 	// LeaveAlone is called after each handled page of the host. It returns the reason why the host
-	// must get no more requests, or "" if it may get some.
+	// must get no more requests, or "" if it may get more.
 	LeaveAlone(host string) (why string)
 }
 

@@ -21,9 +21,9 @@ type host struct {
 	leaving bool            // no more fetches begin, because the host will be returned to the frontier
 	away    bool            // the host is not available in this run (such as a missing folder), so it gets no requests
 	limited bool            // the crawl has reached Options.MaxPages, and only requisites are still fetched
-	first   bool            // the host comes before others, because its robots.txt was just requested
+	first   bool            // the host comes before others, because its robots.txt has just been requested
 
-	turns    int // number of turns (URLs being fetched or processed) that have begun and not ended
+	turns    int // number of turns (URLs being fetched or processed) that have begun but not ended
 	open     int // number of turns (URLs being fetched or processed) whose request has not ended
 	unsent   int // number of turns (URLs being fetched or processed) whose request has not been sent yet
 	requests int // number of requests started so far
@@ -33,7 +33,7 @@ type host struct {
 	asides     int // number of requests made for rendered pages that are waiting or under way
 	asidesOpen int // number of requests made for rendered pages that are under way
 
-	located bool     // the host's name was looked up in the DNS
+	located bool     // the host's name has been looked up in the DNS
 	at      *address // state of the host's IP address; nil if the address is unknown or not needed
 	parked  bool     // the host waits until a request to its IP address ends
 
@@ -102,7 +102,8 @@ func (h *host) needsRequisites() bool {
 
 // mustTake reports whether to take URLs from the frontier before the next fetch, because no URLs
 // are in memory, or because requisites should come before the URLs in memory. If many URLs are in
-// memory, requisites wait until some of these were fetched, so that their number stays bounded.
+// memory, requisites wait until some of these have been fetched, so that the number of URLs in
+// memory stays bounded.
 func (h *host) mustTake() bool {
 	return len(h.urls) == 0 || h.supply == urgent && h.urls[0].Kind != frontier.Requisite && (len(h.urls) < 2*takeBatch || h.onlyRequisites())
 }

@@ -16,8 +16,8 @@ import (
 // Otherwise it is listed in Beyond, because it is outside the scope, or too many links away from a
 // seed. So code that reads pages needs no scope, and the scope needs no pages.
 
-// Leads holds the URLs to which one page leads. They are written with the page: by Commit of a
-// store, or by End of a [frontier.Memory]. It is not safe for concurrent use.
+// Leads holds the URLs to which one page leads. They are stored together with the page, by Commit
+// of a store or by End of a [frontier.Memory]. Leads is not safe for concurrent use.
 type Leads struct {
 	Items  []frontier.Item // URLs that belong to the crawl, without duplicates
 	Beyond []string        // canonical URLs outside the crawl, without duplicates
@@ -48,8 +48,8 @@ type Links struct {
 	Targets  bool // fill [Leads.Targets]
 }
 
-// LeadsOf returns the URLs to which a page leads without its links: the target of a redirect, and
-// the sitemaps of its host. Call [Leads.Follow] to add the links of its document. LeadsOf fails
+// LeadsOf returns the URLs to which a page leads apart from its links: the target of a redirect,
+// and the sitemaps of its host. Call [Leads.Follow] to add the links of its document. LeadsOf fails
 // only if opt.OnSeed does.
 func LeadsOf(p *Page, opt *Options) (*Leads, error) {
 	l := &Leads{from: p.Item}
@@ -91,8 +91,8 @@ func (l *Leads) redirect(target string, opt *Options) error {
 	return nil
 }
 
-// These limits bound the links of one page that are read. The longest lists of honest sites have
-// some ten thousand links. A page of 10 MB may have a million links, and with a long <base>, each
+// These limits bound how many links of one page are read. The longest lists on honest sites have
+// about ten thousand links. A page of 10 MB may have a million links, and with a long <base>, each
 // of them becomes a URL of several kilobytes.
 const (
 	MaxLinks     = 100_000
@@ -167,7 +167,7 @@ type seenURL struct {
 	taken bool // the URL was added to the leads, or must not be added
 }
 
-// href adds one link. It returns false when a limit is reached.
+// href adds one link. It returns false when a limit has been reached.
 func (f *following) href(href string, how use) bool {
 	if f.left--; f.left < 0 {
 		f.Cut = true
@@ -190,7 +190,7 @@ func (f *following) href(href string, how use) bool {
 		}
 		now.first = len(f.Targets)
 	} else if f.targets && before.first >= 0 {
-		url = f.Targets[before.first].URL // use the same string for all links to a URL, because a page may repeat a long URL very often
+		url = f.Targets[before.first].URL // use the same string for all links to a URL, because a page may repeat a long URL many times
 	}
 	f.tell(Target{url, now.first})
 	switch {
@@ -219,8 +219,8 @@ func (f *following) tell(t Target) {
 }
 
 // resolve returns the canonical URL of a link, or "" if the link cannot be resolved. The URL of a
-// requisite keeps all its query parameters, because a player of archives looks for the URL in the
-// page.
+// requisite keeps all its query parameters, because software that replays archives looks up the URL
+// as it is written in the page.
 func (f *following) resolve(href string, how use) string {
 	url, err := f.base.Resolve(href)
 	if err != nil {

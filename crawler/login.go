@@ -24,10 +24,10 @@ import (
 
 // # Logins
 //
-// If the settings of a host have a login, its form is fetched, filled in and submitted before the
-// first page of the host. The cookies of the answers identify the session. If a page answers 401 or
-// 403, or redirects to the login page, the session is lost. The login is then repeated, and the
-// page is fetched again.
+// If the settings of a host contain a login, its form is fetched, filled in and submitted before
+// the first page of the host. The cookies of the responses identify the session. If a page returns
+// 401 or 403, or redirects to the login page, the session is lost. The login is then repeated, and
+// the page is fetched again.
 //
 // The user has chosen the login page, so robots.txt is not applied to it. The delay of the host
 // applies to all requests of a login. None of them is archived, because they contain the password.
@@ -36,12 +36,12 @@ import (
 // login page. If the login page has an https URL, they are sent only with https.
 
 const (
-	loginHops  = 10      // largest number of requests for the login page and its redirects, and again for submitting the form
-	loginLimit = 1 << 20 // number of bytes read from an answer
+	loginHops  = 10      // maximum number of requests to fetch the login page, with its redirects; the same limit applies to submitting the form
+	loginLimit = 1 << 20 // maximum number of bytes read from a response
 	mostLosses = 3       // number of logins in a row that did not help, after which the crawl does not log in again
 )
 
-// A LoginError means that a login failed. It does not contain values of the fields.
+// A LoginError means that a login failed. It does not contain the values of form fields.
 type LoginError struct {
 	Page string // URL of the form
 	Why  string
@@ -75,8 +75,8 @@ func (l *logins) of(login *access.Login) *session {
 }
 
 // logIn logs in if there is no session, and returns the number of the session. A caller that lost a
-// session passes its number; other callers pass 0. If the lost session is still the last one, logIn
-// logs in again.
+// session passes its number; other callers pass 0. If the lost session is still the latest one,
+// logIn logs in again.
 func (f *fetcher) logIn(ctx context.Context, h access.Host, after int) (number int, err error) {
 	s := f.logins.of(h.Login)
 	s.mu.Lock()
@@ -151,7 +151,7 @@ func withoutQuery(url string) string {
 	return url
 }
 
-// submitLogin fetches the form of a login, submits it, and checks the answer.
+// submitLogin fetches the form of a login, submits it, and checks the response.
 func (f *fetcher) submitLogin(ctx context.Context, h access.Host) error {
 	l := h.Login
 	fail := func(format string, args ...any) error { return &LoginError{l.Page, fmt.Sprintf(format, args...)} }
@@ -194,8 +194,8 @@ func (f *fetcher) submitLogin(ctx context.Context, h access.Host) error {
 	return checkLogin(l, x, at)
 }
 
-// checkLogin checks whether the answer to a submitted form shows that the login was successful. The
-// last argument is the URL of the answer.
+// checkLogin checks whether the response to a submitted form shows that the login was successful.
+// The argument at is the URL of the response.
 func checkLogin(l *access.Login, x *wire.Exchange, at string) error {
 	ok, want := true, ""
 	status, err := strconv.Atoi(l.Check)
@@ -221,8 +221,8 @@ func checkLogin(l *access.Login, x *wire.Exchange, at string) error {
 	return &LoginError{l.Page, fmt.Sprintf("the check expects %s, but the answer was %s at %s: correct the fields or the check", want, statusText(x.Status), withoutQuery(at))}
 }
 
-// loginExchange makes a request of a login, and follows redirects within the host with GET
-// requests. It returns the last answer and its URL.
+// loginExchange makes a request for a login, and follows redirects within the host with GET
+// requests. It returns the last response and its URL.
 func (f *fetcher) loginExchange(ctx context.Context, method, to string, values url.Values) (*wire.Exchange, string, error) {
 	for range loginHops {
 		if err := f.waitFor(ctx, to); err != nil {
@@ -244,7 +244,7 @@ func (f *fetcher) loginExchange(ctx context.Context, method, to string, values u
 	return nil, to, errors.New("too many redirects")
 }
 
-// loginRequest makes one request of a login.
+// loginRequest makes one request for a login, and follows no redirects.
 func (f *fetcher) loginRequest(ctx context.Context, method, to string, values url.Values) (*wire.Exchange, error) {
 	ctx, clock, cancel := wire.StartClock(ctx, f.opt.Timeout, f.opt.Timeout)
 	defer cancel()

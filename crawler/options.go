@@ -20,30 +20,30 @@ import (
 // MaxSize, Bodies or UserAgent is zero, its default is used.
 type Options struct {
 	Worker      string        // name under which hosts are claimed; "" means a unique name
-	Parallel    int           // number of pages processed at the same time
-	Connections int           // number of URLs that are fetched or processed at the same time, most of which wait for an answer; 0 means 1024
-	PerHost     int           // largest number of simultaneous requests to one host, after its first answer
-	PerIP       int           // largest number of simultaneous requests to one IP address that several hosts share, except loopback; 0 means no limit
+	Parallel    int           // maximum number of pages processed at the same time
+	Connections int           // maximum number of URLs that are fetched or processed at the same time, most of which wait for a response; 0 means 1024
+	PerHost     int           // maximum number of simultaneous requests to one host, after its first response
+	PerIP       int           // maximum number of simultaneous requests to one IP address that several hosts share, except loopback; 0 means no limit
 	Delay       time.Duration // minimum time between the starts of two requests to one host; 0 means no delay, even if the host answers slowly
-	MaxDelay    time.Duration // longest delay that robots.txt or slow answers can cause; 0 means no limit
-	Timeout     time.Duration // longest time for a request, from the DNS look-up to the last byte of the answer
+	MaxDelay    time.Duration // longest delay that robots.txt or slow responses can cause; 0 means no limit
+	Timeout     time.Duration // longest time for a request, from the DNS look-up to the last byte of the response
 	MaxSize     int64         // number of bytes after which a decoded body is cut
-	Bodies      int64         // largest number of bytes of all bodies in memory; further answers wait; 0 means 64 MiB
-	Retries     int           // number of times that a URL is tried again after temporary problems
+	Bodies      int64         // maximum total size in bytes of the bodies in memory; further responses wait; 0 means 64 MiB
+	Retries     int           // maximum number of times that a URL is tried again after temporary problems
 	Grace       time.Duration // time for which requests under way may continue after the crawl is stopped
 	UserAgent   string        // value of the User-Agent header; its product token selects the rules in robots.txt
 
-	Render       string             // selects the pages that a browser renders: RenderOff, RenderAuto or RenderAlways
+	Render       string             // which pages a browser renders: RenderOff, RenderAuto or RenderAlways
 	IgnoreRobots bool               // ignore robots.txt
 	AllowHosts   []string           // hosts (name, or name:port) that may have private addresses
 	AllowNets    []netip.Prefix     // private addresses that may be connected to
 	SeedHosts    []string           // hosts (name:port) of the user's seeds, which may have private addresses if their first look-up returns no others
 	Folders      []folder.Site      // sites that are folders on disk
-	Hosts        access.Table       // settings of single hosts, which override those of the crawl; see also [Scope.Obey]
+	Hosts        access.Table       // settings of individual hosts, which override those of the crawl; see also [Scope.Obey]
 	Proxies      access.ProxyChoice // proxies for hosts whose settings have no proxy
-	Roots        *x509.CertPool     // authorities that may sign the certificates of hosts; nil means the authorities of the system
-	Cookies      bool               // keep the cookies of all hosts during the crawl; false means only those of hosts whose settings have cookies or a login
-	KeptCookies  []KeptCookie       // cookies of an earlier run
+	Roots        *x509.CertPool     // certificate authorities that are trusted; nil means those that the system trusts
+	Cookies      bool               // keep the cookies of all hosts during the crawl; false means only those of hosts whose settings contain cookies or a login
+	KeptCookies  []KeptCookie       // cookies from an earlier run
 	Signer       *signature.Signer  // signs requests, except to hosts whose settings exclude it; nil means that requests are not signed
 	Away         []string           // hosts that get no requests; their URLs stay pending
 	Hidden       []string           // files and folders that are not served as part of Folders, because the crawl itself writes them
@@ -57,7 +57,7 @@ type Options struct {
 	Requisites     bool                                           // fetch the files that pages need to look right; see [frontier.Requisite]
 	CheckOthers    bool                                           // check that linked pages of other sites exist
 	Learned        Advisor                                        // rules learned about sites, which save fetches; nil means no rules
-	OnDated        func(ctx context.Context, pages []Dated) error // called in batches with pages for which a sitemap has the date of the last change; may be nil
+	OnDated        func(ctx context.Context, pages []Dated) error // called in batches with pages for which a sitemap gives the date of the last change; may be nil
 	OnSeed         func(from, to string) error                    // called with the old and the new URL when a seed redirects within its site; may be nil
 	OnListed       func(ctx context.Context, urls []string) error // called with pages that a sitemap lists, before they are queued; may be nil
 
@@ -67,21 +67,21 @@ type Options struct {
 	OnPage     func(*Page)      // called after every fetch, even if the URL will be tried again; may be nil
 	Spent      map[string]Spent // number of pages and bytes that earlier crawls fetched from each host, which count against HostBudget
 
-	// OnAnswer is called with each answer that the handler does not get as a page, such as answers
-	// for robots.txt, and answers of URLs that will be tried again. If OnAnswer is set, the
-	// handler's pages have their raw answer in Raw. Several goroutines call it. If it is nil, raw
-	// answers are not kept.
+	// OnAnswer is called with each response that is not passed to the handler as a page, such as
+	// responses for robots.txt and for URLs that will be tried again. If OnAnswer is set, the
+	// handler's pages have their raw response in Raw. Several goroutines call it. If it is nil, raw
+	// responses are not kept.
 	OnAnswer func(*wire.Raw)
 
-	resolver *net.Resolver  // set by tests; nil means the resolver of the system
+	resolver *net.Resolver  // set by tests; nil means the system's resolver
 	jitter   func() float64 // set by tests; returns values from 0 to 1; nil means random values
-	tabs     int            // number of pages of one host that may be rendered at the same time
+	tabs     int            // maximum number of pages of one host that are rendered at the same time
 }
 
-// Spent has the number of fetched pages and files, and the number of bytes in their decoded bodies.
+// Spent counts the pages and files fetched from a host, and the bytes of their decoded bodies.
 type Spent = frontier.Spent
 
-// Budget limits the pages and bytes that are fetched from a host; 0 means no limit. Answers that
+// Budget limits the pages and bytes that are fetched from a host; 0 means no limit. Responses that
 // are in flight when Bytes is reached are still kept, so Bytes may be exceeded by their size. Pages
 // is never exceeded.
 type Budget Spent
@@ -119,8 +119,8 @@ func (o *Options) isFolder(host string) bool {
 	return slices.ContainsFunc(o.Folders, func(f folder.Site) bool { return f.Host == host })
 }
 
-// orDefaults returns a copy of the options in which the required options that were zero have their
-// defaults.
+// orDefaults returns a copy of the options, with defaults for the required options that are not
+// set.
 func (o Options) orDefaults() Options {
 	d := Defaults()
 	o.Parallel, o.PerHost = positive(o.Parallel, d.Parallel), positive(o.PerHost, d.PerHost)

@@ -12,21 +12,21 @@ import (
 	"skink/frontier"
 )
 
-// A Page is the result of fetching one URL: an answer of the server, or a problem. A failed fetch
-// is not an error of the crawl.
+// A Page is the result of fetching one URL: a response from the server, or a problem. A failed
+// fetch is not an error of the crawl.
 type Page struct {
 	Item      frontier.Item
 	Claim     frontier.Claim // the claim on the page's host that the worker had when it fetched the page
 	FetchedAt time.Time
-	Took      time.Duration // time from the request to the last byte of the body, not counting the time in which the crawl waited for memory
-	Status    int           // HTTP status; 0 means that there was no answer
-	Header    http.Header   // header of the answer, as received
+	Took      time.Duration // time from the request to the last byte of the body, without the time spent waiting for memory
+	Status    int           // HTTP status; 0 means that there was no response
+	Header    http.Header   // header of the response, as received
 	Body      []byte        // decoded, at most Options.MaxSize bytes
-	Truncated bool          // Body is not the whole body, for the reason in Problem
+	Truncated bool          // Body is incomplete, for the reason in Problem
 	Location  string        // canonical URL of a redirect's target; "" means that there is no redirect, or that its target cannot be used
-	Raw       *wire.Raw     // the undecoded answer; nil if there was none, or if Options.OnAnswer is nil
+	Raw       *wire.Raw     // the undecoded response; nil if there was none, or if Options.OnAnswer is nil
 
-	Promised int64 // size of the body in bytes according to the answer to a HEAD request; 0 means unknown
+	Promised int64 // size of the body in bytes according to the response to a HEAD request; 0 means unknown
 
 	NotModified bool // the server answered that the page has not changed since the last visit (status 304); Body is empty
 
@@ -46,7 +46,7 @@ type Page struct {
 }
 
 // Document returns the bytes from which the page should be read, and their media type. If a browser
-// has rendered the page, that is the rendered HTML, and otherwise the body of the answer.
+// has rendered the page, that is the rendered HTML, and otherwise the body of the response.
 func (p *Page) Document() (body []byte, contentType string) {
 	if p.Drawing != nil {
 		return p.Drawing.HTML, "text/html; charset=utf-8"
@@ -65,7 +65,7 @@ func (p *Page) Transient() bool {
 	return false
 }
 
-// End returns the state in which the page's URL ends in the frontier, such as Fetched or Failed.
+// End returns the final state of the page's URL in the frontier, such as Fetched or Failed.
 func (p *Page) End() frontier.State {
 	switch {
 	case p.Problem == ProblemRobots, p.Problem == ProblemLater:
@@ -80,9 +80,9 @@ func (p *Page) End() frontier.State {
 	return frontier.Fetched
 }
 
-// Validators returns the ETag and Last-Modified headers of the answer, which a conditional request
-// sends at the next visit. A value that cannot be sent as a header, or is longer than maxValidator
-// bytes, is returned as "".
+// Validators returns the ETag and Last-Modified headers of the response, for a conditional request
+// at the next visit. A value that cannot be sent as a header, or is longer than maxValidator bytes,
+// is returned as "".
 func (p *Page) Validators() (etag, modified string) {
 	return validator(p.Header.Get("ETag")), validator(p.Header.Get("Last-Modified"))
 }
@@ -96,11 +96,11 @@ func validator(s string) string {
 	return s
 }
 
-// MaxHops is the largest number of redirects in a row that are followed. Browsers stop at twenty,
+// MaxHops is the maximum number of redirects that are followed in a row. Browsers stop at twenty,
 // and no honest site needs ten.
 const MaxHops = 10
 
-// Replay returns the page that a crawl with the options opt would make of a stored answer. It
+// Replay returns the page that a crawl with the options opt would make from a stored response. It
 // decodes the body up to opt.MaxSize, and sets the status, redirect or problem.
 func Replay(item frontier.Item, a wire.Answer, opt Options) (page *Page) {
 	page = &Page{Item: item, FetchedAt: a.At}
@@ -115,7 +115,7 @@ func Replay(item frontier.Item, a wire.Answer, opt Options) (page *Page) {
 	return page
 }
 
-// fill copies the answer of an exchange into the page.
+// fill copies the response of an exchange into the page.
 func (p *Page) fill(x *wire.Exchange) {
 	p.Status, p.Header, p.Body = x.Status, x.Header, x.Body
 	if p.Raw = x.Raw; p.Raw != nil {

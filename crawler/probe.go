@@ -18,8 +18,8 @@ import (
 // probing is the kind of items for URLs that cannot exist. Such items are never in a frontier.
 const probing frontier.ItemKind = 255
 
-// probe asks the handler whether it needs the answer to a URL that cannot exist on the host of a
-// turn (the fetch of one URL). It returns this URL, or "".
+// probe asks the handler for a URL that cannot exist on the host of a turn (the fetch of one URL),
+// and returns it. It returns "" if no such URL should be requested.
 func (c *Crawl) probe(ctx context.Context, t *turn) (string, error) {
 	p, ok := c.handler.(Prober)
 	if !ok || c.opt.Learned == nil || c.opt.Scope == nil || t.host.folder || t.item.Kind != frontier.Page && t.item.Kind != probing {
@@ -32,8 +32,8 @@ func (c *Crawl) probe(ctx context.Context, t *turn) (string, error) {
 	return url, nil
 }
 
-// probed passes the answer to a URL that cannot exist to the handler. The handler may put pages of
-// the host back into the frontier, so the outcome contains the host.
+// probed passes the response for a URL that cannot exist to the handler. The handler may put pages
+// of the host back into the frontier, so the outcome contains the host.
 func (c *Crawl) probed(ctx context.Context, a *arrival) (outcome, error) {
 	o := outcome{depth: a.turn.item.Depth, hosts: []string{a.turn.host.name}}
 	err := c.handler.(Prober).Probed(ctx, a.page)
@@ -41,7 +41,7 @@ func (c *Crawl) probed(ctx context.Context, a *arrival) (outcome, error) {
 		c.keepRaw(a.page)
 	}
 	if err == nil {
-		o.probe, err = c.probe(ctx, a.turn) // the handler may need answers for more such URLs of the host
+		o.probe, err = c.probe(ctx, a.turn) // the handler may need responses for more such URLs of the host
 	}
 	return o, err
 }

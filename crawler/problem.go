@@ -24,39 +24,39 @@ type Problem string
 const (
 	ProblemDNS       Problem = "dns"                // the host's name has no IP address
 	ProblemConnect   Problem = "connect"            // no connection to the address
-	ProblemTimeout   Problem = "timeout"            // no whole answer within Options.Timeout
+	ProblemTimeout   Problem = "timeout"            // no complete response within Options.Timeout
 	ProblemTLS       Problem = "tls"                // no trusted certificate, or the handshake failed
 	ProblemPrivate   Problem = "private address"    // the address is not on the public internet
-	ProblemReset     Problem = "connection broken"  // the answer ended in the middle
-	ProblemHTTP      Problem = "not http"           // the answer is not valid HTTP
+	ProblemReset     Problem = "connection broken"  // the response was cut off
+	ProblemHTTP      Problem = "not http"           // the response is not valid HTTP
 	ProblemEncoding  Problem = "content encoding"   // the body cannot be decoded
-	ProblemSize      Problem = "too large"          // the body is over Options.MaxSize
-	ProblemRedirects Problem = "too many redirects" // the URL is the end of more than MaxHops redirects in a row
+	ProblemSize      Problem = "too large"          // the body is larger than Options.MaxSize
+	ProblemRedirects Problem = "too many redirects" // more than MaxHops redirects in a row led to the URL
 	ProblemLocation  Problem = "bad redirect"       // a redirect has no target, or its target is not an http or https URL
 	ProblemRobots    Problem = "robots.txt"         // robots.txt does not allow the URL
 	ProblemUnrobots  Problem = "robots.txt unreachable"
-	ProblemStatus    Problem = "status"          // an error status; stored as "status 404"
-	ProblemSitemap   Problem = "no sitemap"      // the URL was listed as a sitemap, but its answer is not one
-	ProblemLater     Problem = "postponed"       // URL that was not fetched because of a learned rule; see Detail
+	ProblemStatus    Problem = "status"          // an error status; stored with the number, such as "status 404"
+	ProblemSitemap   Problem = "no sitemap"      // the URL was listed as a sitemap, but the response is not one
+	ProblemLater     Problem = "postponed"       // the URL was not fetched because of a learned rule; see Detail
 	ProblemSoft      Problem = learn.SoftProblem // a page that the host also returns for URLs that do not exist
-	ProblemEmpty     Problem = "empty"           // the answer has no text, but earlier answers of the URL had some
-	ProblemAlike     Problem = "same as others"  // many URLs that were different pages now have the same answer
-	ProblemBudget    Problem = "requisite limit" // URL that was not fetched, because the requisites of its host have reached [Budget].Requisites
+	ProblemEmpty     Problem = "empty"           // the response has no text, but earlier responses for the URL had some
+	ProblemAlike     Problem = "same as others"  // many URLs that used to be different pages now return the same page
+	ProblemBudget    Problem = "requisite limit" // the URL was not fetched, because its host has reached the limit [Budget].Requisites
 	ProblemLogin     Problem = "login"           // the login of the host failed
 	ProblemInternal  Problem = "internal"
 )
 
-// Answered reports whether the server sent an answer that looks like a page, and only a comparison
-// with other answers of the host has shown that it is an error page.
+// Answered reports whether the server sent a response that looks like a page, and only a comparison
+// with other responses from the host has shown that it is an error page.
 func (p Problem) Answered() bool {
 	return p == ProblemSoft || p == ProblemEmpty || p == ProblemAlike
 }
 
-// classify returns the problem for an error of a fetch, and a description for the user. An error
-// that matches none of the causes counts as invalid HTTP, for which net/http has no error type.
+// classify returns the problem for a fetch error, and a description for the user. An error that
+// matches none of the causes counts as invalid HTTP, for which net/http has no error type.
 func classify(err error) (Problem, string) {
 	if e, ok := errors.AsType[*url.Error](err); ok {
-		err = e.Err // drop the method and the URL, because the page has the URL
+		err = e.Err // drop the method and the URL, because the page already has the URL
 	}
 	for _, c := range causes {
 		if c.is(err) {
@@ -98,7 +98,7 @@ func isDial(err error) bool {
 	return ok && op.Op == "dial"
 }
 
-// isBroken reports whether a connection ended before the answer was complete, or the caller
+// isBroken reports whether a connection ended before the response was complete, or the caller
 // cancelled the request.
 func isBroken(err error) bool {
 	for _, end := range []error{wire.ErrUnanswered, io.EOF, io.ErrUnexpectedEOF, syscall.ECONNRESET, syscall.EPIPE, net.ErrClosed, context.Canceled} {

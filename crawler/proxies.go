@@ -19,7 +19,7 @@ type proxyPicker struct {
 	at   map[string]int // guarded by mu: index of the proxy of each known host, modulo the number of proxies
 }
 
-// newProxyPicker returns the picker of a crawl, or nil if every host is reached directly.
+// newProxyPicker returns the picker of a crawl, or nil if the crawl uses no proxies.
 func newProxyPicker(opt *Options) *proxyPicker {
 	wanted := opt.Proxies.FromEnv || len(opt.Proxies.List) > 0
 	for _, h := range opt.Hosts {
@@ -31,7 +31,7 @@ func newProxyPicker(opt *Options) *proxyPicker {
 	return &proxyPicker{opt: opt, env: httpproxy.FromEnvironment().ProxyFunc(), at: make(map[string]int)}
 }
 
-// For returns the proxy for a host with its port, or nil.
+// For returns the proxy for a host, given as name:port, or nil if it has none.
 func (p *proxyPicker) For(host string) *url.URL {
 	host = strings.ToLower(host)
 	list := p.opt.Hosts.For(host).Proxies

@@ -66,7 +66,7 @@ func (f *fetcher) dress(r *http.Request, h access.Host) *http.Request {
 }
 
 // exchange makes a GET request for a URL that is not a page of the crawl, reads at most limit bytes
-// of the answer, and passes the raw answer to OnAnswer.
+// of the response, and passes the raw response to OnAnswer.
 func (f *fetcher) exchange(ctx context.Context, url string, header http.Header, limit int64, clock *wire.Clock) (*wire.Exchange, error) {
 	request, err := f.request(ctx, http.MethodGet, url, header)
 	if err != nil {

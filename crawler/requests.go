@@ -9,7 +9,7 @@ import (
 )
 
 // watch returns a context for the requests of a turn (the fetch of one URL). The context tells the
-// schedule when a request was sent and when its answer began.
+// schedule when a request was sent and when its response began.
 //
 // A DNS look-up, connecting and the TLS handshake can take longer than the delay of the host. If
 // the delay counted from the beginning of the turn, the next request would follow at once on the
@@ -78,7 +78,7 @@ func (s *schedule) reserve(name string) (time.Time, error) {
 	h := s.host(name)
 	at := latest(h.rested(), time.Now())
 	if s.opt.Timeout > 0 && time.Until(at) > s.opt.Timeout {
-		return at, &wire.TimeoutError{Limit: s.opt.Timeout} // do not occupy a connection for so long
+		return at, &wire.TimeoutError{Limit: s.opt.Timeout} // do not occupy a connection for that long
 	}
 	s.askAside(h, at)
 	return at, nil

@@ -13,8 +13,8 @@ import (
 	"skink/frontier"
 )
 
-// searchEngine is the crawler of a search engine by whose rules a page counts as hidden from search
-// engines; see [Page.Hidden].
+// searchEngine is the crawler whose rules in robots.txt decide whether a page counts as hidden from
+// search engines; see [Page.Hidden].
 const searchEngine = "Googlebot"
 
 // permit returns the permission that robots.txt gives for the URL of a turn (the fetch of one URL).
@@ -78,8 +78,8 @@ func (c *Crawl) counted(fetch robotsFetch) robotsFetch {
 	}
 }
 
-// maxRobotsHops is the number of redirects of a robots.txt that are followed (RFC 9309, section
-// 2.3.1.2).
+// maxRobotsHops is the maximum number of redirects that are followed from a robots.txt (RFC 9309,
+// section 2.3.1.2).
 const maxRobotsHops = 5
 
 // fetchRobots fetches a robots.txt and follows its redirects. It waits for the delay of each host
@@ -132,8 +132,8 @@ func (f *fetcher) robotsExchange(ctx context.Context, robotsURL string, left *ti
 	return f.exchange(ctx, robotsURL, f.robotsHeader, robots.MaxBytes+1, clock)
 }
 
-// A robotsBusy is the error for an answer to the request for robots.txt with an error status and a
-// Retry-After header.
+// A robotsBusy is the error if the response for robots.txt has an error status and a Retry-After
+// header.
 type robotsBusy struct {
 	status     int
 	retryAfter string // value of Retry-After, as sent

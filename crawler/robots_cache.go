@@ -11,16 +11,16 @@ import (
 	"skink/crawler/robots"
 )
 
-// These constants define how long an answer to the request for robots.txt is valid (RFC 9309,
+// These constants define how long a response to the request for robots.txt is valid (RFC 9309,
 // sections 2.4 and 2.3.1.4), and limit the cache. The RFC also allows a crawler to use
-// Cache-Control, and to treat a file as missing after it was unreachable for thirty days. This
+// Cache-Control, and to treat a file as missing after it has been unreachable for thirty days. This
 // cache does neither: nothing is fetched from the site until the file can be read.
 const (
-	robotsLifetime  = 24 * time.Hour      // time for which the answer of a site is valid
+	robotsLifetime  = 24 * time.Hour      // time for which the response from a site is valid
 	robotsRetry     = 10 * time.Minute    // time after which the file is requested again from a site that did not answer
 	robotsLongest   = 30 * 24 * time.Hour // time for which the last robots.txt of a site is used while the site does not answer
-	robotsMostHosts = 1 << 17             // number of cached sites, with some 500 bytes each; if a crawl has more, their files are fetched more often
-	robotsMostRules = 1_000_000           // number of rules in all cached files together, with some 100 MB
+	robotsMostHosts = 1 << 17             // maximum number of cached sites, which take some 500 bytes each; if a crawl has more, their files are fetched more often
+	robotsMostRules = 1_000_000           // maximum number of rules in all cached files together, which take some 100 MB
 )
 
 // A robotsFetch is a function that fetches a robots.txt. It follows up to five redirects, and has
@@ -29,8 +29,8 @@ const (
 type robotsFetch func(ctx context.Context, robotsURL string) (status int, body []byte, err error)
 
 // A robotsUnreachableError means that the rules of a site are unknown, because its robots.txt could
-// not be fetched. No page of the site may be fetched before that file. The site's URLs are tried
-// again later.
+// not be fetched. No page of the site may be fetched until that file has been fetched. The site's
+// URLs are tried again later.
 type robotsUnreachableError struct {
 	origin string // such as "https://example.com"
 	err    error
@@ -42,9 +42,9 @@ func (e *robotsUnreachableError) Error() string {
 
 func (e *robotsUnreachableError) Unwrap() error { return e.err }
 
-// robotsFor returns the rules that follow from an answer to the request for robots.txt (RFC 9309,
-// section 2.3.1). The second result reports whether the site has a robots.txt. An error means that
-// the rules are unknown, and nothing is allowed.
+// robotsFor returns the rules that follow from the response for robots.txt (RFC 9309, section
+// 2.3.1). The result found reports whether the site has a robots.txt. An error means that the rules
+// are unknown, and nothing is allowed.
 //
 //   - 2xx: The body is parsed, whatever it contains.
 //   - 3xx: A redirect cannot be followed, or there were more than five. That counts as no file, so
@@ -52,7 +52,7 @@ func (e *robotsUnreachableError) Unwrap() error { return e.err }
 //   - 4xx: There is no file, so everything is allowed. This includes 401 and 403: a server that
 //     protects robots.txt protects its pages too. But 429 means that the server is overloaded, so
 //     nothing is allowed.
-//   - Any other status, or no answer: The rules are unknown.
+//   - Any other status, or no response: The rules are unknown.
 func robotsFor(status int, body []byte, err error) (rules *robots.Rules, found bool, _ error) {
 	switch {
 	case err != nil:
@@ -65,8 +65,8 @@ func robotsFor(status int, body []byte, err error) (rules *robots.Rules, found b
 	return nil, false, robotsStatus(status)
 }
 
-// A robotsStatus is the error for an answer to the request for robots.txt whose status leaves the
-// rules unknown.
+// A robotsStatus is the error if the response for robots.txt has a status that leaves the rules
+// unknown.
 type robotsStatus int
 
 func (s robotsStatus) Error() string { return fmt.Sprintf("status %d", int(s)) }
@@ -92,7 +92,7 @@ type robotsCache struct {
 // robotsEntry holds the rules of one origin.
 type robotsEntry struct {
 	origin  string
-	until   time.Time     // time at which rules or err expire; the zero value means that they were not fetched yet
+	until   time.Time     // time at which rules or err expire; the zero value means that they have not been fetched yet
 	rules   *robots.Rules // rules of the robots.txt; nil if err is set
 	err     error         // reason why the rules are unknown
 	copied  time.Time     // time at which the robots.txt with these rules was fetched; zero if the rules are not from a file
@@ -131,9 +131,9 @@ func (c *robotsCache) get(ctx context.Context, rawURL string) (*robots.Rules, er
 	}
 }
 
-// look returns the cache entry of an origin, and creates it if there is none. The last result is
-// true if the entry is valid. Otherwise, if another call is fetching the file, pending is closed
-// when that call ends. If pending is nil, the caller must call refresh.
+// look returns the cache entry of an origin, and creates it if there is none. The result known is
+// true if the entry is valid. Otherwise, if another call is fetching the file, pending will be
+// closed when that call ends. If pending is nil, the caller must call refresh.
 func (c *robotsCache) look(origin string) (entry *robotsEntry, pending chan struct{}, known bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -9,7 +9,7 @@ import (
 	"skink/frontier"
 )
 
-// A hostRules holds the limits that apply to one host. They are from the settings of the host, or
+// A hostRules holds the limits that apply to one host. They come from the settings of the host, or
 // else from the options of the crawl.
 type hostRules struct {
 	delay   time.Duration
@@ -33,7 +33,7 @@ func (o *Options) rulesOf(host string) hostRules {
 	return r
 }
 
-// HasHostBudgets reports whether some host has a budget.
+// HasHostBudgets reports whether any host has a budget.
 func (o *Options) HasHostBudgets() bool {
 	if b := o.HostBudget; b.Pages > 0 || b.Bytes > 0 || b.Requisites > 0 && o.Requisites {
 		return true
@@ -46,7 +46,7 @@ func (o *Options) HasHostBudgets() bool {
 	return false
 }
 
-// mostPerHost returns the largest number of simultaneous requests that any host may get.
+// mostPerHost returns the maximum number of simultaneous requests that any host may get.
 func (o *Options) mostPerHost() int {
 	most := o.PerHost
 	for _, h := range o.Hosts {
@@ -55,8 +55,8 @@ func (o *Options) mostPerHost() int {
 	return most
 }
 
-// AgentFor returns the user agent for a host. Its product token selects the rules in robots.txt, and
-// the directives for single crawlers in pages.
+// AgentFor returns the user agent for a host. Its product token selects the rules in robots.txt,
+// and the directives in pages that are addressed to one crawler.
 func (o *Options) AgentFor(host string) string {
 	if len(o.Hosts) == 0 {
 		return o.UserAgent
@@ -65,7 +65,7 @@ func (o *Options) AgentFor(host string) string {
 }
 
 // secureHosts returns the names of the hosts with an https URL as a seed. The map is empty if no
-// host has settings of its own, because it is only needed for these.
+// host has settings of its own, because it is only needed for such hosts.
 func (o *Options) secureHosts() map[string]bool {
 	secure := map[string]bool{}
 	if len(o.Hosts) == 0 || o.Scope == nil {

@@ -32,14 +32,14 @@ import (
 // claim adds a host. letGo removes a host that is returned to the frontier, or whose claim was
 // lost. A turn of the host may then still be under way. The schedule uses these types:
 //
-//   - a standing decides when a host may get a request, based on its earlier answers (standing.go,
-//     backoff.go);
+//   - a standing decides when a host may get a request, based on its earlier responses
+//     (standing.go, backoff.go);
 //   - a turn is the fetch of one URL, from begin to done (turn.go);
 //   - claims decides which hosts to claim and to return (claims.go);
 //   - capacity decides how many turns may be under way (capacity.go).
 //
 // Many goroutines report the progress of their turns, but only the goroutine that calls next makes
-// decisions. The mutex guards all these types. It is never locked during a call of the frontier,
+// decisions. The mutex guards all these types. It is never locked during a call to the frontier,
 // because a slow disk would then block the reports. So next decides with the mutex locked, and
 // calls the frontier without it.
 
@@ -50,18 +50,18 @@ var (
 )
 
 const (
-	takeBatch   = 32      // largest number of URLs of one host that one call takes from the frontier
-	takenMost   = 1 << 16 // number of URLs of all hosts in memory, with some 10 MB
-	takenAtOnce = 32      // number of hosts whose URLs are taken at the same time, because a call may be slow
+	takeBatch   = 32      // maximum number of URLs of one host that one call takes from the frontier
+	takenMost   = 1 << 16 // maximum number of URLs in memory for all hosts together, which take some 10 MB
+	takenAtOnce = 32      // maximum number of hosts whose URLs are taken at the same time; several, because a call may be slow
 	firstSweep  = 4096    // number of hosts in memory at which sweep first removes idle hosts
-	mostNamed   = 1000    // number of hosts that are listed in the report at the end
+	mostNamed   = 1000    // maximum number of hosts that are listed in the report at the end
 )
 
 // A schedule decides which URL is fetched next. Hosts that must wait for their delay are in a
 // queue, ordered by the time of their next request, so that they never delay others. Hosts that are
-// due are ordered by the priority number of their next URL, then by its depth, and then by the time
-// for which they have waited. There are two exceptions. A host whose robots.txt was just requested
-// comes first, while the cache has the answer. Hosts whose last request failed come last.
+// due are ordered by the priority number of their next URL, then by its depth, and then by how long
+// they have waited. There are two exceptions. A host whose robots.txt has just been requested comes
+// first, while the cache has the response. Hosts whose last request failed come last.
 type schedule struct {
 	front frontier.Frontier
 	opt   *Options
@@ -70,7 +70,7 @@ type schedule struct {
 	mu        sync.Mutex                    // guards the fields below, all hosts, and all turns (fetches of URLs)
 	hosts     map[string]*host              // all hosts in memory, whether they are claimed or not
 	sweepAt   int                           // number of hosts at which sweep removes idle hosts
-	claims    claims                        // knows the hosts that are claimed
+	claims    claims                        // the claimed hosts
 	addresses map[netip.Addr]*address       // the known IP addresses of hosts
 	resting   *priority.Queue[*host]        // hosts that must wait, by the time at which they are due
 	ready     [paces]*priority.Queue[*host] // hosts that may get a request now, by pace
@@ -78,8 +78,8 @@ type schedule struct {
 	bytes     int64                         // total size of the bodies fetched
 	demanding map[string]time.Duration      // the Crawl-delay of hosts that ask for more than MaxDelay
 	wake      chan struct{}                 // closed and replaced by a new channel when something has changed
-	paused    bool                          // while this is set, no fetch begins
-	limited   bool                          // MaxPages is reached: only requisites are fetched
+	paused    bool                          // no fetch begins while this is set
+	limited   bool                          // MaxPages has been reached, so only requisites are fetched
 }
 
 func newSchedule(front frontier.Frontier, opt Options, pages func() int64) *schedule {
@@ -267,8 +267,7 @@ func (s *schedule) goingBack(now time.Time) (back []returning) {
 }
 
 // firstReady returns the host whose URL is fetched next. It returns nil if no host is due, or if
-// too many URLs are being fetched or processed. The argument is a limit for the number of these
-// URLs.
+// too many URLs are being fetched or processed. The argument room limits the number of these URLs.
 func (s *schedule) firstReady(room int) *host {
 	var first *host
 	for p := range s.ready {
@@ -312,7 +311,7 @@ func sleep(ctx context.Context, wake <-chan struct{}, most time.Duration) error 
 type taking struct {
 	host  *host
 	claim frontier.Claim // claim on the host when the call began
-	most  int            // largest number of URLs
+	most  int            // maximum number of URLs
 }
 
 // take returns an action that takes URLs of several hosts at the same time.

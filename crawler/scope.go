@@ -11,9 +11,9 @@ import (
 	"skink/frontier"
 )
 
-// The kinds of scopes, from the narrowest to the widest.
+// These are the kinds of scope, from the narrowest to the widest.
 const (
-	ScopePrefix = "prefix" // URLs that begin like a seed, up to the last slash of the seed's path
+	ScopePrefix = "prefix" // URLs that begin with a seed up to the last slash of its path
 	ScopeHost   = "host"   // URLs with the host and port of a seed
 	ScopeDomain = "domain" // URLs with the registrable domain of a seed, such as example.com
 	ScopeAny    = "any"    // all URLs
@@ -23,14 +23,14 @@ const (
 type Scope struct {
 	kind             string
 	include, exclude []*regexp.Regexp
-	own              access.Table // settings of single hosts; see Obey
+	own              access.Table // settings of individual hosts; see Obey
 
 	mu    sync.RWMutex
 	roots map[string]bool // guarded by mu: the hosts, domains or prefixes of the seeds, depending on kind
 	seeds map[string]bool // guarded by mu: canonical URLs
 
 	hostsMu sync.RWMutex    // if both mutexes are needed, lock mu first
-	hosts   map[string]bool // guarded by hostsMu: cache for ScopeDomain of whether a host is in the scope
+	hosts   map[string]bool // guarded by hostsMu: for ScopeDomain, caches whether a host is in the scope
 }
 
 // NewScope returns a scope of the given kind without seeds. Without seeds it contains no URL,
@@ -109,7 +109,7 @@ func (s *Scope) near(url string) bool {
 	return s.roots[frontier.HostOf(url)]
 }
 
-// mostHosts is the number of hosts that onDomain caches.
+// mostHosts is the maximum number of hosts that onDomain caches.
 const mostHosts = 10_000
 
 // onDomain reports whether a host is in the domain of a seed. It caches the results, because
@@ -148,8 +148,8 @@ func (s *Scope) underRoot(url string) bool {
 	}
 }
 
-// Obey sets the settings of single hosts. Their include and exclude patterns replace the patterns
-// of NewScope. Obey must be called before the scope is used.
+// Obey sets the settings of individual hosts. Their include and exclude patterns replace the
+// patterns of NewScope. Obey must be called before the scope is used.
 func (s *Scope) Obey(t access.Table) { s.own = t }
 
 // patterns returns the include and exclude patterns that apply to the host of a URL.

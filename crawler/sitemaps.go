@@ -20,17 +20,17 @@ import (
 //
 // If a seed is the home page of a host, the crawl looks for the host's sitemaps after it has
 // fetched the seed. It uses the sitemaps in robots.txt, and /sitemap.xml. It first reads only a few
-// kilobytes of /sitemap.xml, so that there is no record if this is not a sitemap. Sitemaps are
-// items of the frontier, so a crawl resumes them after a kill. The URLs of a sitemap are queued
-// while it is read, and the sitemap ends last. If the crawl is killed in between, the sitemap is
-// read again, and the frontier ignores the URLs that it already has.
+// kilobytes of /sitemap.xml, so that nothing is recorded if it is not a sitemap. Sitemaps are items
+// of the frontier, so a crawl that was killed resumes them. The URLs of a sitemap are queued while
+// it is read, and the sitemap is marked as done last. If the crawl is killed before that, the
+// sitemap is read again, and the frontier ignores the URLs that it already has.
 //
 // A sitemap may list URLs of any host that belong to the crawl. Other URLs are counted and ignored.
 // An index file lists sitemaps, which may be index files again, up to maxSitemapDepth.
 const (
-	maxSitemapDepth = 3    // depth of nested index files that are read
-	mostSitemaps    = 1000 // number of sitemaps of one host that are read in one run; enough for 50 million pages
-	listedAtOnce    = 1000 // number of URLs that are queued in one call of the frontier
+	maxSitemapDepth = 3    // maximum depth of nested index files
+	mostSitemaps    = 1000 // maximum number of sitemaps of one host that are read in one run; enough for 50 million pages
+	listedAtOnce    = 1000 // maximum number of URLs that are queued in one call to the frontier
 	guessed         = "/sitemap.xml"
 )
 
@@ -106,7 +106,7 @@ func (c *Crawl) findSitemaps(ctx context.Context, t *turn, page *Page) {
 	}
 }
 
-// roomForSitemap counts a sitemap of a host. It returns false if the host has mostSitemaps already.
+// roomForSitemap counts a sitemap of a host. It returns false if the host already has mostSitemaps.
 func (c *Crawl) roomForSitemap(host string) bool {
 	c.sitemapsMu.Lock()
 	defer c.sitemapsMu.Unlock()
@@ -117,11 +117,11 @@ func (c *Crawl) roomForSitemap(host string) bool {
 	return true
 }
 
-// peekAt is the number of bytes of an answer that are read to detect a sitemap.
+// peekAt is the number of bytes read from a response to detect a sitemap.
 const peekAt = 4 << 10
 
-// peek requests a URL, and reports whether the answer begins like a sitemap, or redirects to a URL
-// that contains "sitemap".
+// peek requests a URL, and reports whether the response begins like a sitemap, or redirects to a
+// URL that contains "sitemap".
 func (f *fetcher) peek(ctx context.Context, url string) bool {
 	ctx, clock, cancel := wire.StartClock(ctx, f.opt.Timeout, f.opt.Timeout)
 	defer cancel()

@@ -10,26 +10,26 @@ import (
 // # The time between two requests to a host
 //
 // This time, called rest in the code, is at least the delay that the user sets, and at least the
-// delay that robots.txt asks for. A server that takes long to answer is overloaded. So the time is
-// also at least restPerAnswer times the duration of the host's answers, smoothed over the last few.
-// (Heritrix waits five times as long as an answer took, and Scrapy's AutoThrottle once.)
-// Options.MaxDelay limits the delays that robots.txt and slow answers cause. If the user sets a
-// delay of zero, for a server of their own, the crawl does not wait.
+// delay that robots.txt asks for. A server that takes long to answer may be overloaded. So the time
+// is also at least restPerAnswer times the duration of the host's responses, smoothed over the last
+// few. (Heritrix waits five times as long as a response took, and Scrapy's AutoThrottle as long as
+// it took.) Options.MaxDelay limits the delays that robots.txt and slow responses cause. If the
+// user sets a delay of zero, for a server of their own, the crawl does not wait.
 //
 // The time counts from the moment at which the last request has certainly arrived at the server. If
-// that request arrived late and the next one does not, the server sees them closer together than
-// they were sent. On a busy network or machine, the difference is tens of milliseconds. A request
-// has arrived when its answer begins. But a server may take long to answer, and this must not slow
-// the crawl down. So a request counts as arrived after mostOnTheWay, or after 1/restOnTheWay of the
-// rest if that is shorter, even if its answer has not begun.
+// that request is delayed on its way and the next one is not, the server sees them closer together
+// than they were sent. On a busy network or machine, the difference is tens of milliseconds. A
+// request has arrived when its response begins. But a server may take long to answer, and this must
+// not slow the crawl down. So a request counts as arrived after mostOnTheWay, or after
+// 1/restOnTheWay of the rest if that is shorter, even if its response has not begun.
 const (
 	restPerAnswer = 2
-	smoothing     = 4 // the latest answer contributes a quarter of the smoothed time
+	smoothing     = 4 // the latest response contributes a quarter of the smoothed time
 	mostOnTheWay  = 25 * time.Millisecond
 	restOnTheWay  = 8
 )
 
-// A standing holds the behavior of a host in this crawl: the time to wait between two requests,
+// A standing records how a host has behaved in this crawl: the time to wait between two requests,
 // whether the host answers, and the amount of data fetched from it. When the host is returned to
 // the frontier, most of this is stored for the next worker. The schedule's mutex guards a standing.
 type standing struct {
@@ -41,21 +41,21 @@ type standing struct {
 	delay      time.Duration // minimum time between the starts of two requests, set by the user or robots.txt
 	crawlDelay time.Duration // delay that a robots.txt asks for, at most MaxDelay
 	teller     string        // origin of the robots.txt that set crawlDelay; "" means unknown
-	took       time.Duration // time that an answer with a page takes, smoothed over several answers
+	took       time.Duration // response time for pages, smoothed over several responses
 	robotsTook time.Duration // duration of the first request for robots.txt that was answered
 	asked      time.Time     // time at which the last request arrived at the host, or began if it has not been sent yet
-	awaited    int           // number of the last request while asked is only an estimate, because its answer has not begun; 0 otherwise
+	awaited    int           // number of the last request while asked is only an estimate, because its response has not begun; 0 otherwise
 	until      time.Time     // no requests before this time
-	blocked    time.Time     // no requests before this time, because the host's robots.txt or an answer asked for a pause
+	blocked    time.Time     // no requests before this time, because the host's robots.txt or a response asked for a pause
 
 	// These fields describe the host's failures; see backoff.go.
 	answered bool      // the host has answered a request in this crawl
-	served   bool      // the host has given an answer, and not only the answer that it is busy
+	served   bool      // the host has sent a response other than that it is busy
 	fails    int       // number of failures in a row; requests in flight together count as one
 	since    time.Time // time at which the first of these failures happened
 	last     time.Time // time at which the last of these failures happened
 	hopeless bool      // the crawl ends without waiting for this host
-	refused  int       // number of times that the host answered that it is busy; requests in flight together count as one
+	refused  int       // number of times that the host answered that it was busy; requests in flight together count as one
 
 	spent Spent  // number of pages and bytes fetched from the host; counted only if there is a budget
 	alone string // reason why this crawl sends the host no more requests; "" if it gets requests
@@ -114,7 +114,7 @@ func (s *standing) rest() time.Duration {
 // rested returns the time at which the host may get its next request.
 func (s *standing) rested() time.Time { return latest(s.until, s.asked.Add(s.rest())) }
 
-// ask sets the time of the host's last request. The beginning of the answer to an earlier request
+// ask sets the time of the host's last request. The beginning of the response to an earlier request
 // no longer changes this time.
 func (s *standing) ask(at time.Time) { s.asked, s.awaited = at, 0 }
 
@@ -124,8 +124,8 @@ func (s *standing) sent(number int) {
 	s.asked, s.awaited = time.Now().Add(min(s.rest()/restOnTheWay, mostOnTheWay)), number
 }
 
-// heard records that the answer to the request with the given number begins, so that the request
-// must have arrived. It returns true if that is earlier than sent had estimated.
+// heard records that the response to the request with the given number has begun, which shows that
+// the request has arrived. It returns true if that is earlier than sent had estimated.
 func (s *standing) heard(number int) (sooner bool) {
 	now := time.Now()
 	if s.awaited != number || s.asked.Before(now) {
@@ -182,7 +182,7 @@ func (s *standing) gotRobots(took time.Duration) {
 	}
 }
 
-// pace returns the class of the host, by the time in which it is expected to answer.
+// pace returns how fast the host is expected to answer.
 func (s *standing) pace() pace {
 	switch {
 	case s.fails > 0:
@@ -195,7 +195,7 @@ func (s *standing) pace() pace {
 	return quick
 }
 
-// atOnce returns the number of requests that the host may get at the same time.
+// atOnce returns the maximum number of simultaneous requests to the host.
 func (s *standing) atOnce() int {
 	if !s.answered || s.fails > 0 {
 		return 1
@@ -203,7 +203,7 @@ func (s *standing) atOnce() int {
 	return s.rules.perHost
 }
 
-// spend counts an answer against the budget of the host.
+// spend counts a response against the budget of the host.
 func (s *standing) spend(p *Page) {
 	if s.rules.budget == (Budget{}) {
 		return

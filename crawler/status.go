@@ -6,11 +6,11 @@ import (
 	"time"
 )
 
-// A HostState describes the progress of a crawl at one host.
+// A HostState describes the progress of a crawl on one host.
 type HostState struct {
 	Name     string
 	Requests int           // number of requests started, including those for robots.txt
-	Took     time.Duration // average time of an answer, in which recent answers count more; 0 means no answer yet
+	Took     time.Duration // average response time, in which recent responses count more; 0 means no response yet
 	Rest     time.Duration // minimum time between the starts of two requests
 	Until    time.Time     // no requests are sent before this time, which may be in the past
 	Fails    int           // number of failures in a row

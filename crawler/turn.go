@@ -62,15 +62,15 @@ func (s *schedule) begin(h *host, now time.Time) *turn {
 
 // A permission holds the parts of a robots.txt that apply to one URL.
 type permission struct {
-	refusal *Page         // page with the problem, if the URL must not be fetched, or not now; nil if it may be fetched
+	refusal *Page         // page with the problem if the URL must not be fetched now, or at all; nil if it may be fetched
 	origin  string        // origin of the robots.txt; "" means unknown
 	delay   time.Duration // Crawl-delay in the robots.txt
 	signals string        // content signals for this crawler in the robots.txt; see [robots.Rules.Signals]
-	hidden  bool          // the robots.txt forbids search engines to fetch the URL
+	hidden  bool          // the robots.txt forbids search engines from fetching the URL
 }
 
 // admit reports whether a turn may continue with its permission. If it returns false, it has undone
-// the turn, for one of two reasons. The claim on the host was lost, or a request for the host's
+// the turn, for one of two reasons: the claim on the host was lost, or a request for the host's
 // robots.txt began or ended after the turn had begun. In the second case the delay counts from that
 // request, so all turns that waited for the same robots.txt must wait for the delay.
 func (s *schedule) admit(t *turn, p permission) bool {
@@ -128,18 +128,18 @@ func (s *schedule) fetched(ctx context.Context, a *arrival) (again bool, err err
 	return false, nil
 }
 
-// An outcome has the consequences of a handled page for the schedule.
+// An outcome describes what a handled page changes in the schedule.
 type outcome struct {
 	lost  bool     // the claim on the host was lost, so another worker may have claimed it
-	alone string   // reason why the host must get no more requests; "" means that it may get some
-	probe string   // URL that is requested next from the host, because the [Prober] needs the answer; "" means none
+	alone string   // reason why the host must get no more requests; "" means that it may get more
+	probe string   // URL that is requested next from the host, because the [Prober] needs the response; "" means none
 	depth int      // depth of the URLs that were added to the frontier
 	hosts []string // hosts of the URLs that were added to the frontier
 
 	requisites []string // hosts of the requisites that were added to the frontier; hosts contains them too
 }
 
-// done ends a turn (the fetch of one URL) after its page was handled.
+// done ends a turn (the fetch of one URL) after its page has been handled.
 func (s *schedule) done(a *arrival, o outcome) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -200,8 +200,8 @@ func (t *turn) send() {
 	}
 }
 
-// answer ends the request of a turn that did not fail. If the URL was not requested, the delay to
-// the host's next request is the same as if the turn had not begun.
+// answer ends the request of a turn whose fetch did not fail. If the URL was not requested, the
+// delay to the host's next request is the same as if the turn had not begun.
 func (s *schedule) answer(a *arrival) {
 	if a.asked {
 		a.turn.host.well(a.page.Took)

@@ -15,9 +15,9 @@ import (
 
 // # Other similarities
 //
-// To count the clusters at another similarity, all pages must be compared with each other, which
-// takes minutes for a large store. The comparison runs in the background after a user asks for it
-// with a form. Its result is kept until the next comparison.
+// Counting the clusters at another similarity requires a comparison of all pages with each other,
+// which takes minutes for a large store. The comparison runs in the background after a user starts
+// it with a form. Its result is kept until the next comparison.
 
 // An Alike contains the clusters that the pages of a store would form at similarities other than
 // that of the crawl. Several goroutines may call its methods at once.
@@ -54,8 +54,8 @@ func (v *View) liken() {
 	})
 }
 
-// An alikeView is the data for the page that shows which clusters the crawl would have found at other
-// similarities than its own.
+// An alikeView is the data for the page that shows which clusters the crawl would have found at
+// similarities other than its own.
 type alikeView struct {
 	Form         string
 	At           string
@@ -75,11 +75,10 @@ type stepRow struct {
 	Link string
 }
 
-// pairsShown is the number of pairs of pages that are shown above the similarity, and the number
-// below it.
+// pairsShown is the maximum number of pairs of pages shown above the similarity, and also below it.
 const pairsShown = 8
 
-// alikePage shows the clusters for the similarity that the request names.
+// alikePage shows the clusters for the similarity given in the request.
 func (v *View) alikePage(_ context.Context, r *http.Request) (*screen, error) {
 	l := &v.likening
 	l.mu.Lock()
@@ -113,7 +112,7 @@ func (s *alikeView) show(a Alike) {
 	most := 1
 	var at, clusters, pages []float64
 	for _, step := range steps {
-		most = max(most, step.Pages) // a cluster has at least two pages
+		most = max(most, step.Pages) // at least step.Clusters, because a cluster has at least two pages
 		at, clusters, pages = append(at, position(step.Similarity)), append(clusters, float64(step.Clusters)), append(pages, float64(step.Pages))
 		s.Steps = append(s.Steps, stepRow{step, fmt.Sprintf("/similarity?at=%.2f", step.Similarity)})
 	}
@@ -134,8 +133,8 @@ func (s *alikeView) show(a Alike) {
 	s.Above, s.Below = a.Near(s.Similarity, pairsShown)
 }
 
-// countText formats a number of pages or clusters at an axis. The number in the middle of an axis
-// need not be whole.
+// countText formats a number of pages or clusters for an axis. The number in the middle of an axis
+// may have a fraction.
 func countText(n float64) string {
 	if n != math.Trunc(n) {
 		return number(n)

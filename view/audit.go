@@ -24,8 +24,8 @@ import (
 // in this process is writing to the store. In that case, only the form starts an audit, because
 // viewing a page must not slow down a crawl.
 
-// sinceNone is the choice of an audit that is not compared with an earlier crawl. Other choices are the
-// number of a crawl whose findings are kept, and "", which is the last of these crawls.
+// sinceNone is the choice of an audit that is not compared with an earlier crawl. Other choices are
+// the number of a crawl whose findings are kept, and "", which means the latest of these crawls.
 const sinceNone = "none"
 
 // nearlyOf returns the pages that are almost duplicates; see [audit.Options].
@@ -40,8 +40,8 @@ func (v *View) nearly() nearlyOf {
 	return func(ctx context.Context) (*audit.Nearly, error) { return v.opt.Nearly(ctx, borrowed{v.opt.Store}) }
 }
 
-// makeAudit audits the store, compares it with the crawl of a choice, and returns when the audit has ended.
-// It returns at once if an audit is already running.
+// makeAudit audits the store, compares it with the chosen crawl (see sinceNone), and returns when
+// the audit has ended. It returns at once if an audit is already running.
 func (v *View) makeAudit(choice string, nearly nearlyOf) {
 	v.auditing.renew(v.life, func(ctx context.Context) (*audit.Audit, error) {
 		opt := audit.Options{About: v.opt.About, Rule: v.opt.Rule, Areas: true, Nearly: nearly}
@@ -77,7 +77,7 @@ type auditView struct {
 
 	Unknown []string // reasons why some lists are missing or incomplete
 
-	Since  *audit.Crawl  // crawl with which the findings are compared; nil: none
+	Since  *audit.Crawl  // crawl with which the findings are compared; nil means none
 	Crawls []sinceChoice // crawls with which the next audit can be compared
 	Filter auditFilter
 }
@@ -104,8 +104,8 @@ type auditFilter struct {
 	Changes  []audit.Change // empty if the audit is not compared with an earlier crawl
 }
 
-// mostOptions is the largest number of hosts and of sections among which the form offers a choice. They
-// are those with the most URLs.
+// mostOptions is the largest number of hosts, and of sections, that the form offers. It offers
+// those with the most URLs.
 const mostOptions = 200
 
 // filterOf returns the filter that a request asks for.
@@ -218,11 +218,11 @@ type findingView struct {
 }
 
 // rowsTime is the time for which a request may compute rows. After this time, the page shows the
-// rows computed up to then. The rows of some lists take long, because they depend on comparisons of
-// texts.
+// rows computed up to then. The rows of some lists take a long time, because they depend on
+// comparisons of texts.
 const rowsTime = 80 * time.Millisecond
 
-// findingPage shows the rows of a finding, beginning with the one that the request names.
+// findingPage shows the rows of a finding, beginning with the one given in the request.
 func (v *View) findingPage(ctx context.Context, r *http.Request) (*screen, error) {
 	f, at, err := v.finding(r.PathValue("name"))
 	if err != nil {
@@ -257,7 +257,7 @@ func (v *View) findingPage(ctx context.Context, r *http.Request) (*screen, error
 	return &screen{name: "finding page", title: f.Title, Content: s}, nil
 }
 
-// finding returns the finding with that name, and the time at which its audit began.
+// finding returns the finding with the given name, and the time at which its audit began.
 func (v *View) finding(name string) (*audit.Finding, time.Time, error) {
 	known := v.auditing.now()
 	if known.what == nil {
@@ -289,6 +289,6 @@ func (v *View) findingCSV(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "text/csv; charset=utf-8")
 	w.Header().Set("Content-Disposition", `attachment; filename="`+f.FullName()+`.csv"`)
 	if err := audit.Write(r.Context(), w, v.auditing.now().what, audit.Output{Format: report.CSV, About: f.FullName()}); err != nil && r.Context().Err() == nil {
-		panic(http.ErrAbortHandler) // after an error in the middle, closes the connection, so that the browser reports the file as incomplete
+		panic(http.ErrAbortHandler) // after an error in the middle, close the connection, so that the browser reports the file as incomplete
 	}
 }

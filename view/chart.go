@@ -13,8 +13,8 @@ type chart struct {
 	Curves []curve
 	Y      [3]string // labels of the vertical axis, from top to bottom
 	X      [3]string // labels of the horizontal axis, from left to right
-	Unit   string    // what the horizontal axis measures; "": its labels say so
-	Mark   string    // position of a vertical line, from 0 to 600; "": there is none
+	Unit   string    // what the horizontal axis measures; "" if its labels say so
+	Mark   string    // position of a vertical line, from 0 to 600; "" if there is none
 }
 
 // A curve is a line in a chart.
@@ -38,7 +38,7 @@ func newCurve(name, class string, at, values []float64, top float64) curve {
 }
 
 // roundUp returns a round number for the top of a chart, so that half of it is a round number, too.
-// The result is at least 1. It may be less than most by a hundredth, because rates are not exact.
+// The result is at least 1. It may be up to 1 % less than most, because rates are not exact.
 func roundUp(most float64) float64 {
 	if most <= 1 {
 		return 1

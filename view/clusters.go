@@ -42,7 +42,7 @@ type clusterList struct {
 }
 
 // clustersPage lists the clusters, largest first. The request may restrict the list to clusters
-// with a member on a host or with a URL of a pattern.
+// that have a member on a given host, or a member whose URL has a given pattern.
 func (v *View) clustersPage(ctx context.Context, r *http.Request) (*screen, error) {
 	form := r.URL.Query()
 	from, _ := strconv.Atoi(form.Get("from"))

@@ -16,7 +16,7 @@ type compareView struct {
 	Measures dedup.Comparison
 	Same     bool // whether the two texts have the same words
 	Beside   report.Sides
-	Form     string // form in which the crawl compared words; "": unchanged
+	Form     string // form in which the crawl compared words; "" means unchanged
 	Missing  string // reason why the two texts cannot be compared; "" if they can be compared
 }
 
@@ -61,7 +61,7 @@ func (v *View) comparePage(ctx context.Context, r *http.Request) (*screen, error
 	return s, nil
 }
 
-// mostCompared is the number of bytes of each text that are compared during a request.
+// mostCompared is the maximum number of bytes of each text that are compared during a request.
 const mostCompared = 1 << 20
 
 // read sets t to the words of a page's text, in the form in which the crawl's rule compares words.

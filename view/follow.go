@@ -17,7 +17,7 @@ type index struct {
 
 	mu   sync.RWMutex // guards the fields below
 	rows *rows
-	// position in the store's changes up to which the index has read them
+	// position in the store's changes up to which the index has read
 	cursor store.Cursor
 	whole  bool      // whether the first read of the whole store has ended
 	all    int64     // number of records in the store
@@ -35,12 +35,12 @@ func newIndex(from Source) *index {
 const (
 	lookEvery = 2 * time.Second        // shortest interval between two reads of a store that is being written to
 	patience  = 100 * time.Millisecond // time for which a request waits for a read of the store
-	batch     = 256                    // number of records that are added to the rows under one lock
+	batch     = 256                    // number of records that are added to the rows while the lock is held once
 )
 
 // fresh starts reading the changes of the store, unless the last read ended within lookEvery. It
-// waits at most patience for the read to end. The read of a large store then continues in the
-// background, and lists show its progress.
+// waits at most patience for the read to end. The read of a large store may take longer. It then
+// continues in the background, and lists show its progress.
 func (x *index) fresh(ctx context.Context, beside *sync.WaitGroup, life context.Context) {
 	x.mu.Lock()
 	if !x.busy && time.Since(x.looked) >= lookEvery && life.Err() == nil {

@@ -11,22 +11,22 @@ import (
 // Pages of other sites can make a browser send requests to this server, with this server's cookies.
 // In addition, this server shows untrusted content. The view protects itself as follows:
 //
-//   - The server answers only requests that send one of its own names (package loopback). A site
+//   - The server answers only requests for one of its own host names (package loopback). A site
 //     whose name resolves to the server's address (DNS rebinding) therefore gets no content.
 //   - A GET request changes nothing. A change requires a POST request with a token, which is in the
 //     forms of the view's pages, and which no other site can read.
 //   - If other machines can reach the server, its address contains a token, which becomes a cookie.
 //     The browser sends that cookie only with requests from the view's own pages.
 //   - The content security policy of the pages allows only the view's own style sheet and script.
-//     html/template escapes all crawled content; the policy is a second protection.
+//     html/template escapes all crawled content; the policy is an additional protection.
 //   - No page makes the browser send a request to another server. A link to a crawled site does not
 //     tell that site the address of the page with the link.
 
-// policy is the Content-Security-Policy header of all answers, unless their handler sets another
+// policy is the Content-Security-Policy header of all responses, unless the handler sets another
 // one.
 const policy = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
-// harden sets the security headers of every answer. It also refuses requests that pages of other
+// harden sets the security headers of every response. It also refuses requests that pages of other
 // sites caused, unless the user followed a link.
 func harden(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

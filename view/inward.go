@@ -25,8 +25,8 @@ import (
 // writes to the store, only the form starts the computation, because viewing a page must not slow
 // down a crawl.
 
-// The limits of the recorded links: mostInward linking pages for one URL, and mostNoted for all
-// URLs, which take 256 MB. Further links are only counted.
+// These limit how many links are recorded: mostInward linking pages for one URL, and mostNoted for
+// all URLs, which take 256 MB. Further links are only counted.
 const (
 	mostInward = 100
 	mostNoted  = 1 << 26
@@ -115,7 +115,7 @@ func (v *View) turn() { v.turning.renew(v.life, v.readInward) }
 // readInward reads the links of all pages that have a row in the index, and returns them as
 // incoming links.
 func (v *View) readInward(ctx context.Context) (*inward, error) {
-	for { // waits for the index to be complete, because links to pages without a row would be lost
+	for { // wait until the index is complete, because links to pages without a row would be lost
 		v.index.fresh(ctx, &v.beside, v.life)
 		p := v.index.progress()
 		if !p.Reading {
@@ -253,7 +253,7 @@ func (v *View) inwardOf(ctx context.Context, s store.Reader, page *store.Record)
 	return shown, nil
 }
 
-// linkTo returns the link of the page c to url.
+// linkTo returns the link from the page c to url.
 func linkTo(c *store.Content, url string) inLink {
 	in := inLink{Record: &c.Record}
 	for _, l := range c.Links {
@@ -264,8 +264,8 @@ func linkTo(c *store.Content, url string) inLink {
 	return in
 }
 
-// turnAgain handles the form that counts all links again, and redirects to the page that has the
-// form.
+// turnAgain handles the form that starts a new count of all links, and redirects to the page that
+// has the form.
 func (v *View) turnAgain(w http.ResponseWriter, r *http.Request) {
 	var id dedup.Hash
 	switch {

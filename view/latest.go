@@ -29,8 +29,7 @@ func (l *latest[T]) now() made[T] {
 }
 
 // renew calls the function do to compute the next result, and returns after do returns. It does
-// nothing if a computation is already running or if the context life is done. do gets the context
-// life.
+// nothing if a computation is already running or if the context life is done. It passes life to do.
 func (l *latest[T]) renew(life context.Context, do func(context.Context) (T, error)) {
 	l.mu.Lock()
 	if l.making || life.Err() != nil {

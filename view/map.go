@@ -9,9 +9,10 @@ import (
 )
 
 // A mapView is the data for the page that shows which hosts have duplicates of other hosts' pages.
+// The square is a table in which the same hosts are the rows and the columns.
 type mapView struct {
-	Heads   []string   // names of the hosts with the most duplicates of each other's pages, which the square shows
-	Rows    []mapRow   // for each host of the square, a row with a cell for each host of the square
+	Heads   []string   // names of the hosts in the square: those with the most duplicates of each other's pages
+	Rows    []mapRow   // one row for each host in Heads, with one cell for each host in Heads
 	Pairs   []hostPair // the listed part of all pairs of hosts
 	Total   int
 	First   int
@@ -30,7 +31,7 @@ type mapRow struct {
 // host.
 type mapCell struct {
 	Pages int64
-	Heat  int // colour from 0 to 5 for the share of these pages among all pages of the row's host
+	Heat  int // number of a colour, 0 to 5, for the share of these pages among all pages of the row's host
 }
 
 // A hostPair is a pair of hosts. The field Pages is the number of pages of Host that are duplicates

@@ -50,7 +50,7 @@ func (v *View) markedPage(w http.ResponseWriter, r *http.Request) {
 	})
 	switch {
 	case errors.Is(err, errFull):
-		page.Truncate(max(bytes.LastIndexByte(page.Bytes(), '<'), 0)) // removes a tag that was cut off
+		page.Truncate(max(bytes.LastIndexByte(page.Bytes(), '<'), 0)) // remove a tag that was cut off
 		page.Buffer.WriteString("<p>The rest of the page is not shown.</p>")
 	case err != nil:
 		http.Error(w, "The page cannot be shown: "+harmless.Line(err.Error())+".", http.StatusNotFound)

@@ -10,10 +10,10 @@ import (
 
 // # Pages that are almost duplicates
 //
-// The finding nearly needs a comparison of all pages. An audit of a large store therefore lacks it,
-// until a user opens the page of the finding. That page starts the comparison for the page
-// Similarity, unless there is one already, and then repeats the audit with its result. If a crawl
-// in this process writes to the store, only a form starts the comparison.
+// The finding "nearly" needs a comparison of all pages. An audit of a large store therefore lacks
+// it, until a user opens the page of the finding. That page starts the comparison that the page
+// "Similarity" also shows, unless there is one already, and then repeats the audit with its result.
+// If a crawl in this process writes to the store, only a form starts the comparison.
 
 // nearlyName is the name of the list and the finding of pages that are almost duplicates.
 const nearlyName = "nearly"
@@ -27,8 +27,8 @@ type nearlyView struct {
 	Failed    string
 }
 
-// nearlyPage shows the finding nearly. If the last audit lacks it, nearlyPage starts its computation
-// and shows the progress.
+// nearlyPage shows the finding "nearly". If the last audit lacks it, nearlyPage starts its
+// computation and shows the progress.
 func (v *View) nearlyPage(ctx context.Context, r *http.Request) (*screen, error) {
 	audited, compared := v.auditing.now(), v.likening.now()
 	if a := audited.what; a != nil && !audited.making && a.List(nearlyName).Unknown == "" {
@@ -68,7 +68,7 @@ func (v *View) findNearly() {
 	v.makeAudit("", func(context.Context) (*audit.Nearly, error) { return alike.Nearly(), nil })
 }
 
-// findNearlyAgain handles the form that starts the computation of the finding nearly.
+// findNearlyAgain handles the form that starts the computation of the finding "nearly".
 func (v *View) findNearlyAgain(w http.ResponseWriter, r *http.Request) {
 	if !v.authentic(r) {
 		http.Error(w, "this form has expired: reload the page, and press the button again", http.StatusForbidden)

@@ -27,7 +27,7 @@ type Crawl interface {
 	Pages() int64
 	// Now returns the state of the crawl.
 	Now() Moment
-	Pause() // makes the crawl start no further request until GoOn is called
+	Pause() // stops the crawl from starting requests until GoOn is called
 	GoOn()
 	Stop() // ends the crawl when the requests in flight are finished, as Ctrl-C does
 }
@@ -65,7 +65,7 @@ type HostNow struct {
 	State    HostState
 	Why      string // reason why the host is in that state
 	Requests int
-	Took     time.Duration // average time of an answer
+	Took     time.Duration // average response time
 	Rest     time.Duration // pause between two requests
 }
 
@@ -99,7 +99,7 @@ const (
 	recentSamples = 10
 )
 
-// beat records the number of pages that the crawl had added at a time.
+// beat records the number of pages that the crawl had added by the time at.
 func (p *pulse) beat(at time.Time, pages int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -148,7 +148,7 @@ func (p *pulse) line() (l line) {
 		r := rate(all[i-1], all[i])
 		rates, at, most = append(rates, r), append(at, share(all[i].at.Sub(all[0].at), took)), max(most, r)
 	}
-	rates, at = append(rates[:1:1], rates...), append([]float64{0}, at...) // the first rate is that of the whole first interval
+	rates, at = append(rates[:1:1], rates...), append([]float64{0}, at...) // draw the first rate over the whole first interval
 	top := roundUp(most)
 	l.Last, l.Middle, l.Most = number(rate(p.recent[0], p.recent[len(p.recent)-1])), number(rate(all[0], p.recent[len(p.recent)-1])), number(most)
 	l.Curves = []curve{newCurve("pages per second", "first", at, rates, top)}
@@ -284,7 +284,7 @@ func (v *View) moment(ctx context.Context) (*nowView, error) {
 }
 
 // These limit the newest clusters: the number of clusters that are shown, the number of members of
-// each cluster, and the number of last rows in which the clusters are searched.
+// each cluster, and the number of most recent rows in which new members are searched for.
 const (
 	newestShown = 4
 	examples    = 2

@@ -73,7 +73,7 @@ func newOrders() *orders {
 	return &orders{sorted: make([][]int32, len(columns)), sorting: make([]bool, len(columns))}
 }
 
-// by returns the row numbers in the order of the column number col, or nil if that order is not
+// by returns the row numbers in the order of the column with index col, or nil if that order is not
 // ready. If later is not nil, the caller must call it in the background to make the order. The
 // caller of by must hold the lock of the rows. The caller of later does not need the lock, because
 // later reads only rows of full chunks, whose compared fields never change.

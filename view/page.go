@@ -132,9 +132,9 @@ const (
 	leastNear    = 0.1
 )
 
-// nearest returns the pages outside c's cluster that are most similar to c, including pages below
-// the similarity of duplicates. It returns only the leaders of other clusters, not their members.
-// If there are no such pages, the result why is the reason.
+// nearest returns the pages outside c's cluster that are most similar to c, including pages that
+// are not similar enough to be duplicates. It returns only the leaders of other clusters, not their
+// members. If there are no such pages, the result why is the reason.
 func (v *View) nearest(ctx context.Context, s store.Reader, c *store.Content) (all []neighbour, why string, err error) {
 	switch {
 	case c.Record.Kind != store.Page:
@@ -164,7 +164,8 @@ func (v *View) nearest(ctx context.Context, s store.Reader, c *store.Content) (a
 	return all, "", v.measure(ctx, s, c, all)
 }
 
-// measure replaces the estimated resemblances by exact ones for pages whose texts are in the store.
+// measure replaces the estimated resemblances with exact ones for pages whose texts are in the
+// store.
 func (v *View) measure(ctx context.Context, s store.Reader, c *store.Content, all []neighbour) error {
 	if !c.Kept {
 		return nil

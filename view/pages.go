@@ -84,7 +84,7 @@ func hostText(name string) string {
 	return name
 }
 
-// A heading is the head of a column in a list. Its link sorts the list by that column.
+// A heading is a column heading of a list. Its link sorts the list by that column.
 type heading struct {
 	Name, Title, Link string
 	Sorted            string // value of the attribute aria-sort: ascending, descending or ""
@@ -111,7 +111,7 @@ type list struct {
 	Shape    string
 }
 
-// shownColumns are the headings of the list of records, in their order.
+// shownColumns are the headings of the list of records, from left to right.
 var shownColumns = []heading{
 	{Name: "url", Title: "Page"}, {Name: "verdict", Title: "Verdict"}, {Name: "resemblance", Title: "Resemblance", Class: "number"},
 	{Name: "words", Title: "Words", Class: "number"}, {Name: "status", Title: "Status", Class: "number"}, {Name: "size", Title: "Size", Class: "number"},

@@ -9,7 +9,7 @@ import (
 	"skink/dedup"
 )
 
-// A query selects the rows that a list shows, their order, and the part of the list.
+// A query selects the rows of a list, their order, and the part of the list that is shown.
 type query struct {
 	words   []string // words in lower case; a row matches if its URL or title contains all words
 	host    string
@@ -37,7 +37,7 @@ type selection struct {
 	unsorted bool // whether the rows are in the order of the crawl, because the requested order is not ready
 }
 
-// wordsOf splits a search text into words in lower case, at most eight.
+// wordsOf splits a search text into at most eight words, in lower case.
 func wordsOf(text string) []string {
 	const mostWords = 8
 	words := strings.Fields(strings.Map(func(r rune) rune {
@@ -49,8 +49,8 @@ func wordsOf(text string) []string {
 	return words[:min(len(words), mostWords)]
 }
 
-// list selects a part of the list of a query. If later is not nil, the caller must call it in the
-// background: it makes an order that the query needs.
+// list returns the part of a list that the query q selects. If later is not nil, the caller must
+// call it in the background: it makes an order that the query needs.
 func (t *rows) list(q query, o *orders) (s selection, later func()) {
 	walk, later := t.walk(q, o, &s)
 	matches := t.matching(q)

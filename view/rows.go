@@ -16,9 +16,9 @@ import (
 //
 // A store finds a page by its ID, and lists the pages that were committed after a cursor. It does
 // not sort, filter or search. The view therefore keeps a row in memory for each record. A row has
-// the fields by which lists are sorted and filtered, and the beginning of URL and title, which can
-// be searched. It also has a fingerprint, to find similar pages. Lists are made from the rows, and
-// only the records on the shown part of a list are read from the store.
+// the fields by which lists are sorted and filtered, and the beginning of its URL and title, which
+// can be searched. It also has a fingerprint, to find similar pages. Lists are made from the rows,
+// and only the records in the shown part of a list are read from the store.
 //
 // A row takes some 250 bytes. Rows are in chunks that are never moved, so adding rows copies none.
 // A search runs over the strings of a whole chunk at once. A page that was visited again gets a new

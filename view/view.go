@@ -125,7 +125,7 @@ func (v *View) watch() {
 // End ends all background work, and the streams with which browsers follow the crawl.
 func (v *View) End() { v.end() }
 
-// Close ends the background work of the view and waits for it. The caller must not make requests
+// Close ends the background work of the view and waits for it. The caller must not call ServeHTTP
 // afterwards.
 func (v *View) Close() {
 	v.end()
@@ -189,7 +189,7 @@ func (v *View) file(w http.ResponseWriter, kind, text, name string) {
 // A screen is the content of an HTML page of the view.
 type screen struct {
 	name    string        // name of the template
-	title   string        // title in the view's own words; "": of is the title
+	title   string        // title in the view's own words; "" means that of is the title
 	of      string        // crawled text that follows the title, such as the title of a crawled page
 	again   time.Duration // time after which the browser reloads the page; 0 means never
 	live    string        // path from which the browser receives changes of the page; "" if the page does not change
@@ -205,11 +205,11 @@ func (m missing) Error() string { return string(m) }
 // answerTime is the time for which a request may read from the store.
 const answerTime = 10 * time.Second
 
-// shown returns a handler that answers with the screen that the function make returns.
+// shown returns a handler that sends the screen that the function make returns.
 func (v *View) shown(make func(ctx context.Context, r *http.Request) (*screen, error)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		// A reader of a store in another process is unusable after a context ended in the middle of
-		// a call, so the end of the request must not end this context.
+		// A reader of a store in another process is unusable once a context has ended in the middle
+		// of a call, so the end of the request must not end this context.
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), answerTime)
 		defer cancel()
 		v.index.fresh(r.Context(), &v.beside, v.life)
@@ -254,7 +254,7 @@ func (v *View) write(w http.ResponseWriter, r *http.Request, status int, s *scre
 	_ = out.Flush()
 }
 
-// A place is an entry of the menu. It has a path and a title.
+// A place is an entry of the menu.
 type place struct{ Path, Name string }
 
 var places = []place{{"/now", "Now"}, {"/pages", "Pages"}, {"/clusters", "Clusters"}, {"/similarity", "Similarity"}, {"/audit", "Audit"}, {"/map", "Map"}}

@@ -6,14 +6,14 @@ import (
 	"io"
 )
 
-// A block is the content of the current record of a Reader. Its bytes are read from the archive
-// while the caller reads them.
+// A block is the content of the current record of a Reader. Its bytes are read from the archive as
+// the caller reads them.
 type block struct {
 	r      *Reader
 	rec    *Record
 	left   int64 // number of bytes of the block that have not been read yet, according to the record's Content-Length
 	begins int64 // offset of the block in the file; meaningful only if the file is not compressed
-	err    error // error of all further reads; io.EOF: the block was read to its end
+	err    error // error that all further reads return; io.EOF means that the block was read to its end
 }
 
 func (b *block) Read(p []byte) (int, error) {
@@ -34,8 +34,8 @@ func (b *block) Read(p []byte) (int, error) {
 }
 
 // broken handles err, which ended the input before the block was complete. It returns nil if the
-// block goes on in the next gzip member, because some tools write one record into several members.
-// Otherwise it returns the error of the block.
+// block continues in the next gzip member, because some tools write one record into several
+// members. Otherwise it returns the error of the block.
 func (b *block) broken(err error) error {
 	r := b.r
 	short := fmt.Errorf("%d bytes of the block are missing", b.left)

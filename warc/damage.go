@@ -23,8 +23,8 @@ func (d *Damage) Error() string {
 
 func (d *Damage) Unwrap() error { return d.Err }
 
-// unexpected returns err, but io.ErrUnexpectedEOF instead of io.EOF. It is used where the input
-// must not end.
+// unexpected returns err, or io.ErrUnexpectedEOF if err is io.EOF. It is used where the input must
+// not end.
 func unexpected(err error) error {
 	if err == io.EOF {
 		return io.ErrUnexpectedEOF
@@ -32,7 +32,7 @@ func unexpected(err error) error {
 	return err
 }
 
-// expected returns err, but nil instead of io.ErrUnexpectedEOF. It is used where the input may end
+// expected returns err, or nil if err is io.ErrUnexpectedEOF. It is used where the input may end
 // early.
 func expected(err error) error {
 	if err == io.ErrUnexpectedEOF {

@@ -16,7 +16,7 @@ const (
 	SHA1   Digest = "sha1"   // written in base32, as in most archives
 )
 
-// Of returns the digest of b in the form of a record header, such as
+// Of returns the digest of b as it is written in record headers, such as
 // "sha1:3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ".
 func (d Digest) Of(b []byte) string {
 	if d == SHA1 {

@@ -54,7 +54,8 @@ func (h *Header) Set(name, value string) {
 }
 
 // append appends the fields to dst, one per line, and an empty line. It returns an error for an
-// invalid name, and for a value that contains a line end, because it would be read as two fields.
+// invalid name, and for a value that contains a line end, because such a value would be read as two
+// fields.
 func (h Header) append(dst []byte) ([]byte, error) {
 	for _, f := range h {
 		if f.Name == "" || strings.ContainsFunc(f.Name, notInName) {
@@ -81,8 +82,9 @@ func notInName(r rune) bool {
 const blanks = " \t"
 
 // maxHead is the greatest length in bytes of the head of a record or of an HTTP message; longer
-// heads count as damage. The limit is far above the lengths that occur: servers refuse requests
-// with heads of more than about 64 KB, and the longest URLs in old archives have about 32 KB.
+// heads count as damage. The limit is far above the lengths that occur in practice: servers refuse
+// requests with heads of more than about 64 KB, and the longest URLs in old archives have about 32
+// KB.
 const maxHead = 1 << 20
 
 var errHeadTooLong = fmt.Errorf("the header is longer than %d bytes", maxHead)

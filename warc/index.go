@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// An Entry is a line of a CDXJ index: the location of the answer for a URL in an archive, and a
-// description of the answer.
+// An Entry is a line of a CDXJ index: the location of the response for a URL in an archive, and a
+// description of the response.
 type Entry struct {
 	URL    string
 	Date   time.Time
@@ -30,7 +30,7 @@ type Entry struct {
 // EntryOf returns the index entry for a record of the archive called file. The result ok is false
 // for a record that is not indexed: only responses, resources and revisits are. EntryOf reads the
 // record's block to its end, because the length of the record is known only then. The result err is
-// an error of reading the block, or of the head of the HTTP message in it.
+// an error from reading the block, or the head of the HTTP message in it.
 func EntryOf(r *Record, file string) (e Entry, ok bool, err error) {
 	e = Entry{URL: r.URI(), Date: r.Date(), Digest: cmp.Or(r.Header.Get("WARC-Payload-Digest"), r.Header.Get("WARC-Block-Digest")), Offset: r.Offset, File: file}
 	kind := r.Header.Get("Content-Type")

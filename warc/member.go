@@ -17,9 +17,9 @@ type member struct {
 	z    gzip.Reader
 
 	offset  int64 // offset in the file at which the gzip member begins
-	open    bool  // begin was called, and the end has not been reached yet
+	open    bool  // whether begin was called, and the end has not been reached yet
 	records int   // number of records that begin in the gzip member
-	err     error // error of decompressing; nil means none so far
+	err     error // decompression error; nil means none so far
 }
 
 // begin starts to decompress the gzip member that begins at the source's current position.

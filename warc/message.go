@@ -53,8 +53,8 @@ func (m *Message) Status() int {
 // chunks decodes an HTTP body with chunked transfer coding (RFC 9112, section 7.1).
 type chunks struct {
 	in    *bufio.Reader
-	begun bool  // the first bytes were examined
-	plain bool  // the body is not chunked, although the head says so, and is returned unchanged
+	begun bool  // whether the first bytes have been examined
+	plain bool  // whether the body is returned unchanged, because it is not chunked although the head says so
 	left  int64 // number of bytes of the current chunk that have not been read yet
 	err   error
 }

@@ -12,11 +12,11 @@ import (
 
 // # How a file is read
 //
-// A compressed archive is a sequence of gzip members. By the specification each record is one
-// member, so that a reader can start at any record. Some tools do not follow this: they write all
-// records in one member, or one record in several members. So the reader decompresses member after
-// member, and reads the result as one stream. The length of a record is in its Content-Length. The
-// record ends earlier if its member ends earlier and another record follows.
+// A compressed archive is a sequence of gzip members. According to the specification, each record
+// is one member, so that a reader can start at any record. Some tools do not follow this: they
+// write all records in one member, or one record in several members. So the reader decompresses
+// member after member, and reads the result as one stream. The Content-Length field of a record
+// gives its length. The record ends earlier if its member ends earlier and another record follows.
 //
 // The reader loses as little as possible to damage. If a record does not end where its length says,
 // or if its head is malformed, the reader skips to the next line that looks like the beginning of a
@@ -31,12 +31,12 @@ import (
 type Reader struct {
 	src    *source
 	member *member       // the current gzip member; nil means that the file is not compressed
-	in     *bufio.Reader // the decompressed bytes; nil means that nothing was read yet
+	in     *bufio.Reader // the decompressed bytes; nil means that nothing has been read yet
 	block  *block        // block of the last record that Next returned; nil means that there is none, or that it was read to its end or skipped
 	err    error         // the error that all further calls of Next return; nil means that more may follow
 }
 
-// NewReader returns a Reader of the archive r, compressed or not.
+// NewReader returns a Reader that reads the archive r, compressed or not.
 func NewReader(r io.Reader) *Reader { return &Reader{src: newSource(r)} }
 
 // Next returns the next record. The record's block can be read until Next is called again. At the
@@ -270,7 +270,7 @@ func (r *Reader) atRecord() bool {
 }
 
 // Begins reports whether a file is a WARC archive, compressed or not. The argument start contains
-// the first bytes of the file; some kilobytes are enough.
+// the first bytes of the file; a few kilobytes are enough.
 func Begins(start []byte) bool {
 	r := NewReader(bytes.NewReader(start))
 	r.begin()
@@ -280,10 +280,10 @@ func Begins(start []byte) bool {
 	return r.atRecord()
 }
 
-// IsARC reports whether a file is in ARC, the format that preceded WARC. The argument start
+// IsARC reports whether a file is in the ARC format, which preceded WARC. The argument start
 // contains the first bytes of the file, decompressed.
 func IsARC(start []byte) bool { return bytes.HasPrefix(start, []byte("filedesc://")) }
 
-// ErrARC means that a file is in ARC, the format that preceded WARC, which this package cannot
-// read.
+// ErrARC means that a file is in the ARC format, which preceded WARC. This package cannot read such
+// files.
 var ErrARC = errors.New("ARC, the format before WARC, is not supported: convert it, for example with: warcio recompress OLD.arc.gz NEW.warc.gz")

@@ -7,7 +7,7 @@ import (
 )
 
 // window is the minimum number of bytes that a source can go back. A decompressor seldom reads more
-// bytes of damaged data before it notices the damage.
+// damaged data than that before it notices the damage.
 const window = 256 << 10
 
 // A source reads a file, and can go back over the last bytes that it read, even if the file is a
@@ -16,7 +16,7 @@ type source struct {
 	buf *bufio.Reader // callers read the source through this buffer
 
 	from io.Reader
-	err  error  // the error of reading from, other than io.EOF; nothing can be read after it
+	err  error  // error from reading the file, other than io.EOF; nothing can be read after it
 	off  int64  // offset in the file up to which buf was filled
 	base int64  // offset in the file of the first byte of kept
 	kept []byte // the last bytes that were read from the file, so that they can be read again

@@ -10,7 +10,7 @@ import (
 // # The key of an index
 //
 // A CDXJ index is sorted by a key that brings the pages of a host, and the hosts of a domain,
-// together. The key is the URL in Sort-friendly URI Reordering Transform, such as
+// together. The key is the URL after a Sort-friendly URI Reordering Transform, such as
 // com,example)/path. A tool finds a page by computing the key from its URL, so all tools must
 // compute the same key. This code follows the defaults of the Python package surt, which pywb and
 // related tools use. It removes the scheme, a leading www, the default port, the user info, the
@@ -104,8 +104,8 @@ func surtQuery(query string) string {
 	return strings.Join(kept, "&")
 }
 
-// minimal decodes all %XX of s again and again until none is left, so that "%2541" becomes "A".
-// Then it escapes only the bytes that must be escaped.
+// minimal decodes all %XX in s repeatedly until none is left, so that "%2541" becomes "A". Then it
+// escapes only the bytes that must be escaped.
 func minimal(s string) string {
 	for {
 		once := unescaped(s)

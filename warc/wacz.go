@@ -39,7 +39,7 @@ type Archive struct {
 	Open func() (io.ReadCloser, error)
 }
 
-// A StartPage is an archived page that a player offers its user to start from.
+// A StartPage is an archived page that a player offers its user as a starting point.
 type StartPage struct {
 	ID    string    `json:"id,omitempty"`
 	URL   string    `json:"url"`
@@ -98,7 +98,7 @@ func (z *packing) all(p Package) error {
 
 // archive writes an archive into the ZIP file without compressing it, and returns the index entries
 // of its records. It reads the archive twice: ZIP writes the length and checksum of a file before
-// its content, so the first reading computes these and the index.
+// its content, so the first pass computes these and the index.
 func (z *packing) archive(a Archive, damaged func(string, *Damage)) (entries []Entry, err error) {
 	var first error
 	told := func(d *Damage) {

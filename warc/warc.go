@@ -1,6 +1,6 @@
-// Package warc reads and writes web archives: files of WARC 1.1 (ISO 28500:2017), plain or with
-// one gzip member a record; WET, which is WARC with texts in it; their index, CDXJ; and the
-// package of both, WACZ 1.1.1.
+// Package warc reads and writes web archives: files of WARC 1.1 (ISO 28500:2017), uncompressed or
+// with one gzip member per record; WET, which is WARC with texts in it; their index, CDXJ; and the
+// package format for both, WACZ 1.1.1.
 //
 //	r := warc.NewReader(f)
 //	for {
@@ -9,7 +9,7 @@
 //			break
 //		}
 //		if lost, ok := errors.AsType[*warc.Damage](err); ok {
-//			log.Print(lost) // names the offset; the reader goes on behind it
+//			log.Print(lost) // names the offset; the reader continues after it
 //			continue
 //		}
 //		if err != nil {
@@ -39,11 +39,11 @@ type Type string
 
 const (
 	Info         Type = "warcinfo"     // describes the file; should be its first record
-	Response     Type = "response"     // the answer of a server, with the HTTP head
-	Request      Type = "request"      // the request that a response answers
+	Response     Type = "response"     // the response of a server, with the HTTP head
+	Request      Type = "request"      // the request that led to a response
 	Resource     Type = "resource"     // a file, without the head that the protocol sent with it
 	Metadata     Type = "metadata"     // facts about another record
-	Revisit      Type = "revisit"      // an answer with the same content as another record; the content is not stored again
+	Revisit      Type = "revisit"      // a response with the same content as another record; the content is not stored again
 	Conversion   Type = "conversion"   // the content of another record in another format, such as its text
 	Continuation Type = "continuation" // the rest of a record that began in another file
 )
@@ -56,7 +56,7 @@ const (
 )
 
 // These are values of WARC-Profile, the reason why a revisit record has no content of its own.
-// There is no profile for an answer that is only similar to another: a player that replays a
+// There is no profile for a response that is only similar to another: a player that replays a
 // revisit shows the bytes of the other record.
 const (
 	ProfileIdentical   = "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest"
@@ -66,7 +66,7 @@ const (
 // A Record is one record of an archive.
 type Record struct {
 	Header Header    // the named fields of the record, in order
-	Block  io.Reader // the content of the record, as many bytes as its Content-Length
+	Block  io.Reader // the content of the record; its length is the Content-Length of the record
 
 	// Offset and Length are the position and the length of the record in its file, in bytes. In a
 	// compressed file, they are those of the record's gzip member. Length is 0 until Block has

@@ -187,7 +187,7 @@ type Writer struct {
 	fail error
 }
 
-// NewWriter returns a Writer of a new archive, which is written to w.
+// NewWriter returns a Writer that writes a new archive to w.
 func NewWriter(w io.Writer, opt Options) *Writer { return &Writer{to: w, opt: opt} }
 
 var errNoInfo = errors.New("write an archive: its first record must be a warcinfo")

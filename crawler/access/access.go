@@ -1,4 +1,4 @@
-// Package access holds settings for single hosts: the delay between requests, headers and
+// Package access holds settings for individual hosts: the delay between requests, headers and
 // credentials, the proxy, and the URLs to fetch or to leave out.
 //
 // Start with a [Table]. Its method For returns the settings of one host:
@@ -19,36 +19,36 @@ import (
 // A Host holds the user's settings for the hosts that match a pattern. If a field is zero or nil,
 // the setting of a less specific pattern is used, or else the setting of the whole crawl.
 type Host struct {
-	Pattern string // pattern for the names of hosts; see [Matches]
+	Pattern string // pattern for host names; see [Matches]
 
-	Delay     *time.Duration // shortest time between two requests; a pointer to 0 means no delay
-	PerHost   int            // largest number of simultaneous requests
+	Delay     *time.Duration // minimum time between two requests; a pointer to 0 means no delay
+	PerHost   int            // maximum number of simultaneous requests
 	UserAgent string
 	Include   []*regexp.Regexp // only URLs that match one of these expressions are fetched
 	Exclude   []*regexp.Regexp // URLs that match one of these expressions are not fetched
-	Pages     int64            // largest number of pages and files to fetch
-	Bytes     int64            // largest number of bytes to fetch
+	Pages     int64            // maximum number of pages and files to fetch
+	Bytes     int64            // maximum number of bytes to fetch
 
-	Headers map[string]Secret // fields by their canonical names
-	Cookies Cookies           // sent only to URLs in the cookie's domain and path
-	Basic   *Basic            // user and password for HTTP Basic
+	Headers map[string]Secret // header fields, by canonical name
+	Cookies Cookies           // each is sent only to URLs within its domain and path
+	Basic   *Basic            // user name and password for HTTP Basic authentication
 	Login   *Login
-	Logout  *bool   // follow links that log out or delete something; nil means that they are followed only if the crawl is not logged in to the host
-	Proxies []Proxy // the next proxy in the list is used when a proxy fails; empty but not nil: connect directly
+	Logout  *bool   // whether to follow links that log out or delete something; nil means only if the crawl is not logged in to the host
+	Proxies []Proxy // if a proxy fails, the next one in the list is used; an empty non-nil list means a direct connection
 
-	Render string // selects the pages that a browser renders: "off", "auto" or "always"
+	Render string // which pages a browser renders: "off", "auto" or "always"
 	Sign   *bool  // whether requests are signed
 }
 
 // LoggedIn reports whether the host may treat requests as those of a logged-in user, because they
-// have a password or cookies, or follow a login.
+// carry a password or cookies, or are made after a login.
 func (h *Host) LoggedIn() bool { return h.Basic != nil || h.KeepsCookies() }
 
-// KeepsCookies reports whether the host's own cookies are kept because of its settings.
+// KeepsCookies reports whether cookies set by the host are kept because of its settings.
 func (h *Host) KeepsCookies() bool { return h.Cookies != nil || h.Login != nil }
 
-// Private reports whether the host may show pages only because of the user's settings: a password,
-// cookies, a login, or a header. Headers that choose a language or a format do not count.
+// Private reports whether the user's settings (a password, cookies, a login or a header) may give
+// access to pages that others cannot see. Headers that choose a language or a format do not count.
 func (h *Host) Private() bool {
 	if h.LoggedIn() {
 		return true
@@ -64,8 +64,8 @@ func (h *Host) Private() bool {
 // A Login describes how to log in with a form.
 type Login struct {
 	Page   string            // URL of the page with the form
-	Fields map[string]Secret // names and values to fill in
-	Check  string            // status, URL or text by which an answer after a successful login is recognised
+	Fields map[string]Secret // names of form fields and the values to fill in
+	Check  string            // status, URL or text that identifies a response after a successful login
 }
 
 // A Table holds the settings of hosts.
@@ -108,8 +108,8 @@ func split(host string) (name, port string) {
 }
 
 // A ProxyChoice selects the proxies for hosts without settings of their own. With the zero value,
-// they are reached directly.
+// the crawler connects to them directly.
 type ProxyChoice struct {
-	List    []Proxy // the next proxy is used when a proxy fails
+	List    []Proxy // if a proxy fails, the next one in the list is used
 	FromEnv bool    // use the environment variables HTTP_PROXY, HTTPS_PROXY and NO_PROXY
 }

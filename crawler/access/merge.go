@@ -33,7 +33,7 @@ func rank(pattern string) int {
 	return 1 << 17
 }
 
-// or returns a copy of h. Fields that are not set in h have the values from less.
+// or returns a copy of h. Fields that are not set in h are taken from less.
 func (h Host) or(less Host) Host {
 	h.Pattern = cmp.Or(h.Pattern, less.Pattern)
 	h.Delay = cmp.Or(h.Delay, less.Delay)

@@ -9,11 +9,11 @@ import (
 	"slices"
 )
 
-// hidden replaces a secret in every output.
+// hidden replaces secrets in all output.
 const hidden = "***"
 
-// A Secret is a text that is never printed. Packages fmt, encoding/json and log/slog print ***
-// instead. To send the text, convert it to a string.
+// A Secret is a string that is never printed. Packages fmt, encoding/json and log/slog print ***
+// instead. To send a secret, convert it to type string.
 type Secret string
 
 // Format implements [fmt.Formatter].
@@ -26,14 +26,14 @@ func (s Secret) GoString() string { return hidden }
 // MarshalText returns ***.
 func (s Secret) MarshalText() ([]byte, error) { return []byte(hidden), nil }
 
-// Basic holds the user and the password for HTTP Basic.
+// Basic holds the user name and password for HTTP Basic authentication.
 type Basic struct{ User, Password Secret }
 
-// Format implements [fmt.Formatter]. Without this method, a verb that does not fit a pointer would
-// print the secrets.
+// Format implements [fmt.Formatter]. Without this method, a verb that is invalid for pointers, such
+// as %s, would print the secrets.
 func (b Basic) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, hidden) }
 
-// Format implements [fmt.Formatter], for the same reason as the method of Basic.
+// Format implements [fmt.Formatter], for the same reason as [Basic.Format].
 func (l Login) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, l.Page+" "+hidden) }
 
 // Cookies are cookies that are never printed.
@@ -49,14 +49,14 @@ func (c Cookies) GoString() string { return hidden }
 // MarshalText returns ***.
 func (c Cookies) MarshalText() ([]byte, error) { return []byte(hidden), nil }
 
-// A Proxy is the URL of a proxy. Its user and password are never printed.
+// A Proxy is the URL of a proxy. Its user name and password are never printed.
 type Proxy struct{ url url.URL }
 
 // NewProxy returns the proxy at a URL.
 func NewProxy(u *url.URL) Proxy { return Proxy{*u} }
 
 // ParseProxy parses the URL of a proxy. The scheme must be http, https, socks5 or socks5h. The
-// error does not contain the URL, which may have a password.
+// error does not contain the URL, which may contain a password.
 func ParseProxy(text string) (Proxy, error) {
 	u, err := url.Parse(text)
 	if err != nil || u.Hostname() == "" || !slices.Contains([]string{"http", "https", "socks5", "socks5h"}, u.Scheme) {
@@ -65,13 +65,13 @@ func ParseProxy(text string) (Proxy, error) {
 	return NewProxy(u), nil
 }
 
-// URL returns the URL with user and password.
+// URL returns the URL, including the user name and password.
 func (p Proxy) URL() *url.URL { return &p.url }
 
 // Format implements [fmt.Formatter].
 func (p Proxy) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, p.String()) }
 
-// String returns the URL with *** for user and password, and so does GoString.
+// String returns the URL with *** in place of the user name and password, and so does GoString.
 func (p Proxy) String() string {
 	shown := p.url
 	if shown.User == nil {

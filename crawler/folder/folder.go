@@ -1,4 +1,4 @@
-// Package folder serves folders of HTML as sites over loopback, for a crawl only.
+// Package folder serves folders of HTML files as sites over loopback, to a crawl only.
 //
 // [Sites] gives each folder a host name, and [Serve] starts one server for all of them. The dialer
 // calls [Server.Serves] to find out whether the server answers for a host. The server does not
@@ -31,15 +31,15 @@ import (
 // # Folders as sites
 //
 // A folder of HTML files is crawled over HTTP like any other site, so that both behave alike. The
-// name of its site depends neither on the path of its parent folder nor on the port. In a crawl,
+// name of the site depends neither on the path of the parent folder nor on the port. In a crawl,
 // the URL is http://docs.localhost/, and only the dialer knows that one server on loopback answers
 // for all such names.
 //
 // The character set of a file is not known, so Content-Type has no charset. Listings have one,
-// because they are written here.
+// because this package writes them.
 //
-// For a folder without an index page, the server writes a listing of its files. A listing is not a
-// page for readers, so it must not be judged, exported or counted as a page. So it is an Atom feed,
+// For a folder without an index page, the server writes a listing of its files. A listing is not
+// meant for readers, and must not be judged, exported or counted as a page. So it is an Atom feed,
 // from which a crawl uses only the links.
 //
 // Files whose names begin with a dot are not served. A folder of pages may contain a .env or a
@@ -58,8 +58,8 @@ type Site struct {
 	Dir  string
 }
 
-// maxLabel is the longest name of a folder in a host name. It leaves room for a number within the
-// 63 octets that DNS allows.
+// maxLabel is the maximum length of a folder's name in a host name. It leaves room for a number
+// within the 63 octets that DNS allows.
 const maxLabel = 56
 
 func labelOf(dir string) string {
@@ -154,7 +154,7 @@ func (s *Server) Serves(address string) bool {
 // Address returns the address at which the server listens.
 func (s *Server) Address() string { return s.listener.Addr().String() }
 
-// Close ends the server, and waits for it.
+// Close stops the server, and waits until it has ended.
 func (s *Server) Close() {
 	if s == nil {
 		return
@@ -220,8 +220,8 @@ func (s *Server) hidesOne(root *os.Root, name string) bool {
 	return info.IsDir() && isStore(root, name)
 }
 
-// storeMarks are the names of files that every store has from its creation. A site does not have
-// all of them.
+// storeMarks are the names of files that every store contains from its creation on. A site is not
+// expected to contain all of them.
 var storeMarks = []string{"MANIFEST", "KEYREGISTRY"}
 
 // isStore reports whether a folder is a store.
@@ -269,7 +269,7 @@ func (s *Server) serveFile(w http.ResponseWriter, r *http.Request, root *os.Root
 }
 
 // realName returns the name of a file or a folder without symbolic links to folders on the way. It
-// fails if the real place is outside the site, or begins with a dot.
+// fails if the real path leads out of the site, or has a part that begins with a dot.
 func realName(root *os.Root, name string, isDir bool) (string, error) {
 	dir, file := path.Dir(name), path.Base(name)
 	if isDir {
@@ -401,7 +401,7 @@ func listing(links []string) []byte {
 	return b.Bytes()
 }
 
-// fileTypes are the content types that must not depend on the tables of the system, by extension.
+// fileTypes are the content types that must not depend on the system's MIME tables, by extension.
 var fileTypes = map[string]string{
 	".htm":   "text/html",
 	".html":  "text/html",

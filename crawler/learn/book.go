@@ -13,8 +13,8 @@ import (
 type Keeper interface {
 	// Meta returns a value, or nil if it was never set.
 	Meta(ctx context.Context, name string) ([]byte, error)
-	// Swap replaces a value, and returns true. If the present value is not old, Swap writes nothing
-	// and returns false.
+	// Swap replaces a value, and returns true. If the current value differs from old, Swap writes
+	// nothing and returns false.
 	Swap(ctx context.Context, name string, old, value []byte) (bool, error)
 }
 
@@ -57,8 +57,8 @@ type entry struct {
 	probed map[string]bool // URLs that cannot exist and have been requested
 }
 
-// mostHosts limits the hosts in memory. If there are more, Sync removes those that have not
-// changed.
+// mostHosts limits the number of hosts in memory. If there are more, Sync removes those that have
+// not changed.
 const mostHosts = 4096
 
 // NewBook returns a book that reads from a keeper and writes to it.

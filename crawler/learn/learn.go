@@ -16,12 +16,12 @@
 // the copies in a row since the last new text. A copy is a page whose text the host has shown
 // before (seen.go). After enough copies in a row, the URLs of the pattern are postponed. Only
 // samples are fetched, which get rarer while copies continue (pattern.go). When a sample gives a
-// new text, the postponed URLs are queued again (sweep.go). Two forms that have endlessly many URLs
-// need less evidence (trap.go). The idea of mining likely rules and validating them by fetches is
-// from Bar-Yossef, Keidar and Schonfeld, "Do Not Crawl in the DUST" (WWW 2007). Their rules rewrite
-// URLs; this package only postpones them.
+// new text, the postponed URLs are queued again (sweep.go). Two forms of URLs that can go on
+// without end need less evidence (trap.go). The idea of mining likely rules and validating them by
+// fetches is from Bar-Yossef, Keidar and Schonfeld, "Do Not Crawl in the DUST" (WWW 2007). Their
+// rules rewrite URLs; this package only postpones them.
 //
-// Call [Host.Look] before a URL is fetched, and [Host.Judged] after:
+// Call [Host.Look] before a URL is fetched, and [Host.Judged] afterwards:
 //
 //	site := learn.NewHost()
 //	if advice := site.Look(url, now); advice.Rule == "" {
@@ -35,8 +35,8 @@
 // Known weaknesses: A few pages with new texts among many copies of one pattern may be postponed,
 // because no sample is one of them. Endless pages that always have new text are not recognized,
 // unless their URLs have the form of a trap. Redirects, errors, and files that are not copies are
-// no evidence, however many there are. A list counts as a new text when the extraction splits it
-// into other lines than before.
+// not evidence, however many there are. A list counts as a new text when the extraction splits it
+// into different lines than before.
 package learn
 
 import (
@@ -56,7 +56,7 @@ const (
 	Farm     Rule = "link farm"
 )
 
-// Advice is the decision about fetching a URL now. The zero value means that the URL should be
+// Advice is the decision whether to fetch a URL now. The zero value means that the URL should be
 // fetched.
 type Advice struct {
 	Rule    Rule   // reason why the URL is postponed; "" if the URL should be fetched
@@ -83,13 +83,13 @@ type Verdict struct {
 	Leader string    // URL of the leader; "" if this page is the leader
 	Exact  bool      // the page has the same words as its leader; otherwise it is a near duplicate
 	Text   Text      // hashes of the page's text; nil if the page has no text; see [TextOf] and [Body]
-	Links  Text      // links of a page that is too short to be compared; see [LinksOf]
+	Links  Text      // hashes of the links of a page that is too short to be compared; see [LinksOf]
 	At     time.Time // time at which the page was fetched
 
 	Title   func() uint64 // returns a hash of the title's words that are not in the URL; nil means 0
 	File    bool          // the response is an image, a PDF or another file
 	Thin    bool          // the page has too few words to be compared
-	Changed bool          // the page had other words at the last visit
+	Changed bool          // the page had different words at the last visit
 	Soft    bool          // the page is an error page with status 200; see [Soft]
 }
 
@@ -106,17 +106,17 @@ func (v *Verdict) Copy() bool { return v.Leader != "" || v.Soft }
 // A Host is the evidence about one host. It is not safe for concurrent use.
 type Host struct {
 	Pages    int64               `json:"pages"`              // number of pages that were judged
-	Extra    int64               `json:"extra,omitempty"`    // number of these pages that are views of other pages, or whose URLs have a form with endlessly many URLs
+	Extra    int64               `json:"extra,omitempty"`    // number of these pages that are views (views.go) or traps (trap.go)
 	New      int64               `json:"new,omitempty"`      // number of pages with new texts, not counting those in Extra
 	Last     int64               `json:"last,omitempty"`     // number of URLs that were queued as last samples; see sweep.go
 	Patterns map[string]*Pattern `json:"patterns,omitempty"` // patterns by name; see [Host.patterns]
 	Values   map[string][]string `json:"values,omitempty"`   // the values of each parameter; see [Host.valuesOf]; more than fewValues elements mean too many values
 	Said     seen                `json:"said,omitzero"`      // hashes of the lines, links and URLs of the host's pages
 
-	LastMod *Proofs `json:"lastmod,omitempty"` // right and wrong lastmod dates in the host's sitemaps; nil if none was checked yet
+	LastMod *Proofs `json:"lastmod,omitempty"` // right and wrong lastmod dates in the host's sitemaps; nil if none has been checked yet
 
-	Softs   map[string]*Soft `json:"soft_404,omitempty"` // answers to URLs that cannot exist, by the pattern of these URLs
-	Pending []string         `json:"pending,omitempty"`  // patterns with a probe that has no answer yet
+	Softs   map[string]*Soft `json:"soft_404,omitempty"` // how the host responds to URLs that cannot exist, by the pattern of these URLs
+	Pending []string         `json:"pending,omitempty"`  // patterns whose probe has not been answered yet
 	Probes  int              `json:"probes,omitempty"`   // number of patterns that have a probe
 
 	// While these counts are 0, as on most hosts, the patterns of a URL need not be checked.
@@ -145,7 +145,7 @@ func (h *Host) Brief() *Host {
 	return &brief
 }
 
-// Look returns the advice about fetching a URL now. It does not change the evidence.
+// Look returns the advice whether to fetch a URL now. It does not change the evidence.
 func (h *Host) Look(url string, now time.Time) Advice {
 	a, rate := h.decide(url, now)
 	if a.Rule == "" || sampled(url, rate) {
@@ -164,7 +164,7 @@ func (h *Host) decide(url string, now time.Time) (advice Advice, rate int) {
 		}
 		return Advice{View, name}, rate
 	}
-	if h.Extra >= trapRow { // with fewer pages, no form with endlessly many URLs can have lost its budget
+	if h.Extra >= trapRow { // with fewer such pages, no trap can have lost its budget
 		if t, is := a.trap(now); is {
 			p := h.Patterns[t.pattern]
 			switch free := max(trapFree, h.New); {
@@ -197,7 +197,7 @@ func (h *Host) Judged(url string, v Verdict) {
 	}
 }
 
-// count counts the page of a URL that was not judged before.
+// count counts the page of a URL that has not been judged before.
 func (h *Host) count(a *address, v *Verdict) {
 	if !v.File {
 		h.Pages++
@@ -225,7 +225,7 @@ func (h *Host) count(a *address, v *Verdict) {
 }
 
 // isMirrored reports whether a page's leader has the same path on another host or under another
-// scheme. Such a copy shows that the hosts are mirrors. It is no evidence about other URLs of its
+// scheme. Such a copy shows that the hosts are mirrors. It is not evidence about other URLs of its
 // pattern.
 func isMirrored(url, leader string) bool {
 	return leader != "" && url != leader && pathOf(url) == pathOf(leader)

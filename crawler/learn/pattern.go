@@ -6,13 +6,13 @@ import (
 	"github.com/zeebo/xxh3"
 )
 
-// # How evidence decides
+// # When URLs are postponed
 //
 // A pattern loses its budget if many fetches in a row give only copies: at least leastRow, and at
-// least half as many as the fetches that gave a new text before. From then on, the URLs of the
+// least half as many as the earlier fetches that gave a new text. From then on, the URLs of the
 // pattern are postponed, except for samples. The samples are a quarter of the URLs at first. Their
 // share is halved after each leastRow samples that were copies, down to one in 1,024. After a fetch
-// that gives a new text, the pattern has its budget again.
+// that gives a new text, the pattern gets its budget back.
 //
 // The hash of a URL decides whether it is a sample. So the decision about a URL depends only on the
 // URL and on the evidence.
@@ -21,7 +21,7 @@ const (
 	rowAText  = 2    // a pattern that gave n new texts needs n/rowAText copies in a row to lose its budget, if that is more than leastRow
 	firstRate = 2    // at first, one in 1<<2 URLs is a sample
 	leastRate = 10   // in the end, one in 1<<10 URLs is a sample
-	mostNear  = 1000 // largest number of near-duplicates within a pattern that count as new texts
+	mostNear  = 1000 // maximum number of near duplicates within a pattern that count as new texts
 )
 
 // A Pattern counts the fetched URLs of one pattern.
@@ -48,7 +48,7 @@ func (p *Pattern) spent(least int64) bool { return p != nil && p.Row >= p.limit(
 // rate returns r such that one in 1<<r URLs of a spent pattern is a sample.
 func (p *Pattern) rate(least int64) int { return thinner(firstRate, p.Row, p.limit(least)) }
 
-// thinner adds one to a rate for each leastRow by which n exceeds least, up to leastRate.
+// thinner raises a rate by one for every leastRow by which n exceeds least, up to leastRate.
 func thinner(rate int, n, least int64) int {
 	return int(min(int64(rate)+max(n-least, 0)/leastRow, leastRate))
 }

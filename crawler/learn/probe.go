@@ -9,7 +9,7 @@ import (
 // ProbeOf returns a URL that cannot exist, made from URLs of one pattern that may be soft 404s. It
 // replaces the parts in which these URLs differ: the last segment of the path or, if they share
 // this segment, the values of parameters. The new name has the form of the old one, because a
-// program that expects a number answers a word differently. The same URLs always give the same
+// program that expects a number responds differently to a word. The same URLs always give the same
 // result.
 //
 // The URLs in others are pages of the pattern with other texts. ProbeOf must not keep a part of the
@@ -78,8 +78,8 @@ func isDefault(leader, url string) bool {
 }
 
 // defaults returns two URLs: the probe without its replaced parameters, and the probe without any
-// parameters. If one of them has the text of the answer, the server ignores values that it does not
-// know.
+// parameters. If one of them has the text of the response to the probe, the server ignores values
+// that it does not know.
 func (s *Soft) defaults() (urls []string) {
 	u, from := readURL(s.Probe), readURL(s.From)
 	if len(u.params) == 0 {

@@ -21,22 +21,22 @@ import (
 // space-efficient Bloom filters", Putze, Sanders and Singler 2007), so a look-up in a filter is one
 // read. When a filter is full, the next has four times its size ("Scalable Bloom Filters", Almeida
 // et al. 2007), up to largestFilter. If there are more than mostFilters, the oldest is dropped. On
-// a large host, about 2 % of the new lines are wrongly taken as known. Single errors do no harm,
+// a large host, about 2 % of the new lines are wrongly taken as known. Isolated errors do no harm,
 // because a pattern loses its budget only after many copies in a row.
 const (
 	firstFilter   = 512       // bytes
 	largestFilter = 64 << 10  // bytes
 	growth        = 4         // size of a filter, relative to the previous one
-	mostFilters   = 7         // four filters of growing size and three of the largest size, for some 100,000 lines
+	mostFilters   = 7         // maximum number of filters: four of growing size and three of the largest size, for some 100,000 lines
 	bitsALine     = 16        // number of bits of a filter for each hash
-	bitsSet       = 5         // largest number of bits that a hash sets
-	mostLines     = 1000      // lines or links of one page that are hashed
+	bitsSet       = 5         // maximum number of bits that a hash sets
+	mostLines     = 1000      // maximum number of lines or links of one page that are hashed
 	seedOfURL     = 0x9e3779b // makes the hash of a URL differ from that of a line
 	seedOfLink    = 0x5851f42 // makes the hash of a link differ from those of URLs and lines
 )
 
-// A Text represents a page's main text. It has a hash of each line, followed by one hash of all
-// words that does not depend on their order.
+// A Text represents a page's main text. It contains a hash of each line, followed by one hash of
+// all words that does not depend on their order.
 type Text []uint32
 
 // TextOf returns the Text of a page's main text. The argument words contains a hash of each word of

@@ -8,9 +8,8 @@ import (
 
 // # Patterns of URLs
 //
-// The URLs that one program of a site generates have one pattern. A URL belongs to several
-// patterns, from fine to coarse, because it is not known in advance which of them matches the
-// program:
+// The URLs that one program of a site generates share a pattern. A URL belongs to several patterns,
+// from fine to coarse, because it is not known in advance which of them matches the program:
 //
 //	/repo/log/src/a.c?h=main&ofs=50
 //
@@ -23,11 +22,11 @@ import (
 //
 // In paths, placeholders replace numbers, dates and hashes. Path parameters keep their names:
 // /a;sid=17 becomes /a;sid. A parameter has few values if the fetched URLs had no more than
-// fewValues. The same limit holds for the last segments in a folder. Different numbers are never
+// fewValues. The same limit applies to the last segments in a folder. Different numbers are never
 // distinguished. If only one URL can match a pattern, the pattern is not used.
 const (
 	fewValues    = 16
-	longestValue = 24 // limit in bytes for a value in a pattern
+	longestValue = 24 // maximum length in bytes of a value in a pattern
 	mostPatterns = 4096
 )
 
@@ -181,8 +180,8 @@ func (q query) names(with func(name, value string) bool) string {
 	return "?" + strings.Join(slices.Compact(all), "&")
 }
 
-// withValues returns the names of an address's parameters. Parameters that had few values so far
-// have their value too.
+// withValues returns the names of an address's parameters. It includes the values of parameters
+// that have had few values so far.
 func (h *Host) withValues(a *address) string {
 	shape, _ := a.general()
 	return a.query.names(func(name, value string) bool { return telling(value) && h.fewValues(shape, name, value) })

@@ -8,21 +8,21 @@ import (
 // # Soft 404
 //
 // Some hosts answer a request for a URL that does not exist with status 200 and a page about the
-// error, or with their home page or a login form. Such an answer is a soft 404. The crawl finds
-// them with a probe: it requests a URL that cannot exist, and compares the answer with the pages of
-// the host. (The term and the idea are from Bar-Yossef, Broder, Kumar and Tomkins, "Sic transit
-// gloria telae", WWW 2004.)
+// error, or with their home page or a login form. Such a response is a soft 404. The crawl detects
+// soft 404s with a probe: it requests a URL that cannot exist, and compares the response with the
+// pages of the host. (The term and the idea are from Bar-Yossef, Broder, Kumar and Tomkins, "Sic
+// transit gloria telae", WWW 2004.)
 //
-// Different programs of one host answer differently. So each pattern, a path shape with the names
-// of its parameters, has its own evidence, probe and answer. A pattern is probed at most once, and
-// only for one of these reasons:
+// Different programs of one host respond differently. So each pattern, a path shape with the names
+// of its parameters, has its own evidence, probe and response. A pattern is probed at most once,
+// and only for one of these reasons:
 //
 //   - several of its pages are copies of one leader;
 //   - manyThin of its pages are too short to be compared;
 //   - several of its pages share a title that several others do not have;
-//   - a page that is visited again has become a copy, too short, or completely different.
+//   - a revisited page has become a copy, too short, or completely different.
 //
-// A wrong reason costs one request. The answer counts as a soft 404 only if several pages of the
+// A wrong reason costs one request. The response counts as a soft 404 only if several pages of the
 // pattern have the same text. A single page may be a real page that the server shows for unknown
 // URLs too, such as the last page of a list. The URLs of the pages must also differ in each part
 // that may identify a text; see [ProbeOf]. Package ingest compares the texts.
@@ -31,41 +31,41 @@ import (
 // stored with the host. So a crawl that is restarted decides as the interrupted crawl would have.
 //
 // Known weaknesses: An unknown value of a parameter may select a default view or, in a list, the
-// last page. If several such URLs are linked, and the answer does not name its canonical URL, this
-// view is taken for an error too. If a site shows the same page to every visitor without scripts,
-// all its pages are taken for soft 404s.
+// last page. If several such URLs are linked, and the response does not name its canonical URL,
+// this view is taken for an error too. If a site shows the same page to every visitor without
+// scripts, all its pages are taken for soft 404s.
 const (
-	several  = 4 // number of pages with the same text, leader or title that are evidence
-	manyThin = 8 // number of pages that are evidence if they are too short to be compared
+	several  = 4 // number of pages with the same text, leader or title that counts as evidence
+	manyThin = 8 // number of pages too short to be compared that counts as evidence
 
-	mostSofts  = 128      // largest number of patterns of a host that have evidence
-	mostProbes = 32       // largest number of probes of a host
-	mostAlike  = 16       // largest number of leaders in the evidence of a pattern
-	mostTitles = 24       // largest number of titles in the evidence of a pattern
-	mostURLs   = 8        // largest number of URLs in each list of the evidence
-	mostOthers = 6        // largest number of pages with other titles that are compared with the answer
-	mostAnswer = 32 << 10 // length in bytes of the longest answer that counts as a soft 404
+	mostSofts  = 128      // maximum number of patterns of a host that have evidence
+	mostProbes = 32       // maximum number of probes of a host
+	mostAlike  = 16       // maximum number of leaders in the evidence of a pattern
+	mostTitles = 24       // maximum number of titles in the evidence of a pattern
+	mostURLs   = 8        // maximum number of URLs in each list of the evidence
+	mostOthers = 6        // maximum number of pages with other titles that are compared with the response
+	mostAnswer = 32 << 10 // maximum length in bytes of the text of a soft 404
 )
 
 // SoftProblem is the name of a soft 404 in records, reports and archives. It is stored, so it must
 // not change.
 const SoftProblem = "soft 404"
 
-// A Soft is the evidence about the answers to URLs of one pattern that cannot exist.
+// A Soft is the evidence about how a host responds to URLs of one pattern that cannot exist.
 type Soft struct {
 	Probe  string   `json:"probe,omitempty"`  // a URL that cannot exist and that the crawler requests; "" if there is no reason to request one
 	From   string   `json:"from,omitempty"`   // the URL from which the probe was made
-	Status int      `json:"status,omitempty"` // HTTP status of the answer; 0 if there is no answer yet
-	Title  string   `json:"title,omitempty"`  // title of the answer
+	Status int      `json:"status,omitempty"` // HTTP status of the response; 0 if there is no response yet
+	Title  string   `json:"title,omitempty"`  // title of the response
 	Words  uint64   `json:"words,omitempty"`  // hash of the words of the title; see [Verdict]
-	Text   string   `json:"text,omitempty"`   // main text of an answer with status 200; "" for all other answers
-	Real   string   `json:"real,omitempty"`   // the URL that the answer names as its canonical URL
-	Holds  bool     `json:"holds,omitempty"`  // several pages have the text of the answer, so every page with this text is a soft 404
+	Text   string   `json:"text,omitempty"`   // main text of a response with status 200; "" for all other responses
+	Real   string   `json:"real,omitempty"`   // the canonical URL that the response declares
+	Holds  bool     `json:"holds,omitempty"`  // several pages have the text of the response, so every page with this text is a soft 404
 	Pages  int64    `json:"pages,omitempty"`  // number of pages recorded as soft 404s
 	Turned []string `json:"turned,omitempty"` // pages that became copies, too short, or completely different
-	Others []string `json:"others,omitempty"` // pages with other titles than the answer
+	Others []string `json:"others,omitempty"` // pages with titles that differ from that of the response
 
-	Said []string `json:"said,omitempty"` // pages with the text of the answer; empty once Holds is set
+	Said []string `json:"said,omitempty"` // pages with the text of the response; empty once Holds is set
 
 	// These fields are the evidence. They are empty once Holds is set.
 	Alike  []alike    `json:"alike,omitempty"`  // leaders with their copies, latest first
@@ -85,19 +85,19 @@ type sameName struct {
 	URLs  []string `json:"urls"`
 }
 
-// Says reports whether the answer is a page with a text.
+// Says reports whether the response is a page with text.
 func (s *Soft) Says() bool { return s != nil && s.Text != "" }
 
-// HoldsFor reports whether a page with the text of the answer is a soft 404. If the page had
-// another text at an earlier visit, it is a soft 404 even if no other page has this text.
+// HoldsFor reports whether a page with the text of the response is a soft 404. If the page had a
+// different text at an earlier visit, it is a soft 404 even if no other page has this text.
 func (s *Soft) HoldsFor(url string) bool { return s.Holds || slices.Contains(s.Turned, url) }
 
 // SamePattern reports whether two URLs have the same host and pattern, so that one probe serves
 // both.
 func SamePattern(a, b string) bool { return hostOf(a) == hostOf(b) && Shape(a) == Shape(b) }
 
-// answer returns the evidence about the pattern of a URL. It returns nil if the pattern was not
-// probed, or if the answer to the probe has no text.
+// answer returns the evidence about the pattern of a URL. It returns nil if the pattern has not
+// been probed, or if the response to the probe has no text.
 func (h *Host) answer(url string) *Soft {
 	if h.Answers == 0 {
 		return nil
@@ -139,7 +139,7 @@ func (h *Host) doubt(a *address, v *Verdict) {
 	}
 }
 
-// errs reports whether the answer is a proper error or too long. In both cases the pattern has no
+// errs reports whether the response is a proper error or too long. In both cases the pattern has no
 // soft 404s.
 func (s *Soft) errs() bool { return s.Status != 0 && !s.Says() }
 
@@ -245,7 +245,7 @@ func (s *Soft) titled(wanted func(words uint64) bool) (urls []string) {
 	return urls
 }
 
-// otherwiseTitled counts the pages whose title has another hash than words.
+// otherwiseTitled counts the pages whose title does not have the hash words.
 func (s *Soft) otherwiseTitled(words uint64) (n int) {
 	for _, t := range s.Titles {
 		if t.Words != words {
@@ -255,7 +255,7 @@ func (s *Soft) otherwiseTitled(words uint64) (n int) {
 	return n
 }
 
-// suspects returns all pages of the evidence that may have the text of the answer.
+// suspects returns all pages in the evidence that may have the text of the response.
 func (s *Soft) suspects() (urls []string) {
 	for _, a := range s.Alike {
 		urls = append(urls, a.Leader)
@@ -292,8 +292,8 @@ func (s *Soft) except(others []string) (urls []string) {
 	return urls
 }
 
-// pending returns the evidence about the pattern whose probe is this URL. It returns nil if there is
-// no such probe, or if the probe was already answered.
+// pending returns the evidence about the pattern whose probe is this URL. It returns nil if there
+// is no such probe, or if the probe has already been answered.
 func (h *Host) pending(probe string) *Soft {
 	for _, pattern := range h.Pending {
 		if s := h.Softs[pattern]; s.Probe == probe {
@@ -303,8 +303,8 @@ func (h *Host) pending(probe string) *Soft {
 	return nil
 }
 
-// answered records the answer to a pattern's probe and returns the evidence about the pattern. It
-// returns nil if no pattern waits for this answer.
+// answered records the response to a pattern's probe and returns the evidence about the pattern. It
+// returns nil if no pattern is waiting for this response.
 func (h *Host) answered(answer Soft) *Soft {
 	s := h.pending(answer.Probe)
 	if s == nil {
@@ -325,7 +325,7 @@ func (h *Host) answered(answer Soft) *Soft {
 	return s
 }
 
-// hold records pages that have the text of the answer, and returns those that are soft 404s. It
+// hold records pages that have the text of the response, and returns those that are soft 404s. It
 // sets Holds when there are enough such pages.
 func (s *Soft) hold(said []string) (counts []string) {
 	if s.Holds {
@@ -351,8 +351,8 @@ func (s *Soft) hold(said []string) (counts []string) {
 	return counts
 }
 
-// Soft404 returns the answers that made pages of a host soft 404s. The answer with the most pages
-// comes first.
+// Soft404 returns the responses to probes that revealed soft 404s of the host. The response that
+// revealed the most pages comes first.
 func (h *Host) Soft404() (all []*Soft) {
 	for _, s := range h.Softs {
 		if s.Says() && s.Pages > 0 {

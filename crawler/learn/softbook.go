@@ -6,7 +6,7 @@ import (
 )
 
 // Probe returns a URL that cannot exist and should be requested from the host of url, or "" if
-// there is none now. It returns each such URL once per process. If there was no answer, a later
+// there is none now. It returns each such URL once per process. If there was no response, a later
 // process requests the URL again.
 func (b *Book) Probe(ctx context.Context, url string) (string, error) {
 	b.mu.Lock()
@@ -27,9 +27,9 @@ func (b *Book) Probe(ctx context.Context, url string) (string, error) {
 	return "", nil
 }
 
-// Probed records the answer to a probe, whose Status is 0 if there was no answer. If the answer is
-// a page with text, Probed returns the data about it, and the judged pages that may have the same
-// text.
+// Probed records the response to a probe, whose Status is 0 if there was no response. If the
+// response is a page with text, Probed returns the data about it, and the judged pages that may
+// have the same text.
 func (b *Book) Probed(ctx context.Context, answer Soft) (known Soft, suspects []string, err error) {
 	if answer.Status == 0 {
 		return known, nil, nil
@@ -48,7 +48,7 @@ func (b *Book) Probed(ctx context.Context, answer Soft) (known Soft, suspects []
 	return s.copied(), s.suspects(), nil
 }
 
-// Turned records that a page is completely different from its last visit, so it may be a soft 404.
+// Turned records that a page has changed completely since its last visit, so it may be a soft 404.
 func (b *Book) Turned(ctx context.Context, url string) error {
 	if b.Exempt[hostOf(url)] {
 		return nil
@@ -67,7 +67,7 @@ func (b *Book) Turned(ctx context.Context, url string) error {
 	return nil
 }
 
-// Follows records that a page that was judged before has become a duplicate of another leader.
+// Follows records that a page that was judged before has become a duplicate of a different leader.
 func (b *Book) Follows(ctx context.Context, url, leader string) error {
 	if b.Exempt[hostOf(url)] || isMirrored(url, leader) {
 		return nil
@@ -99,8 +99,8 @@ func (b *Book) Defaults(ctx context.Context, probe string) ([]string, error) {
 	return nil, nil
 }
 
-// Soft returns the answer to URLs of url's pattern that cannot exist. The result ok is false if
-// there is no answer yet, or if the answer is a proper error.
+// Soft returns how the host responds to URLs of url's pattern that cannot exist. The result ok is
+// false if there is no response yet, or if the response is a proper error.
 func (b *Book) Soft(ctx context.Context, url string) (s Soft, ok bool, err error) {
 	host := hostOf(url)
 	if b.Exempt[host] {
@@ -127,8 +127,8 @@ func (s *Soft) copied() Soft {
 	return c
 }
 
-// Said records which stored pages of url's pattern have the text of its probe's answer. It returns
-// those that are soft 404s.
+// Said records which stored pages of url's pattern have the text of its probe's response. It
+// returns those that are soft 404s.
 func (b *Book) Said(ctx context.Context, url string, said []string) (counts []string, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -12,21 +12,21 @@ import "time"
 // each viewShare new texts of the host.
 //
 // A pattern that never gave a second text may have had unlucky samples. So one chunk of its URLs is
-// fetched, which are called last samples. A host has one last sample for each lastShare new texts,
+// fetched; these are called last samples. A host has one last sample for each lastShare new texts,
 // and its patterns share them equally. All other URLs stay postponed.
 const (
 	leastChunk  = 16
 	chunkATexts = 4
-	mostDoubled = 10 // largest number of times that the size of the chunks is doubled
-	lastShare   = 5  // number of new texts of the host for which it gets one last sample
-	viewShare   = 2  // number of new texts of the host for which one view, or one URL of a form with endlessly many URLs, is fetched
+	mostDoubled = 10 // maximum number of times that the size of the chunks is doubled
+	lastShare   = 5  // the host gets one last sample for every 5 new texts
+	viewShare   = 2  // one view or trap of the host is fetched for every 2 new texts
 )
 
 // A Sweep decides which postponed URLs of a host are fetched next.
 type Sweep struct {
 	site   *Host
-	room   int64          // number of views, and of URLs of forms with endlessly many URLs, that may still be fetched
-	last   int64          // number of last samples that may be fetched in all
+	room   int64          // number of views and traps that may still be fetched
+	last   int64          // total number of last samples that may be fetched
 	lasts  int64          // number of patterns that share the last samples
 	chunks map[Advice]int // number of URLs with each advice that may be fetched
 }
@@ -38,8 +38,8 @@ func (h *Host) Sweep() *Sweep {
 }
 
 // Look returns the advice about a postponed URL. If the advice has no Rule, the URL should be
-// fetched. If no URL of the host gets such advice, a chunk of URLs with the same advice may be
-// fetched instead. Look returns the size of the chunk, which Size may reduce later.
+// fetched. If there is no such URL on the host, a chunk of URLs with the same advice may be fetched
+// instead. Look returns the size of the chunk, which Size may reduce later.
 func (s *Sweep) Look(url string, now time.Time) (a Advice, chunk int) {
 	if a = s.site.Look(url, now); a.Rule == "" {
 		return a, 0
@@ -65,7 +65,7 @@ func (s *Sweep) Look(url string, now time.Time) (a Advice, chunk int) {
 }
 
 // Size returns the number of postponed URLs with this advice that should be fetched. Call it after
-// Look was called for all postponed URLs of the host.
+// Look has been called for all postponed URLs of the host.
 func (s *Sweep) Size(a Advice) int {
 	if p := s.site.Patterns[a.Pattern]; p == nil || p.givesTexts() {
 		return s.chunks[a]
@@ -74,8 +74,8 @@ func (s *Sweep) Size(a Advice) int {
 }
 
 // givesTexts reports whether a pattern has given a new text since a chunk of its URLs was last
-// queued. The pattern must have given at least two new texts in all, because the first page of any
-// pattern may be new.
+// queued. The pattern must have given at least two new texts in total, because the first page of
+// any pattern may be new.
 func (p *Pattern) givesTexts() bool { return p.New > max(p.Swept, 1) }
 
 // Queued records that a chunk of postponed URLs with this advice was queued. The argument chunk is

@@ -8,30 +8,30 @@ import (
 
 // # Traps
 //
-// Two forms are known to have endlessly many URLs: calendars, which always have a next month, and
-// relative links that add the same folders again and again. The form alone never postpones a URL.
-// But such URLs lose their budget earlier: trapRow copies in a row are enough, and near duplicates
-// count as copies. If the date is far in the past or future, pages too short to be compared count
-// as copies too. After trapFree fetches, the traps of a host are only sampled when traps and views
-// (views.go) together outnumber the other new texts of the host, even if their pages are new.
+// Two forms of URLs can go on without end: calendars, which always have a next month, and relative
+// links that add the same folders again and again. The form alone never postpones a URL. But such
+// URLs lose their budget earlier: trapRow copies in a row are enough, and near duplicates count as
+// copies. If the date is far in the past or future, pages too short to be compared count as copies
+// too. After trapFree fetches, the traps of a host are only sampled when traps and views (views.go)
+// together outnumber the other new texts of the host, even if their pages are new.
 const (
 	trapRow     = 4
 	trapFree    = 100
-	mostRepeats = 3    // number of times in a row that a path may have the same segments; Heritrix drops URLs with three (PathologicalPathDecideRule)
-	mostLength  = 2000 // length of a URL in bytes; few servers and browsers accept much more
-	yearsAhead  = 2    // number of years for which a calendar may have entries in advance
-	firstYear   = 1400 // year of the first entries; few archives begin earlier
+	mostRepeats = 3    // a path that has the same segments this number of times in a row is a trap; Heritrix drops URLs with three (PathologicalPathDecideRule)
+	mostLength  = 2000 // maximum length in bytes of a URL that is not a trap; few servers and browsers accept much more
+	yearsAhead  = 2    // dates more than this number of years ahead are far in the future
+	firstYear   = 1400 // dates before this year are far in the past; few archives begin earlier
 )
 
-// A trap describes a URL of a form that has endlessly many URLs, such as a calendar.
+// A trap describes a form of URLs that can go on without end, such as a calendar.
 type trap struct {
 	rule    Rule
 	pattern string
 	far     bool // pages too short to be compared count as copies
 }
 
-// trap reports whether a URL has a form with endlessly many URLs, such as a calendar, and describes
-// the form.
+// trap reports whether a URL has a form that can go on without end, such as a calendar, and
+// describes the form.
 func (a *address) trap(now time.Time) (t trap, is bool) {
 	if len(a.url) > mostLength || repeats(a.path) {
 		return trap{Growing, "paths that repeat the same folders", true}, true

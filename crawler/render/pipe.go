@@ -17,14 +17,14 @@ import (
 //
 // The package controls the browser with the Chrome DevTools Protocol: JSON messages that end with a
 // zero byte, on two pipes (--remote-debugging-pipe). Another process could connect to a port, but
-// not to these pipes. The browser ends when the pipes are closed, and so it ends when this process
+// not to these pipes. The browser ends when the pipes are closed, so it also ends when this process
 // does.
 //
-// A tab, and each worker in a page, has a session of its own. Events go to the handler of their
+// Each tab, and each worker in a page, has a session of its own. Events go to the handler of their
 // session, in order, in the goroutine that reads the pipe. So a handler must not wait.
 
 const (
-	mostMessage = 256 << 20        // size of the longest message in bytes; the browser is stopped after a longer one
+	mostMessage = 256 << 20        // maximum size of a message in bytes; the browser is stopped after a longer one
 	writeWithin = 20 * time.Second // longest time for writing one message
 )
 
@@ -128,7 +128,7 @@ func (p *pipe) listen(session string, h handler) {
 func (p *pipe) post(session, method string, args params) { _ = p.send(session, method, args, nil) }
 
 // call sends a command, waits for the reply, and decodes it into result, unless result is nil. The
-// error is errGone, the cause of ctx, or an error of the browser.
+// error is errGone, the cause of ctx, or an error from the browser.
 func (p *pipe) call(ctx context.Context, session, method string, args params, result any) error {
 	answer := make(chan message, 1)
 	if err := p.send(session, method, args, answer); err != nil {

@@ -141,7 +141,7 @@ func (p *process) end() {
 	p.ending.Do(func() {
 		kill(p.cmd.Process)
 		<-p.ended
-		kill(p.cmd.Process) // kills children that were started at the same time
+		kill(p.cmd.Process) // kills children that were started in the meantime
 		p.release()
 		_ = os.RemoveAll(p.profile)
 	})

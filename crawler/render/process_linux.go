@@ -34,7 +34,7 @@ func (p *process) resident() (bytes int64) {
 	return bytes
 }
 
-// A member is a process of a group.
+// A member is a process in a process group.
 type member struct {
 	pid      int
 	resident int64 // bytes of memory that it does not share with other processes

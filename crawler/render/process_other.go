@@ -17,5 +17,5 @@ func kill(p *os.Process) { _ = p.Kill() }
 // browser.
 func bound(int, int64) {}
 
-// resident returns 0, because the memory of a browser is not known on this system.
+// resident returns 0, because the memory use of a browser is not known on this system.
 func (p *process) resident() int64 { return 0 }

@@ -19,5 +19,5 @@ func kill(p *os.Process) { _ = syscall.Kill(-p.Pid, syscall.SIGKILL) }
 // browser.
 func bound(int, int64) {}
 
-// resident returns 0, because the memory of a browser is not known on this system.
+// resident returns 0, because the memory use of a browser is not known on this system.
 func (p *process) resident() int64 { return 0 }

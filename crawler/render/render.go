@@ -1,5 +1,5 @@
-// Package render runs the scripts of a page in a Chromium on this machine, and returns the HTML of
-// the result.
+// Package render runs the scripts of a page in a Chromium browser on this machine, and returns the
+// HTML of the result.
 //
 //	b, err := render.New(render.Options{Path: path})
 //	defer b.Close()
@@ -8,37 +8,37 @@
 // # The browser has no network
 //
 // The browser pauses every request of a page, and of its frames and workers. The caller's [Fetch]
-// answers the request. The browser itself is started in such a way that it can reach no address;
-// see flags. So the caller can treat the requests of a page like its own: with robots.txt, delays,
+// answers the request. The browser itself is started so that it cannot reach any address; see
+// flags. So the caller can treat the requests of a page like its own: with robots.txt, delays,
 // checks of addresses, limits and archives. This package does none of that.
 //
 // # Requests that are answered
 //
-// A page gets its scripts, and the data that scripts request with GET. For a style sheet it gets an
-// empty one. Requests for pictures, fonts, media and frames are refused. So are requests to hosts
-// that only count visitors (see trackers), and requests with other methods than GET. A page cannot
-// navigate to another URL, but [Drawing.Goes] has the first URL to which a script tried to
-// navigate.
+// A page gets its scripts, and the data that scripts request with GET. Requests for style sheets
+// get an empty one. Requests for pictures, fonts, media and frames are refused. So are requests to
+// hosts that only count visitors (see trackers), and requests with methods other than GET. A page
+// cannot navigate to another URL, but [Drawing.Goes] contains the first URL to which a script tried
+// to navigate.
 //
 // # When a page is complete
 //
-// A page is complete when it was loaded, no request is open, and it neither requested anything nor
-// changed for some hundred milliseconds. A timer in the page measures this time. So the page gets
-// the time that it needs even if the machine is busy. If a page is never quiet, its HTML is taken
-// after Options.Time, not counting the time in which it waits for answers, and after Options.Most
-// at the latest.
+// A page is complete when it has been loaded, no request is open, and it has neither requested
+// anything nor changed for a quarter of a second. A timer in the page measures this time. So the
+// page gets the time that it needs even if the machine is busy. If a page is never quiet, its HTML
+// is taken after Options.Time, not counting the time spent waiting for responses, and after
+// Options.Most at the latest.
 //
 // # Bounds
 //
-// A page gets answers to at most mostRequests requests, with about mostBytes in all. If a process
-// of the browser needs more memory than Options.Memory, the system ends it, and its page fails.
-// Each page has a browser context of its own, so the next page does not see its cookies, storage or
-// cache. The browser is replaced when it has rendered mostDrawn pages, needs too much memory, or
-// does not answer. If it ends while it renders pages, the next browser renders them again. If this
-// process is killed, the browser ends too: its pipe closes, and on Linux the kernel kills it. The
-// next browser removes the profile, which is in the folder for temporary files.
+// A page gets responses to at most mostRequests requests, with about mostBytes in total. If a
+// process of the browser needs more memory than Options.Memory, the system ends it, and its page
+// fails. Each page has a browser context of its own, so the next page does not see its cookies,
+// storage or cache. The browser is replaced when it has rendered mostDrawn pages, needs too much
+// memory, or does not answer. If it ends while it renders pages, the next browser renders them
+// again. If this process is killed, the browser ends too: its pipe closes, and on Linux the kernel
+// kills it. The next browser removes the profile, which is in the folder for temporary files.
 //
-// Known weaknesses: The HTML of frames and of closed shadow roots is not returned. On other systems
+// Known weaknesses: The HTML of frames and of closed shadow roots is not returned. On systems other
 // than Linux, only the heap of scripts is bounded, not the whole memory.
 package render
 
@@ -55,11 +55,11 @@ import (
 // Options configures a browser.
 type Options struct {
 	Path   string        // path of the browser; see [Find]
-	Tabs   int           // number of pages rendered at the same time; 0 means two, or the number of processors if that is more
-	Time   time.Duration // longest time for rendering a page, not counting the time in which it waits for answers; 0 means 10 s
-	Most   time.Duration // longest time for rendering a page in all; 0 means 2 min
-	Memory int64         // limit for each process of the browser, in bytes; 0 means 1 GiB
-	Size   int64         // limit for the HTML of a rendered page, in bytes; 0 means 10 MiB
+	Tabs   int           // maximum number of pages rendered at the same time; 0 means two, or the number of processors if that is more
+	Time   time.Duration // longest time for rendering a page, not counting the time spent waiting for responses; 0 means 10 s
+	Most   time.Duration // longest total time for rendering a page; 0 means 2 min
+	Memory int64         // memory limit for each process of the browser, in bytes; 0 means 1 GiB
+	Size   int64         // size limit for the HTML of a rendered page, in bytes; 0 means 10 MiB
 }
 
 func (o Options) orDefaults() Options {
@@ -69,24 +69,24 @@ func (o Options) orDefaults() Options {
 	return o
 }
 
-// A Page is the response of a server that should be rendered.
+// A Page is a server's response that should be rendered.
 type Page struct {
 	URL    string
 	Header http.Header
 	Body   []byte
 }
 
-// A Request is a GET request of a page.
+// A Request is a GET request from a page.
 type Request struct {
 	URL    string      // URL as the browser writes it, without a fragment
-	Header http.Header // header with only those fields on which the answer may depend, such as Accept, Origin, and fields that a script has set
+	Header http.Header // header with only those fields on which the response may depend, such as Accept, Origin, and fields that a script has set
 }
 
-// An Answer is the answer to a request.
+// An Answer is the response to a request.
 type Answer struct {
 	Status int
 	Header http.Header
-	Body   []byte // the body after its content coding was removed
+	Body   []byte // the body without its content coding
 }
 
 // A Fetch answers the requests of a page. Several goroutines call it.
@@ -96,7 +96,7 @@ type Fetch func(ctx context.Context, r Request) (Answer, error)
 type Drawing struct {
 	HTML []byte // HTML of the rendered page in UTF-8
 	Goes string // the first URL to which a script tried to navigate; "" if none did
-	Cut  bool   // the page was still changing or loading when its time was over
+	Cut  bool   // the page was still changing or loading when its time was up
 }
 
 // These are reasons why a page could not be rendered.
@@ -138,7 +138,7 @@ func (b *Browser) Close() {
 	}
 }
 
-// tries is the total number of attempts to render a page if the browser crashes each time.
+// tries is the maximum number of attempts to render a page if the browser crashes.
 const tries = 3
 
 // Draw renders a page. It fails if the page cannot be rendered, or with the cause of ctx if ctx
@@ -176,7 +176,7 @@ type instance struct {
 }
 
 // mostDrawn is the number of pages that one browser process renders before it is replaced, because
-// browsers use more and more memory.
+// a browser uses more and more memory over time.
 const mostDrawn = 500
 
 // enter returns a running browser for one more page, and starts one if needed.
@@ -204,7 +204,7 @@ func (b *Browser) enter() (*instance, error) {
 func (b *Browser) bound() int64 { return b.opt.Memory * int64(1+b.opt.Tabs) / 2 }
 
 // retire makes sure that the current process gets no more pages. The process ends when its last
-// page is rendered.
+// page has been rendered.
 func (b *Browser) retire() {
 	if b.now.open == 0 {
 		b.now.process.end()

@@ -8,9 +8,9 @@ import (
 )
 
 const (
-	mostRequests = 100      // number of requests of one page that are answered
-	mostBytes    = 64 << 20 // number of bytes in the answers to one page, after which its requests are refused
-	fetchAtOnce  = 8        // number of requests of one page that the caller answers at the same time
+	mostRequests = 100      // maximum number of requests of one page that are answered
+	mostBytes    = 64 << 20 // number of bytes sent to one page after which its requests are refused
+	fetchAtOnce  = 8        // maximum number of requests of one page that the caller answers at the same time
 )
 
 // paused is a request that the browser has paused, until the package decides about it.
@@ -25,7 +25,7 @@ type paused struct {
 	}
 }
 
-// unsaid are the header fields of an answer that the browser does not get. They describe the
+// unsaid are the response header fields that are not passed to the browser. They describe the
 // connection to the server, or would make the browser do more than show the page.
 var unsaid = map[string]bool{
 	"Content-Encoding": true, "Content-Length": true, "Transfer-Encoding": true, "Connection": true, "Keep-Alive": true,
@@ -63,13 +63,13 @@ type use int
 const (
 	refuse use = iota
 	answer     // the caller answers the request
-	self       // the answer is the page that is being rendered
-	blank      // the answer is an empty style sheet
+	self       // the response is the page that is being rendered
+	blank      // the response is an empty style sheet
 	inside     // the browser already has the data
 	leave      // the page tries to navigate to another URL, which is refused
 )
 
-// stopped handles a request that the browser has paused. It does not wait for the answer.
+// stopped handles a request that the browser has paused. It does not wait for the response.
 func (t *tab) stopped(session string, p paused) {
 	how, u := t.useOf(p)
 	switch how {
@@ -120,8 +120,8 @@ func (t *tab) useOf(p paused) (use, *url.URL) {
 	return answer, u
 }
 
-// isAside reports whether the page does not need the answer to a request. That is so for requests
-// ahead of time (prefetch), and for event streams, which never end.
+// isAside reports whether the page does not need the response to a request. This is the case for
+// prefetch requests, and for event streams, which never end.
 func (p *paused) isAside() bool {
 	for name, value := range p.Request.Headers {
 		switch http.CanonicalHeaderKey(name) {
@@ -139,7 +139,7 @@ func (p *paused) isAside() bool {
 // isLoaded contains the types of requests that the caller answers.
 var isLoaded = map[string]bool{"Script": true, "XHR": true, "Fetch": true}
 
-// answer gets the answer to a request from the caller, and gives it to the browser.
+// answer asks the caller for the response to a request, and passes it to the browser.
 func (t *tab) answer(session string, p paused, u *url.URL) {
 	t.fetching <- struct{}{}
 	u.Fragment = ""

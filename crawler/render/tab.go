@@ -33,9 +33,9 @@ type tab struct {
 	loaded  bool  // guarded by mu
 	crashed bool  // guarded by mu
 	started bool  // guarded by mu: the browser has requested the page itself
-	open    int   // guarded by mu: number of requests that wait for an answer
+	open    int   // guarded by mu: number of requests that wait for a response
 	asked   int   // guarded by mu: number of requests that were passed to the caller
-	bytes   int64 // guarded by mu: total size of the answers
+	bytes   int64 // guarded by mu: total size of the responses
 	goes    string
 }
 
@@ -146,7 +146,7 @@ const (
 )
 
 // quietScript waits in the page for quietFor milliseconds and until the page is idle, and returns
-// the number of changes of the page in that time.
+// the number of changes to the page in that time.
 var quietScript = `new Promise(done => {
 	let n = 0;
 	const seen = new MutationObserver(all => { n += all.length });
@@ -155,7 +155,7 @@ var quietScript = `new Promise(done => {
 })`
 
 // settle waits until the page is quiet, which means that it neither changes nor requests anything.
-// It returns false if the time for the page is over before that.
+// It returns false if the time for the page is up before that.
 func (t *tab) settle(ctx context.Context) (quiet bool, err error) {
 	used, changes, rounds := time.Duration(0), 0, 0
 	var answer chan error // receives the result of the script that waits in the page; nil if none is running
@@ -297,7 +297,7 @@ func (t *tab) event(session, method string, args json.RawMessage) {
 	}
 }
 
-// fulfil gives the browser the answer to a paused request.
+// fulfil gives the browser the response to a paused request.
 func (t *tab) fulfil(session, request string, a Answer) {
 	var fields []params
 	for name, values := range a.Header {

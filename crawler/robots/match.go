@@ -10,10 +10,10 @@ import "strings"
 // to a common form:
 //
 //   - Octets beyond ASCII, and octets that no URL may contain, become %XX.
-//   - %XX of an unreserved character becomes the character. Any other %XX is kept, in capitals, so
-//     "%2F" is not a slash.
+//   - %XX of an unreserved character becomes the character. Any other %XX is kept, in upper case,
+//     so "%2F" is not a slash.
 //   - A literal "*" or "$" in a URL becomes %2A or %24, so that a rule can contain it in this form.
-//     "'" becomes %27, as in a query by the URL Standard.
+//     "'" becomes %27, as the URL Standard requires in a query.
 //
 // The octets that delimit the parts of a URL (: / ? # [ ] @) differ from their escapes in a path.
 // In a query they delimit nothing, and the table in 2.2.2 shows them as equal to their escapes
@@ -112,7 +112,7 @@ func (p *pattern) matches(path string) bool {
 	return !p.closed || path == ""
 }
 
-// normalPath returns path and query of a URL in the common form.
+// normalPath returns the path and query of a URL in the common form.
 func normalPath(path string) string {
 	var out strings.Builder
 	out.Grow(len(path))

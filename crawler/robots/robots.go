@@ -1,4 +1,4 @@
-// Package robots parses robots.txt by RFC 9309.
+// Package robots parses robots.txt according to RFC 9309.
 //
 // Start with [Parse], and call [Rules.Allowed] for each URL with the name of the crawler
 // ([ProductToken] takes it from a User-Agent header). The package is pure: it fetches nothing and
@@ -7,17 +7,17 @@
 //
 // # How a file is read
 //
-// A file is a list of groups. Each group has some user-agent lines, and then the rules for the
-// agents that they name. All groups that name one product token are read as one group. Groups for
-// "*" count only for agents that no group names (section 2.2.1). The longest rule that matches a
-// URL wins, and Allow wins a tie (2.2.2; match.go defines matching). Without a group, a rule or a
+// A file is a list of groups. Each group has one or more user-agent lines, and then the rules for
+// the agents that they name. All groups that name one product token are read as one group. Groups
+// for "*" count only for agents that no group names (section 2.2.1). The longest rule that matches
+// a URL wins, and Allow wins a tie (2.2.2; match.go defines matching). Without a group, a rule or a
 // match, the URL is allowed.
 //
 // The RFC leaves some choices open:
 //
-//   - Lines with other names than user-agent, allow and disallow never end a group (2.2.4). So a
+//   - Lines with names other than user-agent, allow and disallow never end a group (2.2.4). So a
 //     user-agent line after "Crawl-delay: 5" still belongs to the group above. Many files are
-//     written as if such a line began a new group, but the RFC and the large crawlers read them in
+//     written as if such a line began a new group, but the RFC and the large crawlers read them
 //     this way.
 //   - Lines that break the grammar are skipped and the rest is used (2.3.1.5). A user-agent line
 //     without a name still begins a group, so that its rules do not apply to the agents above.
@@ -31,7 +31,7 @@
 //     counts.
 //
 // A file in UTF-16 is decoded if it has a byte order mark, or zeros between its first two
-// characters. The RFC permits to guess other encodings (2.2.2), but this package does not.
+// characters. The RFC permits guessing other encodings (2.2.2), but this package does not.
 package robots
 
 import (
@@ -133,7 +133,7 @@ func allowFirst(a, b bool) int {
 }
 
 // lines yields the name and value of each supported record of a file, without comments. CR, LF and
-// CRLF end a line. Empty lines have no meaning.
+// CRLF end a line. Empty lines are ignored.
 func lines(body []byte) func(yield func(name, value string) bool) {
 	return func(yield func(name, value string) bool) {
 		text := strings.TrimPrefix(cut(decoded(body)), "\ufeff")

@@ -16,19 +16,19 @@ import (
 // names are kept too, because the list may grow. A signal above the first user-agent line is for
 // all agents. A signal within a group is for the agents of that group, and takes precedence over
 // signals above the groups. If two signals in the same group, or two signals above all groups,
-// contradict each other, "no" counts.
+// contradict each other, "no" wins.
 //
 // A signal is not a rule: it never forbids a fetch.
 
 const (
-	mostSignals   = 16 // number of signals in a group; further signals are ignored
-	longestSignal = 32 // length of a signal's name in bytes
+	mostSignals   = 16 // maximum number of signals in a group; further signals are ignored
+	longestSignal = 32 // maximum length of a signal's name in bytes
 )
 
 // signals maps uses of content to whether the site allows them. It is nil if there are none.
 type signals map[string]bool
 
-// add adds the signals of a line. It ignores parts that are not a name with yes or no.
+// add adds the signals of a line. It ignores parts that do not have the form name=yes or name=no.
 func (s *signals) add(value string) {
 	for _, part := range strings.Split(value, ",") {
 		name, allowed, ok := parseSignal(strings.ToLower(part))

@@ -103,7 +103,7 @@ type jwk struct {
 }
 
 // Directory returns the JSON Web Key Set (RFC 7517) with the public part of each key. To replace a
-// key without a gap, publish the old key and the new one together for some days.
+// key without a gap, publish the old key and the new one together for a few days.
 func Directory(keys ...Key) []byte {
 	set := struct {
 		Keys []jwk `json:"keys"`
@@ -113,7 +113,7 @@ func Directory(keys ...Key) []byte {
 	}
 	text, err := json.MarshalIndent(set, "", "  ")
 	if err != nil {
-		panic(err) // cannot happen with strings
+		panic(err) // marshalling strings cannot fail
 	}
 	return append(text, '\n')
 }

@@ -11,12 +11,12 @@
 // # Sources
 //
 // Signatures follow RFC 9421 (HTTP Message Signatures) with Ed25519 (RFC 8032), as profiled by
-// draft-ietf-webbotauth-httpsig-protocol in its revision of 2026. Earlier drafts sent Signature-Agent
-// as a string. This package sends the dictionary that the current draft demands. Key IDs are JWK
+// draft-ietf-webbotauth-httpsig-protocol in its 2026 revision. Earlier drafts sent Signature-Agent
+// as a string. This package sends the dictionary that the current draft requires. Key IDs are JWK
 // thumbprints (RFC 7638, RFC 8037 appendix A.3).
 //
 // A signature covers the method, the authority and the path. It does not cover the query, because
-// caches may reorder its parameters. It expires after [Lifetime], and has a random nonce. Until
+// caches may reorder its parameters. It has a random nonce, and expires after [Lifetime]. Until
 // then, anyone who sees a request can send it again, but only to the same site and path.
 //
 // The package verifies nothing, and reads no files.
@@ -59,7 +59,7 @@ func NewSigner(key Key, origin string) (*Signer, error) {
 }
 
 // Sign sets the header fields Signature-Agent, Signature-Input and Signature of a request. It fails
-// only if the system cannot provide random numbers.
+// only if the system's random source fails.
 func (s *Signer) Sign(r *http.Request, now time.Time) error {
 	nonce := make([]byte, 32)
 	if _, err := rand.Read(nonce); err != nil {

@@ -7,12 +7,12 @@ import (
 )
 
 // dates are the supported formats of dates: those of lastmod (https://www.w3.org/TR/NOTE-datetime)
-// and Atom (RFC 3339), and common mistakes. RSS uses the formats of mail; see parseMailDate.
+// and Atom (RFC 3339), and common mistakes. RSS uses the date formats of mail; see parseMailDate.
 var dates = []string{
 	time.DateOnly,
 	time.RFC3339Nano,
 	"2006-01-02T15:04Z07:00",
-	"2006-01-02T15:04:05", // the zone is missing, although it is required
+	"2006-01-02T15:04:05", // without the required time zone
 	time.DateTime,
 	"2006-01",
 	"2006",
@@ -40,9 +40,9 @@ func parseDate(text string) time.Time {
 	return parseMailDate(text)
 }
 
-// parseMailDate parses a date by RFC 822 or RFC 5322: the weekday and the seconds may be missing,
-// and the year may have two digits. It also accepts any word as a weekday, and a colon in a numeric
-// zone.
+// parseMailDate parses a date according to RFC 822 or RFC 5322: the weekday and the seconds may be
+// missing, and the year may have two digits. It also accepts any word as a weekday, and a colon in
+// a numeric zone.
 func parseMailDate(text string) time.Time {
 	if weekday, rest, found := strings.Cut(text, ","); found && !strings.ContainsAny(weekday, "0123456789") {
 		text = rest

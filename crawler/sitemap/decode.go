@@ -12,9 +12,9 @@ import (
 	"golang.org/x/text/encoding/unicode"
 )
 
-// decode returns a reader of the unpacked file in UTF-8. The reader fails with [ErrBytes] if the
-// file is longer than the given number of bytes, packed or unpacked. Gzip inside gzip is not
-// unpacked.
+// decode returns a reader of the decompressed file in UTF-8. The reader fails with [ErrBytes] if
+// the file is longer than the given number of bytes, compressed or decompressed. Gzip inside gzip
+// is not decompressed.
 func decode(r io.Reader, bytes int64) (*bufio.Reader, error) {
 	in := bufio.NewReader(&bounded{src: r, left: bytes})
 	if head, _ := in.Peek(2); string(head) == "\x1f\x8b" {
@@ -34,7 +34,7 @@ func decode(r io.Reader, bytes int64) (*bufio.Reader, error) {
 	return in, nil
 }
 
-// emptyOr turns io.EOF into the error of an empty file, which wraps [ErrNone].
+// emptyOr turns io.EOF into the error for an empty file, which wraps [ErrNone].
 func emptyOr(err error) error {
 	if err == io.EOF {
 		return fmt.Errorf("empty file: %w", ErrNone)
@@ -42,7 +42,7 @@ func emptyOr(err error) error {
 	return err
 }
 
-// unpacking is a reader of unpacked data. Its errors state that unpacking failed.
+// unpacking is a reader of decompressed data. Its errors say that decompression failed.
 type unpacking struct{ z io.Reader }
 
 func (u unpacking) Read(p []byte) (int, error) {
@@ -78,7 +78,7 @@ const maxDeclaration = 256
 
 // encodingOf returns the encoding of a file that begins with head. It uses the byte order mark,
 // zeros between the first characters, or the XML declaration. It returns nil if the encoding is
-// UTF-8 or not known. In the second case, bytes that are not UTF-8 stay in the URLs.
+// UTF-8 or not known. If the encoding is not known, bytes that are not UTF-8 stay in the URLs.
 func encodingOf(head []byte) encoding.Encoding {
 	switch {
 	case bytes.HasPrefix(head, []byte("\xff\xfe")), bytes.HasPrefix(head, []byte("<\x00")):
@@ -102,7 +102,7 @@ func encodingOf(head []byte) encoding.Encoding {
 	return enc
 }
 
-// firstByte skips a byte order mark and spaces, and returns the next byte without reading it.
+// firstByte skips a byte order mark and spaces, and returns the next byte without consuming it.
 func firstByte(in *bufio.Reader) (byte, error) {
 	if mark, _ := in.Peek(3); string(mark) == "\ufeff" {
 		_, _ = in.Discard(3)

@@ -15,7 +15,8 @@ import (
 // keeps whole comments and names in memory, and all open elements. So this code splits the markup
 // into pieces: tags, and the text between two tags. A piece that is longer than [MaxText] bytes is
 // cut, and its rest is skipped. Comments, processing instructions and document types are skipped
-// too. Entities that a file declares are never expanded, so they cannot multiply.
+// too. Entities that a file declares are never expanded, so they cannot multiply the size of the
+// text.
 
 // A piece is one tag of a file, or the text between two tags.
 type piece struct {
@@ -161,7 +162,7 @@ func (p *piece) attribute(name string) string {
 }
 
 // until reads up to and including the byte end. It keeps the bytes before end, up to MaxText. It
-// returns true if there were more.
+// returns true if there were more bytes than that.
 func (m *markup) until(end byte) (cut bool, err error) {
 	m.keep.Reset()
 	for {
@@ -187,7 +188,7 @@ func (m *markup) past(mark string) error {
 // through reads up to and including the string mark, and keeps the bytes before it if keep is set.
 func (m *markup) through(mark string, keep bool) (cut bool, err error) {
 	m.keep.Reset()
-	var tail []byte // the last bytes that were read, as many as the mark has
+	var tail []byte // the last bytes that were read, as many as mark is long
 	for {
 		part, err := m.in.ReadSlice(mark[len(mark)-1])
 		if err != nil && err != bufio.ErrBufferFull {

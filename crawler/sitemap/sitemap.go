@@ -1,12 +1,12 @@
 // Package sitemap parses the lists of pages that sites give to crawlers: sitemaps and their index
-// files (sitemaps.org), lists of URLs as plain text, and RSS and Atom feeds. Each may be packed
+// files (sitemaps.org), lists of URLs as plain text, and RSS and Atom feeds. Each may be compressed
 // with gzip.
 //
 // [Read] yields the entries of a file while it reads the file:
 //
 //	for entry, err := range sitemap.Read(body) {
 //		if err != nil {
-//			// errors.Is(err, sitemap.ErrEntries): the list is longer than is read
+//			// errors.Is(err, sitemap.ErrEntries): the list is too long to be read to its end
 //			break
 //		}
 //		fmt.Println(entry.URL, entry.LastMod, entry.Index)
@@ -18,7 +18,8 @@
 //
 // A file is never in memory as a whole. [MaxBytes], [MaxEntries], [MaxText] and [MaxDepth] bound
 // the cost of a file, and testdata/hostile.md lists the cost of each hostile file. If a file
-// exceeds a bound, Read yields the entries before that, and then an error that names the bound.
+// exceeds a bound, Read yields the entries up to that point, and then an error that names the
+// bound.
 //
 // The package is pure: it fetches nothing and resolves no URL. The crawler decides which sitemap
 // may list which page.
@@ -36,38 +37,38 @@ import (
 // The bounds of one file. Bytes and entries are those of the protocol
 // (https://www.sitemaps.org/protocol.html).
 const (
-	MaxBytes   = 50 << 20 // bytes of a file; the limit applies to both the packed and the unpacked form
-	MaxEntries = 50_000   // number of entries of a sitemap or an index
-	MaxText    = 8 << 10  // bytes of one URL, date or tag; the protocol allows URLs of up to 2,048 characters
-	MaxDepth   = 64       // depth of nested elements; a sitemap has three or four levels
+	MaxBytes   = 50 << 20 // maximum size of a file in bytes, both compressed and decompressed
+	MaxEntries = 50_000   // maximum number of entries in a sitemap or an index
+	MaxText    = 8 << 10  // maximum length in bytes of a URL, date or tag; the protocol allows URLs of up to 2,048 characters
+	MaxDepth   = 64       // maximum depth of nested elements; a sitemap has three or four levels
 )
 
 var (
 	// ErrBytes means that the file is longer than [MaxBytes].
 	ErrBytes = fmt.Errorf("longer than %d MB: the rest was not read", MaxBytes>>20)
-	// ErrEntries means that the file lists more than [MaxEntries].
+	// ErrEntries means that the file has more than [MaxEntries] entries.
 	ErrEntries = fmt.Errorf("more than %d URLs: the rest was not read", MaxEntries)
 	// ErrDepth means that the file nests its elements deeper than [MaxDepth].
 	ErrDepth = fmt.Errorf("elements nested more than %d deep: the rest was not read", MaxDepth)
-	// ErrNone means that the file is not a list, but a web page for example.
+	// ErrNone means that the file is not a list but, for example, a web page.
 	ErrNone = errors.New("not a sitemap")
 )
 
-// An Entry is one line of a list.
+// An Entry is one item of a list.
 type Entry struct {
 	URL     string    // URL as written, without surrounding spaces; it may be relative, or not a URL at all
-	LastMod time.Time // time at which the page last changed according to the file; zero if the file has no date
+	LastMod time.Time // time at which the page last changed according to the file; zero if the file gives no date
 	Index   bool      // the URL is that of another list, not of a page
 }
 
-// Read yields the entries of a file in order. The last pair has an error if the file could not be
-// read to its end. The error is one of the errors of this package, or an error of gzip or of r. The
-// entries before it are valid. If the file is not a list, the error wraps [ErrNone].
+// Read yields the entries of a file in order. The last pair contains an error if the file could not
+// be read to its end. The error is one of the errors of this package, or an error from gzip or from
+// r. The entries before it are valid. If the file is not a list, the error wraps [ErrNone].
 func Read(r io.Reader) iter.Seq2[Entry, error] {
 	return readUpTo(r, MaxBytes)
 }
 
-// readUpTo is like Read, with another limit for the bytes of the file.
+// readUpTo is like Read, with a different limit for the size of the file.
 func readUpTo(r io.Reader, most int64) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
 		left := MaxEntries

@@ -15,7 +15,7 @@ type grammar struct {
 	entry   []string // names of the elements that are entries, at any depth
 	url     string   // name of the element inside an entry that contains the entry's URL
 	href    bool     // the URL is in the href attribute of that element
-	lastMod []string // names of elements inside an entry that contain a date, the best first
+	lastMod []string // names of elements inside an entry that contain a date, in order of preference
 	index   bool     // the entries are other lists, not pages
 	many    bool     // an entry with several URLs counts as several entries
 	other   string   // name of the element inside an entry whose URL is used if the entry has no other; "" if there is none
@@ -39,7 +39,7 @@ type list struct {
 	entry Entry     // the entry that is being read
 	next  time.Time // date for the next URL of the entry
 	other string    // URL that is used if the entry has no other URL
-	text  []byte    // text of the innermost element; inside a URL, with the text of nested elements
+	text  []byte    // text of the innermost element; inside a URL, including the text of nested elements
 	long  bool      // the text is too long, or must not be used
 }
 
@@ -229,8 +229,7 @@ func (l *list) closed(name string, emit func(Entry) error) error {
 }
 
 // end processes the end of a file, which may be incomplete. It yields a URL only if its whole text
-// was read. If inText is true, the file ended in the middle
-// of the text of an element.
+// was read. If inText is true, the file ended in the middle of an element's text.
 func (l *list) end(inText bool, emit func(Entry) error) error {
 	if inText {
 		l.text = l.text[:0]
@@ -257,8 +256,8 @@ func (l *list) yield(emit func(Entry) error) error {
 }
 
 // field processes an element of an entry. If an element occurs several times, the first one counts,
-// but a better date replaces a worse one. In lists whose entries may have several URLs, the date
-// next to a URL belongs to that URL.
+// but a date from a preferred element replaces any other. In lists whose entries may have several
+// URLs, the date next to a URL belongs to that URL.
 func (l *list) field(name string, emit func(Entry) error) error {
 	text := strings.TrimSpace(string(l.text))
 	switch {

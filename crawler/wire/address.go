@@ -20,13 +20,13 @@ import (
 //
 // Any page can link or redirect to http://127.0.0.1:6379/ or to a router on the local network, and
 // any name can be made to resolve to such an address. So checking the URL is not enough. The dialer
-// checks the address when it makes a connection, after the name was resolved and with no step in
-// between. It does so for every connection, whatever its purpose.
+// checks the address when it makes a connection, after the name has been resolved and with no step
+// in between. It does so for every connection, whatever its purpose.
 //
 // The table follows the IANA special-purpose address registries (RFC 6890), and is stricter: it
 // also blocks ranges that are reachable in principle but have no web sites (6to4 relays, all of
 // 2001::/23). Known weakness: Some clouds serve their metadata at a public address that only their
-// own machines can reach. The table does not have these addresses.
+// own machines can reach. The table does not contain these addresses.
 
 // special are the address blocks outside the public internet.
 var special = parsePrefixes(
@@ -61,9 +61,9 @@ var special = parsePrefixes(
 	"ff00::/8",        // multicast, RFC 4291 2.7
 )
 
-// embedding are the IPv6 blocks whose addresses lead to an embedded IPv4 address, and the byte at
-// which it starts. IPv4-mapped addresses (RFC 4291 2.5.5.2) need no row: the system treats them as
-// IPv4.
+// embedding lists the IPv6 blocks whose addresses lead to an embedded IPv4 address, and the index
+// of its first byte. IPv4-mapped addresses (RFC 4291 2.5.5.2) need no row: the system treats them
+// as IPv4.
 var embedding = []struct {
 	block netip.Prefix
 	at    int
@@ -106,7 +106,7 @@ func within(addr netip.Addr, blocks []netip.Prefix) bool {
 	return false
 }
 
-// A PrivateError is a refused connection to a special address.
+// A PrivateError means that a connection to a special address was refused.
 type PrivateError struct {
 	Host string // host and port, as in the URL
 	Addr netip.Addr
@@ -120,16 +120,16 @@ func (e *PrivateError) Error() string {
 type dialer struct {
 	opt   Options
 	hosts map[string]bool // hosts, as name or name:port, that may have any address
-	seeds sync.Map        // key: name:port; value: *seedHost
+	seeds sync.Map        // keys are name:port; values are *seedHost
 }
 
-// A seedHost is the host of a seed. The user may mean a host of the local network, so the first
+// A seedHost is the host of a seed. The user may mean a host on the local network, so the first
 // look-up decides: if all addresses of the host are special, it may have special addresses from
-// then on. If the name first has a public address, and later one of the local network, the
+// then on. If the name first has a public address, and later one on the local network, the
 // connection to the latter is refused.
 type seedHost struct {
 	mu      sync.Mutex
-	decided bool // guarded by mu: the first look-up was made
+	decided bool // guarded by mu: the first look-up has been made
 	special bool // guarded by mu: the host may have special addresses
 }
 
@@ -154,7 +154,7 @@ func (d *dialer) maybeSpecial(ctx context.Context, address string) bool {
 	defer cancel()
 	addrs, err := cmp.Or(d.opt.Resolver, net.DefaultResolver).LookupNetIP(ctx, "ip", name)
 	if err != nil || len(addrs) == 0 {
-		return false // the connection will fail with the reason
+		return false // connecting will fail too, and report the reason
 	}
 	seed.decided = true
 	seed.special = !slices.ContainsFunc(addrs, func(a netip.Addr) bool { return !IsSpecial(a) })
@@ -237,8 +237,8 @@ func (d *dialer) permits(addr netip.Addr) bool {
 }
 
 // lookedUpAs returns the host and port to connect to. It replaces names below .localhost by
-// localhost. They always mean loopback (RFC 6761, section 6.3), but many resolvers do not know
-// them.
+// localhost. These names always mean loopback (RFC 6761, section 6.3), but many resolvers do not
+// know them.
 func lookedUpAs(address string) string {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil || !strings.HasSuffix(strings.TrimSuffix(strings.ToLower(host), "."), ".localhost") {
@@ -248,10 +248,10 @@ func lookedUpAs(address string) string {
 }
 
 // Lookup returns the address that identifies a host, given as a name with or without a port. It
-// returns the zero Addr for loopback. A name may have several addresses, in another order at each
-// look-up. The lowest address identifies the host, so names with the same addresses count as one
-// server. Known weakness: names that share only some of their addresses may count as several
-// servers. The second result is false if the name cannot be resolved.
+// returns the zero Addr for loopback. A name may have several addresses, in a different order at
+// each look-up. The lowest address identifies the host, so names with the same addresses count as
+// one server. Known weakness: names that share only some of their addresses may count as several
+// servers. The result known is false if the name cannot be resolved.
 func (t *Transport) Lookup(ctx context.Context, host string) (at netip.Addr, known bool) {
 	u := url.URL{Host: host}
 	name := u.Hostname()

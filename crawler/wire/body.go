@@ -31,7 +31,7 @@ import (
 // Bytes after a complete gzip body are ignored, as in browsers.
 
 const (
-	maxCodings = 3 // most bodies have one coding, and two are a mistake of the server; more are an attack
+	maxCodings = 3 // maximum number of codings of a body; most bodies have one, and some have two by mistake
 
 	// zstdWindow is the largest window of a zstd body that RFC 9659 allows, in bytes.
 	zstdWindow = 8 << 20
@@ -123,7 +123,7 @@ func contentCodings(h http.Header) ([]string, error) {
 	return codings, nil
 }
 
-// undecoded are the content codings of the IANA registry that this package cannot decode. Other
+// undecoded are the content codings of the IANA registry that this package cannot decode. Unknown
 // words in Content-Encoding are ignored.
 var undecoded = map[string]bool{
 	"aes128gcm": true, "compress": true, "dcb": true, "dcz": true, "exi": true, "pack200-gzip": true,
@@ -176,7 +176,7 @@ func (l *layer) cause(err error) error {
 // scratch holds buffers for bodies of unknown length.
 var scratch = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 
-// maxScratch is the largest buffer that is kept, in bytes.
+// maxScratch is the maximum size in bytes of a buffer that is kept for reuse.
 const maxScratch = 1 << 20
 
 // readAll returns everything that r yields, in a slice without spare capacity, because pages are
@@ -230,7 +230,7 @@ func decodeGzip(r *bufio.Reader) (io.Reader, func()) {
 type members struct {
 	in   *bufio.Reader
 	z    *gzip.Reader
-	open bool // z has begun to read a gzip member, and has not ended it
+	open bool // z is in the middle of a gzip member
 }
 
 func (m *members) Read(p []byte) (int, error) {
@@ -259,8 +259,8 @@ func unexpected(err error) error {
 	return err
 }
 
-// decodeDeflate reads the zlib form, which RFC 9110 means by "deflate", and the raw form, which
-// some servers send instead.
+// decodeDeflate reads the zlib form, which is what RFC 9110 calls "deflate", and the raw form,
+// which some servers send instead.
 func decodeDeflate(r *bufio.Reader) (io.Reader, func()) {
 	head, _ := r.Peek(2)
 	switch {
@@ -304,7 +304,7 @@ func decodeBrotli(r *bufio.Reader) (io.Reader, func()) {
 var zstdReaders = sync.Pool{New: func() any {
 	z, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(zstdWindow))
 	if err != nil {
-		panic(err) // only wrong options cause an error
+		panic(err) // NewReader fails only if an option is invalid
 	}
 	return z
 }}

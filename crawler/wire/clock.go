@@ -17,8 +17,8 @@ type Clock struct {
 }
 
 // StartClock starts a clock that cancels the returned context after it has run for left. The cause
-// is a TimeoutError with limit, which may be longer than left if time was used before. The returned
-// function cancels the context as well.
+// is a TimeoutError with limit, which may be longer than left if some of the time has already been
+// used. The returned function cancels the context as well.
 func StartClock(ctx context.Context, left, limit time.Duration) (context.Context, *Clock, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	c := &Clock{limit: left, since: time.Now()}

@@ -20,24 +20,23 @@ import (
 // # Proxies
 //
 // Requests for https URLs use a tunnel through an HTTP proxy, which CONNECT opens. All requests use
-// a tunnel through a SOCKS5 proxy. The dialer opens the tunnel, so the rest of the code does not
-// notice the proxy. Requests for http URLs are sent to an HTTP proxy in the absolute form (RFC
-// 9112, section 3.2.2), because many proxies allow CONNECT for https only. They have a transport of
-// their own, which connects only to proxies.
+// a tunnel through a SOCKS5 proxy. The dialer opens the tunnel, so the rest of the code is not
+// aware of the proxy. Requests for http URLs are sent to an HTTP proxy in the absolute form (RFC
+// 9112, section 3.2.2), because many proxies allow CONNECT for https only. These requests have a
+// transport of their own, which connects only to proxies.
 //
 // The proxy connects to the host, so the dialer cannot check the address of that connection.
 // Instead, the name is looked up here before the request, and the request is refused if the name
-// has a special address. A proxy that resolves the name in another way may still connect to such an
+// has a special address. A proxy that resolves the name differently may still connect to such an
 // address. If the name cannot be resolved here, the proxy may be able to resolve it, so the request
 // is not refused.
 
 // Proxies chooses the proxy for each host.
 type Proxies interface {
-	// For returns the URL of the proxy for a host with its port, or nil if the host is reached
-	// directly. The scheme is http, https, socks5 or socks5h. The URL may have a user and a
-	// password.
+	// For returns the URL of the proxy for a host, given as name:port, or nil if no proxy is used.
+	// The scheme is http, https, socks5 or socks5h. The URL may contain a user name and a password.
 	For(host string) *url.URL
-	// Failed is called when the proxy of a host did not answer, or refused a connection.
+	// Failed is called when a host's proxy has not answered, or has refused a connection.
 	Failed(host string, proxy *url.URL)
 }
 
@@ -184,7 +183,7 @@ func connectBy(conn net.Conn, through *url.URL, address string) error {
 		return err
 	}
 	// The host sends nothing before the tunnel is used, so the buffer of this reader cannot contain
-	// bytes of the host.
+	// bytes from the host.
 	resp, err := http.ReadResponse(bufio.NewReaderSize(conn, 1<<10), r)
 	if err != nil {
 		return err
@@ -239,7 +238,7 @@ func (t *Transport) roundTrip(r *http.Request) (*http.Response, error) {
 	return resp, err
 }
 
-// throughKey is the key for the proxy of a request in the request's context.
+// throughKey is the context key for the proxy of a request.
 type throughKey struct{}
 
 // newForward returns the transport for requests in the absolute form. It connects only to the proxy

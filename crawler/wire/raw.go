@@ -14,36 +14,36 @@ import (
 	"time"
 )
 
-// # Raw answers
+// # Raw responses
 //
 // Package net/http turns the list of fields into a map, changes the case of names, and removes
 // fields that it acts upon. An archive needs the bytes that were sent. So net/http uses a [tap] as
-// its connection, above TLS, which records the heads. HTTP/2 has no such heads on the wire, but
-// fields with names in lower case. The fields are written as a head of HTTP/1.1, sorted by name, as
-// other archives do.
+// its connection, above TLS, which records the heads. HTTP/2 has no such heads on the wire, only
+// fields with lower-case names. These are written as an HTTP/1.1 head, sorted by name, as in other
+// archives.
 //
 // The body is kept with its content coding. net/http has already removed the transfer coding.
 
-// A Raw is a request and its answer as sent over the wire, except that the transfer coding is
+// A Raw is a request and its response as sent over the wire, except that the transfer coding is
 // removed.
 type Raw struct {
 	URL      string    // URL that was requested
 	At       time.Time // time of the request
 	Request  []byte    // head of the request, up to and including the empty line
-	Head     []byte    // head of the answer, up to and including the empty line
-	Body     []byte    // body of the answer, with its content coding; may share memory with Page.Body
+	Head     []byte    // head of the response, up to and including the empty line
+	Body     []byte    // body of the response, with its content coding; may share memory with Page.Body
 	Cut      Cut       // reason why Body is incomplete; "" if it is complete
 	Protocol string    // such as "http/1.1" or "h2"
 	Address  string    // IP address of the server
 }
 
-// A Cut is the reason why the body of an archived answer is incomplete. The values are those of the
-// field WARC-Truncated.
+// A Cut is the reason why the body of an archived response is incomplete. The values are those of
+// the WARC-Truncated field.
 type Cut string
 
 const (
 	Whole           Cut = ""
-	CutLength       Cut = "length"     // the crawler cut the body at its limit of bytes
+	CutLength       Cut = "length"     // the crawler cut the body at its size limit
 	CutTime         Cut = "time"       // the crawler cut the body at its time limit
 	CutDisconnected Cut = "disconnect" // the connection ended early
 )
@@ -70,8 +70,8 @@ func (r *Raw) rest(wire *layer) ([]byte, Cut) {
 	return rest, cutBy(err)
 }
 
-// rawOf returns a Raw with the heads of a request and its answer. It is called when the head of the
-// answer has arrived.
+// rawOf returns a Raw with the heads of a request and its response. It is called when the head of
+// the response has arrived.
 func rawOf(a *attempt, request *http.Request, resp *http.Response) *Raw {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -93,7 +93,7 @@ func rawOf(a *attempt, request *http.Request, resp *http.Response) *Raw {
 	return r
 }
 
-// headOf writes fields as a head of HTTP/1.1, sorted by name.
+// headOf writes fields as an HTTP/1.1 head, sorted by name.
 func headOf(start string, fields http.Header) []byte {
 	b := bytes.NewBufferString(start)
 	for _, name := range slices.Sorted(maps.Keys(fields)) {
@@ -105,15 +105,15 @@ func headOf(start string, fields http.Header) []byte {
 	return b.Bytes()
 }
 
-// A tap is an HTTP/1 connection that records the heads of the last request and answer. The
-// crawler's requests have no body, and none is sent on a connection before the last answer was
-// read.
+// A tap is an HTTP/1 connection that records the heads of the last request and response. The
+// crawler's requests have no body, and the next request is sent on a connection only after the last
+// response has been read.
 type tap struct {
 	net.Conn
 
 	mu      sync.Mutex
 	sent    []byte // guarded by mu: the head of the request
-	got     []byte // guarded by mu: the head of the answer, as far as it has arrived
+	got     []byte // guarded by mu: the head of the response, as far as it has arrived
 	scanned int    // guarded by mu: number of bytes of got that were searched for the end of the head
 	ended   bool   // guarded by mu: got is the whole head
 }
@@ -142,8 +142,8 @@ func (t *tap) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// keep adds received bytes of an answer to the head. Heads of interim answers may precede the final
-// head (RFC 9110, section 15.2), and are dropped. net/http limits the size of the head.
+// keep adds received bytes of a response to the head. Heads of interim responses may precede the
+// final head (RFC 9110, section 15.2), and are dropped. net/http limits the size of the head.
 func (t *tap) keep(p []byte) {
 	t.got = append(t.got, p...)
 	for {
@@ -171,13 +171,14 @@ func headEnd(b []byte, from int) int {
 	return -1
 }
 
-// isInterim reports whether a head belongs to an interim answer, after which another head follows.
+// isInterim reports whether a head belongs to an interim response, after which another head
+// follows.
 func isInterim(head []byte) bool {
 	_, status, _ := bytes.Cut(head, []byte(" "))
 	return bytes.HasPrefix(status, []byte("1")) && !bytes.HasPrefix(status, []byte("101"))
 }
 
-// heads returns the heads of the request and of the answer.
+// heads returns the heads of the request and of the response.
 func (t *tap) heads() (sent, got []byte) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// An Answer is an answer of a server from an archive. Its body is without transfer coding, but
-// still has its content coding.
+// An Answer is an archived response. The transfer coding of its body has been removed, but not the
+// content coding.
 type Answer struct {
 	At     time.Time
 	Status int
@@ -16,9 +16,9 @@ type Answer struct {
 	Cut    Cut // reason why Body is incomplete; "" if it is complete
 }
 
-// Replay rebuilds the exchange of an archived answer. It removes the content coding, and reads the
-// body of a page up to limit bytes. If the body was cut when it was archived, BodyErr has the
-// reason. For a time limit, that is a TimeoutError with timeout.
+// Replay rebuilds the exchange of an archived response. It removes the content coding, and reads
+// the body of a page up to limit bytes. If the body was cut when it was archived, BodyErr contains
+// the reason. For a time limit, that is a TimeoutError with timeout.
 func Replay(a Answer, limit int64, timeout time.Duration) *Exchange {
 	x := &Exchange{Status: a.Status, Header: a.Header, Limit: limit}
 	if hasBody(a.Status) {

@@ -9,27 +9,27 @@ import (
 
 // # Memory for bodies
 //
-// A thousand fetches may be under way at the same time, and each body may have megabytes. So each
-// fetch has a share of a limited amount of memory, which is called a room. The share grows step by
-// step while a body is read. It is released when the page is stored, or when the fetch ends without
-// a page. If there is no memory for the next step, reading stops. The server then waits as on a
-// slow connection, and the time limit of the exchange is suspended. The first step of a body is
-// free, so that small pages never wait. The number of fetches limits the memory for first steps.
+// A thousand fetches may be under way at the same time, and each body may take megabytes. So each
+// fetch has a share of a limited amount of memory, called a room. The share grows step by step
+// while a body is read. It is released when the page is stored, or when the fetch ends without a
+// page. If there is no memory for the next step, reading stops. The server then waits as on a slow
+// connection, and the time limit of the exchange is suspended. The first step of a body is free, so
+// that small pages never wait. The number of fetches limits the memory for first steps.
 //
 // If all the memory belonged to bodies that need more, none of them could be read to its end. So
 // the body that has waited longest may exceed the limit of the room, up to its own limit. When it
-// is finished, or its time limit is over, the next body may. This prevents a deadlock.
+// has been read, or has reached its time limit, the next body may do so. This prevents a deadlock.
 //
 // Slow or unknown hosts have a room of their own, so that their stalled bodies do not block quick
 // hosts.
 //
 // Known weaknesses: Only the final size of a body is counted. While a body is read, its buffer can
-// be twice as large again. The memory for parsing a page is not counted here. The parser reserves
-// it, and if there is too little, the workers wait, and then the fetches wait too.
+// take up to twice that size in addition. The memory for parsing a page is not counted here. The
+// parser reserves it, and if there is too little, the workers wait, and then the fetches wait too.
 
 const roomStep = 64 << 10 // bytes by which a share grows
 
-// A room is an amount of memory that the bodies of several answers share.
+// A room is an amount of memory that the bodies of several responses share.
 type room struct {
 	most int64 // limit in bytes
 
@@ -39,7 +39,8 @@ type room struct {
 	beyond *Share  // guarded by mu: the share that may exceed the limit, because it has waited longest; nil if there is none
 }
 
-// A Share is the memory for the bodies of one fetch, with its redirects. A nil *Share has no limit.
+// A Share is the memory for the bodies of one fetch, including its redirects. A nil *Share has no
+// limit.
 type Share struct {
 	of    *room
 	bytes int64 // guarded by of.mu
@@ -129,7 +130,7 @@ func (r *room) grant(w *wish) {
 	close(w.granted)
 }
 
-// A sharing is a reader of a body that gets memory for it from a share.
+// A sharing reads a body, and takes the memory for it from a share.
 type sharing struct {
 	src  io.Reader
 	ctx  context.Context
@@ -175,7 +176,7 @@ func (r *Rooms) Share(quick bool) *Share {
 	return &Share{of: &r[1]}
 }
 
-// Held returns the number of bytes that the shares of each room have.
+// Held returns the number of bytes in use in each room.
 func (r *Rooms) Held() (quick, others int64) { return r[0].holds(), r[1].holds() }
 
 func (r *room) holds() int64 {

@@ -9,8 +9,8 @@ import (
 
 type secretHeaders struct{}
 
-// WithSecrets returns a context for a request with secret headers. Raw has *** instead of their
-// values.
+// WithSecrets returns a context for a request with secret headers. Raw contains *** instead of
+// their values.
 func WithSecrets(ctx context.Context, names ...string) context.Context {
 	known, _ := ctx.Value(secretHeaders{}).([]string)
 	return context.WithValue(ctx, secretHeaders{}, slices.Concat(known, names))

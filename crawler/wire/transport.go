@@ -1,6 +1,6 @@
-// Package wire makes exchanges: one request to a server and its answer. It bounds everything that a
-// server decides: time, bytes on the wire, bytes of a decoded body, the total memory of bodies, and
-// the addresses that are connected to.
+// Package wire makes exchanges: one request to a server and its response. It bounds everything that
+// a server decides: time, bytes on the wire, bytes of a decoded body, the total memory of bodies,
+// and the addresses that are connected to.
 //
 // Start with [New], [NewRequest] and [Transport.Do]:
 //
@@ -32,12 +32,12 @@ import (
 )
 
 const (
-	// maxHeaderBytes bounds the head of an answer. Current servers stop at 8 to 64 KB; a megabyte
-	// of headers is an attack, or a bug.
+	// maxHeaderBytes bounds the head of a response. Common servers have limits of 8 to 64 KB; a
+	// megabyte of headers is an attack, or a bug.
 	maxHeaderBytes = 256 << 10
 
 	idleTimeout = 30 * time.Second // longer than the delay between two requests to a host
-	maxIdle     = 256              // number of idle connections that are kept open, of all hosts together; many systems allow a process only 1,024 open files
+	maxIdle     = 256              // maximum number of idle connections that are kept open, for all hosts together; many systems allow a process only 1,024 open files
 )
 
 // An Exchange is one request and its outcome.
@@ -49,23 +49,23 @@ type Exchange struct {
 	Status  int
 	Header  http.Header
 	Body    []byte
-	BodyErr error // reason why Body is not the whole body
-	Raw     *Raw  // the undecoded answer; nil unless Options.KeepRaw is set
+	BodyErr error // reason why Body is incomplete
+	Raw     *Raw  // the undecoded response; nil unless Options.KeepRaw is set
 }
 
 // Options configures a transport.
 type Options struct {
 	Timeout    time.Duration  // longest time for each of three steps: the look-up of a name, connecting, and the TLS handshake; at most 10 s
-	Idle       int            // number of idle connections to each host that are kept open, at least one
-	KeepRaw    bool           // store the undecoded answer of each exchange in Raw
+	Idle       int            // maximum number of idle connections to each host that are kept open; at least one
+	KeepRaw    bool           // store the undecoded response of each exchange in Raw
 	AllowHosts []string       // hosts (name, or name:port) that may have special addresses
 	AllowNets  []netip.Prefix // special addresses that may be connected to
 	SeedHosts  []string       // hosts (name:port) that may have special addresses if their first look-up returns no others
 	Folders    Folders        // the server for hosts that are folders on disk; nil if there are none
 	Proxies    Proxies        // the proxies through which hosts are reached; nil means that all hosts are reached directly
 
-	Resolver *net.Resolver  // nil means the resolver of the system
-	Roots    *x509.CertPool // nil means the certificates of the system
+	Resolver *net.Resolver  // nil means the system's resolver
+	Roots    *x509.CertPool // nil means the certificate authorities that the system trusts
 }
 
 // Folders is a server on this machine that answers for some hosts.
@@ -79,7 +79,7 @@ type Transport struct {
 	http    *http.Transport
 	forward *http.Transport // transport for http URLs through HTTP proxies; nil if there are no proxies
 	dialer  *dialer
-	raw     bool // store undecoded answers
+	raw     bool // store undecoded responses
 }
 
 // New returns a transport. It ignores proxies in environment variables.
@@ -124,8 +124,8 @@ func (t *Transport) CloseIdle() {
 // A dial is a function that makes connections for an http.Transport.
 type dial = func(ctx context.Context, network, address string) (net.Conn, error)
 
-// tapped returns a dial function whose connections record the heads of requests and answers.
-// Connections with HTTP/2 do not.
+// tapped returns a dial function whose connections record the heads of requests and responses.
+// HTTP/2 connections do not.
 func tapped(to dial) dial {
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
 		conn, err := to(ctx, network, address)
@@ -136,8 +136,8 @@ func tapped(to dial) dial {
 	}
 }
 
-// Do sends the request of an exchange once, and stores the answer in the exchange. It fails if
-// there is no answer. If only the body of the answer is broken, Do sets x.BodyErr.
+// Do sends the request of an exchange once, and stores the response in the exchange. It fails if
+// there is no response. If only the body of the response is broken, Do sets x.BodyErr.
 func (t *Transport) Do(x *Exchange) error {
 	attempt, request := watch(x.Request)
 	defer attempt.end()
@@ -163,12 +163,12 @@ func (t *Transport) Do(x *Exchange) error {
 	return nil
 }
 
-// MaxOtherBody is the number of bytes that are read of the body of a response that is not a page,
-// such as an error or a redirect. Such a body is not used as a page, so its beginning is enough.
+// MaxOtherBody is the maximum number of bytes read from the body of a response that is not a page,
+// such as an error or a redirect. The beginning of such a body is enough.
 const MaxOtherBody = 64 << 10
 
-// bodyLimit returns the number of bytes of a response's body that are read: limit for pages, and at
-// most MaxOtherBody for other responses.
+// bodyLimit returns the maximum number of bytes to read from a response's body: limit for pages,
+// and at most MaxOtherBody for other responses.
 func bodyLimit(status int, limit int64) int64 {
 	if IsPage(status) {
 		return limit
@@ -177,7 +177,8 @@ func bodyLimit(status int, limit int64) int64 {
 }
 
 // IsPage reports whether a response with this status is the whole page at the URL, and not an
-// error, a redirect or a part of the page. That is so for a status from 200 to 299, except 206.
+// error, a redirect or a part of the page. This is the case for a status from 200 to 299, except
+// 206.
 func IsPage(status int) bool {
 	return status >= 200 && status < 300 && status != http.StatusPartialContent
 }
@@ -189,8 +190,8 @@ func hasBody(status int) bool {
 	return status >= 200 && status != http.StatusNoContent && status != http.StatusResetContent && status != http.StatusNotModified
 }
 
-// NewRequest returns a GET request for a canonical URL. The request has exactly the bytes of that
-// URL; see requestURL.
+// NewRequest returns a GET request for a canonical URL. The request contains exactly the bytes of
+// that URL; see requestURL.
 func NewRequest(ctx context.Context, canonicalURL string, header http.Header) (*http.Request, error) {
 	u, err := requestURL(canonicalURL)
 	if err != nil {
@@ -206,14 +207,14 @@ func NewRequest(ctx context.Context, canonicalURL string, header http.Header) (*
 
 type noReuse struct{}
 
-// WithoutReuse returns a context for requests whose connection is closed after the answer.
+// WithoutReuse returns a context for requests whose connection is closed after the response.
 func WithoutReuse(ctx context.Context) context.Context {
 	return context.WithValue(ctx, noReuse{}, true)
 }
 
 // requestURL returns a url.URL with which net/http requests the canonical URL byte for byte, with
-// one exception: a per cent sign without two hex digits is sent as %25. The URL Standard leaves
-// this sign unchanged, but most servers answer it with 400. As %25, it finds the page that the
+// one exception: a percent sign without two hex digits is sent as %25. The URL Standard leaves this
+// sign unchanged, but most servers answer it with 400. Sent as %25, it leads to the page that the
 // author of the link meant. It is not enough to parse the URL, because net/url turns "/a/b%7Cc"
 // into "/a%2Fb|c", which is another page.
 func requestURL(canonicalURL string) (*url.URL, error) {
@@ -234,7 +235,7 @@ func requestURL(canonicalURL string) (*url.URL, error) {
 	return u, nil
 }
 
-// escapeLone escapes the per cent signs that are not followed by two hex digits.
+// escapeLone escapes the percent signs that are not followed by two hex digits.
 func escapeLone(target string) string {
 	isHex := func(i int) bool {
 		return i < len(target) && strings.IndexByte("0123456789abcdefABCDEF", target[i]) >= 0

@@ -30,7 +30,7 @@ import (
 // both, below TLS, and its Read fails when far more bytes were received than delivered.
 
 const (
-	// streamBuffer is the number of bytes of an HTTP/2 answer that may wait to be read.
+	// streamBuffer is the maximum number of bytes of an HTTP/2 response that may wait to be read.
 	streamBuffer = 1 << 20
 
 	// wireAllowance is the number of bytes that may arrive for an exchange before any of its body
@@ -48,7 +48,7 @@ var (
 	ErrFlood = errors.New("the server sends many bytes without content")
 
 	// ErrUnanswered means that the server closed the connection after the request was sent, without
-	// an answer.
+	// a response.
 	ErrUnanswered = errors.New("the server closed the connection without an answer")
 )
 
@@ -59,7 +59,7 @@ type wire struct {
 	mu      sync.Mutex
 	written int64 // guarded by mu: number of bytes that were written, or are being written
 	left    int64 // guarded by mu: number of bytes that may still be received
-	open    int64 // guarded by mu: number of exchanges that have begun and not ended
+	open    int64 // guarded by mu: number of exchanges that have begun but not ended
 	flooded bool  // guarded by mu
 }
 
@@ -77,7 +77,7 @@ func wireOf(conn net.Conn) *wire {
 	return w
 }
 
-// Write counts the bytes before it writes them, because the answer may arrive before it returns.
+// Write counts the bytes before it writes them, because the response may arrive before it returns.
 func (w *wire) Write(p []byte) (int, error) {
 	w.count(len(p))
 	n, err := w.Conn.Write(p)
@@ -127,7 +127,7 @@ func (w *wire) deliver(n int) {
 }
 
 // end records that an exchange has ended, and removes the rest of its allowance. The allowance of
-// one exchange always stays, for bytes that are still on their way.
+// one exchange always remains, for bytes that are still on their way.
 func (w *wire) end() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -187,7 +187,7 @@ func (a *attempt) got(conn net.Conn) {
 	a.before = a.wire.sent()
 }
 
-// end ends an attempt. Its answer cannot be read afterwards.
+// end ends an attempt. Its response cannot be read afterwards.
 func (a *attempt) end() {
 	a.cancel()
 	a.mu.Lock()
@@ -213,7 +213,7 @@ func (a *attempt) why(err error) error {
 	return err
 }
 
-// body returns a reader for the body of an answer that tells the connection the number of bytes
+// body returns a reader for the body of a response that tells the connection the number of bytes
 // that were delivered.
 func (a *attempt) body(r io.ReadCloser) io.ReadCloser {
 	a.mu.Lock()

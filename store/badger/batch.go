@@ -11,9 +11,9 @@ import (
 )
 
 // A batch writes a sequence of operations into the store. It puts as many operations as fit into
-// one transaction, which makes a commit cheap, and then begins another transaction. Operations stay
-// in their order, and each operation is in one transaction: before it writes, it calls room with
-// the amount of data that it will write.
+// one transaction, which makes a commit cheap, and then begins another transaction. It keeps the
+// operations in order, and never splits one between two transactions: before an operation writes,
+// it calls room with the amount of data that it will write.
 //
 // The counters are written with each transaction that changes them, so they are exact whenever the
 // process ends. A transaction stores all its additions to the index in one journal entry. Look-ups
@@ -23,13 +23,13 @@ type batch struct {
 	txn     *badgerdb.Txn
 	keys    int64
 	bytes   int64
-	counted bool     // the counters changed
+	counted bool     // whether the transaction changes the counters
 	gone    []uint64 // numbers of the visits whose data the transaction replaces
-	refusal error    // reason why the batch wrote nothing, if the reason is the caller's input and not a failure of the store
+	refusal error    // why the batch wrote nothing, if the cause is the caller's input and not a failure of the store
 	*workspace
 }
 
-// A workspace is the memory of a batch, which the next batch reuses.
+// A workspace is the memory that a batch works in. The next batch reuses it.
 type workspace struct {
 	journal journalEntry // postings that the transaction adds to the index
 	// recorded maps the ids of pages that the transaction adds to the index to their visit numbers.
@@ -48,8 +48,8 @@ func newWorkspace() *workspace {
 	return &workspace{recorded: map[dedup.Hash]uint64{}, posted: map[uint64]uint64{}}
 }
 
-// used returns the workspace for the next batch: this one emptied, or a new one if this one is
-// large.
+// used returns the workspace for the next batch. It empties and returns w, or returns a new one if
+// w has become too large.
 func (w *workspace) used() *workspace {
 	if len(w.posted) > mostKept {
 		return newWorkspace()
@@ -61,11 +61,11 @@ func (w *workspace) used() *workspace {
 }
 
 const (
-	// keyOverhead is more than badger adds to a key and its value when it estimates the size of a
-	// transaction.
+	// keyOverhead is an upper bound on the number of bytes that badger adds for each key when it
+	// estimates the size of a transaction.
 	keyOverhead = 32
-	// countersRoom is kept free for the counters. The counters usually take a few hundred bytes,
-	// and more if there are many kinds of errors.
+	// countersRoom is the number of bytes in each transaction that are kept free for the counters.
+	// The counters usually take a few hundred bytes, and more if there are many kinds of errors.
 	countersRoom = 64 << 10
 )
 
@@ -107,15 +107,15 @@ func (s *Store) writeLocked(fn func(*batch) error) error {
 	return nil
 }
 
-// refuse records the reason why the batch is given up before it has written anything, and returns
-// the reason. The store stays usable, unlike after other errors of a batch.
+// refuse records why the batch is abandoned before it has written anything, and returns that
+// reason. The store stays usable, unlike after other errors of a batch.
 func (b *batch) refuse(why error) error {
 	b.refusal = why
 	return why
 }
 
-// room must be called before each operation, with the number of keys and bytes that it writes. If
-// they do not fit into the current transaction, room commits it and begins another one.
+// room must be called before each operation, with the number of keys and bytes that the operation
+// writes. If they do not fit into the current transaction, room commits it and begins another one.
 func (b *batch) room(keys, bytes int) error {
 	b.keys += int64(keys)
 	b.bytes += int64(bytes + keys*keyOverhead)
@@ -186,7 +186,7 @@ func (b *batch) set(key, value []byte) error { return b.txn.Set(key, value) }
 func (b *batch) delete(key []byte) error { return b.txn.Delete(key) }
 
 // get calls fn with the value of key and reports whether there was one. It also finds values that
-// the batch has written and not yet committed.
+// the batch has written but not yet committed.
 func (b *batch) get(key []byte, fn func(value []byte) error) (bool, error) {
 	return get(b.txn, key, fn)
 }
@@ -204,7 +204,7 @@ func get(txn *badgerdb.Txn, key []byte, fn func(value []byte) error) (bool, erro
 	return true, item.Value(fn)
 }
 
-// view runs fn with a transaction that only reads.
+// view runs fn with a read-only transaction.
 func (s *Store) view(ctx context.Context, fn func(*badgerdb.Txn) error) error {
 	if err := ctx.Err(); err != nil {
 		return err

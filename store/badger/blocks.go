@@ -12,8 +12,8 @@ import (
 // newest down to the one where the scan begins, with one seek for each. Then it reads the blocks in
 // the opposite order.
 
-// scanRecords calls fn with the stored record of each visit whose number is from or higher, in
-// ascending order of the numbers.
+// scanRecords calls fn with the stored record of each visit whose number is at least from, in
+// ascending order.
 func (r reader) scanRecords(ctx context.Context, from uint64, fn func(*badgerdb.Item) error) error {
 	it := r.txn.NewIterator(badgerdb.IteratorOptions{Prefix: []byte{keyBlock}})
 	defer it.Close()
@@ -22,9 +22,9 @@ func (r reader) scanRecords(ctx context.Context, from uint64, fn func(*badgerdb.
 	return scanBlocks(ctx, it, list, keyRecord, pageKey(keyRecord, from), fn)
 }
 
-// scanJournal calls fn with each journal entry whose number is from or higher, in order. The key of
-// a block does not tell which entries are in it, so scanJournal reads the first entry of a block to
-// find out where to begin.
+// scanJournal calls fn with each journal entry whose number is at least from, in ascending order.
+// The key of a block does not show which entries are in it, so scanJournal reads the first entry of
+// a block to find out where to begin.
 func scanJournal(ctx context.Context, txn *badgerdb.Txn, from uint64, fn func(*badgerdb.Item) error) error {
 	it := txn.NewIterator(badgerdb.IteratorOptions{Prefix: []byte{keyBlock}})
 	defer it.Close()
@@ -39,8 +39,8 @@ func scanJournal(ctx context.Context, txn *badgerdb.Txn, from uint64, fn func(*b
 	return scanBlocks(ctx, it, list, keyJournal, journalKey(list[0]*pagesInBlock, from), fn)
 }
 
-// blocks returns the numbers of the stored blocks in ascending order. The first is the newest block
-// for which isFirst is true, or the oldest of all if isFirst is true for none.
+// blocks returns the numbers of the stored blocks in ascending order. The list begins with the
+// newest block for which isFirst returns true, or with the oldest block if there is no such block.
 func blocks(it *badgerdb.Iterator, isFirst func(block uint64) bool) []uint64 {
 	var list []uint64
 	for it.Rewind(); it.Valid(); it.Seek(blockKey(list[len(list)-1] - 1)) {
@@ -54,8 +54,8 @@ func blocks(it *badgerdb.Iterator, isFirst func(block uint64) bool) []uint64 {
 	return list
 }
 
-// scanBlocks calls fn with the items of some blocks whose keys have the given letter; see keys.go.
-// In the first block it begins at the key from.
+// scanBlocks calls fn with those items of the listed blocks whose keys have the given letter; see
+// keys.go. In the first block it begins at the key from.
 func scanBlocks(ctx context.Context, it *badgerdb.Iterator, list []uint64, letter byte, from []byte, fn func(*badgerdb.Item) error) error {
 	first := blockOf(from)
 	for _, block := range list {

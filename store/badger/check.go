@@ -23,15 +23,16 @@ import (
 // # Checks before opening
 //
 // Badger assumes that the folder it opens is in order. In a folder with other files it starts a new
-// database. It deletes tables that a truncated MANIFEST does not name. It skips a table with a
-// damaged index and only logs that, or ends the process. It treats a damaged block as empty. It
-// reads logs with a gap between them as if there were no gap. So skink checks a folder before
-// badger opens it: the MANIFEST, every table in full, and the logs; see [memLog]. Damaged tables
-// are rewritten without the lost blocks (see [tableContent]), and then the store is repaired (see
-// [mending]).
+// database. It deletes tables that a truncated MANIFEST does not name. If the index of a table is
+// damaged, it either logs that and skips the table, or ends the process. It treats a damaged block
+// as empty. It reads logs with a gap between them as if there were no gap. So skink checks a folder
+// before badger opens it: the MANIFEST, every table in full, and the logs; see [memLog]. Damaged
+// tables are rewritten without the lost blocks (see [tableContent]), and then the store is repaired
+// (see [mending]).
 
 // isStore reports whether there is a store in dir, without opening it. A folder that is empty or
-// does not exist contains no store yet. A folder with other files is an error, and so is a file.
+// does not exist contains no store yet. It returns an error if dir is a file, or a folder with
+// other files.
 func isStore(dir string) (bool, error) {
 	entries, err := os.ReadDir(dir)
 	switch {
@@ -48,7 +49,7 @@ func isStore(dir string) (bool, error) {
 		switch e.Name() {
 		case badgerdb.ManifestFilename:
 			manifest = true
-		case "LOCK", "MANIFEST-REWRITE", discardFile: // a process that was killed while it made the store leaves only these
+		case "LOCK", "MANIFEST-REWRITE", discardFile: // a process that was killed while it was creating the store leaves only these
 		default:
 			other = e.Name()
 		}
@@ -190,9 +191,9 @@ func (f *inspection) reach(dir string) (last uint64, err error) {
 	return last, nil
 }
 
-// rewrite replaces damaged tables by their undamaged blocks, and a damaged MANIFEST by a new one.
-// It first writes damageFile, so that the repair is repeated if the process is killed in the
-// meantime.
+// rewrite replaces each damaged table with a table of its undamaged blocks, and a damaged MANIFEST
+// with a new one. It first writes damageFile, so that the repair is repeated if the process is
+// killed in the meantime.
 func (f *inspection) rewrite(dir string) error {
 	if len(f.loss.Damage) == 0 {
 		return nil
@@ -269,8 +270,8 @@ func readHead(dir string) (h head, err error) {
 	return head{b[4], b[5]}, nil
 }
 
-// checkHead returns an error if dir belongs to another program, or if the store has another
-// version.
+// checkHead returns an error if dir belongs to another program, or if the store's layout has
+// another version.
 func checkHead(dir string) error {
 	h, err := readHead(dir)
 	if err != nil {
@@ -312,8 +313,8 @@ func readManifest(dir string) (m badgerdb.Manifest, torn bool, err error) {
 // checkNames checks the tables that the MANIFEST does not name. Badger will remove them. A killed
 // process may leave three kinds of them: a table made from a log that still exists, a table made
 // from other tables that are still named, and tables that were replaced by others. Every
-// transaction in them is also elsewhere. If such a table has a later transaction than all others,
-// it was once named, so the MANIFEST is incomplete.
+// transaction in them is also stored elsewhere. If such a table has a later transaction than all
+// others, it was once named, so the MANIFEST is incomplete.
 func checkNames(dir string, m badgerdb.Manifest, reached uint64) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {

@@ -20,8 +20,8 @@ func (s *Store) Clusters(ctx context.Context) iter.Seq2[store.Cluster, error] {
 }
 
 // Clusters yields the clusters, the largest first. It first counts the members, which takes some 50
-// bytes of memory for each cluster. An order by size on disk would change with every member, and
-// would be harder to keep right.
+// bytes of memory for each cluster. If the clusters were kept on disk in the order of their sizes,
+// every new member could change the order.
 func (r reader) Clusters(ctx context.Context) iter.Seq2[store.Cluster, error] {
 	return store.Listed(ctx, func() ([]store.Cluster, error) {
 		list, err := r.clusters(ctx)
@@ -63,12 +63,12 @@ func (r reader) clusters(ctx context.Context) ([]store.Cluster, error) {
 	return all, err
 }
 
-// Members yields the members of some clusters.
+// Members yields the members of the clusters of the given leaders.
 func (s *Store) Members(ctx context.Context, leaders []dedup.Hash) iter.Seq2[*store.Record, error] {
 	return each(s, ctx, func(r reader) iter.Seq2[*store.Record, error] { return r.Members(ctx, leaders) })
 }
 
-// Members yields the members of some clusters.
+// Members yields the members of the clusters of the given leaders.
 func (r reader) Members(ctx context.Context, leaders []dedup.Hash) iter.Seq2[*store.Record, error] {
 	return store.Unpacked(r.PackedMembers(ctx, leaders), store.UnpackRecord)
 }

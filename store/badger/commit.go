@@ -16,9 +16,9 @@ import (
 //
 // A transaction costs more than the writes of one page. So calls of Commit that wait for the
 // store's lock are also queued in a line. The call that gets the lock first writes the entries of
-// all calls in the line, in their order, and the other calls find their entries written. Visits are
-// numbered under that lock too, so a reader that sees a visit also sees all visits with lower
-// numbers.
+// all calls in the line, in their order, and the other calls then find their entries already
+// written. Visits are numbered under that lock too, so a reader that sees a visit also sees all
+// visits with lower numbers.
 
 // A commitLine is the queue of calls of Commit whose entries have not been written yet.
 type commitLine struct {
@@ -137,7 +137,7 @@ func (b *batch) entry(e *store.Entry) (store.Outcome, error) {
 	return store.Written, b.rest(num, e)
 }
 
-// replaced reports whether the store no longer has the record that an entry was made from.
+// replaced reports whether the store no longer has the record that an entry is based on.
 func (b *batch) replaced(num uint64, e *store.Entry) (bool, error) {
 	if e.Replaces.IsZero() {
 		return false, nil
@@ -149,9 +149,9 @@ func (b *batch) replaced(num uint64, e *store.Entry) (bool, error) {
 	return r == nil || !r.Began().Equal(e.Replaces), err
 }
 
-// rest writes the data of an entry that comes after text and sketch: new URLs, postings, the
-// record, and the final state of the URL. The argument num is the number of the new visit, or 0 if
-// the page keeps its stored visit.
+// rest writes the data of an entry that is written after its text and sketch: new URLs, postings,
+// the record, and the final state of the URL. The argument num is the number of the new visit, or 0
+// if the page keeps its stored visit.
 func (b *batch) rest(num uint64, e *store.Entry) error {
 	for _, it := range e.Links {
 		if _, err := b.discover(it); err != nil {
@@ -212,8 +212,8 @@ func (b *batch) text(num uint64, packed []byte) error {
 }
 
 // parts writes a value of any length for visit num. It cuts the value into pieces of partSize bytes
-// and stores them under successive keys of the given letter. An empty value is written as one empty
-// piece.
+// and stores them under successive keys with the given letter. An empty value is written as one
+// empty piece.
 func (b *batch) parts(letter byte, num uint64, value []byte) error {
 	for part := 0; part == 0 || len(value) > 0; part++ {
 		n := min(len(value), partSize)
@@ -228,8 +228,9 @@ func (b *batch) parts(letter byte, num uint64, value []byte) error {
 	return nil
 }
 
-// relink replaces the stored links of visit num by out, which are packed links. It writes nothing
-// if out is nil or equals the stored links, which is usual when a visit finds a page unchanged.
+// relink replaces the stored links of visit num with out, a packed list of links. It writes nothing
+// if out is nil or equals the stored links, which is the usual case when a visit finds a page
+// unchanged.
 func (b *batch) relink(num uint64, out []byte) error {
 	if out == nil {
 		return nil
@@ -249,8 +250,8 @@ func (b *batch) relink(num uint64, out []byte) error {
 	return b.parts(keyOut, num, out)
 }
 
-// post adds visit num to the index under the keys of e. It adds it only once under a key that e has
-// several times.
+// post adds visit num to the index under the keys of e. If e has a key several times, post adds the
+// visit under that key only once.
 func (b *batch) post(num uint64, e *store.Entry) error {
 	if len(e.Keys) == 0 {
 		return nil
@@ -268,8 +269,8 @@ func (b *batch) post(num uint64, e *store.Entry) error {
 	return nil
 }
 
-// end writes in one transaction the record of an entry, the keys by which the record is found, and the
-// final state of its URL.
+// end writes the record of an entry, the keys by which the record is found, and the final state of
+// its URL, all in one transaction.
 func (b *batch) end(num uint64, e *store.Entry) error {
 	r := &e.Record
 	u, err := b.known(r.ID)
@@ -340,8 +341,8 @@ func (b *batch) record(num uint64, e *store.Entry, value []byte) error {
 	return nil
 }
 
-// touch replaces the record of visit num by that of e, which describes a visit that found the page
-// unchanged. The counters count the new record instead of the old one.
+// touch replaces the record of visit num with that of e, which describes a visit that found the
+// page unchanged. The counters count the new record instead of the old one.
 func (b *batch) touch(num uint64, e *store.Entry) error {
 	var hash dedup.Hash // text hash by which copies find the page; it does not change
 	_, err := b.get(pageKey(keyRecord, num), func(value []byte) error {
@@ -371,7 +372,7 @@ type placed struct {
 }
 
 // dataAt returns the record of visit num and the keys of its data. For num 0 it returns the zero
-// placed.
+// value.
 func (b *batch) dataAt(num uint64) (v placed, err error) {
 	if num == 0 {
 		return v, nil

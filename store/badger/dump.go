@@ -20,7 +20,7 @@ func (s *Store) Dump(ctx context.Context) iter.Seq2[*store.Part, error] {
 	return each(s, ctx, func(r reader) iter.Seq2[*store.Part, error] { return r.Dump(ctx) })
 }
 
-// Dump implements [store.Dumper] for the reader's moment.
+// Dump implements [store.Dumper] for the reader's snapshot.
 func (r reader) Dump(ctx context.Context) iter.Seq2[*store.Part, error] {
 	return func(yield func(*store.Part, error) bool) {
 		for _, step := range []func(context.Context, func(*store.Part) error) error{r.dumpNames, r.dumpHosts, r.dumpPages, r.dumpOutside, r.dumpQueue} {
@@ -75,8 +75,8 @@ func (r reader) dumpHosts(ctx context.Context, yield func(*store.Part) error) er
 	})
 }
 
-// dumpPages yields the pages. It reads the index keys of the pages from the journal, in parallel with the
-// records: both are in the order of places.
+// dumpPages yields the pages. It reads the index keys of the pages from the journal in parallel
+// with the records. That is possible because both are ordered by place.
 func (r reader) dumpPages(ctx context.Context, yield func(*store.Part) error) error {
 	next, stop := iter.Pull2(r.bands(ctx))
 	defer stop()
@@ -105,7 +105,8 @@ func (r reader) dumpPages(ctx context.Context, yield func(*store.Part) error) er
 	return r.countedAll(got)
 }
 
-// placed adds to p its record, which value contains, and the other data at its place.
+// placed adds data to p: the record, which it takes from value, and the other data that is stored
+// for p's place.
 func (r reader) placed(p *store.Placed, value []byte) (err error) {
 	if p.Record, err = packedRecord(value); err != nil {
 		return err
@@ -125,7 +126,7 @@ func (r reader) placed(p *store.Placed, value []byte) (err error) {
 	return err
 }
 
-// bands yields the postings under sketch keys, in the order of places.
+// bands yields the postings under sketch keys, ordered by place.
 func (r reader) bands(ctx context.Context) iter.Seq2[postings.Posted, error] {
 	return func(yield func(postings.Posted, error) bool) {
 		err := scanJournal(ctx, r.txn, 1, func(item *badgerdb.Item) error {
@@ -217,7 +218,7 @@ func (b *batch) load(p *store.Part) error {
 	return err
 }
 
-// loadPage writes a page at its place, which must be above all others.
+// loadPage writes a page at its place, which must be higher than the places of all stored pages.
 func (b *batch) loadPage(p *store.Placed) error {
 	e, err := p.Entry()
 	if err != nil {

@@ -16,8 +16,7 @@ import (
 	"skink/store/badger/postings"
 )
 
-// Discover queues the URLs that have not been discovered before, and those that were outside the
-// scope of the crawl until now.
+// Discover queues URLs that are new, or that were previously outside the crawl.
 func (s *Store) Discover(ctx context.Context, items []frontier.Item) (int, error) {
 	return s.queueAll(ctx, items, (*batch).discover)
 }
@@ -46,7 +45,8 @@ func (s *Store) queueAll(ctx context.Context, items []frontier.Item, queue func(
 	return found, err
 }
 
-// discover queues a URL that was never discovered, and returns whether it did.
+// discover queues a URL if it is new or was previously outside the crawl, and reports whether it
+// did.
 func (b *batch) discover(it frontier.Item) (bool, error) {
 	id := dedup.Hash(frontier.ID(it.URL))
 	if b.s.recent.has(id) {
@@ -63,7 +63,7 @@ func (b *batch) discover(it frontier.Item) (bool, error) {
 	return u.state.New(), err
 }
 
-// requeue queues a URL unless it is pending, and returns whether it did.
+// requeue queues a URL unless it is already pending, and reports whether it did.
 func (b *batch) requeue(it frontier.Item) (bool, error) {
 	id := dedup.Hash(frontier.ID(it.URL))
 	u, err := b.known(id)
@@ -83,8 +83,8 @@ func (b *batch) queueKnown(id dedup.Hash, u known, it frontier.Item) error {
 	return nil
 }
 
-// exclude records URLs as outside the crawl. In the cache of known URLs, an excluded URL is under
-// another id than a discovered one, because a later call must still be able to discover it.
+// exclude records URLs as outside the crawl. In the cache of known URLs, an excluded URL has a
+// different id from a discovered one, because a later call must still be able to discover it.
 func (b *batch) exclude(urls []string) error {
 	for _, url := range urls {
 		id := dedup.Hash(frontier.ID(url))
@@ -162,16 +162,16 @@ func (b *batch) ripen(h *waitingHost, now time.Time) error {
 	}
 }
 
-// ripe returns up to mostRipe URLs of host h whose due time has come, with their positions. If a
-// URL remains that is not due yet, ripe records in h when the first one will be. The argument now
-// is in nanoseconds since 1970.
+// ripe returns up to mostRipe URLs of host h whose due time has come, with their positions. If
+// other URLs of the host are not due yet, ripe records in h when the first of them will be. The
+// argument now is in nanoseconds since 1970.
 func (b *batch) ripe(h *waitingHost, now int64) (items []frontier.Item, places []place, err error) {
 	it := b.txn.NewIterator(badgerdb.IteratorOptions{Prefix: hostPrefix(keyLater, h.name)})
 	defer it.Close()
 	for it.Rewind(); it.Valid() && len(items) < mostRipe; it.Next() {
 		host, p, ok := splitQueueKey(it.Item().Key())
 		if !ok || string(host) != h.name {
-			continue // the key is of another host, whose name begins with h.name and a zero byte
+			continue // the key belongs to another host, whose name begins with h.name and a zero byte
 		}
 		if p.due > now {
 			b.s.queue.ripensAt(h, p.due)
@@ -205,9 +205,9 @@ func (b *batch) ripened(it frontier.Item, p place, now time.Time) error {
 	return b.enqueue(id, u, it, now)
 }
 
-// openHost adds a host to the queue in memory, unless it is there. It reads from disk the data that
-// an earlier process stored about the host, such as the time from which the host may be requested
-// again.
+// openHost adds a host to the queue in memory, unless it is already there. It reads from disk the
+// data that an earlier process stored about the host, such as the time from which the host may be
+// requested again.
 func (b *batch) openHost(name string) error {
 	if b.s.queue.hosts[name] != nil {
 		return nil
@@ -227,7 +227,7 @@ func (b *batch) unqueue(url string, p place) error {
 	return b.delete(queueKey(host, p))
 }
 
-// move changes the counters for a URL whose state changes from one to another.
+// move updates the counters after a change of a URL's state.
 func (b *batch) move(from, to frontier.State) {
 	n := &b.counters().URLs
 	if from != frontier.Unknown {
@@ -236,8 +236,8 @@ func (b *batch) move(from, to frontier.State) {
 	n[to]++
 }
 
-// known returns the stored state of the URL with an id, even if only this batch has written it. If
-// nothing is known of the URL, it returns the zero value.
+// known returns the stored state of the URL with the given id, even if only this batch has written
+// it. If nothing is known about the URL, it returns the zero value.
 func (b *batch) known(id dedup.Hash) (u known, err error) {
 	if num, ok := b.recorded[id]; ok {
 		return known{num: num}, nil
@@ -292,8 +292,8 @@ func (s *Store) Claim(ctx context.Context, worker string, n int, ttl time.Durati
 	return s.queue.claim(worker, n, now, ttl), nil
 }
 
-// ripen moves those URLs of some hosts whose due time has come to the end of their levels. The caller
-// holds mu.
+// ripen moves the URLs of the given hosts whose due time has come to the end of their levels. The
+// caller holds mu.
 func (s *Store) ripen(hosts []*waitingHost, now time.Time) error {
 	if len(hosts) == 0 {
 		return nil
@@ -387,7 +387,7 @@ func takeFrom(txn *badgerdb.Txn, h *waitingHost, l *lane, n int, items *[]fronti
 	return nil
 }
 
-// Release queues a URL that Take returned again, at the end of its level.
+// Release returns a taken URL to the queue, at the end of its level.
 func (s *Store) Release(ctx context.Context, c frontier.Claim, it frontier.Item) error {
 	return s.write(ctx, func(b *batch) error {
 		h, err := s.queue.holder(c)
@@ -527,7 +527,7 @@ func (k *keptRest) decode(value []byte) error {
 	return nil
 }
 
-// Hosts yields the hosts that have pending URLs at the moment when the loop begins.
+// Hosts yields the hosts that have pending URLs when the loop begins.
 func (s *Store) Hosts(ctx context.Context) iter.Seq2[frontier.Host, error] {
 	return store.Listed(ctx, s.pendingHosts)
 }

@@ -19,9 +19,9 @@ import (
 // faster than the store notices, badger cannot allocate a file that it is about to map; see package
 // disk. A transaction that finds the disk full returns the error. But badger's own goroutines,
 // which write tables, retry for ever, and then neither a transaction nor a call of Close returns.
-// The store learns of their failure from badger's log messages. From then on it waits for a call of
-// badger no longer than patience, and leaves its files as a killed process would. The next opening
-// loses nothing.
+// The store learns of their failure from badger's log messages. From then on, the store waits for a
+// call of badger no longer than patience, and otherwise leaves its files as a killed process would.
+// The next opening finds all data that was committed.
 
 // patience is the time for which a store waits for a call of badger after badger found the disk
 // full. Within this time a compaction or another program may free space, and then the call still
@@ -63,7 +63,7 @@ func (f *fullness) wait(do func() error) error {
 	}
 }
 
-// commit commits a transaction.
+// commit commits a transaction. It does not wait for ever if the disk is full.
 func (s *Store) commit(txn *badgerdb.Txn) error { return s.full.wait(txn.Commit) }
 
 // fullError turns the system's error for a full disk into [store.ErrFull]. It returns other errors

@@ -16,13 +16,13 @@ import (
 // A journalEntry holds the postings that one transaction adds to the index. Entries are numbered
 // from 1 without gaps. The value of a j key has three fields for each visit:
 //
-//	the number of its visit times 2, plus the kind of its keys (varint)
+//	the number of the visit times 2, plus the kind of the keys (varint)
 //	the number of keys (varint)
 //	the keys, 8 bytes each, little-endian
 type journalEntry struct {
 	posted []postings.Posted
 	keys   []uint64 // memory for the Keys of all elements of posted, one after another
-	size   int      // upper bound of the size of the encoded entry, in bytes
+	size   int      // upper bound on the size of the encoded entry, in bytes
 }
 
 // entryBound is the greatest size of a journal entry in bytes. A transaction whose entry reaches it
@@ -88,8 +88,8 @@ func decodeEntry(b []byte) (*journalEntry, error) {
 	return e, whole(d)
 }
 
-// replay calls fn with each journal entry whose number is above after, in ascending order. It returns
-// the number of the last entry, or after if there is none.
+// replay calls fn with each journal entry whose number is greater than after, in ascending order.
+// It returns the number of the last entry, or after if there is none.
 func (s *Store) replay(after uint64, fn func(seq uint64, e *journalEntry) error) (last uint64, err error) {
 	last = after
 	err = s.view(context.Background(), func(txn *badgerdb.Txn) error {

@@ -13,13 +13,13 @@ import (
 
 // # The layout on disk, version 8
 //
-// The head of badger's MANIFEST has a number for the application. Its high byte identifies skink,
-// and its low byte is the version of the layout. So the first eight bytes of that file show which
-// program the folder belongs to, before anything is written into it. See [checkHead].
+// The head of badger's MANIFEST contains a number for the application. Its high byte identifies
+// skink, and its low byte is the version of the layout. So the first eight bytes of that file show
+// which program the folder belongs to, before anything is written into it. See [checkHead].
 //
 // A key begins with one letter. All integers in keys are big-endian, so that the order of bytes is
-// the order of numbers. In values, "varint" is an unsigned varint as in encoding/binary. JSON may
-// gain fields.
+// the order of numbers. In values, "varint" is an unsigned varint as in encoding/binary. Later
+// versions may add fields to the JSON values.
 //
 //	c                          → JSON of [counters]
 //	d NUM8                     → empty; a later visit of the page replaced visit NUM,
@@ -61,28 +61,28 @@ import (
 //
 // NUM is the number of a visit. Visits are numbered from 1 in the order of their commits. A page
 // that is visited again gets a new number, and the data under the old number is deleted. A page
-// with noindex must not lead a page that belongs in the feed. So the caller changes the text hash
-// and the index keys of such a page. The store does not know about this.
+// with noindex must not become the leader of a page that may be indexed. So the caller changes the
+// text hash and the index keys of such a page. The store does not know about this.
 //
-// BLOCK is the complement of NUM / [pagesInBlock]. For a journal entry, NUM is here the latest
-// visit number when the entry was written. The order of keys decides the cost of a store. Badger
-// moves a table down a level by merging it with all tables there that overlap it, and some table
-// always holds the end of one letter and the beginning of the next. Suppose that the keys of each
-// letter were ordered by number. Then that table would reach from the new rows of one letter over
-// all old rows of the next letter. All of those would be rewritten each time, so the cost would
-// grow with the store. For this reason all data that grows by number is in one list behind all
-// other keys, and the newest block of the list comes first. No old key lies between a new block and
-// the keys before it. Inside a block, the keys of each letter are together, so that reading all
-// records does not pass over texts.
+// BLOCK is the complement of NUM / [pagesInBlock]. In the key of a journal entry, NUM stands for
+// the latest visit number when the entry was written. The order of keys decides how much badger has
+// to rewrite. Badger moves a table down a level by merging it with all tables there that overlap
+// it, and some table always contains the last keys of one letter and the first keys of the next.
+// Suppose that the keys of each letter were ordered by number. Then that table would reach from the
+// new rows of one letter over all old rows of the next letter. All of those would be rewritten each
+// time, so the cost would grow with the store. For this reason all data that grows by number is in
+// one list behind all other keys, and the newest block of the list comes first. No old key lies
+// between a new block and the keys before it. Inside a block, the keys of each letter are together,
+// so that reading all records does not pass over texts.
 //
-// The folder also has the files of the index, NUMBER.postings; see package postings. They can be
-// rebuilt from the journal (the j keys). READERS and readers.sock belong to package store/remote,
-// through which the process that has the store open answers other processes. NAME.kept is a cached
-// value that can be computed again from the pages; see kept.go. None of these files is part of the
-// store.
+// The folder also contains the files of the index, NUMBER.postings; see package postings. They can
+// be rebuilt from the journal (the j keys). READERS and readers.sock belong to package
+// store/remote, through which the process that has the store open serves other processes. NAME.kept
+// is a cached value that can be computed again from the pages; see kept.go. None of these files is
+// part of the store.
 //
-// Values of o and t are cut into pieces of [partSize] bytes for two reasons. One of badger's
-// transactions can be at most 15 % of a memtable. A value of more than 1 MiB would go to the value
+// The values of o and t keys are cut into pieces of [partSize] bytes for two reasons. A transaction
+// of badger can take at most 15 % of a memtable. A value of more than 1 MiB would go to the value
 // log, which would then need garbage collection.
 //
 // A URL's state and the number of its record share one key. The last writes for a page are its
@@ -103,7 +103,7 @@ const (
 	keyQueue    byte = 'q'
 	keyURL      byte = 'u'
 	keyMetaCopy byte = 'v'
-	keyBlock    byte = 'z' // the greatest of these letters, so all other keys come before these keys
+	keyBlock    byte = 'z' // the greatest of these letters, so that the blocks come after all other keys
 
 	// These are the letters of keys inside a block.
 	keyJournal byte = 'j'
@@ -113,8 +113,9 @@ const (
 	keyText    byte = 't'
 )
 
-// pagesInBlock makes a block as large as a few of badger's tables. If a table contains keys with
-// two letters of one block, badger rewrites no more than that block.
+// pagesInBlock is the number of visits in a block. It makes a block as large as a few of badger's
+// tables. If a table contains keys with two letters of one block, badger rewrites no more than that
+// block.
 const pagesInBlock = 4096
 
 // partSize is the greatest size in bytes of one piece of a text or of links. Ten such pieces would
@@ -126,7 +127,7 @@ func key1[T ~string | ~[]byte](letter byte, rest T) []byte {
 	return append(append(make([]byte, 0, 1+len(rest)), letter), rest...)
 }
 
-// numKey makes a key of a letter and a number.
+// numKey returns the key that consists of letter and num.
 func numKey(letter byte, num uint64) []byte {
 	return binary.BigEndian.AppendUint64([]byte{letter}, num)
 }
@@ -135,10 +136,10 @@ func numKey(letter byte, num uint64) []byte {
 // and of older blocks, and after all keys of newer blocks.
 func blockKey(block uint64) []byte { return numKey(keyBlock, ^block) }
 
-// blockOf returns the block that a key is in.
+// blockOf returns the number of the block that contains key.
 func blockOf(key []byte) uint64 { return ^binary.BigEndian.Uint64(key[1:]) }
 
-// letterKey returns the common prefix of the keys of one letter in a block.
+// letterKey returns the common prefix of the keys with the given letter in a block.
 func letterKey(block uint64, letter byte) []byte { return append(blockKey(block), letter) }
 
 // pageKey returns the key with the given letter for visit num, in the block of that visit.
@@ -183,7 +184,7 @@ func lanePrefix(host string, l level) []byte {
 	return binary.BigEndian.AppendUint32(k, uint32(l.depth()))
 }
 
-// queueKey returns the key of the item of the pending URL at position p in the queue of host.
+// queueKey returns the key of the pending URL at position p in the queue of host.
 func queueKey(host string, p place) []byte {
 	if p.due != 0 {
 		k := binary.BigEndian.AppendUint64(hostPrefix(keyLater, host), uint64(p.due))
@@ -192,7 +193,8 @@ func queueKey(host string, p place) []byte {
 	return binary.BigEndian.AppendUint64(lanePrefix(host, p.level), p.seq)
 }
 
-// splitQueueKey is the inverse of queueKey. The level of a URL that is due later is in its value.
+// splitQueueKey is the inverse of queueKey. The key of a URL that is due later does not contain its
+// level; the value does.
 func splitQueueKey(key []byte) (host []byte, p place, ok bool) {
 	tail := queueTail
 	if len(key) > 0 && key[0] == keyLater {
@@ -215,7 +217,7 @@ func splitQueueKey(key []byte) (host []byte, p place, ok bool) {
 // entry.
 func lastNum(key []byte) uint64 { return binary.BigEndian.Uint64(key[len(key)-8:]) }
 
-// known is the value of a u key. The zero value means that nothing is known of the URL.
+// known is the value of a u key. The zero value means that nothing is known about the URL.
 type known struct {
 	state frontier.State
 	num   uint64 // visit number of the URL's record; 0 means that the URL has no record
@@ -223,7 +225,7 @@ type known struct {
 	url   string // "" if only the record of the URL is known
 }
 
-// The first byte of an encoded known is the state, with two more bits.
+// The first byte of an encoded known contains the state in its lower six bits, and two flags.
 const (
 	stateBits  = 1<<6 - 1
 	knownPrio  = 1 << 6 // the URL's priority is not 0
@@ -277,8 +279,8 @@ func decodeKnown(b []byte) (k known, err error) {
 	return k, whole(d)
 }
 
-// These are the bits of the first byte of an encoded item. Each bit means that the item has the
-// field. The fields follow in this order.
+// These are the bits of the first byte of an encoded item. A bit is set if the item has the field.
+// The fields that it has follow in this order.
 const (
 	itemHops     = 1 << iota // Hops as a varint
 	itemTries                // Tries as a varint
@@ -348,8 +350,8 @@ func decodeItem(b []byte) (it frontier.Item, err error) {
 	return it, whole(d)
 }
 
-// encodeQueued returns the value of a q or l key. The value of an l key begins with priority and
-// depth, which a q key contains itself.
+// encodeQueued returns the value of a q or l key. The value of an l key begins with the priority
+// and depth, which for a q key are part of the key.
 func encodeQueued(it frontier.Item, p place) []byte {
 	if p.due == 0 {
 		return encodeItem(it)
@@ -358,8 +360,8 @@ func encodeQueued(it frontier.Item, p place) []byte {
 	return append(b, encodeItem(it)...)
 }
 
-// decodeQueued is the inverse of encodeQueued. The argument p is the position from the key.
-// decodeQueued returns it completed from the value.
+// decodeQueued is the inverse of encodeQueued. The argument p is the position found in the key. If
+// the key does not contain the level, decodeQueued adds the level from the value.
 func decodeQueued(b []byte, p place) (frontier.Item, place, error) {
 	if p.due != 0 {
 		d := field.Reader{Rest: b}
@@ -374,8 +376,8 @@ func decodeQueued(b []byte, p place) (frontier.Item, place, error) {
 	return it, p, err
 }
 
-// nanoseconds returns a time as it is stored, or 0 for the zero time. A time out of range becomes
-// the nearest time in range.
+// nanoseconds returns a time in nanoseconds since 1970, as it is stored, or 0 for the zero time.
+// Times before 1970 become 1, and times after 2262 the greatest int64.
 func nanoseconds(t time.Time) int64 {
 	switch {
 	case t.IsZero():

@@ -105,7 +105,7 @@ func (s *Store) loadGone() error {
 	})
 }
 
-// isDamage reports whether a file is missing or damaged.
+// isDamage reports whether err means that a file is missing or damaged.
 func isDamage(err error) bool {
 	return errors.Is(err, store.ErrCorrupt) || errors.Is(err, fs.ErrNotExist)
 }
@@ -159,8 +159,8 @@ func (s *Store) scan(ctx context.Context, prefix []byte, fn func(*badgerdb.Item)
 	return s.view(ctx, func(txn *badgerdb.Txn) error { return scan(ctx, txn, prefix, fn) })
 }
 
-// scan calls fn with each item under prefix until fn returns an error. Values are read only if fn
-// asks for them.
+// scan calls fn with each item whose key begins with prefix, until fn returns an error. Values are
+// read only if fn asks for them.
 func scan(ctx context.Context, txn *badgerdb.Txn, prefix []byte, fn func(*badgerdb.Item) error) error {
 	it := txn.NewIterator(badgerdb.IteratorOptions{Prefix: prefix})
 	defer it.Close()

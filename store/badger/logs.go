@@ -20,11 +20,11 @@ import (
 // # The logs of memtables
 //
 // A commit is in a log, NUMBER.mem, until badger has written its memtable as a table. There can be
-// four logs: one that is being filled, two that wait, and one that a killed process left. Badger's
-// Sync syncs only the one that is being filled, and a file system may write a newer log before an
-// older one. So a power cut can leave a gap in the middle of history, such as a record without its
-// journal entry, or the final state of a URL whose discovery is missing. The store does two things
-// about it:
+// up to four logs: one that is being filled, two whose memtables are waiting to be written, and one
+// that a killed process left. Badger's Sync syncs only the one that is being filled, and a file
+// system may write a newer log before an older one. So a power cut can leave a gap in the middle of
+// the history, such as a record without its journal entry, or the final state of a URL whose
+// discovery is missing. The store does two things about it:
 //
 //   - [Store.Sync] syncs all logs, the oldest first.
 //   - Before badger opens a store, readLogs reads the logs. Every transaction has a number, one
@@ -74,7 +74,7 @@ func readLogs(dir string) ([]memLog, error) {
 	return logs, nil
 }
 
-// logNames returns the files of the logs, the oldest first.
+// logNames returns the names of the log files, the oldest first.
 func logNames(dir string) ([]string, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -177,7 +177,7 @@ func readEntry(b []byte, at int) (e logEntry, ok bool) {
 	return e, true
 }
 
-// A Loss describes the data that was lost in a power cut or with damaged files. Every lost page
+// A Loss describes the data that was lost because of a power cut or damaged files. Every lost page
 // that can be identified is pending again.
 type Loss struct {
 	Transactions uint64 // number of transactions, complete or not, that were found after a gap in the logs
@@ -186,15 +186,15 @@ type Loss struct {
 	Damage  []Damage // the damaged files, with descriptions of the damage
 	Missing int64    // number of records lost with the damaged files
 	Pending int64    // number of URLs that have to be fetched again because of the damage
-	Names   bool     // settings, seeds or the positions of feeds may be lost with the damaged files
+	Names   bool     // whether settings, seeds or the positions of feeds may be lost with the damaged files
 
 	counters *counters
 }
 
-// afterGap returns the logs after the first gap, and the loss if these logs are removed. The argument
-// tables is the number of the last transaction that is in a table. A damaged log is kept up to its
-// damage. An empty log is not a gap: badger may have written its data to a table and removed the
-// log, and after a power cut the file may be back without its content.
+// afterGap returns the logs after the first gap, and the data that is lost if these logs are
+// removed. The argument tables is the number of the last transaction that is in a table. A damaged
+// log is kept up to its damage. An empty log is not a gap: badger may have written its data to a
+// table and removed the log, and after a power cut the file may be back without its content.
 func afterGap(logs []memLog, tables uint64) (gone []memLog, loss Loss) {
 	reached := tables
 	whole := true

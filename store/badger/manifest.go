@@ -12,10 +12,9 @@ import (
 	"skink/internal/disk"
 )
 
-// tableName returns the name of a table's file.
 func tableName(id uint64) string { return table.IDToFilename(id) }
 
-// badgerVersion is the version of badger's files.
+// badgerVersion is the version of badger's file format.
 const badgerVersion = 8
 
 // writeManifest writes a MANIFEST as badger does: "Bdgr", the application's number, badger's

@@ -13,19 +13,19 @@ import (
 
 // # Tables in memory
 //
-// Badger maps each of its tables whole. The parts of a table that were read or written stay
-// resident until the system is short of memory. A process that had crawled 600 MB of text had 600
-// MB of tables in memory, and looked as if it leaked. So the store watches how much of its files is
-// resident. When that has grown by mostResident bytes, the store returns the memory of all tables
-// to the system. The data stays in the system's cache: reading it again costs a page fault for each
-// 64 KB, and no read from disk.
+// Badger maps each of its tables into memory as a whole. The parts of a table that were read or
+// written stay resident until the system is short of memory. A process that had crawled 600 MB of
+// text had 600 MB of tables in memory, and looked as if it leaked. So the store watches how much of
+// its files is resident. When that has grown by mostResident bytes, the store returns the memory of
+// all tables to the system. The data stays in the system's cache: reading it again costs a page
+// fault for each 64 KB, and no read from disk.
 //
 // Badger has no call for that, and its tables are not exported, so they are reached by reflection.
 // TestMapped fails if a new version of badger renames them. The store increments a table's
 // reference count before it returns the memory, as badger does before it reads a table, so that the
 // table is not unmapped in the meantime. The memory of tables that a compaction is still writing is
-// not returned, because they belong to no level yet. In a store with 600 MB of texts these tables
-// took up to 260 MB.
+// not returned, because those tables belong to no level yet. In a store with 600 MB of texts these
+// tables took up to 260 MB.
 
 const (
 	mostResident = 64 << 20              // bytes by which resident tables may grow before their memory is returned
@@ -39,7 +39,7 @@ type mapped struct {
 	ended   sync.WaitGroup
 }
 
-// watch begins to measure the resident part of the tables of db, if the system reports it.
+// watch starts the goroutine, if the system reports how much memory is resident.
 func (m *mapped) watch(db *badgerdb.DB) {
 	if _, ok := disk.Resident(); !ok {
 		return
@@ -48,8 +48,8 @@ func (m *mapped) watch(db *badgerdb.DB) {
 	m.ended.Go(func() { keepSmall(db, m.closing) })
 }
 
-// stop ends the watching. It must be called before db is closed, because closing unmaps tables even
-// while they are referenced.
+// stop stops the goroutine and waits for it. It must be called before db is closed, because closing
+// unmaps tables even while they are referenced.
 func (m *mapped) stop() {
 	if m.closing != nil {
 		close(m.closing)

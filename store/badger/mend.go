@@ -25,7 +25,7 @@ type hashPosting struct{ key, num uint64 }
 // record cannot be read, its text or sketch is missing, it may lead other pages but is missing from
 // the index, or its leader is lost. The data of a lost page is deleted, and its URL, which is also
 // in a u key (see keys.go), becomes pending again. The queue, clusters, journal and counters are
-// made to fit the records.
+// made consistent with the records.
 //
 // The repair cannot tell whether a lost block contained a named value, the politeness state of a
 // host (an f key), or a URL outside the crawl. Named values are stored twice. [Loss] reports
@@ -35,7 +35,7 @@ type mending struct {
 	out *badgerdb.WriteBatch
 
 	records map[uint64]*mended    // records that stay in the store, by visit number
-	ids     map[dedup.Hash]uint64 // keys of records, by page id
+	ids     map[dedup.Hash]uint64 // visit numbers of those records, by page id
 	gone    map[uint64]*mended    // records that can be read but are deleted, because other data of their pages is lost, by visit number
 	posted  map[uint64]bool       // numbers of the visits that the journal has under sketch keys
 	hashes  map[hashPosting]bool  // text hashes and page ids in the journal, with the visits indexed under them
@@ -283,7 +283,7 @@ func (m *mending) readQueued(letter byte) error {
 	})
 }
 
-// mendURLs makes the stored state of each URL fit the records and the queue.
+// mendURLs makes the stored state of each URL consistent with the records and the queue.
 func (m *mending) mendURLs() error {
 	err := m.scanAll(keyURL, func(key, value []byte) error {
 		var id dedup.Hash

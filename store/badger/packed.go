@@ -98,8 +98,8 @@ func (r reader) packedChange(item *badgerdb.Item, want store.Want) (*store.Packe
 	return change, nil
 }
 
-// PackedMembers yields the records of the members of some clusters, one cluster after another. In
-// each, the member with the highest resemblance comes first.
+// PackedMembers yields the records of the members that follow the given leaders, one cluster after
+// another. Within a cluster, the member with the highest resemblance comes first.
 func (r reader) PackedMembers(ctx context.Context, leaders []dedup.Hash) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		it := r.txn.NewIterator(badgerdb.IteratorOptions{Prefix: []byte{keyMember}})

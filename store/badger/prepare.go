@@ -17,8 +17,9 @@ import (
 // expects an old one. Such files are removed before badger opens the folder.
 //
 // The value log is always empty; see [dbOptions]. Its files are the .vlog files, and DISCARD, which
-// counts the garbage in them. These files are removed too, whatever they contain. KEYREGISTRY has
-// the keys of an encrypted store. A store of skink is not encrypted, and badger recreates the file.
+// counts the garbage in them. These files are removed too, whatever they contain. KEYREGISTRY
+// contains the keys of an encrypted store. Skink never encrypts its stores, and badger recreates
+// the file.
 
 // discardFile is the file in which badger counts the garbage in the value log.
 const discardFile = "DISCARD"

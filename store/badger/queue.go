@@ -9,9 +9,10 @@ import (
 	"skink/internal/priority"
 )
 
-// A queue is the part of the frontier that is in memory. It has the number of URLs of each host and
-// level that can be handed out, the position of the first of them, and the worker that has claimed
-// each host. The URLs themselves are on disk, in the order in which they will be fetched.
+// A queue is the part of the frontier that is in memory. For each host and level, it records how
+// many URLs can be handed out and the position of the first of them. It also records which worker
+// has claimed each host. The URLs themselves are on disk, in the order in which they will be
+// fetched.
 //
 // A URL that is new or released is added at the end of its level, and workers get URLs from the
 // front. So each level has one border: the URLs before the border have been handed out or are
@@ -57,8 +58,8 @@ func levelOf(it *frontier.Item) level {
 	return levelAt(byte(prio+usualPrio), uint64(max(it.Depth, 0)))
 }
 
-// levelAt returns the level of a depth and a priority. The argument prio is the priority in the form
-// of a byte in a key.
+// levelAt returns the level of a depth and a priority. The argument prio is the byte that stands
+// for the priority in keys.
 func levelAt(prio byte, depth uint64) level {
 	return (level(prio)-usualPrio)<<32 | level(uint32(depth))
 }
@@ -190,8 +191,8 @@ func (q *queue) ripensAt(h *waitingHost, due int64) {
 	q.offer(h)
 }
 
-// offer puts a host into the one of the queues due, resting and cooling to which it belongs, or into
-// none. It must be called after every change of the host.
+// offer moves a host to the queue in which it belongs (due, resting or cooling), or removes it from
+// all three. It must be called after every change of the host.
 func (q *queue) offer(h *waitingHost) {
 	now := time.Now()
 	q.count(h, !h.held && h.free() && !h.rest.Idle)
@@ -295,8 +296,8 @@ func (h *waitingHost) host() frontier.Host {
 	return frontier.Host{Name: h.name, Pending: h.pending, Depth: h.level().depth(), Rest: h.rest}
 }
 
-// free reports whether the host has a URL that can be handed out now: not handed out already, and
-// not due later.
+// free reports whether the host has a URL that can be handed out now: one that has not been handed
+// out already and is not due later.
 func (h *waitingHost) free() bool { return len(h.lanes) > 0 }
 
 // drop removes the lanes without a URL that can be handed out. Otherwise, a crawler trap with a

@@ -18,10 +18,10 @@ import (
 //
 // Badger keeps versions: a transaction that only reads sees the store as it was when the
 // transaction began, whatever is written in the meantime. A reader has such a transaction, so all
-// of its answers are consistent. The methods of Store make a reader for a single call.
+// its results are consistent. The methods of Store make a reader for a single call.
 // [Store.Snapshot] makes one for many calls.
 
-// A reader answers from one transaction.
+// A reader reads the store in one transaction.
 type reader struct {
 	s       *Store
 	txn     *badgerdb.Txn
@@ -224,9 +224,9 @@ func (s *Store) SwapMeta(ctx context.Context, name string, old, value []byte) er
 	return err
 }
 
-// A Snapshot is the state of the store between two writes. All of its answers are consistent,
-// whatever is written in the meantime. Data that is overwritten stays on disk until the snapshot is
-// closed. Only one goroutine at a time may use a snapshot.
+// A Snapshot is the state of the store between two writes. Later writes do not change it. Data that
+// is overwritten stays on disk until the snapshot is closed. Only one goroutine at a time may use a
+// snapshot.
 type Snapshot struct {
 	reader
 	hosts []frontier.Host // the hosts with pending URLs when the snapshot was made; the transaction does not have them, because the queue is in memory
@@ -234,7 +234,8 @@ type Snapshot struct {
 
 var _ store.Reader = (*Snapshot)(nil)
 
-// Snapshot returns the store as it is now. The caller must close the snapshot before the store.
+// Snapshot returns the current state of the store. The caller must close the snapshot before the
+// store.
 func (s *Store) Snapshot() (*Snapshot, error) {
 	s.mu.Lock() // a write may take several transactions, and a snapshot must have all of them or none
 	defer s.mu.Unlock()

@@ -6,10 +6,10 @@ import (
 	"skink/dedup"
 )
 
-// recent caches the ids of known URLs. Most links of a page were on the previous page. The filter
-// of URLs does not save their look-ups, because it can only prove that a URL is unknown. Each id
-// has one slot, in which a new id replaces the old one. Ids are compared whole, so has never
-// returns true for a URL that was not added. The store's lock guards it.
+// recent caches the ids of known URLs. Most links of a page were also on the previous page. The
+// filter of URLs cannot save the look-ups of such links, because it can only prove that a URL is
+// unknown. Each id has one slot, in which a new id replaces the old one. Whole ids are compared, so
+// the method has never returns true for a URL that was not added. The store's lock guards it.
 type recent []dedup.Hash
 
 // recentSlots is the number of ids that are cached. They take 4 MiB. The menu of a site has far

@@ -35,8 +35,8 @@ type tableContent struct {
 	lost   []keyRange // the keys that damaged blocks may have had
 }
 
-// A keyRange is a range of keys that a lost block may have had: the key from, and all later keys
-// that come before the key before. An empty key means that there is no bound.
+// A keyRange is a range of keys that a lost block may have contained. It includes from and excludes
+// before. An empty key means that the range has no bound on that side.
 type keyRange struct{ from, before []byte }
 
 func (r keyRange) mayHave(letter byte) bool {
@@ -102,7 +102,7 @@ func matches(b, sum []byte) bool {
 // blockEntries calls fn with the entries of a block that matches its checksum. An entry begins with
 // two numbers of two bytes each, little-endian: how many bytes its key shares with the first key of
 // the block, and how long the rest of the key is. Then come that rest and the value. The block ends
-// with the start of each entry, 4 bytes little-endian, and the number of entries, 4 bytes
+// with the offset of each entry, 4 bytes little-endian, and the number of entries, 4 bytes
 // big-endian.
 func blockEntries(block []byte, fn func(key, value []byte)) {
 	tail := len(block) - 4

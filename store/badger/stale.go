@@ -8,13 +8,13 @@ import (
 
 // # Stale verdicts
 //
-// A verdict is valid as long as no page was indexed, after the mark of its look-up, under one of
-// the keys that were looked up. A commit checks this for each key of each page, and nearly always
-// there is no such page. The exact answer is in the tables of the index, where each check misses
-// the processor's caches. So the commit checks a small array first. Many keys share a slot of the
-// array, which records when a page was last indexed under one of them. Visits are recorded there by
-// page id too, so that the latest visit of a leader is looked up only if the leader may have been
-// visited again.
+// A verdict is valid as long as no page has been indexed, since the mark of its look-up, under one
+// of the keys that were looked up. A commit checks this for each key of each page, and nearly
+// always there is no such page. The exact answer is in the tables of the index, where each check
+// misses the processor's caches. So the commit checks a small array first. Many keys share a slot
+// of the array, which records when a page was last indexed under one of them. Visits are recorded
+// there by page id too, so that the latest visit of a leader is looked up only if the leader may
+// have been visited again.
 
 // lately is a table that shows whether a page may have been indexed under a key since a mark. Each
 // slot contains the number of the last visit that was indexed under one of its keys. A key is first
@@ -22,7 +22,7 @@ import (
 type lately []uint64
 
 // latelyBits is the number of bits of a key that choose its slot in lately, which then takes half a
-// megabyte. Some thousand keys are added to the index between a look-up and its commit. With so
+// megabyte. A few thousand keys are added to the index between a look-up and its commit. With so
 // many slots, at most one check in ten finds its slot changed in the meantime and has to ask the
 // index.
 const latelyBits = 16

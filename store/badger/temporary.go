@@ -22,7 +22,7 @@ import (
 type textFile struct {
 	file *os.File
 	size int64  // guarded by Store.mu: number of bytes that were written or are in next
-	next []byte // guarded by Store.mu: texts that are written before the transaction is committed
+	next []byte // guarded by Store.mu: texts that will be written before the transaction is committed
 }
 
 func newTextFile(dir string) (*textFile, error) {
@@ -46,7 +46,7 @@ func (t *textFile) flush() error {
 	return err
 }
 
-// read returns the text at the place that a value of add names.
+// read returns a text. The argument is the value that add returned for it.
 func (t *textFile) read(value []byte) ([]byte, error) {
 	if len(value) != 16 {
 		return nil, store.ErrCorrupt

@@ -123,7 +123,7 @@ func (v *view) copyStore(dir string, opt Options) error {
 	return nil
 }
 
-// fill puts into the view the files that badger will open.
+// fill creates, in the view, the files that badger will open.
 func (v *view) fill(dir string, m badgerdb.Manifest, logs []memLog) error {
 	abs, err := filepath.Abs(dir)
 	if err != nil {
@@ -159,7 +159,7 @@ func (v *view) copyLog(l memLog) error {
 // viewPrefix is the beginning of the name of a view's folder.
 const viewPrefix = "skink-read-"
 
-// viewRoom is an upper bound of the total size of a view's small files, in bytes.
+// viewRoom is an upper bound on the total size of a view's small files, in bytes.
 const viewRoom = 4 << 20
 
 // makeViewFolder creates the folder of a view, in the folder for temporary files or in memory. One

@@ -34,7 +34,7 @@ func New(own store.Store, known Known) *Store { return &Store{own, known} }
 func (s *Store) Lookup(ctx context.Context, asks []store.Ask) ([]store.Found, error) {
 	elsewhere := make([]store.Ask, len(asks))
 	for i, ask := range asks {
-		ask.ID = dedup.Hash{} // a page with that ID in the known store is another page
+		ask.ID = dedup.Hash{} // a page with that ID in the known store is a different page
 		elsewhere[i] = ask
 	}
 	known, err := s.known.Lookup(ctx, elsewhere)

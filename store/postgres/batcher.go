@@ -9,10 +9,10 @@ import (
 // trip to the server. Only one batch runs at a time. If two could run, batches would be half as
 // large, and the server would need 50 % more time for each page.
 type batcher[Q, A any] struct {
-	do func(calls [][]Q) ([][]A, error) // returns for each call one answer to each of its questions
+	do func(calls [][]Q) ([][]A, error) // returns, for each call, one answer for each question
 
 	mu      sync.Mutex
-	running bool          // whether the goroutine of run exists; guarded by mu
+	running bool          // whether a goroutine is executing run; guarded by mu
 	waiting []*call[Q, A] // calls that are not in a batch yet; guarded by mu
 }
 
@@ -64,7 +64,7 @@ func (b *batcher[Q, A]) run() {
 }
 
 // next removes the calls for the next batch from those waiting, and returns them. It returns nil if
-// none is waiting; then the goroutine of run must end.
+// none is waiting. In that case, the goroutine of run must end.
 func (b *batcher[Q, A]) next() []*call[Q, A] {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -202,7 +202,7 @@ func (s *Store) claim(ctx context.Context, worker string, n int, ttl time.Durati
 	return ready, len(empty), err
 }
 
-// stand sets the numbers of workers and hosts in g, and adjusts the clock to the server's time.
+// stand sets the numbers of workers and hosts in g, and updates s.clock with the server's time.
 func (s *Store) stand(ctx context.Context, worker string, g *frontier.Grant) error {
 	setBack := false
 	err := s.try(ctx, func(ctx context.Context) error {
@@ -265,8 +265,8 @@ func (s *Store) Renew(ctx context.Context, claims []frontier.Claim, ttl time.Dur
 	return lost, nil
 }
 
-// Take returns the next n URLs in the queue of a claimed host, without those that were taken before
-// under the same claim.
+// Take returns the next n URLs in the queue of a claimed host. It skips those that were already
+// taken under the same claim.
 func (s *Store) Take(ctx context.Context, c frontier.Claim, n int) (items []frontier.Item, err error) {
 	taken := s.holding(c)
 	taken.mu.Lock()
@@ -353,7 +353,7 @@ func (s *Store) Return(ctx context.Context, c frontier.Claim, rest frontier.Rest
 			var token uint64
 			var free bool
 			err := row.Scan(&token, &free)
-			held = held || attempts > 1 && free && token == c.Token // the claim has ended because an earlier attempt succeeded, but its answer was lost
+			held = held || attempts > 1 && free && token == c.Token // the claim has ended because an earlier attempt succeeded, but its response was lost
 			if err == pgx.ErrNoRows {
 				err = nil
 			}

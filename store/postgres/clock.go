@@ -12,15 +12,15 @@ import (
 //
 // One worker writes the time of a host's next request and another reads it, and their clocks may
 // differ by hours. So the store keeps such times by the server's clock. Each claim returns the
-// server's time. From it a worker knows the lead of the server's clock over its own, as a span from
-// least to most: the answer took some time, so the lead is not known exactly. A time is converted
+// server's time. From that, a worker calculates how far the server's clock is ahead of its own. The
+// result is a span from least to most, because the response took some time. A time is converted
 // with the end of the span that makes it later. So the delay between two requests may be some
 // milliseconds too long, but never too short. If the span contains zero, the clocks count as equal.
 //
 // If the server's clock is set back by an hour, all delays and all claims would last an hour
-// longer. So each host row records when it was last touched. Rows that were touched in the future
-// are moved back by the difference. If the clock is set forward, claims expire early, and workers
-// claim their hosts again.
+// longer. So each host row records when it was last touched. If that time is in the future, the
+// times in the row are moved back by the difference. If the clock is set forward, claims expire
+// early, and workers claim their hosts again.
 
 // A serverClock estimates the time by which the server's clock is ahead of the clock of this
 // process.
@@ -28,9 +28,9 @@ type serverClock struct {
 	ours func() time.Time
 
 	mu          sync.Mutex
-	least, most time.Duration // the lead is between these two; guarded by mu
+	least, most time.Duration // bounds of the time by which the server's clock is ahead; guarded by mu
 	at          time.Time     // time at which the server's time was received; guarded by mu
-	known       bool          // whether a time was received at all; guarded by mu
+	known       bool          // whether the server's time has been received yet; guarded by mu
 }
 
 const (
@@ -38,8 +38,8 @@ const (
 	clockStep  = 2 * time.Second  // smaller changes do not count as the clock being set back
 )
 
-// heard records a time that the server's clock showed at some moment between the times before and
-// after of our clock. It reports whether the server's clock was set back since the last call.
+// heard records a time of the server's clock, which was read at some moment between before and
+// after by our clock. It reports whether the server's clock was set back since the last call.
 func (c *serverClock) heard(before, server, after time.Time) (setBack bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -53,8 +53,7 @@ func (c *serverClock) heard(before, server, after time.Time) (setBack bool) {
 	return setBack
 }
 
-// wall returns t without its monotonic clock reading, so that differences follow the clock that
-// people see.
+// wall returns t without its monotonic clock reading, so that differences follow the wall clock.
 func wall(t time.Time) time.Time { return t.Round(0) }
 
 func (c *serverClock) ahead() (least, most time.Duration) {

@@ -25,7 +25,7 @@ import (
 // never holds the lock while it waits for the client. If the check fails, the commit starts again
 // with its first round trip.
 //
-// A commit whose answer was lost is repeated. If a page already refers to the visit that this
+// A commit whose response was lost is repeated. If a page already refers to the visit that this
 // commit created for it, the first attempt succeeded.
 
 // Commit commits entries, together with those of other goroutines that call it at the same time. A
@@ -245,7 +245,7 @@ func (c *commit) decide(known *basis) ([]store.Outcome, *writes, error) {
 		}
 		was, there := known.pages[e.Record.ID]
 		if there && was.visit == c.visits[i] {
-			outcomes[i] = store.Written // written by an earlier attempt whose answer was lost
+			outcomes[i] = store.Written // written by an earlier attempt whose response was lost
 			continue
 		}
 		keeps := there && !e.Revisit && !e.Touch

@@ -128,7 +128,7 @@ func (d dumping) pages(ctx context.Context) error {
 	return nil
 }
 
-// states sets the states of the URLs of pages.
+// states reads the states of the URLs of pages, and sets the field State of each page.
 func (d dumping) states(ctx context.Context, pages []*store.Placed) error {
 	of := map[id]*store.Placed{}
 	var hashes []id
@@ -182,7 +182,7 @@ func (d dumping) outside(ctx context.Context) error {
 	return nil
 }
 
-// recorded returns the set of those of urls that have a record.
+// recorded returns the set of the URLs in urls that have a record.
 func (d dumping) recorded(ctx context.Context, urls []string) (map[string]bool, error) {
 	of := map[id]string{}
 	var pages []id
@@ -268,8 +268,9 @@ func (s *Store) loadHost(ctx context.Context, h *frontier.Host) error {
 	})
 }
 
-// These statements write pages at their places. The first statement locks turn. If an earlier attempt of
-// the same call has written the pages, and only its answer was lost, the statement changes no row.
+// These statements write pages at their places. The first statement locks turn. If an earlier
+// attempt of the same call has written the pages, and only its response was lost, the statement
+// changes no row.
 const (
 	loadTurnSQL  = "UPDATE turn SET place = greatest(place, $1), holder = $3 WHERE one = 1 AND birth = $2 AND holder <> $3"
 	loadPageSQL  = "INSERT INTO page (id, place, visit, hash, leader, resemblance) SELECT * FROM unnest($1::uuid[], $2::bigint[], $3::uuid[], $4::uuid[], $5::uuid[], $6::float8[])"

@@ -18,12 +18,12 @@ import (
 
 // # When the server fails
 //
-// Every call is repeated while that may help: if the connection was lost, the server is restarting
-// or failing over, it has too few connections, or it aborted the transaction because of a conflict.
-// A call may have taken effect although its answer was lost, so repeating a call has the same
-// effect as making it once. After the time in patience without any answer, the call fails with
-// [store.ErrAway], and later calls are tried only once each until one succeeds. If the schema was
-// dropped or replaced, calls fail at once.
+// Every call is retried as long as that may help: if the connection was lost, the server is
+// restarting or failing over, it has too few connections, or it aborted the transaction because of
+// a conflict. A call may have taken effect although its response was lost. Therefore, calls are
+// designed so that repeating one has no further effect. If there is no response within the time in
+// patience, the call fails with [store.ErrAway], and later calls are tried only once each until one
+// succeeds. If the schema was dropped or replaced, calls fail at once.
 
 // patience is the time for which a call is repeated. It equals the duration of a claim on a host,
 // because after that other workers have taken over the hosts.
@@ -36,7 +36,7 @@ func attempt() time.Duration { return statementTimeout + 5*time.Second }
 var (
 	// errGone means that the tables are not those that this process opened.
 	errGone = errors.New("the schema was dropped, emptied or replaced while this process used it, so pages fetched since cannot be stored")
-	// errForgot means that commits are missing that the server had acknowledged.
+	// errForgot means that commits that the server had acknowledged are missing.
 	errForgot = errors.New("the server lost commits: it was replaced by an asynchronous standby, or restored from a backup; run the same command again to fetch the lost pages")
 )
 
@@ -44,16 +44,18 @@ var (
 // failover, and short enough for users who mistyped the address.
 const openPatience = 10 * time.Second
 
-// try repeats do until it succeeds, fails for a reason that does not go away, or patience is over.
+// try repeats do until it succeeds, fails with an error that a retry cannot fix, or the time in
+// patience is over.
 func (s *Store) try(ctx context.Context, do func(ctx context.Context) error) error {
 	if s.away.Load() {
-		return s.tryFor(ctx, 0, do) // another call has just waited for all of this time, and got no answer
+		return s.tryFor(ctx, 0, do) // another call has just waited for all of this time without a response
 	}
 	return s.tryFor(ctx, patience, do)
 }
 
-// tryFor repeats do for the time in patience. One attempt uses up at most half of it: if the process
-// was stopped or the machine slept during an attempt, that attempt says nothing about the server.
+// tryFor repeats do for the time in patience. One attempt counts for at most half of that time: if
+// the process was stopped or the machine slept during an attempt, that attempt says nothing about
+// the server.
 func (s *Store) tryFor(ctx context.Context, patience time.Duration, do func(ctx context.Context) error) error {
 	began := time.Now()
 	counted, waited := began, time.Duration(0)
@@ -132,7 +134,7 @@ func unanswered(err error) bool {
 		errors.Is(err, context.DeadlineExceeded) || strings.Contains(err.Error(), "conn closed") || pgconn.SafeToRetry(err)
 }
 
-// explain adds to an error a suggestion for the user.
+// explain adds a suggestion for the user to an error.
 func (s *Store) explain(err error) error {
 	code := codeOf(err)
 	switch {
@@ -158,8 +160,8 @@ func (s *Store) explain(err error) error {
 	return withoutAddress(err)
 }
 
-// withoutAddress returns the cause of an error of connecting, without the text of pgx, which
-// repeats the user and all addresses.
+// withoutAddress returns the cause of a connection error, without the message of pgx, which repeats
+// the user and all addresses.
 func withoutAddress(err error) error {
 	connect, ok := errors.AsType[*pgconn.ConnectError](err)
 	if !ok {

@@ -52,8 +52,8 @@ func (s *Store) set(ctx context.Context, kind int, name string, v []byte) error 
 	})
 }
 
-// SwapMeta sets a value if the current value equals old. If the answer to an earlier attempt was
-// lost and the value equals v already, it assumes that the earlier attempt has set it.
+// SwapMeta sets a value if the current value equals old. If the response to an earlier attempt was
+// lost and the value already equals v, it assumes that the earlier attempt set it.
 func (s *Store) SwapMeta(ctx context.Context, name string, old, v []byte) error {
 	sql, args := "UPDATE meta SET value = $2 WHERE kind = 0 AND name = $1 AND value = $3", []any{name, list(v), old}
 	if old == nil {
@@ -77,7 +77,8 @@ func (s *Store) SwapMeta(ctx context.Context, name string, old, v []byte) error 
 	return store.ErrChanged
 }
 
-// sweepName is the name in meta of the ID of the last visit that a sweep looked at.
+// sweepName is the name under which the table meta stores the ID of the last visit that a sweep
+// looked at.
 const sweepName = "swept"
 
 // sweep removes visits that no page refers to and that are older than a day. Interrupted commits

@@ -42,7 +42,7 @@ type Options struct {
 	Create   bool // create the store if it does not exist
 	ReadOnly bool // no method except Keep changes anything; the database user needs only SELECT, and the server may be a standby
 
-	Value store.NamedValue // a named value that a new store is created with; see [store.Meta]; an empty name: none
+	Value store.NamedValue // a named value that a new store is created with, unless the name is empty; see [store.Meta]
 }
 
 // A Store is a crawl in a PostgreSQL database.
@@ -56,7 +56,7 @@ type Store struct {
 	slot    int16 // value of the column slot in the rows of the table counter to which this process adds
 	clock   serverClock
 	seen    atomic.Int64 // the highest number of a commit that the server has reported
-	away    atomic.Bool  // whether the last call that was repeated got no answer
+	away    atomic.Bool  // whether the last call that was retried got no response
 
 	commits batcher[*store.Entry, store.Outcome]
 	lookups batcher[store.Ask, store.Found]
@@ -96,7 +96,7 @@ func Open(ctx context.Context, a Address, opt Options) (*Store, error) {
 func open(ctx context.Context, a Address, opt Options) (*Store, error) {
 	config := a.config.Copy()
 	if config.MaxConns = connections; opt.ReadOnly {
-		config.ConnConfig.RuntimeParams["default_transaction_read_only"] = "off" // so that Keep can write if the user may
+		config.ConnConfig.RuntimeParams["default_transaction_read_only"] = "off" // so that Keep can write if the user has the permission
 	} else {
 		config.ConnConfig.ValidateConnect = pgconn.ValidateConnectTargetSessionAttrsReadWrite
 		config.AfterConnect = prepareWriter
@@ -122,13 +122,13 @@ func open(ctx context.Context, a Address, opt Options) (*Store, error) {
 	return s, nil
 }
 
-// statementTimeout limits a statement of a worker. No statement takes that long on a server that is
-// not overloaded.
+// statementTimeout is the time limit for each statement of a worker. No statement takes that long
+// on a server that is not overloaded.
 var statementTimeout = 60 * time.Second
 
 // prepareWriter configures a connection of a worker. The server plans each statement only once,
 // often while the tables are still small, so the settings keep the plan from reading whole tables.
-// A server that does not know a setting is used without it.
+// A setting that the server does not know is left out.
 func prepareWriter(ctx context.Context, conn *pgx.Conn) error {
 	settings := []string{
 		"SET plan_cache_mode = force_generic_plan", "SET enable_seqscan = off", "SET enable_hashjoin = off", "SET enable_mergejoin = off", "SET jit = off", "SET default_toast_compression = lz4",
@@ -279,7 +279,7 @@ func (s *Store) saw(place int64) {
 	}
 }
 
-// newID returns a UUID that begins with the present time (RFC 9562, version 7), so that new rows
+// newID returns a UUID that begins with the current time (RFC 9562, version 7), so that new rows
 // are neighbours in an index.
 func newID() (u id) {
 	rand.Read(u[:])

@@ -21,7 +21,7 @@ import (
 const partsSQL = `v.record::text, CASE WHEN a.want & 1 <> 0 THEN v.text END, CASE WHEN a.want & 1 <> 0 THEN v.packed END,
  v.text IS NOT NULL AND a.want & 1 <> 0, CASE WHEN a.want & 2 <> 0 THEN v.sketch END, CASE WHEN a.want & 4 <> 0 THEN v.links END, p.place`
 
-// scanPage reads the columns of partsSQL from a row. It reads the columns after these into more.
+// scanPage reads the columns of partsSQL from a row. It reads any further columns into more.
 func scanPage(row pgx.Row, more ...any) (p store.Packed, place int64, err error) {
 	var record string
 	var text *string
@@ -36,8 +36,8 @@ func scanPage(row pgx.Row, more ...any) (p store.Packed, place int64, err error)
 	return p, place, err
 }
 
-// query calls read for each row. It may have to repeat the query after an error, and calls restart
-// before each attempt.
+// query calls read for each row. It may repeat the query after an error, so it calls restart before
+// each attempt.
 func (s *Store) query(ctx context.Context, sql string, args []any, restart func(), read func(pgx.Rows) error) error {
 	return s.try(ctx, func(ctx context.Context) error {
 		restart()
@@ -233,7 +233,8 @@ func scanRecord(row pgx.Row) (*store.Record, error) {
 	return store.UnpackRecord([]byte(b))
 }
 
-// sum returns the counters by name: those whose names begin with "state ", or all others.
+// sum returns the counters by name. If states is true, it returns those whose names begin with
+// "state ", and otherwise all others.
 func (s *Store) sum(ctx context.Context, states bool) (map[string]int64, error) {
 	flat := map[string]int64{}
 	err := s.query(ctx, "SELECT name, sum(n)::bigint FROM counter WHERE (name LIKE 'state %') = $1 GROUP BY name HAVING sum(n) <> 0", []any{states},

@@ -13,10 +13,10 @@ import (
 	"skink/store"
 )
 
-// tables are the tables and the view of schema.sql.
+// tables are the names of the tables and the view in schema.sql.
 var tables = []string{"turn", "visit", "page", "posting", "known", "queue", "host", "worker", "counter", "meta", "pages"}
 
-// InSchema returns the text of an address, with its parameters, for another schema of the database.
+// InSchema returns an address with another schema, and with all its other parameters unchanged.
 func InSchema(address, schema string) string {
 	base, query, _ := strings.Cut(address, "?")
 	parameters, _ := url.ParseQuery(query) // the error is ignored, because ParseAddress refuses an address with such a query
@@ -42,8 +42,8 @@ func Schemas(ctx context.Context, a Address) (names []string, err error) {
 }
 
 // Drop deletes a store with its schema. It also deletes a store that was emptied, or that another
-// version of skink made. Its errors wrap [store.ErrNotExist], and [store.ErrInUse] if a worker uses the
-// store. Drop refuses a schema with tables that are not those of a store.
+// version of skink made. Its errors wrap [store.ErrNotExist], and [store.ErrInUse] if a worker is
+// using the store. Drop refuses a schema with tables that are not those of a store.
 func Drop(ctx context.Context, a Address) error {
 	err := once(ctx, a, func(conn *pgx.Conn) error {
 		rows, err := conn.Query(ctx, "SELECT table_name FROM information_schema.tables WHERE table_schema = $1 ORDER BY table_name", a.schema)
@@ -79,7 +79,7 @@ func Drop(ctx context.Context, a Address) error {
 	return nil
 }
 
-// once calls do with a connection of its own, which it closes.
+// once opens a connection, calls do with it, and closes it.
 func once(ctx context.Context, a Address, do func(*pgx.Conn) error) error {
 	pool, err := pgxpool.NewWithConfig(ctx, a.config.Copy())
 	if err != nil {
@@ -97,7 +97,7 @@ func (s *Store) Size(ctx context.Context) (bytes int64) {
 	const sql = `SELECT coalesce(sum(pg_total_relation_size(format('%I.%I', table_schema, table_name)::regclass)), 0)::bigint
  FROM information_schema.tables WHERE table_schema = $1 AND table_type = 'BASE TABLE'`
 	if err := s.pool.QueryRow(ctx, sql, s.address.schema).Scan(&bytes); err != nil {
-		return 0 // some databases with the protocol of PostgreSQL do not have this function
+		return 0 // some databases that speak PostgreSQL's protocol do not have this function
 	}
 	return bytes
 }

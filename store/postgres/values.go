@@ -19,7 +19,7 @@ func ids(hashes []dedup.Hash) []id {
 	return all
 }
 
-// orNull returns a hash as an argument of a statement: nil, which becomes NULL, for zero.
+// orNull returns a hash as an argument of a statement. The zero hash becomes nil, which means NULL.
 func orNull(h dedup.Hash) *id {
 	if h.IsZero() {
 		return nil
@@ -42,9 +42,9 @@ func unpackSketch(b []byte) (*dedup.Sketch, error) {
 	return s, nil
 }
 
-// plain returns a packed text as plain text for the column text. If there is more, it also returns
-// that for the column packed: the Markdown and the headings with an empty text, or the whole packed
-// text if it has bytes that PostgreSQL refuses in a text.
+// plain returns a packed text as plain text for the column text. It also returns the rest, if there
+// is any, for the column packed: the Markdown and the headings with an empty text, or the whole
+// packed text if it has bytes that PostgreSQL refuses in a text.
 func plain(packed []byte) (text *string, rest []byte) {
 	if packed == nil {
 		return nil, nil
@@ -96,8 +96,8 @@ func targets(e *store.Entry) *string {
 	return &s
 }
 
-// sums converts a tally into the counters of the table counter, by name: "unique", "problems
-// timeout".
+// sums converts a tally into the counters of the table counter. The counters have names such as
+// "unique" and "problems timeout".
 func sums(t store.Tally) (map[string]int64, error) {
 	b, err := json.Marshal(t)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 
 // writes holds all rows that a commit writes, as one slice for each column.
 type writes struct {
-	keys           map[uint64]bool     // keys that get a posting by these writes
+	keys           map[uint64]bool     // keys for which these writes add a posting
 	hashes, placed map[dedup.Hash]bool // hashes of texts, and IDs of pages, that get a new number in the order of commits
 
 	of                      []int // index of the entry of each visit
@@ -166,8 +166,8 @@ const (
  ON CONFLICT (name, slot) DO UPDATE SET n = counter.n + excluded.n`
 )
 
-// write is the second round trip of a commit. It returns false if the check failed. Then readers
-// can see none of its rows except the newly discovered URLs.
+// write is the second round trip of a commit. It returns false if the check failed. In that case,
+// readers can see none of its rows except the newly discovered URLs.
 func (s *Store) write(ctx context.Context, c *commit, w *writes, place int64) (written bool, err error) {
 	b := &pgx.Batch{}
 	found, beyond, err := s.queueBefore(b, c, w)
@@ -195,8 +195,8 @@ func (s *Store) write(ctx context.Context, c *commit, w *writes, place int64) (w
 	return written, nil
 }
 
-// queueBefore adds to b the transaction before the lock. It returns the hashes of the URLs that the
-// store has after that transaction.
+// queueBefore adds to b the first transaction, which runs without the lock. It returns the hashes
+// of the URLs that the store has after that transaction.
 func (s *Store) queueBefore(b *pgx.Batch, c *commit, w *writes) (found, beyond []id, err error) {
 	u, err := urlsOf(w.found, &s.sent)
 	if err != nil {
@@ -229,7 +229,7 @@ func (s *Store) queueBefore(b *pgx.Batch, c *commit, w *writes) (found, beyond [
 	return u.hashes, beyond, nil
 }
 
-// queueLocked adds to b the transaction under the lock.
+// queueLocked adds to b the second transaction, which runs under the lock.
 func (s *Store) queueLocked(b *pgx.Batch, c *commit, w *writes, sums map[string]int64, place int64, written *bool) {
 	attempt := newID()
 	var hosts, workers []string

@@ -20,7 +20,7 @@ import (
 
 // # The protocol
 //
-// The process that has a store open keeps two files in its folder while it answers:
+// The process that has a store open keeps two files in its folder while it serves clients:
 //
 //	READERS       the address at which it listens, and two secrets, as JSON; mode 0600
 //	readers.sock  a Unix socket; mode 0600
@@ -28,25 +28,26 @@ import (
 // If a socket is impossible, because its path is too long for the system or the file system does
 // not support sockets, the process listens on loopback instead, and READERS names the port. Only
 // the owner of the store can read READERS, and so connect. A process that was killed leaves both
-// files. The next server has the store's lock and replaces them. A reader that finds them gets no
-// answer.
+// files. The next server has the store's lock and replaces them. A reader that finds them before
+// that gets no response.
 //
 // A connection is a session, and all answers in a session come from one snapshot. The snapshot is
 // taken when the session begins, and released when the connection ends.
 //
-//	client  the question of READERS, 64 hexadecimal digits
-//	server  the answer of READERS, 64 hexadecimal digits
+//	client  the question in READERS, 64 hexadecimal digits
+//	server  the answer in READERS, 64 hexadecimal digits
 //	server  a greeting
 //	client  a request    }
 //	server  an answer    } as often as the client likes
 //
-// The two secrets prove to each side that the other has read the same file: on loopback another
-// program may now have the port of a killed process. After the secrets, each direction is one
-// stream of encoding/gob. A list is sent in parts. The first answer has the number of the list, and
-// the client asks for the next part by that number until the list is complete. So a client may read
-// several lists at once, and a slow client costs the server only an open iterator for each list.
-// Pages are sent as the store keeps them (see [store.Packed]), and the client unpacks them. Both
-// sides may have different versions of skink, but need the same [protocolVersion].
+// The two secrets prove to each side that the other has read the same file. They are needed because
+// on loopback, another program may now have the port of a killed process. After the secrets, each
+// direction is one stream of encoding/gob. A list is sent in parts. The first answer contains the
+// number of the list, and the client asks for the next part by that number until the list is
+// complete. So a client may read several lists at once, and a slow client costs the server only an
+// open iterator for each list. Pages are sent as the store keeps them (see [store.Packed]), and the
+// client unpacks them. The two sides may run different versions of skink, but need the same
+// [protocolVersion].
 const protocolVersion = 4
 
 const (
@@ -82,7 +83,7 @@ func (a address) write(dir string) error {
 		return err
 	}
 	half := filepath.Join(dir, halfAddressName)
-	if err := os.WriteFile(half, append(b, '\n'), 0o600); err != nil { // Serve has removed an old file, whose access rights would otherwise stay
+	if err := os.WriteFile(half, append(b, '\n'), 0o600); err != nil { // Serve has removed an old file, whose access rights would otherwise be kept
 		return err
 	}
 	return os.Rename(half, filepath.Join(dir, addressName))
@@ -117,7 +118,7 @@ func leave(dir string) error {
 type greeting struct {
 	By     string    // command that has the store open, such as "skink crawl"
 	Moment time.Time // time at which the snapshot was taken
-	Busy   bool      // the server has too many sessions, so it closes the connection
+	Busy   bool      // whether the server has too many sessions, and so closes the connection
 }
 
 // A verb is the kind of a request.
@@ -168,7 +169,7 @@ type answer struct {
 	Done bool // whether Part is the last part of the list
 }
 
-// A part is a number of successive values of a list. Only one of its fields is set.
+// A part contains successive values of a list. Only one of its fields is set.
 type part struct {
 	Pages    []store.Packed // pages in the order of the request; an element without a record means that the store does not have the page
 	Changes  []*store.PackedChange

@@ -20,10 +20,10 @@ import (
 )
 
 var (
-	// ErrNobody means that no process answers for the store. Either no process has it open, or the
+	// ErrNobody means that no process serves the store. Either no process has it open, or the
 	// process that has it open is starting or ending, refuses this user, or does not serve readers.
 	ErrNobody = errors.New("the process that uses the store does not answer")
-	// ErrBusy means that the process answers as many readers as it can.
+	// ErrBusy means that the process already serves as many readers as it can.
 	ErrBusy = errors.New("the process that uses the store has too many readers")
 	// ErrEnded means that the process that has the store open ended, or closed the connection.
 	ErrEnded = errors.New("the process that uses the store ended or closed the connection: try again")
@@ -162,8 +162,9 @@ func (r *Reader) leave(a *answer) {
 	r.ended = append(r.ended, a.List)
 }
 
-// inParts yields the values of a list, which it requests part by part. The function of returns the
-// values in a part. If an error occurs, all values before it are yielded first.
+// inParts yields the values of a list, which it requests part by part. The argument "of" is a
+// function that returns the values in a part. If an error occurs, all values before it are yielded
+// first.
 func inParts[T any](ctx context.Context, r *Reader, q request, of func(*part) []T) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		var none T
@@ -244,8 +245,8 @@ func (r *Reader) Clusters(ctx context.Context) iter.Seq2[store.Cluster, error] {
 	return inParts(ctx, r, request{Verb: askClusters}, func(p *part) []store.Cluster { return p.Clusters })
 }
 
-// Members yields the members of the clusters of leaders. It asks for pagesAtOnce clusters with each
-// request.
+// Members yields the members of the clusters of the given leaders. It asks for pagesAtOnce clusters
+// with each request.
 func (r *Reader) Members(ctx context.Context, leaders []dedup.Hash) iter.Seq2[*store.Record, error] {
 	return func(yield func(*store.Record, error) bool) {
 		for some := range slices.Chunk(leaders, pagesAtOnce) {
@@ -298,7 +299,7 @@ func (r *Reader) Hosts(ctx context.Context) iter.Seq2[frontier.Host, error] {
 	return inParts(ctx, r, request{Verb: askHosts}, func(p *part) []frontier.Host { return p.Hosts })
 }
 
-// Dump implements [store.Dumper] for the moment of the snapshot.
+// Dump implements [store.Dumper] for the snapshot.
 func (r *Reader) Dump(ctx context.Context) iter.Seq2[*store.Part, error] {
 	return inParts(ctx, r, request{Verb: askDump}, func(p *part) []*store.Part { return p.Dump })
 }

@@ -61,7 +61,7 @@ var defaultLimits = limits{
 	grace: 2 * time.Second,
 }
 
-// A Server answers clients that read the store which this process has open.
+// A Server gives clients access to the store that this process has open.
 type Server struct {
 	dir    string
 	by     string
@@ -78,7 +78,7 @@ type Server struct {
 	refusals chan struct{}  // holds one value for each client to which a refusal is being sent
 }
 
-// Serve answers clients that read the store in dir, until Close. The second argument is the command
+// Serve serves clients that read the store in dir, until Close. The second argument is the command
 // that has the store open; clients show it in messages. The function take is called once for each
 // session. The caller must hold the lock of the store, because Serve replaces files that another
 // server left in dir.
@@ -157,7 +157,7 @@ func (s *Server) accept() {
 		switch {
 		case s.begin(s.slots, func() { s.serve(conn, false) }):
 		case s.begin(s.refusals, func() { s.serve(conn, true) }):
-		default: // neither a session nor a refusal, because the crawl needs its open files for other things
+		default: // close without a refusal, because the crawl needs its file descriptors for other things
 			_ = conn.Close()
 		}
 	}

@@ -141,7 +141,7 @@ type list struct {
 }
 
 // newList returns a list of the values of seq. The function put adds a value to a part, and returns
-// the number of bytes that it adds beyond a fixed size.
+// the number of bytes that count towards partBytes.
 func newList[T any](seq iter.Seq2[T, error], put func(*part, T) int) *list {
 	next, stop := iter.Pull2(seq)
 	return &list{

@@ -184,7 +184,7 @@ var backPromises = []promise{
 	}},
 }
 
-// requeue queues URLs again and expects that want of them were not pending.
+// requeue queues URLs again and expects exactly want of them not to be pending.
 func requeue(t tester, s store.Store, want int, list ...frontier.Item) {
 	t.Helper()
 	if got := must(s.Requeue(ctx, list))(t); got != want {

@@ -33,7 +33,7 @@ func check(t tester, err error) {
 	}
 }
 
-// must returns a function that returns v if err is nil, and else ends the test.
+// must returns a function that returns v if err is nil, and otherwise ends the test.
 func must[T any](v T, err error) func(t tester) T {
 	return func(t tester) T {
 		t.Helper()
@@ -64,7 +64,7 @@ func collect[T any](t tester, seq iter.Seq2[T, error]) []T {
 // hashOf returns the id of a URL or the hash of a text.
 func hashOf(s string) dedup.Hash { return dedup.HashOf([]byte(s)) }
 
-// page makes an entry for a unique page, with as few values as possible.
+// page makes an entry for a unique page, with as few fields set as possible.
 func page(url string) *store.Entry {
 	return &store.Entry{
 		Record: store.Record{ID: hashOf(url), URL: url, Kind: store.Page, Verdict: dedup.Unique},
@@ -72,7 +72,8 @@ func page(url string) *store.Entry {
 	}
 }
 
-// aTime is a time in the past with nanoseconds, and farOff is a time in the distant future.
+// aTime is a time in the past that is not a whole second, and farOff is a time in the distant
+// future.
 var (
 	aTime  = time.Date(2025, 3, 1, 12, 30, 0, 123456789, time.UTC)
 	farOff = time.Date(2200, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -86,7 +87,7 @@ func wholeItem(url string) frontier.Item {
 	}
 }
 
-// urlOf returns the URL of a numbered page.
+// urlOf returns the URL of the page with number n.
 func urlOf(n int) string { return fmt.Sprintf("https://example.com/%d", n) }
 
 // copyOf makes an entry for a near duplicate of the page at leader.
@@ -159,7 +160,7 @@ func fullRecord(url string) store.Record {
 	}
 }
 
-// commit writes entries and expects that all of them are written.
+// commit writes entries and expects all of them to be written.
 func commit(t tester, s store.Store, entries ...*store.Entry) {
 	t.Helper()
 	for i, got := range must(s.Commit(ctx, entries))(t) {
@@ -175,7 +176,7 @@ func wantOutcomes(t tester, s store.Store, entries []*store.Entry, want ...store
 	equal(t, "outcomes", must(s.Commit(ctx, entries))(t), want)
 }
 
-// items makes items of URLs at one depth.
+// items makes items for URLs that all have the same depth.
 func items(depth int, urls ...string) []frontier.Item {
 	var list []frontier.Item
 	for _, u := range urls {
@@ -184,7 +185,7 @@ func items(depth int, urls ...string) []frontier.Item {
 	return list
 }
 
-// numbered makes items of n URLs of a host.
+// numbered makes items for n URLs of a host.
 func numbered(host string, n int) []frontier.Item {
 	var list []frontier.Item
 	for i := range n {
@@ -193,7 +194,7 @@ func numbered(host string, n int) []frontier.Item {
 	return list
 }
 
-// noise makes a text that does not compress. It is always the same for one seed.
+// noise makes a text that does not compress. The same seed always gives the same text.
 func noise(seed uint64, n int) []byte {
 	r := rand.New(rand.NewPCG(seed, 0))
 	b := make([]byte, n)
@@ -203,7 +204,7 @@ func noise(seed uint64, n int) []byte {
 	return b
 }
 
-// discover queues URLs and expects that want of them are new.
+// discover queues URLs and expects exactly want of them to be new.
 func discover(t tester, s store.Store, want int, list []frontier.Item) {
 	t.Helper()
 	if got := must(s.Discover(ctx, list))(t); got != want {
@@ -322,7 +323,7 @@ func urlsOf(list []*store.Record) []string {
 	return urls
 }
 
-// members returns the members of some leaders' clusters.
+// members returns the members of the clusters of the given leaders.
 func members(t tester, s store.Reader, leaders ...dedup.Hash) []*store.Record {
 	t.Helper()
 	return collect(t, s.Members(ctx, leaders))

@@ -50,7 +50,7 @@ var copyPromises = []promise{
 		again.Revisit, again.Text = true, store.Pack([]byte("other words"))
 		commit(t, s, again)
 		wantText(t, s, urlOf(3), "other words")
-		wantState(t, s, urlOf(3), frontier.GivenUp) // only the end of a pending URL changes its state
+		wantState(t, s, urlOf(3), frontier.GivenUp) // only finishing a pending URL changes its state
 
 		discover(t, s, 1, items(1, "https://beyond.example/", urlOf(1), "https://queue.example/2"))
 		c := claim(t, s, "queue.example").Claim
@@ -173,7 +173,7 @@ func copyTo(t tester, to, from store.Store) {
 	}
 }
 
-// wantSame compares the answers of two stores.
+// wantSame fails the test unless the two stores contain the same data.
 func wantSame(t *testing.T, got, want store.Store) {
 	t.Helper()
 	type answers struct {

@@ -177,7 +177,7 @@ func granted(t tester, s store.Store, worker string, n int) (names []string) {
 	return names
 }
 
-// wantURLs fails the test unless the given URLs, in any order, are in a state.
+// wantURLs fails the test unless the given URLs, in any order, are all URLs in the given state.
 func wantURLs(t tester, s store.Store, state frontier.State, want ...string) {
 	t.Helper()
 	got := collect(t, s.URLs(ctx, state))
@@ -528,7 +528,7 @@ func crawlAs(t *testing.T, s store.Store, worker string, fetched map[string]int)
 			list, err := s.Take(ctx, h.Claim, 7)
 			for i, it := range list {
 				if i == 5 {
-					break // the other URLs go back when the host is returned
+					break // the other URLs go back to the queue when the host is returned
 				}
 				e := page(it.URL)
 				e.Claim = h.Claim

@@ -15,10 +15,11 @@ import (
 	"skink/store"
 )
 
-// testAsMemory does the same random things to a store and to [store.Memory] and compares their
-// answers. It uses few names, so that many operations concern the same pages.
+// testAsMemory performs the same random operations on a store and on [store.Memory], and compares
+// the results. It uses few names, so that many operations concern the same pages.
 func testAsMemory(t *testing.T, open func(t *testing.T, dir string) store.Store) {
-	// By default rapid runs a hundred cases, each of which opens some stores, with their fsyncs.
+	// By default, rapid runs a hundred cases. That takes long, because each case opens several
+	// stores, which call fsync.
 	if f := flag.Lookup("rapid.checks"); f != nil && f.Value.String() == f.DefValue {
 		check(t, f.Value.Set("25"))
 		defer func() { check(t, f.Value.Set(f.DefValue)) }()
@@ -54,7 +55,7 @@ type model struct {
 // both returns the two stores in the order in which they are compared.
 func (m *model) both() [2]store.Store { return [2]store.Store{m.store, m.memory} }
 
-// same asks both stores and compares their answers.
+// same calls ask with each of the two stores and compares the results.
 func same[T any](r *rapid.T, m *model, what string, ask func(store.Store) (T, error)) T {
 	got := must(ask(m.store))(r)
 	want := must(ask(m.memory))(r)
@@ -124,7 +125,7 @@ func drawAsk(r *rapid.T) store.Ask {
 	return ask
 }
 
-// Lookup asks both stores, and keeps the basis of a verdict for a later commit.
+// Lookup performs a look-up in both stores, and keeps the basis of a verdict for a later commit.
 func (m *model) Lookup(r *rapid.T) {
 	ask := drawAsk(r)
 	m.bases = append(m.bases, m.look(r, ask))
@@ -133,7 +134,7 @@ func (m *model) Lookup(r *rapid.T) {
 // A basisPair has the basis of a verdict in each of the two stores. The marks of the two differ.
 type basisPair [2]store.Basis
 
-// look asks both stores one question and compares the answers, except for the marks.
+// look performs one look-up in both stores and compares the results, except for the marks.
 func (m *model) look(r *rapid.T, ask store.Ask) (bases basisPair) {
 	var answers [2]store.Found
 	for i, s := range m.both() {
@@ -344,7 +345,7 @@ func sortedKeys[V any](m map[string]V) []string {
 	return keys
 }
 
-// Check runs after each step and compares the answers that are cheap to get.
+// Check runs after each step and compares the results that are cheap to get.
 func (m *model) Check(r *rapid.T) {
 	same(r, m, "counts", func(s store.Store) (frontier.Counts, error) { return s.Counts(ctx) })
 	same(r, m, "tally", func(s store.Store) (store.Tally, error) { return s.Tally(ctx) })
@@ -355,7 +356,7 @@ func (m *model) Check(r *rapid.T) {
 	})
 }
 
-// compareAll compares all other answers at the end.
+// compareAll compares all other results at the end.
 func (m *model) compareAll(r *rapid.T) {
 	same(r, m, "clusters", func(s store.Store) ([]store.Cluster, error) { return collect(r, s.Clusters(ctx)), nil })
 	all := same(r, m, "changes", func(s store.Store) ([]*store.Content, error) {

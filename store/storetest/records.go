@@ -217,8 +217,8 @@ var contentPromises = []promise{
 		}
 	}},
 	{"texts_of_any_length", func(t *testing.T, s store.Store) {
-		// An empty text is not a missing one. The long texts are more than a back end may want to
-		// write at once. The middle sizes are near those at which it may cut.
+		// An empty text differs from a missing one. The long texts are larger than what a back end
+		// may want to write at once. The middle sizes are near those at which it may cut a text.
 		for i, size := range []int{0, 1, 1000, 512<<10 - 100, 512 << 10, 1 << 20, 5 << 20} {
 			text := noise(uint64(i), size)
 			e := page(urlOf(size))
@@ -228,8 +228,8 @@ var contentPromises = []promise{
 		}
 	}},
 	{"links_of_any_number", func(t *testing.T, s store.Store) {
-		// The numbers are hashes, so that the longest list is more than a back end may want to write
-		// at once.
+		// The URLs contain hashes, which hardly compress, so that the longest list is larger than
+		// what a back end may want to write at once.
 		for i, n := range []int{0, 1, 100, 20_000} {
 			links := []store.Link{}
 			for k := range n {
@@ -330,7 +330,7 @@ var contentPromises = []promise{
 				t.Errorf("SwapMeta(%q, %q) = %v, want %v", old, value, err, want)
 			}
 		}
-		swap("", "one", false, store.ErrChanged) // the empty value is not a missing one
+		swap("", "one", false, store.ErrChanged) // an empty value differs from a missing one
 		swap("", "one", true, nil)
 		swap("", "two", true, store.ErrChanged)
 		swap("two", "three", false, store.ErrChanged)

@@ -44,15 +44,15 @@ type promise struct {
 	test func(t *testing.T, s store.Store)
 }
 
-// Run tests the promises of a store. Each test gets a new and empty store from open, which also has
-// to close it at the end of the test.
+// Run tests the promises of a store. Each test gets a new, empty store from open, which must also
+// close it at the end of the test.
 func Run(t *testing.T, open func(t *testing.T) store.Store) {
 	run(t, open, reading)
 	run(t, open, writing)
 }
 
-// RunReader tests only the promises about reading. It is for stores that are read in another way
-// than they are written.
+// RunReader tests only the promises about reading. It is for readers that cannot write, such as
+// those of package store/remote.
 func RunReader(t *testing.T, open func(t *testing.T) store.Store) { run(t, open, reading) }
 
 func run(t *testing.T, open func(t *testing.T) store.Store, groups []group) {

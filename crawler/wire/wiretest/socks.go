@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// Listen starts a server on loopback that serves each connection by a function, in a goroutine of its
-// own. The connection is closed when the function returns, and when the test ends.
+// Listen starts a server on loopback that calls serve with each connection, in a goroutine of its
+// own. The connection is closed when serve returns, or when the test ends.
 func Listen(t testing.TB, serve func(net.Conn)) net.Listener {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -49,7 +49,7 @@ func Join(a, b net.Conn) {
 // ServeSOCKS serves one connection as a SOCKS5 proxy (RFC 1928) that accepts names and IPv4
 // addresses. It demands the password, unless that is "" (RFC 1929). The function asked is called
 // with each host and port to which a client with the right password wants to connect. It may be
-// nil. The error contains the reason why there was no connection.
+// nil. The error says why no connection was made.
 func ServeSOCKS(conn net.Conn, password string, asked func(address string)) error {
 	read := func(n int) []byte {
 		b := make([]byte, n)

@@ -1,5 +1,5 @@
-// Package wiretest has helpers for tests that cannot use the real network: names, closed ports, and
-// bodies with content codings.
+// Package wiretest contains helpers for tests that cannot use the real network: names, closed
+// ports, and bodies with content codings.
 package wiretest
 
 import (

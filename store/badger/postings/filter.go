@@ -82,15 +82,15 @@ type bloom struct {
 // bloomBlock is the size of a block in bytes. It is the size of a cache line.
 const bloomBlock = 64
 
-// bloomBlocks returns the number of blocks of a filter for a number of keys.
+// bloomBlocks returns the number of blocks that a filter for the given number of keys needs.
 func bloomBlocks(keys, bitsPerKey int) int { return max(1, keys*bitsPerKey/(8*bloomBlock)) }
 
 func newBloom(keys, bitsPerKey int) bloom {
 	return bloom{bytes: make([]byte, bloomBlocks(keys, bitsPerKey)*bloomBlock), keys: keys, free: keys}
 }
 
-// blockOf returns the number of the block, of blocks in all, in which the bits of a key are
-// set. The argument h is the key as mix returns it.
+// blockOf returns the index of the block in which the bits of a key are set. The argument h is the
+// key as mix returns it, and blocks is the number of blocks of the filter.
 func blockOf(h uint64, blocks int) int {
 	n, _ := bits.Mul64(h, uint64(blocks))
 	return int(n)
@@ -109,8 +109,8 @@ func setBits(block *[bloomBlock]byte, h uint64) {
 
 func (b *bloom) add(h uint64) { setBits(b.block(h), h) }
 
-// firstBit returns the first of the bits that has checks, as 0 or 1. If the bit is 0, the key is
-// not in the filter.
+// firstBit returns the first of the bits that the method has checks, as 0 or 1. If the bit is 0,
+// the key is not in the filter.
 func (b *bloom) firstBit(h, g uint64) uint64 {
 	return uint64(b.block(h)[g>>3&63] >> (g & 7) & 1)
 }

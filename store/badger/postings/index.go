@@ -25,8 +25,8 @@
 //     new file was synced. Files that the manifest does not name are removed when a store is
 //     opened.
 //
-// A power cut can restore a manifest whose files were removed since. That is handled like a damaged
-// file, below.
+// A power cut can restore a manifest whose files have been removed since. That is handled like a
+// damaged file, below.
 //
 // When a store is opened, the journal entries that are in no segment are read. They fill at most
 // two tables: some 45,000 pages of 14 keys, in 6 MB. That is so even after a regular close, which
@@ -55,12 +55,12 @@
 //	crawl, processor time a page      1.30 ms        1.40 ms
 //	dedup, processor time a text      0.22 ms        0.43 ms
 //	dedup, bytes a text on disk       1,340          1,532
-//	dedup, most memory                690 MB         756 MB
+//	dedup, peak memory                690 MB         756 MB
 //	TestIndex, processor time a page  33 µs          144 µs
 //	the same, for the last quarter    39 µs          194 µs
 //	TestIndex, pages a second         8,000          1,800
 //	TestIndex, bytes a page on disk   923            1,215
-//	TestIndex, most memory            500 MB         601 MB
+//	TestIndex, peak memory            500 MB         601 MB
 //
 // Plain keys are random, so each compaction rewrites all of them, and their cost grows with the
 // index. This is why this package exists.
@@ -84,8 +84,8 @@ type Options struct {
 	Fan   int // number of segments of one level that are merged into one segment; 0 means 8
 	// ReadOnly means that the index writes nothing. Postings that are in no segment stay in memory.
 	ReadOnly bool
-	// Step is called with the name of each step on disk, at which a test may kill the process. If
-	// Step is nil, it is not called.
+	// Step, if not nil, is called after each step that changes files, with the name of the step. A
+	// test may kill the process there.
 	Step func(step string)
 }
 
@@ -102,7 +102,7 @@ type Index struct {
 	opt   Options
 
 	mu       sync.RWMutex  // guards the fields up to err, but not the content of segments
-	changed  sync.Cond     // signalled when the table in full was written, or err was set
+	changed  sync.Cond     // signalled when the full table has been written, or err has been set
 	fresh    *postingTable // the table to which Post adds postings
 	full     *postingTable // the full table that is being written as a segment; nil means that none is being written
 	spare    *postingTable // an empty table that becomes fresh when fresh is full
@@ -131,11 +131,11 @@ const (
 	// segment. It is enough for 22,500 pages of 16 postings each. The table then takes 13 MB: 16
 	// bytes for each of 2^19 slots, of which 70 % are used, and 12 bytes for each posting.
 	tablePostings = 360_000
-	// mergeAt is the default number of segments of one level that are merged into one segment of the
-	// next level. A larger number means that postings are rewritten less often, but a look-up reads
-	// more segments. At five million pages, 8 gives three levels, so that each posting is written
-	// three times, and ten segments on average. 4 gives four levels and six segments, and was slower:
-	// the fifth million of pages took 42 µs a page instead of 38.
+	// mergeAt is the default number of segments of one level that are merged into one segment of
+	// the next level. A larger number means that postings are rewritten less often, but a look-up
+	// reads more segments. At five million pages, 8 gives three levels, so that each posting is
+	// written three times, and ten segments on average. 4 gives four levels and six segments, and
+	// was slower: the fifth million pages took 42 µs a page instead of 38.
 	mergeAt = 8
 )
 
@@ -147,8 +147,8 @@ const (
 	Hash             // the key is the first half of a text hash or of a page's id
 )
 
-// KindOf, NumOf and WithKind convert between the number of a visit together with the kind of its
-// key, and the one number that a posting has for both: the visit number times 2, plus the kind.
+// A posting stores the number of a visit and the kind of its key as one number: the visit number
+// times 2, plus the kind. WithKind returns that number, and KindOf and NumOf return its parts.
 func KindOf(num uint64) Kind             { return Kind(num & 1) }
 func NumOf(num uint64) uint64            { return num >> 1 }
 func WithKind(num uint64, k Kind) uint64 { return num<<1 | uint64(k) }
@@ -284,7 +284,7 @@ func (x *Index) KnownSince(place uint64) {
 
 // PostedSince reports whether a visit with a number above mark was added under key, a hash from
 // [Mixed]. It looks only at postings in memory. If mark is so old that later postings may be only
-// on disk, it returns true. The caller then judges its page a second time, perhaps without need.
+// on disk, it returns true. The caller then judges its page a second time, perhaps unnecessarily.
 func (x *Index) PostedSince(key, mark uint64) bool {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
@@ -340,8 +340,8 @@ func (x *Index) Find(ctx context.Context, key uint64, kind Kind, limit int, dst 
 // The other keys are certainly not in the index, so the caller need not call Find for them.
 //
 // Among checks all keys under one lock, because each key is in another cache line of a filter, and
-// the processor can fetch these lines in parallel. If the lock were taken for each key, it would
-// fetch one line after the other.
+// the processor can fetch these lines in parallel. If the lock were taken for each key, the
+// processor would fetch one line after the other.
 func (x *Index) Among(keys []uint64, kind Kind, dst []int) []int {
 	x.mu.RLock()
 	defer x.mu.RUnlock()

@@ -92,7 +92,7 @@ func (x *Index) flush() error {
 }
 
 // write writes a new segment file of the given level. It calls fill, which must add the postings to
-// the file, at most as many as the argument postings.
+// the file. The argument postings is their maximum number.
 func (x *Index) write(postings, level int, fill func(*segmentWriter) error) (*segment, error) {
 	id := x.manifest.Next
 	x.manifest.Next++
@@ -113,9 +113,9 @@ func (x *Index) write(postings, level int, fill func(*segmentWriter) error) (*se
 	return s, nil
 }
 
-// replace replaces the old segments by a segment with the same postings. It saves the new manifest
-// in badger first: from then on the replacement survives a crash. If the new segment was written
-// from a table and not from segments, replace empties the table for reuse.
+// replace replaces the old segments with a segment that has the same postings. It saves the new
+// manifest in badger first: from then on the replacement survives a crash. If the new segment was
+// written from a table and not from segments, replace empties the table for reuse.
 func (x *Index) replace(old []*segment, by *segment, of *postingTable) error {
 	list := slices.DeleteFunc(slices.Clone(x.segments), func(s *segment) bool { return slices.Contains(old, s) })
 	list = append(list, by)
@@ -143,8 +143,8 @@ func (x *Index) replace(old []*segment, by *segment, of *postingTable) error {
 }
 
 // ripe returns the segments that are to be merged next: all segments of the lowest level that has
-// at least opt.Fan segments. It returns nil if no level has so many, or if the disk has no room for
-// the merged segment.
+// at least opt.Fan segments. It returns nil if no level has that many, or if the disk has no room
+// for the merged segment.
 func (x *Index) ripe() []*segment {
 	byLevel := map[int][]*segment{}
 	for _, s := range x.segments {

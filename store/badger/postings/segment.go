@@ -23,8 +23,8 @@ import (
 // # A segment
 //
 // A segment is a file of postings, sorted by key and then by number. It never changes after the
-// manifest names it. Integers are little-endian, varints are as in encoding/binary, and checks are
-// CRC-32C.
+// manifest names it. Integers are little-endian, varints are as in encoding/binary, and a "check"
+// is a CRC-32C checksum.
 //
 //	filter    the bytes of a [bloom] of all keys
 //	fences    for each block its first key and where it starts, 8 bytes each;
@@ -205,8 +205,9 @@ func (s *section) Write(b []byte) (int, error) {
 	return s.Writer.Write(b)
 }
 
-// mapHead maps the filter and the fences, whose sizes are given in blocks and in fences. They are
-// unmapped by close, or when nothing refers to the segment any longer.
+// mapHead maps the filter and the fences. The arguments are the number of blocks of the filter, and
+// the number of fences for which there is room. Both are unmapped by close, or when nothing refers
+// to the segment any longer.
 func (s *segment) mapHead(filter, room int) error {
 	size := filter*bloomBlock + room*fenceSize
 	head, err := z.Mmap(s.file, false, int64(size))
@@ -289,8 +290,8 @@ func (s *segment) checkOf(start, size int) (uint32, error) {
 // firstKey returns the first key of block i.
 func (s *segment) firstKey(i int) uint64 { return binary.LittleEndian.Uint64(s.fences[i*fenceSize:]) }
 
-// start returns the offset of block i in the file. For the number of blocks, it returns the offset
-// of the end of the last block.
+// start returns the offset of block i in the file. If i is the number of blocks, it returns the
+// offset of the end of the last block.
 func (s *segment) start(i int) uint64 {
 	if i == s.blocks {
 		return s.end

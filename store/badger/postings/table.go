@@ -17,8 +17,8 @@ func comparePostings(a, b posting) int {
 	return cmp.Compare(a.num, b.num)
 }
 
-// A postingTable holds the postings that are in no segment yet. It is a hash table of keys with
-// open addressing, and has for each key the list of its numbers in order of arrival. It grows by
+// A postingTable holds the postings that are in no segment yet. It is a hash table with open
+// addressing. For each key, it contains a list of numbers in order of arrival. It grows by
 // doubling, and is emptied for reuse.
 //
 // Keys are already hashed by [Mixed], so the high bits of a key can choose its slot. The index's

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Delayed returns the address of a proxy that delays the answers of a server, like a longer network
-// path. It does not throttle: data sent together arrives together.
+// Delayed returns the address of a proxy that delays the responses of a server, as a longer network
+// path would. It does not throttle: data sent together arrives together.
 func Delayed(tb testing.TB, addr string, delay time.Duration) string {
 	tb.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -44,7 +44,7 @@ func relay(client net.Conn, addr string, delay time.Duration) {
 	server.Close()
 }
 
-// A piece is some bytes and the time at which they are passed on.
+// A piece is a sequence of bytes and the time at which they are passed on.
 type piece struct {
 	bytes []byte
 	at    time.Time

@@ -4,7 +4,6 @@ package postgrestest
 
 import "os/exec"
 
-// start starts a server.
 func start(cmd *exec.Cmd, ended chan<- struct{}) error {
 	if err := cmd.Start(); err != nil {
 		return err

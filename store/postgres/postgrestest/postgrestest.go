@@ -37,15 +37,15 @@ type Server struct {
 	Addr string // address of the server, HOST:PORT
 	Dir  string // directory with the server's data
 
-	programs string // folder of initdb, postgres, pg_basebackup
+	programs string // folder that contains initdb, postgres and pg_basebackup
 	settings []string
 	cmd      *exec.Cmd
 	ended    chan struct{} // closed when the process has ended
 }
 
 // Start starts a new server. Settings such as "max_connections=5" are added to its configuration.
-// The test is skipped on a machine without PostgreSQL. A server does not call fsync unless "fsync=on"
-// is given: its files survive the end of the process, but not of the machine.
+// The test is skipped on a machine without PostgreSQL. A server does not call fsync unless
+// "fsync=on" is given: its files survive the end of the process, but not a crash of the machine.
 func Start(tb testing.TB, settings ...string) *Server {
 	tb.Helper()
 	s, err := startNew(tb, settings)
@@ -204,7 +204,7 @@ func (s *Server) Kill() {
 	}
 }
 
-// Stop shuts the server down in the regular way. Its connections are closed.
+// Stop shuts the server down cleanly, and closes its connections.
 func (s *Server) Stop() {
 	s.cmd.Process.Signal(os.Interrupt)
 	<-s.ended
@@ -243,15 +243,15 @@ func (s *Server) RequirePassword() error {
 	return s.exec("SELECT pg_reload_conf()")
 }
 
-// exec runs a statement in the database "postgres", which a new server has.
+// exec runs a statement in the database "postgres", which every new server has.
 func (s *Server) exec(sql string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
 	return s.in(ctx, "postgres", sql)
 }
 
-// Exec runs SQL in the database of the stores. It repeats SQL that is aborted because of a deadlock
-// with a store, at most 20 times.
+// Exec runs SQL in the database of the stores. It retries SQL that is aborted because of a deadlock
+// with a store, at most 20 times in all.
 func (s *Server) Exec(ctx context.Context, sql string) (err error) {
 	for range 20 {
 		err = s.in(ctx, Database, sql)
@@ -278,7 +278,7 @@ func (s *Server) connect(ctx context.Context, database string) (*pgx.Conn, error
 	return pgx.Connect(ctx, fmt.Sprintf("postgres://%s@%s/%s", User, s.Addr, database))
 }
 
-// Text runs a query in the database of the stores and returns its first value, which is a text.
+// Text runs a query in the database of the stores and returns its first value, which must be text.
 func (s *Server) Text(ctx context.Context, sql string) (text string, err error) {
 	conn, err := s.Connect(ctx)
 	if err != nil {
@@ -296,7 +296,7 @@ func (s *Server) Own(dir string) error { return give(dir) }
 func (s *Server) Pid() int { return s.cmd.Process.Pid }
 
 // StartStandby starts a second server that follows s. A synchronous standby has every commit before
-// the client gets the answer.
+// the client gets the response.
 func (s *Server) StartStandby(tb testing.TB, synchronous bool) *Server {
 	tb.Helper()
 	standby, err := prepare(tb, s.settings)
