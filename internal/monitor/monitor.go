@@ -13,6 +13,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/pprof"
+	"runtime"
 	"strconv"
 	"time"
 
@@ -59,6 +60,7 @@ func Listen(address string, build Build, now func() Numbers) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
+	runtime.MemProfileRate = 512 << 10 // Go's default, for the heap profile
 	s := &Server{listener: listener, done: make(chan error, 1)}
 	s.requests = prometheus.NewHistogramVec(prometheus.HistogramOpts{
 		Name:    "skink_request_duration_seconds",
