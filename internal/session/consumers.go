@@ -25,8 +25,9 @@ import (
 // URLs. Each consumer reads the stored records at its own pace. The crawl waits for its consumers
 // only at the end.
 //
-// After a stop, a consumer on this machine always processes the rest. A consumer that sends to a
-// server has until the end of the grace period; the next run sends the remaining pages.
+// When the crawl is stopped, a consumer that writes on this machine still processes all remaining
+// pages. A consumer that sends to a server has until the end of the grace period; the next run
+// sends what is left.
 type consumers struct {
 	all []consumer
 	log *urlLog // the log of URLs, which is also an element of all; nil means that URLs are not logged
@@ -39,13 +40,13 @@ type consumer struct {
 	server string        // URL of the server to which the consumer sends; "" means that it writes on this machine
 }
 
-// waitingSaid is the time for which the crawl waits for its consumers at the end before it prints
-// the names of the servers that have not accepted all pages.
+// waitingSaid is how long the crawl waits for its consumers at the end before it prints the names
+// of the servers that have not accepted all pages.
 const waitingSaid = time.Second
 
-// lateContext returns a context that ends when ctx has ended and then the grace period has passed,
-// or when cancel is called. The crawler bounds its fetches in the same way, so both grace periods
-// begin when the crawl is stopped.
+// lateContext returns a context that ends one grace period after ctx ends, or when cancel is
+// called. The crawler bounds its fetches in the same way, so both grace periods begin when the
+// crawl is stopped.
 func lateContext(ctx context.Context, grace time.Duration) (late context.Context, cancel func()) {
 	late, end := context.WithCancel(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, func() {
