@@ -281,10 +281,10 @@ func (c *selection) dated(ctx context.Context, book *learn.Book, listed []crawle
 	return nil
 }
 
-// nowInScope yields the URLs that were outside the scope, if they are selected and the scope
-// now admits them. Their distance from a seed is unknown, so their links are followed only if the
-// depth has no limit. URLs of folders stay outside, because only a folder's own pages may link
-// there.
+// nowInScope yields the URLs that were outside the scope, if they are selected and the scope now
+// admits them. Their distance from a seed is unknown, so their links are followed only if the depth
+// has no limit. URLs of files in folders stay outside, because only pages of the same folder may
+// link to them.
 func (c *selection) nowInScope(ctx context.Context) iter.Seq2[frontier.Item, error] {
 	return func(yield func(frontier.Item, error) bool) {
 		if !slices.Contains(c.of.States, frontier.Outside) {

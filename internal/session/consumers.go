@@ -57,7 +57,7 @@ func lateContext(ctx context.Context, grace time.Duration) (late context.Context
 }
 
 const (
-	fileEvery   = 2 * time.Second        // if the process is killed, a feed in a file can lack the pages of this time; the next run writes them
+	fileEvery   = 2 * time.Second        // if the process is killed, a feed file can lack the pages of this interval; the next run writes them
 	streamEvery = 200 * time.Millisecond // longest delay until a program that reads the feed from a pipe gets a page
 )
 
@@ -188,7 +188,7 @@ func (f consumers) touched() func(*store.Record) {
 }
 
 // close closes all consumers, after each has processed the remaining records. A consumer that sends
-// to a server is cut off when late ends; unsent reports that this happened.
+// to a server is cut off when late ends; unsent reports whether this happened.
 func (f consumers) close(late context.Context) (unsent bool, err error) {
 	defer f.sayWaiting()()
 	for _, one := range f.all {
@@ -203,7 +203,7 @@ func (f consumers) close(late context.Context) (unsent bool, err error) {
 	return unsent, err
 }
 
-// refused returns an error if the search index permanently refused pages of this crawl, else nil.
+// refused returns an error if the search index permanently refused pages of this crawl, or nil.
 func (f consumers) refused() error {
 	for _, one := range f.all {
 		if index, ok := one.Consumer.(indexFeed); ok {
@@ -241,9 +241,9 @@ func (f consumers) sayWaiting() (stop func()) {
 	return func() { said.Stop() }
 }
 
-// The method while calls do, and lets the consumers follow the crawl that do runs. If a consumer
-// fails, the context that do gets is cancelled, and while returns the consumer's error. Consumers
-// that send to a server are cancelled when late ends.
+// The method while calls do to run the crawl, and lets the consumers follow it. If a consumer
+// fails, while cancels the context passed to do, and returns the consumer's error. Consumers that
+// send to a server are cancelled when late ends.
 func (f consumers) while(ctx, late context.Context, do func(context.Context) error) error {
 	following, stop := context.WithCancel(ctx)
 	defer stop()
@@ -266,13 +266,13 @@ func (f consumers) while(ctx, late context.Context, do func(context.Context) err
 	return err
 }
 
-// A urlLog writes a log line for each URL whose result was stored: its answer, its verdict and the
-// duration of the request. It implements [feed.Consumer].
+// A urlLog writes a log line for each URL whose result was stored: its HTTP status, its verdict and
+// the duration of the request. It implements [feed.Consumer].
 type urlLog struct {
 	log    *slog.Logger
 	s      store.Reader
 	cursor store.Cursor
-	took   sync.Map // key: URL; value: duration of its last answer, removed when the URL is logged
+	took   sync.Map // key: URL; value: duration of its last request, removed when the URL is logged
 }
 
 // newURLLog returns a log of the URLs whose results are stored from now on.
