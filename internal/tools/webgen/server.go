@@ -32,7 +32,7 @@ func isClosed(err error) bool {
 // Asked is the report of the requests that the server has received so far.
 type Asked struct {
 	Pages  int   `json:"pages"`  // number of pages that were requested at least once
-	Again  int   `json:"again"`  // number of repeated requests for pages; for a page that first answered as busy, one repetition does not count
+	Again  int   `json:"again"`  // number of repeated requests for pages; for a page that was busy at first, one repetition does not count
 	Robots int64 `json:"robots"` // number of requests for robots.txt
 	All    int64 `json:"all"`    // number of all requests to the hosts
 	Bytes  int64 `json:"bytes"`  // sum of the lengths of all bodies sent

@@ -18,8 +18,8 @@ import (
 //     combination of two facets and a sort order. All of these URLs have the same text, except for
 //     a few combinations with a text of their own. Each product also has URLs with a session id in
 //     the query or in the path: lists add ids, and products repeat them in their links. Each
-//     product has a print view, and a few of these have more text than the product. There is a
-//     calendar of a century with a few events.
+//     product has a print view, and a few of these have more text than the product. A calendar
+//     covers a century and has a few events.
 //   - mirror.localhost: the same products, under the same paths.
 //   - soft.localhost: fifty pages, and hundreds of links to missing pages, which are all answered
 //     with status 200 and the same text.
