@@ -34,8 +34,8 @@ const (
 
 const forRounds = 100 // purposes for [web.luck]: forRounds+r selects the pages that change in round r, and forRounds<<8+r the word that changes
 
-// mostRounds is the number of rounds. Pages that disappear in one of them have no links from the
-// beginning.
+// mostRounds is the number of rounds. Pages that disappear in one of them contain no links, even
+// before.
 const mostRounds = 10
 
 // changeIn returns the change of page n in the given round. The page must exist in that round.

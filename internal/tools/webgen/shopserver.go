@@ -32,10 +32,10 @@ func newShopServer(s *shop) *shopServer {
 type Sold struct {
 	Fetched int            `json:"fetched"` // number of responses with a page
 	Unique  int            `json:"unique"`  // number of different texts among them
-	Copies  int            `json:"copies"`  // number of pages whose text was fetched before
+	Copies  int            `json:"copies"`  // number of pages whose text had been fetched before
 	All     int            `json:"all"`     // number of different texts of the shop
 	Other   int            `json:"other"`   // number of requests for robots.txt, sitemaps and missing pages
-	Hosts   map[string]int `json:"hosts"`   // number of answers with a page, by host
+	Hosts   map[string]int `json:"hosts"`   // number of responses with a page, by host
 	Missing []string       `json:"missing"` // groups whose text was not fetched, at most 100
 	Plain   []string       `json:"plain"`   // groups of the host plain, in the order in which they were first fetched
 	Seeds   []string       `json:"seeds"`

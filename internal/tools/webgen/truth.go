@@ -16,7 +16,7 @@ type Totals struct {
 	Thin   int `json:"thin"`
 
 	Gone      int `json:"gone"`   // number of addresses that answer with status 404
-	Broken    int `json:"broken"` // number of addresses whose answer breaks off
+	Broken    int `json:"broken"` // number of addresses whose response breaks off
 	Redirects int `json:"redirects"`
 	Blocked   int `json:"blocked"`
 	Other     int `json:"other"`
@@ -36,7 +36,8 @@ func (w *web) totals() Totals {
 	return t
 }
 
-// addPage counts a page of form f. again means that an earlier page has the same story.
+// addPage counts a page of form f. The argument again means that an earlier page has the same
+// story.
 func (t *Totals) addPage(f form, again bool) {
 	switch {
 	case f == thin || f == thinCopy && !again:

@@ -17,7 +17,7 @@ type Server struct {
 	mu     sync.Mutex
 	visits int             // guarded by mu: number of requests, except those for robots.txt and sitemaps
 	asked  map[string]int  // guarded by mu: number of requests for each path and query
-	given  map[string]int  // guarded by mu: number of answers with each text
+	given  map[string]int  // guarded by mu: number of responses with each text
 	linked map[string]bool // guarded by mu: keys of the URLs that were linked or requested so far
 	shapes map[string]bool // guarded by mu: shapes of the URLs that were linked
 	probes map[string]bool // guarded by mu: shapes for which one URL was requested that nothing links to
@@ -41,8 +41,8 @@ type Tally struct {
 	Fetched  int      // number of requests, except those for robots.txt and sitemaps
 	Found    int      // number of texts in Site.Texts that were sent
 	Missing  []string // texts in Site.Texts that were not sent
-	Copies   int      // number of answers with a text that was sent before
-	Probes   int      // number of shapes for which a crawler requested one URL that nothing links to, to see the answer for a missing page
+	Copies   int      // number of responses with a text that had been sent before
+	Probes   int      // number of shapes for which a crawler requested one URL that nothing links to, to see the response for a missing page
 	Invented []string // other requested URLs that nothing links to
 }
 
@@ -65,7 +65,7 @@ func (s *Server) Tally() Tally {
 }
 
 // After returns a channel that is closed when the server has received the given number of requests
-// in all.
+// in total.
 func (s *Server) After(requests int) <-chan struct{} {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -158,7 +158,7 @@ var digits = regexp.MustCompile(`[0-9]+`)
 
 // shapeOf returns the shape of a URL: its folder, whether its path ends in a number, and the names
 // of its parameters, with all numbers replaced by 0. For each shape, a crawler may request one URL
-// that it has made up, to see how the site answers for a missing page.
+// that it has made up, to see how the site responds to a request for a missing page.
 func shapeOf(u *url.URL) string {
 	path, last := u.Path, ""
 	if at := strings.LastIndexByte(strings.TrimSuffix(path, "/"), '/') + 1; at > 0 {

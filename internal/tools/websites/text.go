@@ -42,7 +42,7 @@ func draw(name string, n int) int { return luck(name).IntN(n) }
 // between returns a pseudo-random number from least to most, which is always the same for a name.
 func between(least, most int, name string) int { return least + draw("length of "+name, most-least+1) }
 
-// story returns the English text for a name: paragraphs with the given number of words in all.
+// story returns the English text for a name: paragraphs with the given number of words in total.
 func story(name string, words int) string { return storyIn("en", name, words) }
 
 // storyIn is like story, with a text in one of the languages of functionWords.

@@ -1,9 +1,9 @@
-// Package websites has generated web sites that answer like forums, wikis, shops and calendars. All
+// Package websites generates web sites that behave like forums, wikis, shops and calendars. All
 // texts of each site are known. A test crawls the sites, and compares the texts that it found with
 // the texts of the site.
 //
-// A site is a function from URLs to answers. Two sites of the same size are equal, so a failure can
-// be repeated. [Server] serves a site, and counts the requests.
+// A site is a function from URLs to responses. It depends only on its size, so a failure can be
+// reproduced. [Server] serves a site, and counts the requests.
 package websites
 
 import (
@@ -15,9 +15,9 @@ import (
 // A Site is a generated web site. All of its texts are known.
 type Site struct {
 	Name string
-	Why  string // description, in one line, of the difficulty for a crawler
+	Why  string // one line about what makes the site hard to crawl
 
-	// Texts has the names of the texts that a crawl should find.
+	// Texts lists the names of the texts that a crawl should find.
 	Texts []string
 
 	// Open returns the answer for a URL. The second argument is the number of the request, from 1,
@@ -27,14 +27,14 @@ type Site struct {
 	Start string // path and query of the URL at which a crawl starts; "" means "/"
 }
 
-// An Answer is the answer of a site for one URL.
+// An Answer is the response of a site for one URL.
 type Answer struct {
 	Status   int    // HTTP status; 0 means 200
 	Type     string // media type; "" means HTML
 	Location string // target of a redirect
 	Body     string
 
-	// Text is the name of the text in the answer. Two answers with the same name have the same
+	// Text is the name of the text in the response. Two answers with the same name have the same
 	// text. A name that is not in Site.Texts belongs to a view that a crawl need not find, such as
 	// a form. It is "" if the answer has no text, such as an error.
 	Text  string
@@ -55,8 +55,8 @@ func (s *Site) Of(rawURL string) (text string, sorry bool) {
 // The names of the sites are unique.
 func All(size int) []*Site {
 	return []*Site{
-		// These sites have URLs that look like copies, or as if there were endlessly many. Their
-		// pages have texts of their own.
+		// The URLs of these sites look like those of copies, or as if there were infinitely many.
+		// But the pages all have different texts.
 		forum(size),
 		numbers(size),
 		namedIDs(size),
@@ -82,7 +82,7 @@ func All(size int) []*Site {
 		gitWeb(size),
 		sessions(size),
 
-		// These sites have endlessly many URLs.
+		// These sites have infinitely many URLs.
 		calendar(size),
 		growing(size),
 	}
