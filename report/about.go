@@ -18,7 +18,7 @@ type About struct {
 	Whole    bool           `json:"complete,omitempty"`   // every page was compared with all others after the crawl
 }
 
-// See extends the range from First to Last by the time at which the record's URL was last visited.
+// See extends the range from First to Last to include the last visit to the record's URL.
 func (a *About) See(r *store.Record) {
 	at := r.Visited().UTC()
 	if r.Visited().IsZero() {

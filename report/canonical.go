@@ -17,8 +17,8 @@ import (
 // the crawled page at its canonical URL, and lists the pages for which the two do not match. A
 // canonical URL that was not crawled is never reported as wrong.
 
-// A Canonical counts the pages whose canonical URL is wrong in the same way. For example, it
-// redirects.
+// A Canonical counts the pages whose canonical URLs are wrong for the same reason, for example
+// because they redirect.
 type Canonical struct {
 	Why    string `json:"why"`
 	Pages  int64  `json:"pages"`

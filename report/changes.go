@@ -53,7 +53,7 @@ type Restless struct {
 	Visits int    `json:"visits"` // number of successive visits at which the passage had changed
 }
 
-// ReadChanges reads all records of a store and returns the changes. It keeps all of them in memory.
+// ReadChanges reads all records of a store and returns the changes. It keeps all changes in memory.
 func ReadChanges(ctx context.Context, s store.Reader) (all Changes, err error) {
 	all = Changes{Changed: []Changed{}, Gone: []Changed{}}
 	began, err := store.LastRound(ctx, s)

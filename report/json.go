@@ -47,7 +47,7 @@ func (o *ObjectWriter) Element(v any) {
 // Group writes an element that is an object with a list as its last member. The list has the name
 // list. If member is not "", the first member of the object has that name and the value head.
 // Otherwise head must be a struct, whose fields become the first members. The text end is written
-// before the bracket that closes a list with elements.
+// before the closing bracket if the list is not empty.
 func (o *ObjectWriter) Group(member string, head any, list string, elements iter.Seq2[any, error], end string) error {
 	o.separate("\n    ")
 	b, err := compact(head)

@@ -82,10 +82,10 @@ func (src stored) Learned(ctx context.Context, hosts []Host) (all []Learned, err
 	return all, nil
 }
 
-// patternsText is the number of URL patterns of a host that the text format shows.
+// patternsText is the maximum number of URL patterns that the text format shows for a host.
 const patternsText = 10
 
-// lines returns the findings as lines for people, with no more patterns than most.
+// lines returns the findings as lines for people, with at most the given number of patterns.
 func (l *Learned) lines(most int) (lines []line) {
 	say := func(n int64, format string, args ...any) {
 		lines = append(lines, line{N: n, Text: harmless.Line(fmt.Sprintf(format, args...))})

@@ -24,7 +24,7 @@ type Source interface {
 type LeftOutSource interface {
 	Source
 	// LeftOut returns for each host the blocks that were left out, in any order. It returns nil if
-	// texts were compared whole.
+	// whole texts were compared.
 	LeftOut(ctx context.Context) ([]LeftOut, error)
 }
 
@@ -39,8 +39,8 @@ type LearnedSource interface {
 // A CanonicalSource is a Source that knows the canonical URLs of its pages.
 type CanonicalSource interface {
 	Source
-	// Canonicals returns the wrong canonical URLs. Hosts must have been called before, because it
-	// reads the records.
+	// Canonicals returns the wrong canonical URLs. The caller must have called Hosts before,
+	// because Hosts reads the records.
 	Canonicals(ctx context.Context) ([]Canonical, error)
 }
 

@@ -12,7 +12,7 @@ import (
 // precedence.
 type next struct {
 	order *precedence.Order
-	text  dedup.Hash           // only pages with this text are added; zero: all pages
+	text  dedup.Hash           // only pages with this text are added; zero means all pages
 	page  *precedence.Standing // the first of the pages that were added; nil before the first call of add
 }
 
