@@ -14,7 +14,7 @@ const (
 	// all.
 	longTitle       = 60
 	longDescription = 160
-	// A title or heading of one word, such as "Home", does not describe the single page.
+	// A title or heading of one word, such as "Home", does not say what the page is about.
 	shortTitle   = 10
 	shortHeading = 3
 	// A length in characters. If a page's description is less than half as long as the text that

@@ -173,8 +173,8 @@ func hreflang(a *Audit) *List {
 	return l
 }
 
-// hreflangCode matches the values of hreflang that search engines read: a language (ISO 639-1), perhaps
-// a script (ISO 15924), perhaps a region (ISO 3166-1).
+// hreflangCode matches the values of hreflang that search engines read: a language (ISO 639-1), an
+// optional script (ISO 15924) and an optional region (ISO 3166-1).
 var hreflangCode = regexp.MustCompile(`(?i)^([a-z]{2,3}(-[a-z]{4})?(-([a-z]{2}|[0-9]{3}))?|x-default)$`)
 
 // alternateFaults returns the names of the findings for the translations that a page names.

@@ -16,7 +16,7 @@ import (
 // Coverage describes how much of the site the crawl has seen. An audit finds problems only in pages
 // that were fetched, and some of its findings would disappear if the other pages were fetched, too.
 type Coverage struct {
-	Fetched int64 `json:"fetched"` // URLs of the site that were answered, also by a redirect or with status 404
+	Fetched int64 `json:"fetched"` // number of URLs of the site that got a response, including redirects and status 404
 	Known   int64 `json:"known"`   // number of all known URLs of the site, fetched or not
 	Gaps    []Gap `json:"not_fetched"`
 }
@@ -48,7 +48,7 @@ const (
 	outside    = "outside"
 )
 
-// gapExamples is the number of URLs that are kept as examples of each gap.
+// gapExamples is the maximum number of URLs that are kept as examples of each gap.
 const gapExamples = 3
 
 // A coverage collects the data for a [Coverage].
@@ -114,7 +114,7 @@ func (c *coverage) read(ctx context.Context, s store.Reader, known map[dedup.Has
 			}
 			_, visited := known[dedup.HashOf([]byte(url))]
 			switch {
-			case visited: // the URL waits for another visit
+			case visited: // the URL is waiting for another visit
 			case state == frontier.Pending:
 				c.add("pending", url)
 			case c.hosts[store.HostOf(url)]:
@@ -160,7 +160,7 @@ func (c *Coverage) String() string {
 	return fmt.Sprintf("fetched %s of %s of the site (%s)", report.Grouped(c.Fetched), report.Counted(c.Known, "known URL"), report.Share(c.Fetched, c.Known))
 }
 
-// patternsShown is the number of patterns of postponed URLs that text and HTML show.
+// patternsShown is the maximum number of patterns of postponed URLs that text and HTML show.
 const patternsShown = 10
 
 // Lines returns the details of the gap for people: examples, or for postponed URLs each pattern with
