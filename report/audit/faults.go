@@ -12,10 +12,10 @@ import (
 
 // # Faults of a page's HTML and header
 //
-// Package markup finds most faults of single pages while the crawl runs, and the page's record has them
-// as a set of numbers. [markup.Checks] names the finding of each number: "images.alt" is the finding
-// alt of the list images. A fault of the header is mostly one of the whole server, so such a finding
-// has one entry for each host.
+// Package markup finds most faults of single pages while the crawl runs, and the page's record
+// stores them as a set of numbers. [markup.Checks] names the finding of each number: "images.alt"
+// is the finding alt of the list images. A fault in the header usually affects the whole server, so
+// its finding has one entry for each host.
 
 // checkList returns a list whose findings are all from [markup.Checks].
 func checkList(name string) *List {
@@ -75,7 +75,7 @@ func (l *List) addChecks(all []markup.Check) {
 		}
 		host := ""
 		if len(ofHeader) > 0 {
-			if host = store.HostOf(r.URL); !strings.HasSuffix(host, ".localhost") { // skink itself answers for a folder
+			if host = store.HostOf(r.URL); !strings.HasSuffix(host, ".localhost") { // skink itself sends the headers for a folder
 				hosts.pages[host]++
 			}
 		}
@@ -107,7 +107,7 @@ func (l *List) addChecks(all []markup.Check) {
 	}
 }
 
-// byHost counts the pages with a fault of the header by host.
+// byHost counts the pages with a fault in the header by host.
 type byHost struct {
 	pages  map[string]int64 // number of all HTML pages of each host
 	faults map[hostFault]*faultCount

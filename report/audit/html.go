@@ -30,7 +30,7 @@ func Templates(t *template.Template) (*template.Template, error) {
 // folded until the reader opens them.
 const rowsOpen = 5
 
-// fromShown is the largest number of linking pages that text and HTML name for a URL.
+// fromShown is the maximum number of linking pages that text and HTML name for a URL.
 const fromShown = 3
 
 // Table returns a table with the list's columns and the given rows of its findings.

@@ -17,7 +17,7 @@ func images(a *Audit) *List {
 		Findings: []*Finding{{Name: "broken"}, {Name: "large"}},
 	}
 	checked := false
-	failed := map[int32]bool{} // URLs that are errors
+	failed := map[int32]bool{} // URLs that could not be fetched
 	l.see = func(at int32, r *store.Record) {
 		checked = checked || r.Checked || r.Requisite
 		switch {
@@ -27,7 +27,7 @@ func images(a *Audit) *List {
 			l.found("large", at, nobody)
 		}
 	}
-	shown := map[int32]bool{} // URLs of failed that a page shows as a picture
+	shown := map[int32]bool{} // those of the failed URLs that a page shows as a picture
 	l.link = func(_ int32, links []store.Link) {
 		for i := range links {
 			if links[i].Kind == store.LinkImage {

@@ -19,7 +19,7 @@ type Weight int
 const (
 	Error   Weight = iota + 1 // the problem misleads visitors or search engines
 	Warning                   // the finding has a cost, or may be unintended
-	Note                      // the finding is no problem, but worth knowing
+	Note                      // the finding is not a problem, but worth knowing
 	OK                        // the finding lists pages without a problem
 )
 
@@ -41,7 +41,7 @@ type List struct {
 	Findings []*Finding // if there is only one finding, its Name is ""
 
 	audit     *Audit
-	ofErrors  bool                                        // the findings are about URLs without a usable answer
+	ofErrors  bool                                        // the findings are about URLs without a usable response
 	aside     func(s *site, p *page) bool                 // reports whether a page is listed but not counted; nil if all pages are counted
 	asideIs   string                                      // reason why the pages that aside reports are not counted; "" if the reason is that search engines do not list them
 	whyAside  string                                      // why a single such page is not counted; "" if the reason is that search engines do not list it
@@ -65,7 +65,7 @@ type Finding struct {
 	links   int64      // value of Links
 
 	pairs     bool                 // whether the entries are pairs of pages, so that a page may have several entries
-	key       func(e entry) uint64 // returns a number that identifies an entry in several crawls; nil: the page of the entry does, or both pages if pairs is set
+	key       func(e entry) uint64 // returns a number that identifies an entry in several crawls; nil means that its page identifies it, or both pages if pairs is set
 	unchecked bool                 // whether the finding could not be checked in this store
 	since     *Difference          // value of Since
 	all       []compared           // if since is set, all rows of the finding in the order in which they are shown
@@ -201,7 +201,7 @@ func (l *List) isApart(p *page) bool { return l.aside != nil && l.aside(l.audit.
 func (l *List) why(p *page) string { return cmp.Or(l.whyAside, p.apart()) }
 
 // lack records that the store does not have the data for some findings of the list, and why. If no
-// findings are named, it records that for all.
+// findings are named, it records this for all of them.
 func (l *List) lack(why string, names ...string) {
 	l.Unknown = why
 	for _, f := range l.Findings {
