@@ -59,7 +59,7 @@ func NewMemory() *Memory {
 	}
 }
 
-// Lookup implements [Index]. It holds the lock for all asks, so their answers are consistent.
+// Lookup implements [Index]. It holds the lock for all asks, so their results are consistent.
 func (m *Memory) Lookup(ctx context.Context, asks []Ask) ([]Found, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err

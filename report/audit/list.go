@@ -269,8 +269,8 @@ type Row struct {
 	Finding *Finding
 	Cells   []any  // one cell for each of the list's columns; see [report.Table]
 	Apart   string // reason why the page is not counted; "" if it is counted
-	Change  Change // difference from the crawl with which the audit is compared; "": there is none
-	From    []From // some of the pages that link to the page, if List.Linked
+	Change  Change // difference from the crawl with which the audit is compared; "" means none
+	From    []From // some of the pages that link to the page, if List.Linked is set
 	Links   int    // number of all pages that link to the page
 }
 
@@ -348,8 +348,8 @@ func (f *Finding) rowsWhere(ctx context.Context, from int, where func(compared) 
 	}
 }
 
-// RowCount returns the number of rows. These are all entries, and the entries that only the crawl had with
-// which the audit is compared.
+// RowCount returns the number of rows. If the audit is compared with an earlier crawl, they include
+// the entries that only that crawl had.
 func (f *Finding) RowCount() int {
 	if f.since != nil {
 		return len(f.all)
@@ -402,7 +402,7 @@ func (f *Finding) rowsOf(ctx context.Context, entries []compared, sets *resembla
 	if err != nil {
 		return nil, err
 	}
-	var kept []compared // the entries whose pages are still in the store, and so have a row
+	var kept []compared // the entries whose pages are still in the store, and which therefore have a row
 	for _, e := range entries {
 		s := &subject{entry: e.entry, finding: f, page: contents[0], sets: sets}
 		if contents = contents[1:]; e.other != nobody {

@@ -176,7 +176,7 @@ func deep(*Audit) *List {
 const noLinks = "the store has no links (crawl --links off)"
 
 // orphans lists the pages to which no page links. It lists only pages of hosts that were crawled
-// completely, because on other hosts a page that was not fetched may have the link.
+// completely, because on other hosts, a page that was not fetched may link to them.
 func orphans(a *Audit) *List {
 	l := &List{
 		Name: "orphans", Of: "pages",
@@ -219,7 +219,7 @@ func orphans(a *Audit) *List {
 }
 
 // followRedirects marks the page at the end of each redirect to which a page links. These pages are
-// no orphans.
+// not orphans.
 func (s *site) followRedirects() {
 	for at := range int32(len(s.pages)) {
 		if s.pages[at].kind == store.Redirect && s.pages[at].links > 0 {

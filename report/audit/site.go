@@ -34,7 +34,7 @@ type page struct {
 	last    int32 // index in site.pages of the last page that was read and has a link to the URL
 	out     int32 // number of links in the page
 	ways    int32 // number of links in the page that a visitor can click
-	status  int16 // HTTP status of the answer
+	status  int16 // HTTP status of the response
 	listed  int32 // number of sitemaps that list the URL
 	by      int32 // index in site.pages of a sitemap that lists the URL; nobody if no sitemap does
 	noIndex bool
@@ -45,8 +45,9 @@ type page struct {
 	scripts bool // whether the page loads a script
 	reached bool // whether a redirect leads to the page, and another page links to that redirect
 
-	// These two are set if the audit is compared with an earlier crawl: whether the URL was requested again
-	// after that crawl, and whether the answer shows the current state of the page.
+	// These two are set if the audit is compared with an earlier crawl: whether the URL was
+	// requested again after that crawl, and whether the response shows the current state of the
+	// page.
 	again, answered bool
 
 	area int32 // index in site.areas.all, if that is set
@@ -80,8 +81,8 @@ type inLink struct {
 
 // These constants limit the links that a site keeps in memory.
 const (
-	mostFrom  = 100     // largest number of links kept for one URL, unless Options.AllFrom is set
-	mostLinks = 1 << 20 // largest number of links kept for all URLs; they take some hundred megabytes
+	mostFrom  = 100     // maximum number of links kept for one URL, unless Options.AllFrom is set
+	mostLinks = 1 << 20 // maximum number of links kept for all URLs together; they take about a hundred megabytes
 )
 
 func newSite(allFrom bool) *site {
@@ -135,7 +136,7 @@ func clusterOf(r *store.Record) dedup.Hash {
 func namesAnother(r *store.Record) bool { return r.CanonicalURL != "" && r.CanonicalURL != r.URL }
 
 // resolve sets page.to of each URL that redirects or has another page as its canonical URL. It must
-// be called after all records were added.
+// be called after all records have been added.
 func (s *site) resolve() {
 	for at, id := range s.named {
 		if to, known := s.at[id]; known {
@@ -206,7 +207,7 @@ func (s *site) way(at int32) (hops []int32, loops bool) {
 	return hops, false
 }
 
-// findBounds adds to unfinished the hosts that were not crawled to the end.
+// findBounds adds to unfinished the hosts that were not crawled completely.
 func (s *site) findBounds(ctx context.Context, r store.Reader) error {
 	for h, err := range r.Hosts(ctx) {
 		if err != nil {

@@ -155,10 +155,10 @@ func match(a, b []string) []int {
 
 // These are limits of the text that [Template.String] returns.
 const (
-	shownSlots  = 3  // largest number of slots that are shown
-	shownValues = 4  // largest number of different values that are shown of a slot
-	shownWords  = 2  // largest number of common words that are shown before and after a slot
-	shownValue  = 60 // largest number of bytes that are shown of a value
+	shownSlots  = 3  // maximum number of slots to show
+	shownValues = 4  // maximum number of different values to show for a slot
+	shownWords  = 2  // maximum number of common words to show before and after a slot
+	shownValue  = 60 // maximum number of bytes to show of a value
 )
 
 // String shows the first slots with some of their values and the words around them, as in "house in
