@@ -7,12 +7,12 @@ import (
 	"skink/frontier"
 )
 
-// A VisitKind is the result of the last visit of a page.
+// A VisitKind is the result of the last visit to a page.
 type VisitKind string
 
 const (
 	FirstVisit  VisitKind = ""             // the page was not known, or no earlier visit had received it
-	NotModified VisitKind = "not modified" // the server answered that the page has not changed
+	NotModified VisitKind = "not modified" // the server reported that the page has not changed
 	Same        VisitKind = "same"         // the text has the same words
 	Altered     VisitKind = "changed"      // the words of the text changed, or Record.Kind did
 	Vanished    VisitKind = "gone"         // the page or file no longer exists
@@ -69,7 +69,7 @@ func (v *Visit) Fed() bool {
 	return !v.NoIndex && (v.Verdict == dedup.Unique || v.Verdict == dedup.Thin)
 }
 
-// MostVisits is the largest number of earlier visits that a record keeps.
+// MostVisits is the maximum number of earlier visits that a record keeps.
 const MostVisits = 16
 
 // Visited returns the time of the last visit to the page.
