@@ -57,7 +57,7 @@ var canonicalWays = []string{canonicalOther, canonicalError, canonicalRedirect, 
 const namedAtOnce = 256
 
 // canonicals finds wrong canonical URLs. It collects records, and then compares their canonical
-// URLs with the crawled pages, several at once.
+// URLs with the crawled pages, several at a time.
 type canonicals struct {
 	s       store.Reader
 	waiting []*store.Record

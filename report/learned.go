@@ -19,7 +19,7 @@ type Learned struct {
 	Host      string        `json:"host"`
 	Saved     int64         `json:"saved"`               // number of URLs that were not fetched, because URLs of their pattern return duplicates
 	Postponed []Postponed   `json:"postponed,omitempty"` // patterns of the URLs that were not fetched, the pattern with the most URLs first
-	Soft      []LearnedSoft `json:"soft_404,omitempty"`  // patterns of URLs that the host answers with status 200 although they do not exist
+	Soft      []LearnedSoft `json:"soft_404,omitempty"`  // patterns of URLs for which the host returns status 200 although they do not exist
 }
 
 // A LearnedSoft is a finding for the owner of a site. To some URLs that do not exist, the host
@@ -85,7 +85,7 @@ func (src stored) Learned(ctx context.Context, hosts []Host) (all []Learned, err
 // patternsText is the maximum number of URL patterns that the text format shows for a host.
 const patternsText = 10
 
-// lines returns the findings as lines for people, with at most the given number of patterns.
+// lines returns the findings as lines of text, with at most the given number of patterns.
 func (l *Learned) lines(most int) (lines []line) {
 	say := func(n int64, format string, args ...any) {
 		lines = append(lines, line{N: n, Text: harmless.Line(fmt.Sprintf(format, args...))})

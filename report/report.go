@@ -22,8 +22,8 @@ import (
 	"skink/store"
 )
 
-// A Report is a report in JSON as a Go type, for programs that read such a report. [Write] never
-// makes a Report, because it streams its output.
+// A Report is the Go type of a report in JSON, for programs that read reports. [Write] never makes
+// a Report, because it streams its output.
 type Report struct {
 	Totals
 	About   *About    `json:"about,omitempty"`    // description of the store; nil if the store has no name
@@ -153,7 +153,7 @@ func (c *Cluster) leader() (Leader, error) {
 	return l, err
 }
 
-// These are the default numbers of clusters and pages in the formats for people.
+// These are the default numbers of clusters and pages in the formats that people read.
 const (
 	DefaultTop = 1000 // number of clusters in HTML: more than a person reads, but few enough for a browser to open the page at once
 	textTop    = 50   // number of clusters in text, which fill a few screens

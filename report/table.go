@@ -138,7 +138,7 @@ func (t Table) WriteText(w io.Writer, indent, gap string) {
 	}
 }
 
-// A line contains a text for people, often with a number before the text.
+// A line is a line of a list in the text format, often with a number before the text.
 type line struct {
 	N    int64 // number before the text; 0 if there is none
 	Unit string

@@ -217,7 +217,7 @@ func (p *textPrinter) end() error {
 	return nil
 }
 
-// hostName returns the name of a host for people. It returns "(files)" for "".
+// hostName returns the name of a host for display. It returns "(files)" for "".
 func hostName(host string) string {
 	if host == "" {
 		return "(files)"

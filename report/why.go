@@ -13,7 +13,7 @@ import (
 type next struct {
 	order *precedence.Order
 	text  dedup.Hash           // only pages with this text are added; zero means all pages
-	page  *precedence.Standing // the first of the pages that were added; nil before the first call of add
+	page  *precedence.Standing // the first of the pages that were added; nil before the first call to add
 }
 
 func (n *next) add(r *store.Record) {

@@ -75,7 +75,7 @@ type Change struct {
 	Cursor Cursor // the position after this change
 }
 
-// A ChangeKind is the kind of change that the last visit of a page found.
+// A ChangeKind is the kind of change that the last visit to a page found.
 type ChangeKind string
 
 const (
@@ -84,7 +84,7 @@ const (
 	Gone    ChangeKind = "gone"    // an earlier visit found a page with text, and the last one did not
 )
 
-// ChangeOf returns the kind of change that the last visit of a page found, given the page's current
+// ChangeOf returns the kind of change that the last visit to a page found, given the page's current
 // record.
 func ChangeOf(r *Record) ChangeKind {
 	switch {

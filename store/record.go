@@ -31,7 +31,7 @@ type Record struct {
 
 	Kind        RecordKind `json:"kind"`
 	Problem     string     `json:"problem,omitempty"` // kind of error if Kind is Error, such as "timeout" or "status 404"
-	Detail      string     `json:"detail,omitempty"`  // explanation for people, such as the full error message
+	Detail      string     `json:"detail,omitempty"`  // explanation for users, such as the full error message
 	FetchedAt   time.Time  `json:"fetched_at,omitzero"`
 	Status      int        `json:"status,omitempty"` // HTTP status; 0 means no response, or a file
 	Location    string     `json:"location,omitempty"`
@@ -78,7 +78,7 @@ type Record struct {
 	NeedsScripts string `json:"needs_scripts,omitempty"` // reason why the text of the page needs scripts; see [extract.Document]; "" means that it needs none, or Rendered is set
 	RenderError  string `json:"render_error,omitempty"`  // reason why a browser failed to render the page
 
-	Bounds string `json:"bounds,omitempty"` // limits that the page exceeded, as Bound constants separated by commas; the page was read in spite of them
+	Bounds string `json:"bounds,omitempty"` // limits that the page exceeded, as Bound constants separated by commas; the page was read nevertheless
 
 	Words       int               `json:"words,omitempty"`      // number of tokens in the canonical text
 	Hash        dedup.Hash        `json:"hash,omitzero"`        // hash of the canonical text, or of the body if Kind is Other

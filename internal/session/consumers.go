@@ -36,7 +36,7 @@ type consumers struct {
 
 type consumer struct {
 	feed.Consumer
-	every  time.Duration // interval between two calls of CatchUp
+	every  time.Duration // interval between two calls to CatchUp
 	server string        // URL of the server to which the consumer sends; "" means that it writes on this machine
 }
 
@@ -296,7 +296,7 @@ func (l *urlLog) CatchUp(ctx context.Context) error {
 	return nil
 }
 
-// Close logs the URLs that were stored since the last call of CatchUp.
+// Close logs the URLs that were stored since the last call to CatchUp.
 func (l *urlLog) Close(ctx context.Context) error { return l.CatchUp(ctx) }
 
 // answered remembers the duration of the request for a page's URL, until the URL is logged.

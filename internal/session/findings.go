@@ -10,8 +10,8 @@ import (
 )
 
 // endCrawl finishes a crawl whose URLs were all visited: it keeps the findings, and then records
-// that all URLs to visit again have been visited. If the process is killed meanwhile, the next run
-// calls endCrawl again.
+// that all URLs to visit again have been visited. If the process is killed in the meantime, the
+// next run calls endCrawl again.
 func (r *run) endCrawl(ctx context.Context) error {
 	if err := r.keepFindings(ctx); err != nil {
 		return err

@@ -37,7 +37,7 @@ func openMonitor(opt *Options, out Output) (o meter, err error) {
 	return o, nil
 }
 
-// observe counts a fetch and its duration in the metrics.
+// observe counts a fetch in the metrics and records its duration.
 func (o meter) observe(p *crawler.Page) {
 	if o.server == nil {
 		return
@@ -114,7 +114,7 @@ func hostsByState(all []crawler.HostState, now time.Time) map[string]int64 {
 	return states
 }
 
-// A timedStore times those calls of a store that a crawl makes for each page or each host.
+// A timedStore times those calls to a store that a crawl makes for each page or each host.
 type timedStore struct {
 	store.Store
 	server *monitor.Server

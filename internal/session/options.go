@@ -63,7 +63,7 @@ type Options struct {
 	Index        http.Header // HTTP header with the credentials for a search index
 	Archive      Archive     // archive to which the responses of servers are written
 	LogURLs      bool        // log each URL; needs Output.Log
-	Metrics      string      // address of a server for metrics; "" means none
+	Metrics      string      // address at which metrics are served; "" means none
 	Build        monitor.Build
 
 	// Nearly finds the pages that are almost duplicates, for the audit. If it is nil or returns

@@ -32,7 +32,8 @@ const (
 	List // a list of strings
 )
 
-// A Column is a column of a schema. All columns are optional, and an empty list is one without values.
+// A Column is a column of a schema. A value may be missing in any column; a missing list is the
+// same as an empty one.
 type Column struct {
 	Name string
 	Type ColumnType
@@ -269,8 +270,8 @@ func (w *Writer) Write(values []any) error {
 	return w.write(row)
 }
 
-// valueOf returns v as a value for the optional column with that index. If v is nil, the value is
-// missing.
+// valueOf returns v as a value for the optional column with the given index. If v is nil, the value
+// is missing.
 func valueOf(v any, column int) parquet.Value {
 	const absent, present = 0, 1
 	switch v := v.(type) {

@@ -10,8 +10,7 @@ import (
 // comment gives the reason for the limit below it. Lengths are in characters.
 const (
 	// A length in characters. Search results show a title on one line of about 600 pixels, which is
-	// some 60 characters. They show a description on two lines, which is some 160 characters in
-	// all.
+	// about 60 characters. They show a description on two lines, which is about 160 characters.
 	longTitle       = 60
 	longDescription = 160
 	// A title or heading of one word, such as "Home", does not say what the page is about.

@@ -40,7 +40,7 @@ func (c Column) where(holds func(s *subject) bool) Column {
 	return c
 }
 
-// titled returns the column with another title for people.
+// titled returns the column with a different title in text and HTML.
 func (c Column) titled(title string) Column {
 	c.Title = title
 	return c

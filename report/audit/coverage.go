@@ -163,8 +163,8 @@ func (c *Coverage) String() string {
 // patternsShown is the maximum number of patterns of postponed URLs that text and HTML show.
 const patternsShown = 10
 
-// Lines returns the details of the gap for people: examples, or for postponed URLs each pattern with
-// the texts that its fetched URLs returned.
+// Lines returns the details of the gap as lines of text: examples, or for postponed URLs each
+// pattern with the texts that its fetched URLs returned.
 func (g *Gap) Lines() (lines []string) {
 	if g.Patterns == nil {
 		for _, url := range g.Examples {

@@ -66,7 +66,7 @@ func partName(slot, part int) string { return fmt.Sprintf("%s %d.%d", indexName,
 type Crawl struct {
 	store.Crawl
 	Ended   time.Time      `json:"ended"`         // when the findings were kept, in whole seconds
-	Visited time.Time      `json:"visited"`       // latest visit of any URL
+	Visited time.Time      `json:"visited"`       // latest visit to any URL
 	End     store.Cursor   `json:"end"`           // position after the last change that the audit read
 	Missing int64          `json:"missing"`       // number of URLs of the site that were not fetched
 	Counts  map[string]int `json:"counts"`        // number of entries of each finding that was checked, by full name

@@ -47,7 +47,7 @@ type List struct {
 	whyAside  string                                      // why a single such page is not counted; "" if the reason is that search engines do not list it
 	elsewhere func() string                               // returns a text about pages that are in another list instead of this one; nil or "" if there are none
 	see       func(at int32, r *store.Record)             // called for each record; at is the record's index in site.pages
-	link      func(at int32, links []store.Link)          // called for each page with links, after all calls of see
+	link      func(at int32, links []store.Link)          // called for each page with links, after all calls to see
 	conclude  func()                                      // called after all records and links; nil if see adds all entries
 	prepare   func(ctx context.Context, s *subject) error // reads further data for the columns of a row; nil if no column needs it
 }

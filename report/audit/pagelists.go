@@ -111,7 +111,7 @@ func noText(a *Audit) *List {
 	return l
 }
 
-// needs maps each reason that records give why a page needs scripts to a text for people.
+// needs maps each recorded reason why a page needs scripts to a text for users.
 var needs = map[string]string{
 	"root":     "the element that scripts fill is empty",
 	"data":     "scripts read the text from JSON in the page",

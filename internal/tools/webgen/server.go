@@ -101,7 +101,7 @@ func (s *server) host(name string) (int, bool) {
 	return n, err == nil && n >= 0 && n < s.web.hosts
 }
 
-// refuse answers with 404, and counts the request as wrong, because no page links to its address.
+// refuse responds with 404, and counts the request as wrong, because no page links to its address.
 func (s *server) refuse(w http.ResponseWriter) {
 	s.wrong.Add(1)
 	http.Error(w, "no such address in this web", http.StatusNotFound)

@@ -7,7 +7,7 @@ type Totals struct {
 	Seed  uint64 `json:"seed"`
 	Hosts int    `json:"hosts"`
 	URL   string `json:"url"`  // URL to start from; all pages can be reached from there
-	Busy  int    `json:"busy"` // number of pages that answer their first request with 503
+	Busy  int    `json:"busy"` // number of pages that return 503 for their first request
 
 	Pages  int `json:"pages"` // number of pages: unique + exact + near + thin
 	Unique int `json:"unique"`
@@ -15,7 +15,7 @@ type Totals struct {
 	Near   int `json:"near"`
 	Thin   int `json:"thin"`
 
-	Gone      int `json:"gone"`   // number of addresses that answer with status 404
+	Gone      int `json:"gone"`   // number of addresses that return 404
 	Broken    int `json:"broken"` // number of addresses whose response breaks off
 	Redirects int `json:"redirects"`
 	Blocked   int `json:"blocked"`

@@ -155,7 +155,7 @@ func (w *web) extraOf(n int) extra {
 // target returns the page to which the extra of page n redirects.
 func (w *web) target(n int) int { return w.luck(n, forTarget, len(w.pages)) }
 
-// busy reports whether a page answers its first request with 503.
+// busy reports whether a page returns 503 for its first request.
 func (w *web) busy(n int) bool { return w.luck(n, forBusy, 500) == 0 }
 
 func (w *web) origin(host int) string {

@@ -151,7 +151,7 @@ func mediaWiki(size int) *Site {
 	return s
 }
 
-// special returns the answer for one of the special pages of a wiki.
+// special returns the response for one of the special pages of a wiki.
 func special(u *url.URL, q url.Values, name, about string, title1 func(int) string, articles int, view func(kind, t, body string, links ...link) Answer) Answer {
 	var links []link
 	switch name {

@@ -73,7 +73,7 @@ func (s *Server) After(requests int) <-chan struct{} {
 	return s.due
 }
 
-// ServeHTTP sends the answer of the site.
+// ServeHTTP sends the site's response.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.URL.Path == "/robots.txt" || r.URL.Path == "/sitemap.xml" {
 		http.NotFound(w, r)
@@ -118,7 +118,7 @@ func (s *Server) visit(u *url.URL) int {
 
 var hrefs = regexp.MustCompile(`(?:href|src)="([^"]*)"`)
 
-// answered counts the text of an answer, and records the URLs that the answer links to.
+// answered counts the text of a response, and records the URLs that the response links to.
 func (s *Server) answered(u *url.URL, a *Answer) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

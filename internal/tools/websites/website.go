@@ -20,8 +20,8 @@ type Site struct {
 	// Texts lists the names of the texts that a crawl should find.
 	Texts []string
 
-	// Open returns the answer for a URL. The second argument is the number of the request, from 1,
-	// because a few sites answer each request differently. Answer.Text does not depend on visit.
+	// Open returns the response for a URL. The argument visit is the number of the request, from 1,
+	// because a few sites respond differently each time. Answer.Text does not depend on visit.
 	Open func(u *url.URL, visit int) Answer
 
 	Start string // path and query of the URL at which a crawl starts; "" means "/"
@@ -34,14 +34,14 @@ type Answer struct {
 	Location string // target of a redirect
 	Body     string
 
-	// Text is the name of the text in the response. Two answers with the same name have the same
+	// Text is the name of the text in the response. Two responses with the same name have the same
 	// text. A name that is not in Site.Texts belongs to a view that a crawl need not find, such as
-	// a form. It is "" if the answer has no text, such as an error.
+	// a form. It is "" if the response has no text, such as an error.
 	Text  string
-	Sorry bool // the page does not exist, although the answer has status 200
+	Sorry bool // the page does not exist, although the response has status 200
 }
 
-// Of returns the fields Text and Sorry of the answer for a URL.
+// Of returns the fields Text and Sorry of the response for a URL.
 func (s *Site) Of(rawURL string) (text string, sorry bool) {
 	u, err := url.Parse(rawURL)
 	if err != nil {
@@ -95,7 +95,7 @@ func notFound() Answer {
 
 func redirect(to string) Answer { return Answer{Status: http.StatusFound, Location: to} }
 
-// show returns an answer with page p, whose text has the given name.
+// show returns a response with page p, whose text has the given name.
 func show(text string, p page) Answer { return Answer{Text: text, Body: p.html()} }
 
 // after returns the path of u without a prefix. The result ok is false if the path does not have
