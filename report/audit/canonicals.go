@@ -54,8 +54,8 @@ func canonicals(a *Audit) *List {
 	return l
 }
 
-// canonicalIs returns as a table cell whether the page's canonical URL is its own, or nil if the
-// page has none.
+// canonicalIs returns a table cell that tells whether the page's canonical URL is its own, or nil
+// if the page has none.
 func canonicalIs(s *subject, r *store.Record) any {
 	switch {
 	case r.CanonicalURL == "":
@@ -209,7 +209,7 @@ func alternateFaults(r *store.Record) (names []string) {
 	return names
 }
 
-// languageOfOther returns as a table cell the languages for which a page names the entry's other
+// languageOfOther returns a table cell with the languages for which a page names the entry's other
 // page.
 func languageOfOther(s *subject, r *store.Record) any {
 	var langs []string

@@ -127,10 +127,10 @@ func (s *subject) audit() *Audit { return s.finding.list.audit }
 // site returns the data that the audit keeps in memory about the subject's page.
 func (s *subject) site() *page { return &s.audit().site.pages[s.entry.page] }
 
-// alike returns as a table cell the resemblance of the two pages of the subject's entry.
+// alike returns a table cell with the resemblance of the two pages of the subject's entry.
 func alike(s *subject, _ *store.Record) any { return s.sets.compare(s.page, s.other) }
 
-// otherURL returns as a table cell the URL of the other page of the subject's entry.
+// otherURL returns a table cell with the URL of the other page of the subject's entry.
 func otherURL(s *subject, _ *store.Record) any { return URL(s.other.Record.URL) }
 
 func (s *subject) hasOther() bool   { return s.other != nil }
@@ -181,7 +181,7 @@ func listed(all []string) any {
 	return text(strings.Join(said, ", "))
 }
 
-// languages returns as a table cell the languages for which the page names other versions of
+// languages returns a table cell with the languages for which the page names other versions of
 // itself.
 func languages(r *store.Record) any {
 	var all []string
@@ -191,8 +191,8 @@ func languages(r *store.Record) any {
 	return listed(all)
 }
 
-// indexed returns as a table cell whether search engines may list the page, or the reason why they
-// may not.
+// indexed returns a table cell that tells whether search engines may list the page, or why they may
+// not.
 func indexed(r *store.Record) any {
 	switch {
 	case r.NoIndex:

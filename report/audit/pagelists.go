@@ -118,8 +118,8 @@ var needs = map[string]string{
 	"noscript": "the page asks for JavaScript",
 }
 
-// whyNoText returns as a table cell the reason why a page has no text. The reason is a guess from
-// the page's record and links.
+// whyNoText returns a table cell with the reason why a page has no text. The reason is a guess
+// based on the page's record and links.
 func whyNoText(c *store.Content) any {
 	r := &c.Record
 	scripts, ways := 0, 0
