@@ -13,7 +13,7 @@ import (
 	"golang.org/x/sync/semaphore"
 )
 
-// Default is the budget of a process, in bytes.
+// Default is the default memory budget of a process, in bytes.
 const Default = 1 << 30
 
 // A Pool is a budget in bytes that shares are taken from. A nil Pool has no limit.
@@ -72,7 +72,7 @@ func (s *Share) Release() { s.Keep(0) }
 type Parts struct {
 	Reading int64 // trees, texts and shingles of pages, from when they are read until they are stored
 	Leaders int64 // shingles of the leaders of clusters, with which other pages are compared
-	Bodies  int64 // bodies of pages, in the form in which they wait to be stored; reading a body can take three times as much
+	Bodies  int64 // bodies of pages, in the form in which they wait to be stored; while a body is read, it can take three times as much
 }
 
 // Divide divides a budget in bytes into parts. If the budget is 0 or less, it divides [Default].

@@ -85,7 +85,7 @@ func (o *Order) Place(url string) int {
 // Prefers returns the expressions of --prefer.
 func (o *Order) Prefers() []string { return o.kept.Prefer }
 
-// Read returns the order in a store, or an empty one if it has none.
+// Read returns the order in a store, or an empty order if the store has none.
 func Read(ctx context.Context, s store.MetaReader) (*Order, error) {
 	b, err := s.Meta(ctx, metaName)
 	if err != nil {

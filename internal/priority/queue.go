@@ -5,7 +5,7 @@
 //	soonest.Put(h)
 //	next := soonest.First()
 //
-// A thing is in at most one queue: Put removes it from the queue that it was in.
+// A thing is in at most one queue: Put removes it from any queue that it was in.
 package priority
 
 import (

@@ -101,7 +101,7 @@ func (c *selection) putBack(ctx context.Context) (n int64, err error) {
 		if err := store.SetLastRound(ctx, c.store, c.round.Asked); err != nil {
 			return 0, err
 		}
-		if c.round.Recrawl != "" { // --retry alone completes the last crawl
+		if c.round.Recrawl != "" { // --retry alone continues the last crawl, and does not begin a new one
 			if err := store.BeginCrawl(ctx, c.store, c.round.Asked); err != nil {
 				return 0, err
 			}

@@ -203,7 +203,7 @@ func (f consumers) close(late context.Context) (unsent bool, err error) {
 	return unsent, err
 }
 
-// refused returns an error if the search index permanently refused pages of this crawl, or nil.
+// refused returns an error if the search index permanently refused pages of this crawl.
 func (f consumers) refused() error {
 	for _, one := range f.all {
 		if index, ok := one.Consumer.(indexFeed); ok {
@@ -228,7 +228,7 @@ func (one consumer) cutOff(late context.Context, err error) bool {
 	return one.server != "" && late.Err() != nil && errors.Is(err, context.Canceled)
 }
 
-// sayWaiting prints the servers that the crawl waits for. It prints nothing if stop is called
+// sayWaiting prints the servers that the crawl is waiting for. It prints nothing if stop is called
 // within waitingSaid.
 func (f consumers) sayWaiting() (stop func()) {
 	said := time.AfterFunc(waitingSaid, func() {

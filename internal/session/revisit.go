@@ -79,7 +79,7 @@ func (s Schedule) usual(r *store.Record) time.Duration {
 	return s.bounded(max(each/2, stood))
 }
 
-// changesOf returns the number of changes of a page's text that its record shows, and the time of
+// changesOf returns the number of changes to a page's text that its record shows, and the time of
 // the earliest visit after which the text changed.
 func changesOf(r *store.Record) (changes int, since time.Time) {
 	hash := r.Hash

@@ -135,9 +135,9 @@ func (all *Seeds) lost() (lost []lostFolder) {
 }
 
 // relocate replaces each folder that cannot be opened with a given folder of the same name. It
-// ignores the number that was added to a name to distinguish folders with equal names. Such a given
-// folder is most likely the old one, moved. relocate returns the folders that are still missing,
-// and the given folders that replaced none.
+// ignores the number that was added to a name to distinguish folders with equal names. Such a
+// folder is most likely the old one at a new location. relocate returns the folders that are still
+// missing, and the given folders that replaced none.
 func (all *Seeds) relocate(given []string) (lost []lostFolder, others []string) {
 	lost = all.lost()
 	for _, dir := range given {

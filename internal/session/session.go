@@ -1,6 +1,6 @@
 // Package session runs a crawl from its options to its summary. It does not depend on the command
 // line: [Run] takes options, an open store and an output. Its messages name the flags of skink
-// crawl, because their readers use these flags.
+// crawl, because users set the options with these flags.
 //
 // A run has phases: agree with the store on a rule, join the other workers, make a list of URLs to
 // fetch, open the archive and the consumers, crawl, and summarize.
@@ -365,8 +365,8 @@ func spent(ctx context.Context, s store.Reader, o *crawler.Options) (map[string]
 	return all, nil
 }
 
-// noteAlone writes to the store the hosts to which the crawl stopped sending requests. The pipeline
-// may already have written some of these hosts.
+// noteAlone records in the store the hosts to which the crawl stopped sending requests. The
+// pipeline may already have recorded some of these hosts.
 func noteAlone(ctx context.Context, s store.Meta, alone []crawler.LeftHost) error {
 	if len(alone) == 0 {
 		return nil

@@ -47,8 +47,8 @@ type Ending struct {
 	Lost        []string // paths of missing folders that have pending URLs
 }
 
-// Over reports whether a crawl ended because it could fetch no more URLs, and not because it was
-// interrupted or reached a limit.
+// Over reports whether a crawl ended because it could fetch no more URLs, rather than because it
+// was interrupted or reached a limit.
 func (e Ending) Over() bool { return !e.Interrupted && e.Limit == "" }
 
 func (s Summary) String() string {

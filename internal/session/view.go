@@ -15,8 +15,8 @@ import (
 	"skink/view"
 )
 
-// openView serves a view of the crawl if the options ask for it. The function stop stops the crawl
-// like Ctrl-C.
+// openView serves a view of the crawl if the options ask for it. The function stop stops the crawl,
+// as Ctrl-C does.
 func (r *run) openView(ctx context.Context, v *running, stop func()) (end func() error, err error) {
 	if r.opt.View == nil {
 		return func() error { return nil }, nil
@@ -152,7 +152,7 @@ func endsOf(counts frontier.Counts, postponed int64, tally store.Tally) (ends []
 	return ends
 }
 
-// MomentOf returns the numbers of a store for a view if no crawl runs in this process.
+// MomentOf returns the numbers of a store for a view if no crawl is running in this process.
 func MomentOf(ctx context.Context, s store.Reader) (m view.Moment, err error) {
 	if m.Tally, err = s.Tally(ctx); err != nil {
 		return m, err

@@ -9,7 +9,7 @@
 //
 //	skink crawl --scope any --allow-private 127.0.0.0/8 --delay 0 URL
 //
-// --truth FILE writes the expected result of each address, one address on each line. The same seed,
+// --truth FILE writes the expected result of each address, one address per line. The same seed,
 // sizes and port make the same web on any machine. The server runs until it is interrupted or its
 // standard input ends.
 //

@@ -21,7 +21,7 @@ import (
 //
 // Pages have an ETag, and a request with that ETag is answered with 304.
 
-// A change is the kind of change of a page in a round.
+// A change is the kind of change to a page in a round.
 type change string
 
 const (
@@ -114,7 +114,7 @@ func (w *web) told(n int, words []string) []string {
 	return words
 }
 
-// invented returns a random story, which no other page has.
+// invented returns a random story that no other page has.
 func invented(rng *rand.Rand) []string {
 	words := make([]string, leastWords+rng.IntN(mostWords-leastWords))
 	for i := range words {

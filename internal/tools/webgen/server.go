@@ -29,7 +29,7 @@ func isClosed(err error) bool {
 	return errors.Is(err, net.ErrClosed) || errors.Is(err, http.ErrServerClosed)
 }
 
-// Asked is the report of the requests that the server has received so far.
+// Asked is the report on the requests that the server has received so far.
 type Asked struct {
 	Pages  int   `json:"pages"`  // number of pages that were requested at least once
 	Again  int   `json:"again"`  // number of repeated requests for pages; for a page that was busy at first, one repetition does not count

@@ -26,8 +26,8 @@ import (
 //   - plain.localhost: only pages with different texts. It shows the cost of learning on a site
 //     without duplicates.
 //
-// robots.txt of the shop names a sitemap index, whose sitemaps have all products and some
-// pages to which nothing links.
+// robots.txt of the shop names a sitemap index, whose sitemaps list all products and some pages to
+// which nothing links.
 type shop struct {
 	seed     uint64
 	port     int

@@ -41,7 +41,7 @@ type web struct {
 	groups int
 }
 
-// A page has the properties of a page that cannot be computed from its number.
+// A page holds the properties of a page that cannot be computed from its number.
 type page struct {
 	host  int
 	group int // number of the group; the pages of a group have the same story

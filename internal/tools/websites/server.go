@@ -18,7 +18,7 @@ type Server struct {
 	visits int             // guarded by mu: number of requests, except those for robots.txt and sitemaps
 	asked  map[string]int  // guarded by mu: number of requests for each path and query
 	given  map[string]int  // guarded by mu: number of responses with each text
-	linked map[string]bool // guarded by mu: keys of the URLs that were linked or requested so far
+	linked map[string]bool // guarded by mu: keys of the URLs that have been linked or requested so far
 	shapes map[string]bool // guarded by mu: shapes of the URLs that were linked
 	probes map[string]bool // guarded by mu: shapes for which one URL was requested that nothing links to
 	made   []string        // guarded by mu: other requested URLs that nothing links to
@@ -26,7 +26,7 @@ type Server struct {
 	dueAt  int
 }
 
-// Serve returns a server of a site.
+// Serve returns a server for a site.
 func Serve(s *Site) *Server {
 	v := &Server{Site: s, asked: map[string]int{}, given: map[string]int{}, linked: map[string]bool{}, shapes: map[string]bool{}, probes: map[string]bool{}}
 	v.link("/")
