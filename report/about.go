@@ -65,9 +65,9 @@ func (a *About) settings() string {
 // aboutColumns lists the names of the columns that [About.cells] fills.
 var aboutColumns = []string{"store", "first_visit", "last_visit", "settings"}
 
-// cells returns the description as cells that a CSV file repeats at the end of each row. So each
-// row shows its store even after a spreadsheet has sorted or filtered rows, or mixed them with rows
-// of another report.
+// cells returns the description as cells that a CSV file repeats at the end of each row. Each row
+// therefore shows its store even after a spreadsheet has sorted or filtered rows, or mixed them
+// with rows of another report.
 func (a *About) cells() (cells []string) {
 	for _, c := range []any{a.Store, moment(a.First), moment(a.Last), a.settings()} {
 		cells = append(cells, cellCSV(c))

@@ -26,7 +26,7 @@ type Canonical struct {
 	Target string `json:"target"` // the canonical URL that the page at URL names
 }
 
-// Says returns Why with its verb in the singular or plural, to fit the number of pages.
+// Says returns Why with its verb in the singular or plural, to match the number of pages.
 func (c Canonical) Says() string {
 	if c.Pages == 1 {
 		return strings.Replace(c.Why, "have ", "has ", 1)

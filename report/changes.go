@@ -94,7 +94,7 @@ func ReadChanges(ctx context.Context, s store.Reader) (all Changes, err error) {
 	return all, nil
 }
 
-// changeOf returns the last change of a page's text. The result ok is false if the text never
+// changeOf returns the last change to a page's text. The result ok is false if the text never
 // changed.
 func changeOf(r *store.Record) (c Changed, ok bool) {
 	c = Changed{URL: r.URL, Title: r.Title, Added: r.Added, Removed: r.Removed, At: r.FetchedAt}

@@ -47,7 +47,7 @@ func (s *Sheet) End() error {
 	return s.w.Error()
 }
 
-// csvPrinter writes the pages of the clusters, one on each line:
+// csvPrinter writes the pages of the clusters, one per line:
 //
 //	cluster,role,verdict,resemblance[,containment],url,title,translation[,store,first_visit,last_visit,settings]
 //

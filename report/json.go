@@ -16,7 +16,7 @@ import (
 type ObjectWriter struct {
 	w       *bufio.Writer
 	err     error
-	members int // number of elements that were written to the open list
+	members int // number of elements written to the open list so far
 }
 
 // NewObjectWriter begins an object with the members of the struct head, each on a line of its own.

@@ -22,8 +22,8 @@ type Learned struct {
 	Soft      []LearnedSoft `json:"soft_404,omitempty"`  // patterns of URLs for which the host returns status 200 although they do not exist
 }
 
-// A LearnedSoft is a finding for the owner of a site. To some URLs that do not exist, the host
-// responds with status 200 instead of 404. All these URLs have one pattern.
+// A LearnedSoft is a finding for the owner of a site. For some URLs that do not exist, the host
+// returns status 200 instead of 404. All these URLs have the same pattern.
 type LearnedSoft struct {
 	Probe string `json:"probe"` // a URL that cannot exist, and for which the host returned a page
 	Pages int64  `json:"pages"` // number of crawled pages with the same text as the page at Probe; they probably do not exist either

@@ -41,7 +41,7 @@ type Totals struct {
 	Unique    int64 `json:"unique"`
 	Exact     int64 `json:"exact"`
 	Near      int64 `json:"near"`
-	Thin      int64 `json:"thin"`  // number of pages whose text is too short to be compared, without exact copies
+	Thin      int64 `json:"thin"`  // number of pages whose text is too short to be compared, not counting exact copies
 	Other     int64 `json:"other"` // number of URLs whose response was not text
 	Redirects int64 `json:"redirects"`
 	Errors    int64 `json:"errors"`

@@ -44,12 +44,12 @@ type CanonicalSource interface {
 	Canonicals(ctx context.Context) ([]Canonical, error)
 }
 
-// FromStore returns the source for a report of a store's verdicts. The reason why a page leads its
+// FromStore returns the source for a report on a store's verdicts. The reason why a page leads its
 // cluster is the criterion of package precedence by which it comes before the first of the other
 // members.
 func FromStore(s store.Reader) Source { return From(s, nil) }
 
-// From returns the source for a report of a store's verdicts. The function why must return the
+// From returns the source for a report on a store's verdicts. The function why must return the
 // reason why a page leads its cluster. If why is nil, From is like [FromStore].
 func From(s store.Reader, why func(leader *store.Record) string) Source {
 	return stored{s, why, &canonicals{}, &About{}}

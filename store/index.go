@@ -48,7 +48,7 @@ type Found struct {
 
 // Basis returns the conditions under which a verdict is still valid when it is committed. The
 // receiver f is the result of ask, on which the verdict is based. If f has a copy, the basis has no
-// hashes and keys, because no later commit can be an earlier copy. Keys that are full are left out,
+// hashes or keys, because no later commit can be an earlier copy. Keys that are full are left out,
 // because a look-up reads no later leaders under them.
 func (f *Found) Basis(ask Ask) Basis {
 	b := Basis{Mark: f.Mark}
@@ -75,7 +75,7 @@ func (f *Found) Capped() bool {
 }
 
 // A Leader is a page that has index keys in common with the page of an [Ask]. A crash may have
-// prevented the writing of its record, so the caller must check that the page has a record.
+// prevented its record from being written, so the caller must check that the page has a record.
 type Leader struct {
 	ID     dedup.Hash // id of the page
 	Hash   dedup.Hash // hash of the page's canonical text; ID and Hash together identify one visit

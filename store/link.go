@@ -40,7 +40,7 @@ const (
 	LinkStyle  LinkKind = "style"  // <link rel=stylesheet>, or a file that a style in the page names
 	LinkMedia  LinkKind = "media"  // <video>, <audio>, their <source> and <track>, <object>, <embed>
 
-	LinkListed LinkKind = "listed" // the entry of a sitemap
+	LinkListed LinkKind = "listed" // an entry of a sitemap
 )
 
 // linkKinds maps the number that stands for a kind in packed links to the kind. The numbers are
@@ -208,7 +208,7 @@ func UnpackLinks(pageURL string, packed []byte) ([]Link, error) {
 	if n == 0 && !d.Bad {
 		return nil, nil
 	}
-	if n > len(d.Rest)/4 { // each link has four bytes or more
+	if n > len(d.Rest)/4 { // each link takes at least four bytes
 		return nil, fmt.Errorf("%w: links", ErrCorrupt)
 	}
 	kinds := d.Bytes(uint64(n))

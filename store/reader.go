@@ -45,7 +45,7 @@ type Reader interface {
 type Want uint8
 
 const (
-	WantText   Want = 1 << iota // the page's main text with its headings, and its Markdown if the store keeps that
+	WantText   Want = 1 << iota // the page's main text with its headings, and its Markdown if the store keeps it
 	WantSketch                  // the sketch of the page's main text
 	WantLinks                   // the page's links
 

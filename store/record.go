@@ -18,7 +18,7 @@ const (
 	Error    RecordKind = "error"     // no response, an error status, or a truncated body; see Problem
 	Blocked  RecordKind = "blocked"   // robots.txt forbids the URL
 	Skipped  RecordKind = "skipped"   // a file on disk, or a record of an archive, that has no text
-	Sitemap  RecordKind = "sitemap"   // a list of URLs for crawlers; Detail has the number of its URLs
+	Sitemap  RecordKind = "sitemap"   // a list of URLs for crawlers; Detail gives the number of its URLs
 	Later    RecordKind = "postponed" // the URL was not fetched, because URLs of its pattern kept returning duplicates; see Detail
 )
 
@@ -66,9 +66,9 @@ type Record struct {
 	Listed       bool        `json:"listed,omitempty"`     // a sitemap lists the page
 	Private      bool        `json:"private,omitempty"`    // the page was requested with a password, cookies or headers of the user, so it may not be public; it is not in the feed
 	Signals      string      `json:"signals,omitempty"`    // content signals in the host's robots.txt when the page was fetched, such as "ai-train=no, search=yes"
-	Hidden       bool        `json:"hidden,omitempty"`     // robots.txt forbids search engines (Googlebot) to fetch the page, but not this crawler
+	Hidden       bool        `json:"hidden,omitempty"`     // robots.txt forbids search engines (Googlebot), but not this crawler, to fetch the page
 
-	Faults  uint64   `json:"faults,omitempty"`  // faults of the page's HTML and header, a set as in package extract/markup
+	Faults  uint64   `json:"faults,omitempty"`  // set of faults in the page's HTML and header; see package extract/markup
 	Faulty  []string `json:"faulty,omitempty"`  // examples of these faults
 	Anchors []byte   `json:"anchors,omitempty"` // hashes of the names in the page to which fragments of links can lead, two bytes each; only after a crawl for an audit
 
@@ -136,7 +136,7 @@ type Alternate struct {
 const (
 	MostHeadings   = 8   // maximum length of Record.H1
 	MostCanonicals = 8   // maximum length of Record.Canonicals
-	MostAlternates = 128 // maximum length of Record.Alternates; the largest sites have somewhat fewer languages
+	MostAlternates = 128 // maximum length of Record.Alternates; the largest sites have slightly fewer languages
 )
 
 // An Archived is the location of a record in a web archive.

@@ -14,7 +14,7 @@ import (
 
 // Each text is stored as one zstd frame. The compression level is the fastest. On main texts of a
 // few kilobytes the better levels save little, and each page would wait for them. Encoder and
-// decoder are made once, because each has megabytes of tables.
+// decoder are made once, because each needs megabytes of tables.
 var (
 	encoder = sync.OnceValue(func() *zstd.Encoder {
 		e, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(2), zstd.WithWindowSize(128<<10))

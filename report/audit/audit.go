@@ -210,7 +210,7 @@ func (a *Audit) readLinks(ctx context.Context) error {
 	return nil
 }
 
-// List returns the list with a name, or nil if there is none.
+// List returns the list with the given name, or nil if there is none.
 func (a *Audit) List(name string) *List {
 	for _, l := range a.Lists {
 		if l.Name == name {
@@ -220,7 +220,8 @@ func (a *Audit) List(name string) *List {
 	return nil
 }
 
-// Find returns the finding with a full name, such as "titles.missing", or nil if there is none.
+// Find returns the finding with the given full name, such as "titles.missing", or nil if there is
+// none.
 func (a *Audit) Find(name string) *Finding {
 	for _, l := range a.Lists {
 		for _, f := range l.Findings {

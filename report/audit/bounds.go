@@ -22,7 +22,8 @@ const (
 	// A length in characters. A heading that fills more than two lines on a phone is a paragraph.
 	longHeading = 100
 
-	// After one second, people notice that they wait (J. Nielsen, Usability Engineering, 1993).
+	// After one second, people notice that they are waiting (J. Nielsen, Usability Engineering,
+	// 1993).
 	slowAnswer = time.Second
 	// A size in bytes. A phone with a slow connection of 1.6 Mbit/s needs five seconds to load a
 	// page of this size, without any pictures.

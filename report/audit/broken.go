@@ -34,8 +34,8 @@ func broken(a *Audit) *List {
 	})
 }
 
-// unfetched is the problem of a file that was not requested, because its host's limit of requisites
-// was reached (crawler.ProblemBudget). Nothing is known to be wrong with the file.
+// unfetched is the problem of a file that was not requested, because its host's limit for
+// requisites was reached (crawler.ProblemBudget). Nothing is known to be wrong with the file.
 const unfetched = "requisite limit"
 
 func brokenHow(r *store.Record) string {

@@ -32,8 +32,8 @@ func (c Change) Text() string {
 	return string(c)
 }
 
-// A Difference counts the entries of a finding by how they differ from an earlier crawl. New and
-// Remaining entries are in the count of the finding, and Fixed entries are not.
+// A Difference counts the entries of a finding by how they differ from an earlier crawl. The count
+// of the finding includes New and Remaining entries, but no Fixed entries.
 type Difference struct {
 	New       int `json:"new"`
 	Fixed     int `json:"fixed"`
@@ -41,7 +41,7 @@ type Difference struct {
 	Unchecked int `json:"unchecked"`
 }
 
-// Of returns the number of entries with a change.
+// Of returns the number of entries with the given change.
 func (d *Difference) Of(c Change) int {
 	switch c {
 	case New:
@@ -170,9 +170,9 @@ func (p *pastFinding) find(key uint64, ids []uint64) (i int, known bool) {
 	return slices.BinarySearch(p.pages, uint32(page))
 }
 
-// seenAgain reports whether a visit after the earlier crawl shows if the page at an index of
-// site.pages still has the problem. A page that did not respond may still have the problem, unless
-// the problem is the missing response.
+// seenAgain reports whether a visit after the earlier crawl shows whether the page at the given
+// index of site.pages still has the problem. A page that did not respond may still have the
+// problem, unless the problem is the missing response.
 func (f *Finding) seenAgain(at int32) bool {
 	if at == nobody {
 		return false
@@ -192,11 +192,11 @@ func again(r *store.Record, after time.Time) (requested, answered bool) {
 	return requested, requested && (r.Kind != store.Error || absent(r))
 }
 
-// Since returns how the finding differs from the crawl with which the audit is compared. It returns nil if
-// the audit is compared with no crawl, or if one of the two did not check the finding.
+// Since returns how the finding differs from the crawl with which the audit is compared. It returns
+// nil if there is no such crawl, or if one of the two did not check the finding.
 func (f *Finding) Since() *Difference { return f.since }
 
-// countOf returns the number of entries with a change, or of all entries if change is "".
+// countOf returns the number of entries with the given change, or of all entries if change is "".
 func (f *Finding) countOf(change Change) int64 {
 	switch {
 	case change == "":
@@ -207,7 +207,7 @@ func (f *Finding) countOf(change Change) int64 {
 	return int64(f.since.Of(change))
 }
 
-// countOf returns the number of URLs with a change in at least one finding of the list.
+// countOf returns the number of URLs with the given change in at least one finding of the list.
 func (l *List) countOf(change Change) int64 {
 	urls := map[int32]bool{}
 	for _, f := range l.Findings {
@@ -297,7 +297,8 @@ func (f *Finding) Trend() *Trend {
 	return t
 }
 
-// String returns the counts, separated by spaces. A crawl that did not check the finding has a hyphen.
+// String returns the counts, separated by spaces. A crawl that did not check the finding is shown
+// as a hyphen.
 func (t *Trend) String() string {
 	if t == nil {
 		return ""

@@ -21,13 +21,13 @@ type Coverage struct {
 	Gaps    []Gap `json:"not_fetched"`
 }
 
-// A Gap is a group of URLs that the crawl knows but has not fetched, for one reason.
+// A Gap is a group of URLs that the crawl knows but has not fetched, all for the same reason.
 type Gap struct {
 	Name     string             `json:"name"` // pending, postponed, excluded, blocked, failed, unfollowed or outside
 	URLs     int64              `json:"urls"`
 	Means    string             `json:"means"`
 	Examples []string           `json:"examples,omitempty"`
-	Patterns []report.Postponed `json:"patterns,omitempty"` // patterns of the postponed URLs, the one with most URLs first
+	Patterns []report.Postponed `json:"patterns,omitempty"` // patterns of the postponed URLs, the one with the most URLs first
 }
 
 // gaps are all possible gaps in the order in which reports show them. The last two are not URLs of

@@ -111,11 +111,11 @@ func (l *List) addChecks(all []markup.Check) {
 type byHost struct {
 	pages  map[string]int64 // number of all HTML pages of each host
 	faults map[hostFault]*faultCount
-	keys   map[int32]uint64 // for the first page of a host with a fault, a number that stands for the host
+	keys   map[int32]uint64 // for the first page of a host with a fault, a number that identifies the host
 }
 
-// key returns a number that stands for the host of an entry. The entry's page is the first of its host with
-// the fault, which may be another page in each crawl.
+// key returns a number that identifies the host of an entry. The entry's page is the first of its
+// host with the fault, which may be a different page in each crawl.
 func (h *byHost) key(e entry) uint64 { return h.keys[e.page] }
 
 type hostFault struct {
@@ -124,7 +124,7 @@ type hostFault struct {
 }
 
 type faultCount struct {
-	first int32 // place of the first page with the fault
+	first int32 // index in site.pages of the first page with the fault
 	pages int64
 }
 

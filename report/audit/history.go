@@ -20,9 +20,9 @@ import (
 // # Kept findings
 //
 // A store keeps the findings of its last [MostKept] crawls, so that an audit can be compared with
-// that of an earlier crawl. The value with the name indexName lists the crawls, with the number of
-// entries of each finding. The entries themselves are in slots, one for each crawl. There is one
-// slot more than crawls. [Keep] writes the entries to the free slot, and then replaces the index in
+// that of an earlier crawl. The value named indexName lists the crawls, with the number of entries
+// of each finding. The entries themselves are in slots, one for each crawl. There is one more slot
+// than there are crawls. [Keep] writes the entries to the free slot, and then replaces the index in
 // one step. If the process is killed between the two, the index still refers to the old slots. The
 // index contains a checksum of each slot, so that a slot that another process has overwritten is
 // detected. The contents of a free slot stay until the slot is used again, because another worker
@@ -40,9 +40,9 @@ import (
 //	  N, and for each entry the index of its page in the pages above, as differences if there are no keys
 //	  if the finding has keys: for each entry its key, 8 bytes, big-endian
 //
-// An entry is identified by its page, unless the finding has keys. The entries of such a finding are
-// groups of pages, whole hosts, or pairs of pages. A million pages with ten findings each take some ten
-// megabytes.
+// An entry is identified by its page, unless the finding has keys. The entries of such a finding
+// are groups of pages, whole hosts, or pairs of pages. A million pages with ten findings each take
+// about ten megabytes.
 //
 // If the entries of a crawl need more than keptSize bytes, Keep leaves out the findings with the
 // most entries. The index then contains only the number of their entries.
@@ -65,7 +65,7 @@ func partName(slot, part int) string { return fmt.Sprintf("%s %d.%d", indexName,
 // A Crawl is a crawl whose findings a store keeps.
 type Crawl struct {
 	store.Crawl
-	Ended   time.Time      `json:"ended"`         // when the findings were kept, in whole seconds
+	Ended   time.Time      `json:"ended"`         // when the findings were stored, in whole seconds
 	Visited time.Time      `json:"visited"`       // latest visit to any URL
 	End     store.Cursor   `json:"end"`           // position after the last change that the audit read
 	Missing int64          `json:"missing"`       // number of URLs of the site that were not fetched
@@ -326,7 +326,7 @@ func appendRising[N uint32 | uint64](b []byte, all []N) []byte {
 	return b
 }
 
-// A Past is the findings of an earlier crawl, with their entries.
+// A Past holds the findings of an earlier crawl, with their entries.
 type Past struct {
 	Crawl
 	ids      []uint64 // the short ids of the pages of all entries, in ascending order

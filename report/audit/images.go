@@ -6,7 +6,8 @@ import (
 	"skink/store"
 )
 
-// images lists pictures that do not exist or are large, and the pages that show pictures wrongly.
+// images lists pictures that do not exist or are large, and the pages that use pictures
+// incorrectly.
 func images(a *Audit) *List {
 	l := &List{
 		Name: "images", Of: "URLs", Linked: true,

@@ -28,7 +28,7 @@ var weightNames = []string{"", "error", "warning", "note", "ok"}
 // String returns "error", "warning", "note" or "ok".
 func (w Weight) String() string { return weightNames[w] }
 
-// weightNamed returns the weight with a name, or 0 if there is none.
+// weightNamed returns the weight with the given name, or 0 if there is none.
 func weightNamed(name string) Weight { return Weight(max(slices.Index(weightNames, name), 0)) }
 
 // A List is a group of findings about one subject, such as titles. Its findings have the same columns.
@@ -182,8 +182,8 @@ func (l *List) all(kind store.RecordKind, is func(r *store.Record) bool) *List {
 	return l.pick(kind, func(r *store.Record) (string, bool) { return "", is(r) })
 }
 
-// found adds an entry to the finding with a name. The arguments page and other are indexes of
-// site.pages; other is nobody if there is no second page.
+// found adds an entry to the finding with the given name. The arguments page and other are indexes
+// of site.pages; other is nobody if there is no second page.
 func (l *List) found(name string, page, other int32) {
 	for _, f := range l.Findings {
 		if f.Name == name {
@@ -298,7 +298,7 @@ type subject struct {
 
 // rowsAtOnce is the number of rows for which the pages are read from the store together.
 // textsAtOnce is the same number for lists that compare the texts of pages. It is small, because a
-// comparison takes some milliseconds, which are wasted if the caller stops early.
+// comparison takes a few milliseconds, which are wasted if the caller stops early.
 const (
 	rowsAtOnce  = 128
 	textsAtOnce = 4

@@ -39,7 +39,7 @@ type page struct {
 	by      int32 // index in site.pages of a sitemap that lists the URL; nobody if no sitemap does
 	noIndex bool
 	names   bool // whether the page names another page as canonical
-	start   bool // whether the URL was not found in a link: it is a seed, or a file for the archive
+	start   bool // whether the URL is a seed or a file for the archive, rather than found in a link
 	named   bool // whether the URL is the target of a redirect or the canonical URL of another page
 	hidden  bool // whether robots.txt forbids search engines to fetch the page
 	scripts bool // whether the page loads a script
@@ -147,8 +147,8 @@ func (s *site) resolve() {
 	s.named = nil
 }
 
-// link counts the links of the page at an index of pages: in page.out and page.ways of the page,
-// and in page.links of each linked URL.
+// link counts the links of the page at the given index of pages: in page.out and page.ways of the
+// page, and in page.links of each linked URL.
 func (s *site) link(at int32, links []store.Link) {
 	s.pages[at].out = int32(len(links))
 	for _, l := range links {
@@ -184,7 +184,7 @@ func (s *site) index(url string) (at int32, known bool) {
 	return at, known
 }
 
-// list records that the sitemap at an index of pages lists a URL.
+// list records that the sitemap at the given index of pages lists a URL.
 func (s *site) list(sitemap int32, url string) {
 	if to, known := s.index(url); known {
 		s.pages[to].listed++
@@ -192,8 +192,8 @@ func (s *site) list(sitemap int32, url string) {
 	}
 }
 
-// way returns the URLs to which the redirect at an index of pages leads, in order, without the
-// redirect itself. The second result is true if the redirects lead back to an earlier URL.
+// way returns the URLs to which the redirect at the given index of pages leads, in order, without
+// the redirect itself. The second result is true if the redirects lead back to an earlier URL.
 func (s *site) way(at int32) (hops []int32, loops bool) {
 	been := map[int32]bool{at: true}
 	for s.pages[at].kind == store.Redirect && s.pages[at].to != nobody {

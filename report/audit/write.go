@@ -109,7 +109,7 @@ func (a *Audit) clean() (names []string) {
 	return names
 }
 
-// Unknown returns a line for each list that cannot be computed, or not completely, from this store. It
+// Unknown returns a line for each list that cannot be computed completely from this store. The line
 // gives the list's name and the reason.
 func (a *Audit) Unknown() (all []string) {
 	for _, l := range a.Lists {

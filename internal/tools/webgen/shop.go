@@ -117,7 +117,7 @@ func number(s string) int {
 	return n
 }
 
-// luck returns a pseudo-random number below n, which is always the same for a name.
+// luck returns a pseudo-random number below n, which is always the same for the same name.
 func (s *shop) luck(name string, n int) int {
 	h := fnv.New64a()
 	fmt.Fprintf(h, "%d %s", s.seed, name)

@@ -112,7 +112,8 @@ func (w *web) group() {
 	}
 }
 
-// luck returns a pseudo-random number below n, which is always the same for a page and a purpose.
+// luck returns a pseudo-random number below n, which is always the same for the same page and
+// purpose.
 func (w *web) luck(page int, purpose uint64, n int) int {
 	return rand.New(rand.NewPCG(w.seed^purpose<<32, uint64(page))).IntN(n)
 }

@@ -51,12 +51,12 @@ func (s *Site) Of(rawURL string) (text string, sorry bool) {
 	return a.Text, a.Sorry
 }
 
-// All returns all sites. Each has about size pages with a text of their own, and some have fewer.
-// The names of the sites are unique.
+// All returns all sites. Most have about size pages with different texts; some have fewer. The
+// names of the sites are unique.
 func All(size int) []*Site {
 	return []*Site{
-		// The URLs of these sites look like those of copies, or as if there were infinitely many.
-		// But the pages all have different texts.
+		// The URLs of these sites look as if their pages were copies, or infinitely many. But all
+		// pages have different texts.
 		forum(size),
 		numbers(size),
 		namedIDs(size),
