@@ -20,8 +20,8 @@
 //	skink help [COMMAND|TOPIC]      print the manual, the help of a command, or a topic
 //
 // A page is unique, exact (the same words as another page), near (it resembles another page at
-// least as much as --similarity says), or thin (too short to compare). The page that a duplicate
-// repeats is its leader.
+// least as much as --similarity requires), or thin (too short to compare). The page that a
+// duplicate repeats is its leader.
 //
 // Data goes to standard output, everything else to standard error. The exit codes are:
 //
@@ -33,8 +33,8 @@
 //	141  the program that reads the output has ended
 //
 // The first Ctrl-C ends a crawl when the pages in flight are finished, and the second ends it at
-// once. In both cases, the same command continues the crawl. When its terminal or the pipe that
-// reads its output closes, skink ends as after Ctrl-C.
+// once. In both cases, the same command continues the crawl. If its terminal is closed, or the
+// program that reads its output ends, skink ends as it does after Ctrl-C.
 package main
 
 import "skink/internal/cli"

@@ -12,13 +12,13 @@ import (
 // An About describes the data of a report: the store, the time of its crawl, and the settings.
 type About struct {
 	Store    string         `json:"store"`                // name of the store; "" if unknown
-	First    time.Time      `json:"first_visit,omitzero"` // earliest visit of any URL in the store
-	Last     time.Time      `json:"last_visit,omitzero"`  // latest visit of any URL in the store
+	First    time.Time      `json:"first_visit,omitzero"` // earliest visit to any URL in the store
+	Last     time.Time      `json:"last_visit,omitzero"`  // latest visit to any URL in the store
 	Settings store.Settings `json:"settings"`             // settings with which the store's pages were judged
 	Whole    bool           `json:"complete,omitempty"`   // every page was compared with all others after the crawl
 }
 
-// See extends the range from First to Last by the time at which the record's URL was last visited.
+// See extends the range from First to Last to include the last visit to the record's URL.
 func (a *About) See(r *store.Record) {
 	at := r.Visited().UTC()
 	if r.Visited().IsZero() {
@@ -32,7 +32,7 @@ func (a *About) See(r *store.Record) {
 	}
 }
 
-// Lines returns the description as lines of text for people, without the name of the store.
+// Lines returns the description as lines of text, without the name of the store.
 func (a *About) Lines() (lines []string) {
 	if !a.Last.IsZero() {
 		first, last := a.First.Format(time.DateTime), a.Last.Format(time.DateTime)
@@ -65,9 +65,9 @@ func (a *About) settings() string {
 // aboutColumns lists the names of the columns that [About.cells] fills.
 var aboutColumns = []string{"store", "first_visit", "last_visit", "settings"}
 
-// cells returns the description as cells that a CSV file repeats at the end of each row. So each
-// row shows its store even after a spreadsheet has sorted or filtered rows, or mixed them with rows
-// of another report.
+// cells returns the description as cells that a CSV file repeats at the end of each row. Each row
+// therefore shows its store even after a spreadsheet has sorted or filtered rows, or mixed them
+// with rows of another report.
 func (a *About) cells() (cells []string) {
 	for _, c := range []any{a.Store, moment(a.First), moment(a.Last), a.settings()} {
 		cells = append(cells, cellCSV(c))
@@ -86,12 +86,12 @@ func moment(t time.Time) any {
 // A VisitsSource is a [Source] that knows when its pages were visited.
 type VisitsSource interface {
 	Source
-	// Visits sets First and Last of a to the first and last visit of any URL. The caller must have
-	// called Hosts before, because Hosts reads the records.
+	// Visits sets First and Last of a to the times of the first and last visit to any URL. The
+	// caller must have called Hosts before, because Hosts reads the records.
 	Visits(ctx context.Context, a *About)
 }
 
-// Visits sets First and Last of a from the records that the last call of Hosts read.
+// Visits sets First and Last of a from the records that the last call to Hosts read.
 func (src stored) Visits(_ context.Context, a *About) {
 	a.First, a.Last = src.visits.First, src.visits.Last
 }

@@ -17,8 +17,8 @@ import (
 // the crawled page at its canonical URL, and lists the pages for which the two do not match. A
 // canonical URL that was not crawled is never reported as wrong.
 
-// A Canonical counts the pages whose canonical URL is wrong in the same way. For example, it
-// redirects.
+// A Canonical counts the pages whose canonical URLs are wrong for the same reason, for example
+// because they redirect.
 type Canonical struct {
 	Why    string `json:"why"`
 	Pages  int64  `json:"pages"`
@@ -26,7 +26,7 @@ type Canonical struct {
 	Target string `json:"target"` // the canonical URL that the page at URL names
 }
 
-// Says returns Why with its verb in the singular or plural, to fit the number of pages.
+// Says returns Why with its verb in the singular or plural, to match the number of pages.
 func (c Canonical) Says() string {
 	if c.Pages == 1 {
 		return strings.Replace(c.Why, "have ", "has ", 1)
@@ -57,7 +57,7 @@ var canonicalWays = []string{canonicalOther, canonicalError, canonicalRedirect, 
 const namedAtOnce = 256
 
 // canonicals finds wrong canonical URLs. It collects records, and then compares their canonical
-// URLs with the crawled pages, several at once.
+// URLs with the crawled pages, several at a time.
 type canonicals struct {
 	s       store.Reader
 	waiting []*store.Record

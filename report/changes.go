@@ -53,7 +53,7 @@ type Restless struct {
 	Visits int    `json:"visits"` // number of successive visits at which the passage had changed
 }
 
-// ReadChanges reads all records of a store and returns the changes. It keeps all of them in memory.
+// ReadChanges reads all records of a store and returns the changes. It keeps all changes in memory.
 func ReadChanges(ctx context.Context, s store.Reader) (all Changes, err error) {
 	all = Changes{Changed: []Changed{}, Gone: []Changed{}}
 	began, err := store.LastRound(ctx, s)
@@ -94,7 +94,7 @@ func ReadChanges(ctx context.Context, s store.Reader) (all Changes, err error) {
 	return all, nil
 }
 
-// changeOf returns the last change of a page's text. The result ok is false if the text never
+// changeOf returns the last change to a page's text. The result ok is false if the text never
 // changed.
 func changeOf(r *store.Record) (c Changed, ok bool) {
 	c = Changed{URL: r.URL, Title: r.Title, Added: r.Added, Removed: r.Removed, At: r.FetchedAt}

@@ -7,9 +7,9 @@ import (
 	"golang.org/x/text/width"
 )
 
-// Width returns the number of columns that s takes on a terminal. Wide characters, such as those of
-// Chinese and most emoji, take two (Unicode, UAX #11). Combining marks and invisible characters take
-// none.
+// Width returns the number of columns that s takes on a terminal. Wide characters, such as Chinese
+// characters and most emoji, take two (Unicode, UAX #11). Combining marks and invisible characters
+// take none.
 func Width(s string) (columns int) {
 	for _, r := range s {
 		columns += runeWidth(r)

@@ -37,7 +37,8 @@ func (src stored) Clusters(ctx context.Context) iter.Seq2[Cluster, error] {
 	}
 }
 
-// settingsOf returns the settings of a store, or the defaults that a report needs.
+// settingsOf returns the settings of a store, or the defaults that a report needs if the store has
+// none.
 func settingsOf(ctx context.Context, s store.Reader) (*store.Settings, error) {
 	set, err := store.ReadSettings(ctx, s)
 	if err != nil || set == nil {
@@ -119,7 +120,7 @@ type batch struct {
 	records map[dedup.Hash]*store.Record // the records of the leaders, by id
 	large   bool                         // the batch is a single cluster with too many members to keep in memory
 	members map[dedup.Hash][]Member      // the members of each cluster, by the id of its leader; nil before they are read
-	first   map[dedup.Hash]*next         // the member of each cluster that comes first in the order of package precedence, by the id of the cluster's leader, see nextOf
+	first   map[dedup.Hash]*next         // the member of each cluster that comes first in the order of package precedence, by the id of the cluster's leader; see nextOf
 }
 
 // membersOf yields the members of a leader's cluster. Its first call reads the members of all clusters
@@ -164,7 +165,7 @@ func (b *batch) stream(ctx context.Context, yield func(Member, error) bool) {
 	}
 }
 
-// read reads the members of all clusters of the batch into memory, if this was not done before.
+// read reads the members of all clusters of the batch into memory, unless it has read them already.
 func (b *batch) read(ctx context.Context) error {
 	if b.members != nil {
 		return nil

@@ -41,20 +41,20 @@ func (s *Sheet) Row(cells ...any) error {
 	return s.w.Write(s.line)
 }
 
-// End writes buffered data, and returns the first error of all writes.
+// End writes buffered data, and returns the first error of any write.
 func (s *Sheet) End() error {
 	s.w.Flush()
 	return s.w.Error()
 }
 
-// csvPrinter writes the pages of the clusters, one on each line:
+// csvPrinter writes the pages of the clusters, one per line:
 //
 //	cluster,role,verdict,resemblance[,containment],url,title,translation[,store,first_visit,last_visit,settings]
 //
 // Clusters are numbered from 1. The role is leader or member, and a leader has no resemblance. A
 // member's resemblance has two decimals, and one below 1 is never rounded up to 1.00. The column
-// containment exists if the rule is containment. Only near members have a value in it. The
-// translation is the language of a member that names its leader as the same page in another
+// containment exists if the rule is containment. Only near members have a value in it. The column
+// translation has the language of a member that names its leader as the same page in another
 // language (hreflang). All rows of a table have the same columns, so the totals, hosts and other
 // parts of a report are only in its other formats. A URL or title that begins with = + - @, a tab
 // or a carriage return gets a leading apostrophe, because a spreadsheet would interpret it as a
@@ -78,7 +78,7 @@ func (p *csvPrinter) begin(h head) (err error) {
 // containmentColumn is the index of the column containment.
 const containmentColumn = 4
 
-// row writes the row of a page. containment is the cell for that column.
+// row writes the row of a page. The argument containment is the cell for the column of that name.
 func (p *csvPrinter) row(containment any, cells ...any) error {
 	if p.contained {
 		cells = slices.Insert(cells, containmentColumn, containment)

@@ -12,7 +12,7 @@ import (
 type Format string
 
 const (
-	Text Format = "text" // text for people at a terminal
+	Text Format = "text" // plain text for a terminal
 	JSON Format = "json" // JSON for programs; see [Report]
 	CSV  Format = "csv"  // CSV for spreadsheets: the clusters, one page on each line
 	HTML Format = "html" // a single HTML file for browsers

@@ -14,7 +14,7 @@ type HostCount struct {
 	led    map[leading]int64
 }
 
-// A leading is a pair of hosts. Pages on the host named by lead duplicates on the host named host.
+// A leading is a pair of hosts: some pages on host are duplicates of pages on by.
 type leading struct{ host, by string }
 
 // Add counts a record, unless it is not a page and therefore has no verdict.

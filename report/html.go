@@ -30,11 +30,11 @@ var page = template.Must(Templates().Funcs(template.FuncMap{
 
 const (
 	hostsShown   = 12  // number of hosts that are shown before the reader unfolds the rest, so that the summary fits on one screen
-	membersShown = 500 // number of members of a cluster that are shown; some clusters have 100,000
+	membersShown = 500 // maximum number of members of a cluster that are shown; some clusters have 100,000
 	clustersOpen = 3   // number of clusters that are shown unfolded, as examples
-	blockShown   = 300 // number of runes that are shown of a block of text that the comparison ignored
+	blockShown   = 300 // maximum number of runes that are shown of a block of text that the comparison ignored
 	openRows     = 8   // a cluster with more members is never unfolded at first
-	patternsHTML = 100 // number of URL patterns of a host that are shown
+	patternsHTML = 100 // maximum number of URL patterns that are shown for a host
 )
 
 type htmlPrinter struct {
@@ -61,7 +61,7 @@ type summary struct {
 	Rule        dedup.Rule
 	HostCount   int // number of hosts; pages from files have no host and are not counted
 	FoldedHosts []Host
-	Led         []Host // hosts for which one other host has the leaders of most pages
+	Led         []Host // hosts most of whose pages have their leader on one other host
 
 	UncountedHosts, UncountedLeft, UncountedLearned int // number of hosts that each of the three lists omits because of its limit
 }

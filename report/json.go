@@ -16,7 +16,7 @@ import (
 type ObjectWriter struct {
 	w       *bufio.Writer
 	err     error
-	members int // number of elements that were written to the open list
+	members int // number of elements written to the open list so far
 }
 
 // NewObjectWriter begins an object with the members of the struct head, each on a line of its own.
@@ -47,7 +47,7 @@ func (o *ObjectWriter) Element(v any) {
 // Group writes an element that is an object with a list as its last member. The list has the name
 // list. If member is not "", the first member of the object has that name and the value head.
 // Otherwise head must be a struct, whose fields become the first members. The text end is written
-// before the bracket that closes a list with elements.
+// before the closing bracket if the list is not empty.
 func (o *ObjectWriter) Group(member string, head any, list string, elements iter.Seq2[any, error], end string) error {
 	o.separate("\n    ")
 	b, err := compact(head)

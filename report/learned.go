@@ -19,11 +19,11 @@ type Learned struct {
 	Host      string        `json:"host"`
 	Saved     int64         `json:"saved"`               // number of URLs that were not fetched, because URLs of their pattern return duplicates
 	Postponed []Postponed   `json:"postponed,omitempty"` // patterns of the URLs that were not fetched, the pattern with the most URLs first
-	Soft      []LearnedSoft `json:"soft_404,omitempty"`  // patterns of URLs that the host answers with status 200 although they do not exist
+	Soft      []LearnedSoft `json:"soft_404,omitempty"`  // patterns of URLs for which the host returns status 200 although they do not exist
 }
 
-// A LearnedSoft is a finding for the owner of a site. To some URLs that do not exist, the host
-// responds with status 200 instead of 404. All these URLs have one pattern.
+// A LearnedSoft is a finding for the owner of a site. For some URLs that do not exist, the host
+// returns status 200 instead of 404. All these URLs have the same pattern.
 type LearnedSoft struct {
 	Probe string `json:"probe"` // a URL that cannot exist, and for which the host returned a page
 	Pages int64  `json:"pages"` // number of crawled pages with the same text as the page at Probe; they probably do not exist either
@@ -82,10 +82,10 @@ func (src stored) Learned(ctx context.Context, hosts []Host) (all []Learned, err
 	return all, nil
 }
 
-// patternsText is the number of URL patterns of a host that the text format shows.
+// patternsText is the maximum number of URL patterns that the text format shows for a host.
 const patternsText = 10
 
-// lines returns the findings as lines for people, with no more patterns than most.
+// lines returns the findings as lines of text, with at most the given number of patterns.
 func (l *Learned) lines(most int) (lines []line) {
 	say := func(n int64, format string, args ...any) {
 		lines = append(lines, line{N: n, Text: harmless.Line(fmt.Sprintf(format, args...))})

@@ -22,9 +22,9 @@ type Postponed struct {
 	Copies  int64  `json:"copies"`  // number of fetched URLs of the pattern that returned a text that was already known
 }
 
-// PostponedIn counts the postponed URLs of a store by pattern, the pattern with most URLs first. If host
-// is not "", it counts only URLs of that host. It reads all records of the store, unless no URL is
-// postponed.
+// PostponedIn counts the postponed URLs of a store by pattern, the pattern with the most URLs
+// first. If host is not "", it counts only URLs of that host. It reads all records of the store,
+// unless no URL is postponed.
 func PostponedIn(ctx context.Context, s store.Reader, host string) (all []Postponed, err error) {
 	tally, err := s.Tally(ctx)
 	if err != nil || tally.Later == 0 {

@@ -22,13 +22,13 @@ import (
 	"skink/store"
 )
 
-// A Report is a report in JSON as a Go type, for programs that read such a report. [Write] never
-// makes a Report, because it streams its output.
+// A Report is the Go type of a report in JSON, for programs that read reports. [Write] never makes
+// a Report, because it streams its output.
 type Report struct {
 	Totals
 	About   *About    `json:"about,omitempty"`    // description of the store; nil if the store has no name
 	Hosts   []Host    `json:"hosts"`              // counts of each host, the host with the most duplicates first
-	LeftOut []LeftOut `json:"left_out,omitempty"` // the blocks that the comparison ignored, the host with the most shortened pages first; nil if texts were compared whole
+	LeftOut []LeftOut `json:"left_out,omitempty"` // the blocks that the comparison ignored, the host with the most shortened pages first; nil if whole texts were compared
 	Learned []Learned `json:"learned,omitempty"`  // findings about hosts, the host with the most postponed URLs first
 
 	Canonicals []Canonical `json:"false_canonicals,omitempty"` // wrong canonical URLs
@@ -41,7 +41,7 @@ type Totals struct {
 	Unique    int64 `json:"unique"`
 	Exact     int64 `json:"exact"`
 	Near      int64 `json:"near"`
-	Thin      int64 `json:"thin"`  // number of pages whose text is too short to be compared, without exact copies
+	Thin      int64 `json:"thin"`  // number of pages whose text is too short to be compared, not counting exact copies
 	Other     int64 `json:"other"` // number of URLs whose response was not text
 	Redirects int64 `json:"redirects"`
 	Errors    int64 `json:"errors"`
@@ -54,13 +54,13 @@ type Totals struct {
 	Later     int64 `json:"postponed,omitempty"`    // number of URLs that were not fetched, because URLs of their patterns kept returning duplicates
 
 	Pending int64 `json:"pending,omitempty"` // number of URLs that the crawl has not fetched yet
-	Outside int64 `json:"outside,omitempty"` // number of URLs to which pages link, and which the crawl excludes
+	Outside int64 `json:"outside,omitempty"` // number of linked URLs that the crawl excludes
 
 	Problems map[string]int64 `json:"problems,omitempty"` // number of errors by kind
-	GivenUp  map[string]int64 `json:"given_up,omitempty"` // number of errors by kind, only those of URLs that were retried without success
+	GivenUp  map[string]int64 `json:"given_up,omitempty"` // number of errors by kind, for URLs that were retried without success
 }
 
-// Failed returns the number of errors by kind after which the URL was not retried.
+// Failed returns the number of errors after which the URL was not retried, by kind.
 func (t Totals) Failed() map[string]int64 {
 	tally := store.Tally{Problems: t.Problems, GivenUp: t.GivenUp}
 	return tally.Failed()
@@ -88,9 +88,8 @@ type Host struct {
 func (h Host) Duplicates() int64 { return h.Exact + h.Near }
 
 // A LeftOut describes the blocks of text of a host that were left out of the comparison, because
-// they recur on many of its pages. An example is a footer. Such a block is left out on all hosts,
-// so a host may have shortened pages although none of its own blocks recur. The stored texts are
-// not changed.
+// they recur on many of its pages, such as a footer. A block is left out on all hosts, so a host
+// may have shortened pages although none of its own blocks recur. The stored texts are not changed.
 type LeftOut struct {
 	Host      string  `json:"host"`      // name of the host, as in Host.Host
 	Pages     int     `json:"pages"`     // number of different pages of the host on which blocks were counted
@@ -102,7 +101,7 @@ type LeftOut struct {
 // A Block is a piece of text that recurs on many pages of a host.
 type Block struct {
 	Text  string `json:"text"`
-	Pages int    `json:"pages"` // number of different pages that have the block
+	Pages int    `json:"pages"` // number of different pages that contain the block
 }
 
 // A Leader is the page of a cluster that its members duplicate.
@@ -154,7 +153,7 @@ func (c *Cluster) leader() (Leader, error) {
 	return l, err
 }
 
-// These are the default numbers of clusters and pages in the formats for people.
+// These are the default numbers of clusters and pages in the formats that people read.
 const (
 	DefaultTop = 1000 // number of clusters in HTML: more than a person reads, but few enough for a browser to open the page at once
 	textTop    = 50   // number of clusters in text, which fill a few screens
@@ -182,14 +181,14 @@ type head struct {
 	Totals
 	About   *About    // description of the store; nil if there is none
 	Hosts   []Host    // counts of each host, the host with the most duplicates first
-	LeftOut []LeftOut // the blocks that the comparison ignored, the host with the most shortened pages first; nil if texts were compared whole
+	LeftOut []LeftOut // the blocks that the comparison ignored, the host with the most shortened pages first; nil if whole texts were compared
 	Learned []Learned // findings about hosts, the host with the most postponed URLs first
 
 	Canonicals []Canonical // wrong canonical URLs
 }
 
 // Write writes the report of src to w. It returns an error if the source, the writer or the context
-// fails. Then the output is incomplete.
+// fails. In that case, the output is incomplete.
 func Write(ctx context.Context, w io.Writer, src Source, opt Options) error {
 	guard := Guard(opt.Format, w)
 	out := bufio.NewWriterSize(guard, 64<<10)

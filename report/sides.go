@@ -21,7 +21,7 @@ type Sides struct {
 // A Part is a part of two texts side by side: one difference, or neighbouring rows that are equal.
 type Part struct {
 	Rows   []align.Row
-	Number int  // number of the difference, from 1; 0: the rows are equal
+	Number int  // number of the difference, from 1; 0 means that the rows are equal
 	Folded bool // whether a reader has to unfold the rows to see them
 }
 
@@ -83,7 +83,7 @@ func (s Sides) Parts() (parts []Part) {
 	return parts
 }
 
-// mostBeside is the largest number of bytes of each text that Beside compares. A browser would take
+// mostBeside is the maximum number of bytes of each text that Beside compares. A browser would take
 // too long to display more.
 const mostBeside = 256 << 10
 

@@ -20,7 +20,7 @@ func Size(n int64) string {
 	return strconv.FormatInt(n, 10)
 }
 
-// Bytes formats a number of bytes for people, in units of 1024 and with one decimal: "1.5 MB".
+// Bytes formats a number of bytes for display, in units of 1024 and with one decimal: "1.5 MB".
 func Bytes(n int64) string {
 	switch {
 	case n >= 1<<30:
@@ -33,7 +33,7 @@ func Bytes(n int64) string {
 	return fmt.Sprintf("%d bytes", n)
 }
 
-// Duration formats a duration for people, rounded: "3.2 ms".
+// Duration formats a duration for display, rounded: "3.2 ms".
 func Duration(d time.Duration) string {
 	switch {
 	case d < 10*time.Millisecond:

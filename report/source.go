@@ -24,7 +24,7 @@ type Source interface {
 type LeftOutSource interface {
 	Source
 	// LeftOut returns for each host the blocks that were left out, in any order. It returns nil if
-	// texts were compared whole.
+	// whole texts were compared.
 	LeftOut(ctx context.Context) ([]LeftOut, error)
 }
 
@@ -39,17 +39,17 @@ type LearnedSource interface {
 // A CanonicalSource is a Source that knows the canonical URLs of its pages.
 type CanonicalSource interface {
 	Source
-	// Canonicals returns the wrong canonical URLs. Hosts must have been called before, because it
-	// reads the records.
+	// Canonicals returns the wrong canonical URLs. The caller must have called Hosts before,
+	// because Hosts reads the records.
 	Canonicals(ctx context.Context) ([]Canonical, error)
 }
 
-// FromStore returns the source for a report of a store's verdicts. The reason why a page leads its
+// FromStore returns the source for a report on a store's verdicts. The reason why a page leads its
 // cluster is the criterion of package precedence by which it comes before the first of the other
 // members.
 func FromStore(s store.Reader) Source { return From(s, nil) }
 
-// From returns the source for a report of a store's verdicts. The function why must return the
+// From returns the source for a report on a store's verdicts. The function why must return the
 // reason why a page leads its cluster. If why is nil, From is like [FromStore].
 func From(s store.Reader, why func(leader *store.Record) string) Source {
 	return stored{s, why, &canonicals{}, &About{}}

@@ -13,10 +13,10 @@ import (
 
 // # Tables
 //
-// All formats of a report show a list from one [Table]. The type of a cell determines how each
-// format shows it. The types are string, [URL], int64, [Ratio], [Percent] and time.Time. An empty
-// cell is nil. Each format has one writer of tables: [Table.WriteText], [ObjectWriter] for JSON,
-// [Sheet] for CSV, and the template "table" for HTML.
+// All formats of a report generate their lists from a [Table]. The type of a cell determines how
+// each format shows it. The types are string, [URL], int64, [Ratio], [Percent] and time.Time. An
+// empty cell is nil. Each format has one way to write a table: [Table.WriteText], [ObjectWriter]
+// for JSON, [Sheet] for CSV, and the template "table" for HTML.
 
 // A Table is a list of rows that can be written in every format.
 type Table struct {
@@ -60,9 +60,9 @@ type Percent float64
 type hostCell string
 
 const (
-	cellWidth = 60  // largest number of columns of the terminal that text uses for a cell
-	urlWidth  = 80  // largest number of columns that text uses for a URL, if another cell follows
-	cellShown = 200 // largest number of runes that HTML shows of a cell
+	cellWidth = 60  // maximum width of a cell in text, in columns of the terminal
+	urlWidth  = 80  // maximum width of a URL in text, if another cell follows
+	cellShown = 200 // maximum number of runes of a cell that HTML shows
 )
 
 // brief returns the table without the columns that are not Brief and without empty columns.
@@ -138,7 +138,7 @@ func (t Table) WriteText(w io.Writer, indent, gap string) {
 	}
 }
 
-// A line contains a text for people, often with a number before the text.
+// A line is a line of a list in the text format, often with a number before the text.
 type line struct {
 	N    int64 // number before the text; 0 if there is none
 	Unit string

@@ -15,8 +15,8 @@ type textPrinter struct {
 	w        *bufio.Writer
 	rule     dedup.Rule
 	totals   Totals
-	top      int // number of clusters that are shown
-	most     int // number of members that are shown of each cluster
+	top      int // maximum number of clusters to show
+	most     int // maximum number of members to show for each cluster
 	clusters int
 	members  int
 }
@@ -30,9 +30,9 @@ func newTextPrinter(w *bufio.Writer, opt Options) *textPrinter {
 }
 
 const (
-	titleWidth = 100 // largest number of columns of the terminal for a title
-	blockWidth = 100 // largest number of columns for a block of text that the comparison ignored
-	blocksText = 5   // number of blocks that are shown of each host; JSON and HTML show more
+	titleWidth = 100 // maximum width of a title, in columns of the terminal
+	blockWidth = 100 // maximum width of a block of text that the comparison ignored
+	blocksText = 5   // maximum number of blocks to show for each host; JSON and HTML show more
 )
 
 func (p *textPrinter) begin(h head) error {
@@ -217,7 +217,7 @@ func (p *textPrinter) end() error {
 	return nil
 }
 
-// hostName returns the name of a host for people. It returns "(files)" for "".
+// hostName returns the name of a host for display. It returns "(files)" for "".
 func hostName(host string) string {
 	if host == "" {
 		return "(files)"

@@ -12,8 +12,8 @@ import (
 // precedence.
 type next struct {
 	order *precedence.Order
-	text  dedup.Hash           // only pages with this text are added; zero: all pages
-	page  *precedence.Standing // the first of the pages that were added; nil before the first call of add
+	text  dedup.Hash           // only pages with this text are added; zero means all pages
+	page  *precedence.Standing // the first of the pages that were added; nil before the first call to add
 }
 
 func (n *next) add(r *store.Record) {

@@ -89,7 +89,7 @@ func CheckCopied(ctx context.Context, s Reader) error {
 	return err
 }
 
-// These constants limit the data that Copy passes to one call of Load.
+// These constants limit the data that Copy passes to one call to Load.
 const (
 	mostLoaded      = 256
 	mostLoadedBytes = 4 << 20

@@ -36,8 +36,9 @@ func lastCrawl(ctx context.Context, s MetaReader) (c Crawl, text []byte, err err
 	return c, text, nil
 }
 
-// BeginCrawl records that a crawl began at a time. If the last crawl began at that time, it is the same
-// crawl, and BeginCrawl changes nothing. In a store without records, it is the first crawl.
+// BeginCrawl records that a crawl began at the given time. If the last crawl began at the same
+// time, it is the same crawl, and BeginCrawl changes nothing. In a store without records, it is the
+// first crawl.
 func BeginCrawl(ctx context.Context, s Store, at time.Time) error {
 	for {
 		last, old, err := lastCrawl(ctx, s)

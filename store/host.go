@@ -4,8 +4,8 @@ import "strings"
 
 // HostOf returns the authority of an http or https URL, under which reports count pages. It returns
 // "" for any other name, such as the path of a file. It cuts the URL instead of parsing it, because
-// net/url refuses a URL with a "%" that encodes nothing. Such URLs exist on the web, and their host
-// is clear.
+// net/url rejects a URL with an invalid "%" escape. Such URLs exist on the web, and their host is
+// clear.
 func HostOf(rawURL string) string {
 	rest, ok := strings.CutPrefix(rawURL, "https://")
 	if !ok {
@@ -13,7 +13,7 @@ func HostOf(rawURL string) string {
 			return ""
 		}
 	}
-	if end := strings.IndexAny(rest, "/?#\\ "); end >= 0 { // a space, because skink dedup names a second text of one URL "URL source"
+	if end := strings.IndexAny(rest, "/?#\\ "); end >= 0 { // a space, because skink dedup names a second text with the same URL "URL source"
 		rest = rest[:end]
 	}
 	return rest[strings.LastIndexByte(rest, '@')+1:]

@@ -27,14 +27,14 @@ type Index interface {
 
 // An Ask is the input of [Index.Lookup] for one page that is to be judged.
 type Ask struct {
-	ID     dedup.Hash   // the page's id, which excludes its own earlier visits from the answer; the zero value means that nothing is excluded
+	ID     dedup.Hash   // the page's id, which excludes its own earlier visits from the result; the zero value means that nothing is excluded
 	Hashes []dedup.Hash // hashes of the page's text; an earlier page with one of them is its copy
 	Keys   []uint64     // index keys of the page's sketch
 	Meet   int          // number of Keys that a leader must share with the page to be found; 0 means 1
-	Limit  int          // greatest number of leaders that are read for one key; if there are more, the earliest are read
+	Limit  int          // maximum number of leaders that are read for one key; if there are more, the earliest are read
 }
 
-// Found is the answer to an Ask. If it has a copy, the store did not look for leaders. There are at
+// Found is the result of an Ask. If it has a copy, the store did not look for leaders. There are at
 // most [dedup.MaxMet] leaders, chosen by [dedup.Met]. A store that combines two stores (package
 // overlay) may return that many from each.
 type Found struct {
@@ -42,13 +42,13 @@ type Found struct {
 	Copy     *Record  // the earliest page that has one of the hashes; nil means that there is none
 	Followed *Record  // the leader of Copy; nil means that Copy has no leader, or the leader is not in the store
 	Leaders  []Leader // leaders that share enough keys with the page, in the order of their commits
-	Full     []bool   // Full[i]: more than Ask.Limit leaders have key Ask.Keys[i], so some were not read
+	Full     []bool   // Full[i] means that more than Ask.Limit leaders have the key Ask.Keys[i], so some were not read
 	Unread   bool     // the known store of an overlay has leaders that were not read; Full does not include their keys
 }
 
 // Basis returns the conditions under which a verdict is still valid when it is committed. The
-// receiver f is the answer to ask, on which the verdict is based. If f has a copy, the basis has no
-// hashes and keys, because no later commit can be an earlier copy. Keys that are full are left out,
+// receiver f is the result of ask, on which the verdict is based. If f has a copy, the basis has no
+// hashes or keys, because no later commit can be an earlier copy. Keys that are full are left out,
 // because a look-up reads no later leaders under them.
 func (f *Found) Basis(ask Ask) Basis {
 	b := Basis{Mark: f.Mark}
@@ -75,7 +75,7 @@ func (f *Found) Capped() bool {
 }
 
 // A Leader is a page that has index keys in common with the page of an [Ask]. A crash may have
-// prevented the writing of its record, so the caller must check that the page has a record.
+// prevented its record from being written, so the caller must check that the page has a record.
 type Leader struct {
 	ID     dedup.Hash // id of the page
 	Hash   dedup.Hash // hash of the page's canonical text; ID and Hash together identify one visit

@@ -21,8 +21,8 @@ type Link struct {
 	Fragments string `json:"fragments,omitempty"` // fragments of the page's links to URL, separated by line feeds; kept only by a crawl for an audit
 }
 
-// MaxLinkText is the greatest number of bytes that are kept of the text of a link. Anchors usually
-// have a few words. Longer ones are whole paragraphs or cards, and their first words identify them.
+// MaxLinkText is the maximum number of bytes that are kept of a link's text. Anchors usually have a
+// few words. Longer ones are whole paragraphs or cards, and their first words identify them.
 const MaxLinkText = 100
 
 // A LinkKind is the kind of element in which a page names an address.
@@ -37,10 +37,10 @@ const (
 
 	LinkImage  LinkKind = "image"  // <img>, a poster, an icon
 	LinkScript LinkKind = "script" // <script src>
-	LinkStyle  LinkKind = "style"  // <link rel=stylesheet>; a file that a style in the page names
+	LinkStyle  LinkKind = "style"  // <link rel=stylesheet>, or a file that a style in the page names
 	LinkMedia  LinkKind = "media"  // <video>, <audio>, their <source> and <track>, <object>, <embed>
 
-	LinkListed LinkKind = "listed" // the entry of a sitemap
+	LinkListed LinkKind = "listed" // an entry of a sitemap
 )
 
 // linkKinds maps the number that stands for a kind in packed links to the kind. The numbers are
@@ -74,14 +74,14 @@ func (k LinkKind) Asset() bool {
 //	N        for each link the length of the shared prefix
 //	N        for each link the length of the rest of the URL
 //	N        for each link the length of the text
-//	N        for each link with fragments their length
-//	bytes    the rests of all URLs, one after the other
+//	N        for each link with fragments, the length of the fragments
+//	bytes    the rest of each URL, one after another
 //	bytes    the texts of all links
 //	bytes    the fragments of all links
 //
 // Numbers are unsigned varints as in encoding/binary. A list of more than shortList bytes is
 // compressed as one zstd frame, as a text is. A shorter list is stored as the byte 0, with which no
-// frame begins, and one S2 block. Most lists are some hundred bytes long. Zstd makes tables for
+// frame begins, and one S2 block. Most lists are a few hundred bytes long. Zstd makes tables for
 // each list, which took 2 % of a crawl's CPU time. S2 makes none. For the lists of a large manual,
 // S2 takes 314 bytes a page, and zstd 275.
 const (
@@ -94,8 +94,8 @@ const (
 	shortList   = 4 << 10 // bytes; for longer lists zstd saves more, and the time to make its tables matters less
 )
 
-// PackLinks encodes the links of the page at pageURL as [Entry] needs them. It keeps link texts
-// whole, even above [MaxLinkText]. It panics if a link's kind is none of the LinkKind constants.
+// PackLinks encodes the links of the page at pageURL as [Entry] needs them. It keeps link texts in
+// full, even beyond [MaxLinkText]. It panics if a link's kind is not one of the LinkKind constants.
 func PackLinks(pageURL string, links []Link) []byte {
 	type part struct {
 		kind  byte
@@ -208,7 +208,7 @@ func UnpackLinks(pageURL string, packed []byte) ([]Link, error) {
 	if n == 0 && !d.Bad {
 		return nil, nil
 	}
-	if n > len(d.Rest)/4 { // each link has four bytes or more
+	if n > len(d.Rest)/4 { // each link takes at least four bytes
 		return nil, fmt.Errorf("%w: links", ErrCorrupt)
 	}
 	kinds := d.Bytes(uint64(n))

@@ -24,7 +24,7 @@ type Memory struct {
 
 	mu       sync.Mutex              // guards everything below
 	last     uint64                  // number of the latest commit; commits are numbered from 1
-	visits   map[uint64]memoryVisit  // the last visit of each page, by commit number
+	visits   map[uint64]memoryVisit  // the last visit to each page, by commit number
 	places   []uint64                // keys of visits, ascending
 	ids      map[dedup.Hash]uint64   // commit number of each page's last visit, by page id
 	hashes   map[dedup.Hash][]uint64 // commit numbers of the pages with each text hash, ascending, by text hash
@@ -59,7 +59,7 @@ func NewMemory() *Memory {
 	}
 }
 
-// Lookup implements [Index]. It holds the lock for all asks, so their answers are consistent.
+// Lookup implements [Index]. It holds the lock for all asks, so their results are consistent.
 func (m *Memory) Lookup(ctx context.Context, asks []Ask) ([]Found, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -208,7 +208,7 @@ func (m *Memory) stale(e *Entry) bool {
 }
 
 // replaced reports whether the store no longer has the record that e.Replaces names, because
-// another visit of the page was committed in the meantime. If e.Replaces is zero, it returns false.
+// another visit to the page was committed in the meantime. If e.Replaces is zero, it returns false.
 func (m *Memory) replaced(e *Entry) bool {
 	if e.Replaces.IsZero() {
 		return false

@@ -6,7 +6,7 @@ import (
 	"errors"
 )
 
-// MostMeta is the largest size of a value of [Meta], in bytes.
+// MostMeta is the maximum size of a [Meta] value, in bytes.
 const MostMeta = 256 << 10
 
 // A MetaReader reads named values.

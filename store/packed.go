@@ -11,7 +11,7 @@ import (
 // A Packed is one page in encoded and compressed form, as a store keeps it. The process that has a
 // store open sends pages to other processes in this form, because they can unpack them themselves.
 type Packed struct {
-	Record []byte        // JSON of a [Record]; an empty value means that nothing is known of the page
+	Record []byte        // JSON of a [Record]; an empty value means that nothing is known about the page
 	Text   []byte        // main text as [Pack] or [PackMarked] made it
 	Kept   bool          // whether a text is kept, which may be empty
 	Sketch *dedup.Sketch // nil means that the page has no sketch, or that it was not asked for
@@ -24,7 +24,7 @@ type PackedChange struct {
 	Cursor Cursor // the position after this change
 }
 
-// Unpack decodes p. It returns nil if p has no record, because nothing is known of the page.
+// Unpack decodes p. It returns nil if p has no record, because nothing is known about the page.
 func (p *Packed) Unpack() (*Content, error) {
 	if len(p.Record) == 0 {
 		return nil, nil

@@ -9,7 +9,7 @@ import (
 )
 
 // A Reader reads a store. Any number of readers may use a store at once, even while a crawl writes
-// to it. Each answer shows the store at one moment. The answers to two calls may show it at
+// to it. Each result shows the store at one moment. The results of two calls may show it at
 // different moments.
 type Reader interface {
 	frontier.Reader
@@ -20,7 +20,7 @@ type Reader interface {
 	Pages(ctx context.Context, ids []dedup.Hash, want Want) ([]*Content, error)
 
 	// Changes yields the pages that were committed after a cursor, in the order of their commits. A
-	// page that was visited again comes once, at the position of its last visit.
+	// page that was visited again occurs once, at the position of its last visit.
 	Changes(ctx context.Context, after Cursor, want Want) iter.Seq2[*Change, error]
 
 	// End returns the cursor after the latest change. Changes after it are those committed later.
@@ -41,18 +41,18 @@ type Reader interface {
 	Meta(ctx context.Context, name string) ([]byte, error)
 }
 
-// Want is a set of the data of a page that a caller asks for in addition to its record.
+// Want is the set of data that a caller asks for in addition to the record of a page.
 type Want uint8
 
 const (
-	WantText   Want = 1 << iota // the page's main text with its headings, and its Markdown if the store keeps that
+	WantText   Want = 1 << iota // the page's main text with its headings, and its Markdown if the store keeps it
 	WantSketch                  // the sketch of the page's main text
 	WantLinks                   // the page's links
 
 	WantRecord Want = 0 // the record alone
 )
 
-// A Content is the stored data of one page. It has only the data that was asked for.
+// A Content is the stored data of one page. It contains only the data that was asked for.
 type Content struct {
 	Record Record
 	Text   string        // main text; "" if no text was kept
@@ -75,7 +75,7 @@ type Change struct {
 	Cursor Cursor // the position after this change
 }
 
-// A ChangeKind is the kind of change that the last visit of a page found.
+// A ChangeKind is the kind of change that the last visit to a page found.
 type ChangeKind string
 
 const (
@@ -84,7 +84,7 @@ const (
 	Gone    ChangeKind = "gone"    // an earlier visit found a page with text, and the last one did not
 )
 
-// ChangeOf returns the kind of change that the last visit of a page found, given the page's current
+// ChangeOf returns the kind of change that the last visit to a page found, given the page's current
 // record.
 func ChangeOf(r *Record) ChangeKind {
 	switch {

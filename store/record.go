@@ -12,31 +12,31 @@ import (
 type RecordKind string
 
 const (
-	Page     RecordKind = "page"      // answered with text, so it has a verdict
-	Other    RecordKind = "other"     // answered, but not with text: for example an image; Detail may give the reason why there is no text
-	Redirect RecordKind = "redirect"  // answered with another URL, in Location
-	Error    RecordKind = "error"     // no answer, an error status, or a truncated body; see Problem
+	Page     RecordKind = "page"      // the response contains text, so the record has a verdict
+	Other    RecordKind = "other"     // the response contains no text, such as an image; Detail may give the reason
+	Redirect RecordKind = "redirect"  // the response redirects to another URL, in Location
+	Error    RecordKind = "error"     // no response, an error status, or a truncated body; see Problem
 	Blocked  RecordKind = "blocked"   // robots.txt forbids the URL
 	Skipped  RecordKind = "skipped"   // a file on disk, or a record of an archive, that has no text
-	Sitemap  RecordKind = "sitemap"   // a list of URLs for crawlers; Detail has the number of its URLs
-	Later    RecordKind = "postponed" // URL that was not fetched, because URLs of its pattern kept returning duplicates; see Detail
+	Sitemap  RecordKind = "sitemap"   // a list of URLs for crawlers; Detail gives the number of its URLs
+	Later    RecordKind = "postponed" // the URL was not fetched, because URLs of its pattern kept returning duplicates; see Detail
 )
 
-// A Record holds everything known of one URL except its text, sketch and links. It is stored as
+// A Record holds everything known about one URL except its text, sketch and links. It is stored as
 // JSON: fields may be added, but the names and meanings of fields do not change.
 type Record struct {
 	ID  dedup.Hash `json:"id"`  // dedup.HashOf(URL), which identifies the page
-	URL string     `json:"url"` // canonical form of the URL that answered
+	URL string     `json:"url"` // canonical form of the URL
 	Via string     `json:"via,omitempty"`
 
 	Kind        RecordKind `json:"kind"`
 	Problem     string     `json:"problem,omitempty"` // kind of error if Kind is Error, such as "timeout" or "status 404"
-	Detail      string     `json:"detail,omitempty"`  // explanation for people, such as the full error message
+	Detail      string     `json:"detail,omitempty"`  // explanation for users, such as the full error message
 	FetchedAt   time.Time  `json:"fetched_at,omitzero"`
-	Status      int        `json:"status,omitempty"` // HTTP status; 0 means no answer, or a file
+	Status      int        `json:"status,omitempty"` // HTTP status; 0 means no response, or a file
 	Location    string     `json:"location,omitempty"`
 	ContentType string     `json:"content_type,omitempty"`
-	Took        int64      `json:"took,omitempty"` // milliseconds from the request to the last byte of the answer
+	Took        int64      `json:"took,omitempty"` // milliseconds from the request to the last byte of the response
 	Depth       int        `json:"depth,omitempty"`
 	Hops        int        `json:"hops,omitempty"`
 	Tries       int        `json:"tries,omitempty"`     // number of attempts to fetch the URL before it was given up, if Kind is Error and the error may be temporary
@@ -66,19 +66,19 @@ type Record struct {
 	Listed       bool        `json:"listed,omitempty"`     // a sitemap lists the page
 	Private      bool        `json:"private,omitempty"`    // the page was requested with a password, cookies or headers of the user, so it may not be public; it is not in the feed
 	Signals      string      `json:"signals,omitempty"`    // content signals in the host's robots.txt when the page was fetched, such as "ai-train=no, search=yes"
-	Hidden       bool        `json:"hidden,omitempty"`     // robots.txt forbids search engines (Googlebot) to fetch the page, but not this crawler
+	Hidden       bool        `json:"hidden,omitempty"`     // robots.txt forbids search engines (Googlebot), but not this crawler, to fetch the page
 
-	Faults  uint64   `json:"faults,omitempty"`  // faults of the page's HTML and header, a set as in package extract/markup
+	Faults  uint64   `json:"faults,omitempty"`  // set of faults in the page's HTML and header; see package extract/markup
 	Faulty  []string `json:"faulty,omitempty"`  // examples of these faults
 	Anchors []byte   `json:"anchors,omitempty"` // hashes of the names in the page to which fragments of links can lead, two bytes each; only after a crawl for an audit
 
 	DeadEnd string `json:"dead_end,omitempty"` // reason why no link of the page was followed, one of the DeadEnd constants; "" means that links were followed, or there is no special reason
 
-	Rendered     bool   `json:"rendered,omitempty"`      // a browser rendered the page: its text, links and metadata are those of the rendered page, and Size is that of the answer
+	Rendered     bool   `json:"rendered,omitempty"`      // a browser rendered the page: its text, links and metadata are those of the rendered page, and Size is that of the response
 	NeedsScripts string `json:"needs_scripts,omitempty"` // reason why the text of the page needs scripts; see [extract.Document]; "" means that it needs none, or Rendered is set
 	RenderError  string `json:"render_error,omitempty"`  // reason why a browser failed to render the page
 
-	Bounds string `json:"bounds,omitempty"` // limits that the page exceeded, as Bound constants separated by commas; the page was read in spite of them
+	Bounds string `json:"bounds,omitempty"` // limits that the page exceeded, as Bound constants separated by commas; the page was read nevertheless
 
 	Words       int               `json:"words,omitempty"`      // number of tokens in the canonical text
 	Hash        dedup.Hash        `json:"hash,omitzero"`        // hash of the canonical text, or of the body if Kind is Other
@@ -88,16 +88,16 @@ type Record struct {
 	Leader      dedup.Hash        `json:"leader,omitzero"`        // id of the leader
 	DuplicateOf string            `json:"duplicate_of,omitempty"` // URL of the leader
 	Resemblance float64           `json:"resemblance,omitempty"`  // exact resemblance to the leader, 0 to 1
-	Containment float64           `json:"containment,omitempty"`  // exact share of the page's runs of three words that the leader has, if the rule is containment and the page is near
+	Containment float64           `json:"containment,omitempty"`  // exact share of the page's runs of three words that the leader contains, if the rule is containment and the page is near
 	Found       dedup.Method      `json:"found,omitempty"`        // method by which the leader was found
 	Capped      bool              `json:"capped,omitempty"`       // some similar leaders were not compared with the page, because there were too many
 	NoText      bool              `json:"no_text,omitempty"`      // the page is a duplicate, and the store does not keep its text
 
-	Archive  Archived `json:"archive,omitzero"`  // location in the web archive of the HTTP answer from which this record was made, or of a revisit record that stands for it
-	Answered Archived `json:"answered,omitzero"` // location in the web archive of the last visit's HTTP answer, if that visit found the page unchanged
+	Archive  Archived `json:"archive,omitzero"`  // location in the web archive of the HTTP response from which this record was made, or of a revisit record that stands for it
+	Answered Archived `json:"answered,omitzero"` // location in the web archive of the last visit's HTTP response, if that visit found the page unchanged
 
-	ETag      string    `json:"etag,omitempty"`     // validator of the last answer that had a body, as the server sent it
-	Modified  string    `json:"modified,omitempty"` // Last-Modified of the last answer that had a body
+	ETag      string    `json:"etag,omitempty"`     // ETag of the last response that had a body, as the server sent it
+	Modified  string    `json:"modified,omitempty"` // Last-Modified of the last response that had a body
 	Visit     VisitKind `json:"visit,omitempty"`
 	VisitedAt time.Time `json:"visited_at,omitzero"` // time of the last visit, if the page has not changed since FetchedAt
 	JudgedAt  time.Time `json:"judged_at,omitzero"`  // time at which the page last got a new verdict without a visit, because its leader had changed
@@ -134,9 +134,9 @@ type Alternate struct {
 // These constants limit the lists in a [Record] that a page fills. They keep records small, because
 // records are read often.
 const (
-	MostHeadings   = 8   // largest length of Record.H1
-	MostCanonicals = 8   // largest length of Record.Canonicals
-	MostAlternates = 128 // largest length of Record.Alternates; the largest sites have somewhat fewer languages
+	MostHeadings   = 8   // maximum length of Record.H1
+	MostCanonicals = 8   // maximum length of Record.Canonicals
+	MostAlternates = 128 // maximum length of Record.Alternates; the largest sites have slightly fewer languages
 )
 
 // An Archived is the location of a record in a web archive.
@@ -150,13 +150,13 @@ type Archived struct {
 // These are the reasons why no link of a page was followed; see [Record.DeadEnd].
 const (
 	DeadEndNoFollow = "nofollow" // the page has links, and asks crawlers to follow none
-	DeadEndScripts  = "scripts"  // the page has no link, but scripts, which may add links in a browser
+	DeadEndScripts  = "scripts"  // the page has no links, but it has scripts, which may add links in a browser
 )
 
 // These are the bounds that a page can exceed; see [Record.Bounds].
 const (
 	BoundTree  = "tree"  // the element tree would take too much memory; all text between tags counts as the main text
-	BoundDepth = "depth" // the elements are nested too deep; the main text is that of BoundTree
+	BoundDepth = "depth" // the elements are nested too deeply; the main text is chosen as for BoundTree
 	BoundLinks = "links" // the links are too many or too long; the links after the limit were ignored
 	BoundList  = "list"  // the sitemap is too long or damaged, so it was not read to the end
 )
@@ -219,7 +219,7 @@ func (t *Tally) Clone() Tally {
 	return c
 }
 
-// Failed returns the errors that were not retried, by kind.
+// Failed returns the number of errors that were not retried, by kind.
 func (t *Tally) Failed() map[string]int64 {
 	failed := map[string]int64{}
 	for kind, n := range t.Problems {

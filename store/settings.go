@@ -6,11 +6,11 @@ import (
 	"fmt"
 )
 
-// FormatVersion is the version of the records and of Settings.
+// FormatVersion is the version of the format of records and Settings.
 const FormatVersion = 3
 
 // Settings describe how the pages of a store are read and compared. They are fixed when the store
-// is made, because sketches made with different settings cannot be compared.
+// is created, because sketches made with different settings cannot be compared.
 type Settings struct {
 	Format     int     `json:"format"`    // FormatVersion of the code that made the store
 	Extractor  int     `json:"extractor"` // version of package extract
@@ -20,7 +20,7 @@ type Settings struct {
 	Unit       string  `json:"unit"`      // unit of shingles: "word" or "char"
 	Shingle    int     `json:"shingle"`   // number of units in one shingle
 	Similarity float64 `json:"similarity"`
-	Scheme     string  `json:"scheme"` // method of searching for similar pages: bands, super or mega
+	Scheme     string  `json:"scheme"` // method for finding similar pages: bands, super or mega
 	MinWords   int     `json:"min_words"`
 	NoLinks    bool    `json:"no_links,omitempty"`   // the links of pages are not kept
 	SkipTexts  bool    `json:"skip_texts,omitempty"` // the texts of duplicates are not kept, and few of their links are followed

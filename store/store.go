@@ -23,7 +23,7 @@
 //
 //	s := store.NewMemory() // or badger.Open
 //	id := dedup.HashOf([]byte("https://example.com/"))
-//	pages, err := s.Pages(ctx, []dedup.Hash{id}, store.WantText)     // pages[0] is nil: unknown
+//	pages, err := s.Pages(ctx, []dedup.Hash{id}, store.WantText)     // pages[0] is nil if the page is unknown
 //	for c, err := range s.Changes(ctx, "", store.WantRecord) { ... } // in the order of commits
 //
 // # The order of writing
@@ -57,7 +57,7 @@ var (
 	ErrFull = errors.New("disk is nearly full")
 	// ErrNotExist means that there is no store, and the caller did not ask to make one.
 	ErrNotExist = errors.New("no such store")
-	// ErrAway means that the servers that keep the store did not answer in time.
+	// ErrAway means that the servers that keep the store did not respond in time.
 	ErrAway = errors.New("the servers of the store do not answer")
 )
 

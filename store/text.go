@@ -14,7 +14,7 @@ import (
 
 // Each text is stored as one zstd frame. The compression level is the fastest. On main texts of a
 // few kilobytes the better levels save little, and each page would wait for them. Encoder and
-// decoder are made once, because each has megabytes of tables.
+// decoder are made once, because each needs megabytes of tables.
 var (
 	encoder = sync.OnceValue(func() *zstd.Encoder {
 		e, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(2), zstd.WithWindowSize(128<<10))
@@ -32,19 +32,19 @@ var (
 	})
 )
 
-// maxText is the greatest size of an unpacked text, in bytes. A larger one is refused, because it can
-// only come from a damaged store and could take all memory.
+// maxText is the maximum size of an unpacked text, in bytes. A larger one is refused, because it
+// can only come from a damaged store and could take all memory.
 const maxText = 1 << 30
 
-// Pack compresses a text for [Entry]. The caller of [Index.Commit] does this, and not Commit itself,
-// so that several workers can compress texts in parallel.
+// Pack compresses a text for [Entry]. The caller of [Index.Commit] does this, rather than Commit
+// itself, so that several workers can compress texts in parallel.
 func Pack(text []byte) []byte { return encoder().EncodeAll(text, make([]byte, 0, len(text)/2+64)) }
 
 // PackFast is like [PackMarked], but takes a third of the time. The result is a third larger. It is
 // for stores that are deleted when the command ends.
 //
-// The result has one S2 block in the place of the zstd frame. A zero byte comes before the block. No
-// zstd frame begins with that byte.
+// In place of the zstd frame, the result has a zero byte, with which no zstd frame begins, and one
+// S2 block.
 func PackFast(text string, markdown []byte, headings []Heading) []byte {
 	b := buffers.Get().(*buffer)
 	var head []byte
@@ -71,18 +71,19 @@ const largestBuffer = 1 << 20
 type Heading struct {
 	Line  int    `json:"line"`         // index of the line in the text, from 0
 	Level int    `json:"level"`        // level of the heading, 1 to 6
-	ID    string `json:"id,omitempty"` // fragment of a URL that leads to the heading, not escaped; "" means that the page has none
+	ID    string `json:"id,omitempty"` // fragment of a URL that leads to the heading, not escaped; "" means that the heading has none
 }
 
 // # Marked texts
 //
 // A text with its Markdown and its headings is one frame of all three. The Markdown and the ids of
-// headings repeat words of the text, and so take little room there. A skippable frame of zstd (RFC
-// 8878, section 3.1.2) comes before it: the magic number, the length of its content, which is 8, the
-// length of the text, and that of the Markdown. Each of the four has four bytes, little-endian.
+// headings repeat words of the text, and therefore take little space there. A skippable frame of
+// zstd (RFC 8878, section 3.1.2) comes before it: the magic number, the length of its content,
+// which is 8, the length of the text, and that of the Markdown. Each of the four has four bytes,
+// little-endian.
 //
-// Each heading is the number of lines after the heading before, its level, the length of its id, and
-// the id. Numbers are unsigned varints as in encoding/binary.
+// Each heading is stored as the number of lines after the previous heading, its level, the length
+// of its id, and the id. Numbers are unsigned varints as in encoding/binary.
 const (
 	splitMagic = 0x184D2A53
 	splitSize  = 16
@@ -97,8 +98,8 @@ func PackMarked(text, markdown []byte, headings []Heading) []byte {
 	return encoder().EncodeAll(all, append(make([]byte, 0, splitSize+len(all)/3+64), head...))
 }
 
-// appendMarked appends a text, its Markdown and its headings to dst. head is the skippable frame that
-// comes before them. It is empty if there is only a text.
+// appendMarked appends a text, its Markdown and its headings to dst. The result head is the
+// skippable frame that comes before them. It is empty if there is only a text.
 func appendMarked[T string | []byte](dst []byte, text T, markdown []byte, headings []Heading) (all, head []byte) {
 	all = append(append(dst, text...), markdown...)
 	if len(markdown) == 0 && len(headings) == 0 {

@@ -7,13 +7,13 @@ import (
 	"skink/frontier"
 )
 
-// A VisitKind is the result of the last visit of a page.
+// A VisitKind is the result of the last visit to a page.
 type VisitKind string
 
 const (
-	FirstVisit  VisitKind = ""             // the page was not known, or no earlier visit had received it
-	NotModified VisitKind = "not modified" // the server answered that the page has not changed
-	Same        VisitKind = "same"         // the text has the same words
+	FirstVisit  VisitKind = ""             // the page was not known, or no earlier visit had fetched it
+	NotModified VisitKind = "not modified" // the server reported that the page has not changed
+	Same        VisitKind = "same"         // the text has the same words as before
 	Altered     VisitKind = "changed"      // the words of the text changed, or Record.Kind did
 	Vanished    VisitKind = "gone"         // the page or file no longer exists
 	Failed      VisitKind = "failed"       // the visit failed, so the record of the previous visit stays
@@ -69,7 +69,7 @@ func (v *Visit) Fed() bool {
 	return !v.NoIndex && (v.Verdict == dedup.Unique || v.Verdict == dedup.Thin)
 }
 
-// MostVisits is the largest number of earlier visits that a record keeps.
+// MostVisits is the maximum number of earlier visits that a record keeps.
 const MostVisits = 16
 
 // Visited returns the time of the last visit to the page.
@@ -128,9 +128,9 @@ func (r *Record) Answers(it *frontier.Item) bool {
 }
 
 // Succeeds completes r, the record of a new visit, with the history in before, the page's previous
-// record. The state of before becomes the first of r.Earlier. The argument resemblance is the
-// resemblance of the two texts. The argument sketch is the sketch of the text of before, or nil. If
-// both records have the same text, the sketch is not kept.
+// record. The state of before becomes the first element of r.Earlier. The argument resemblance is
+// the resemblance of the two texts. The argument sketch is the sketch of the text of before, or
+// nil. If both records have the same text, the sketch is not kept.
 func (r *Record) Succeeds(before *Record, sketch *dedup.Sketch, resemblance float64) {
 	v := Visit{
 		At: before.Began(), Words: before.Words, Hash: before.Hash, Resemblance: resemblance,

@@ -1,5 +1,5 @@
-// Package lock locks files and folders against other processes, and removes files and folders that
-// killed processes have left.
+// Package lock locks files and folders against other processes, and removes those that killed
+// processes have left behind.
 package lock
 
 import (
@@ -9,12 +9,12 @@ import (
 	"time"
 )
 
-// staleAfter is the minimum age of a file or folder that is removed.
+// RemoveStale keeps files and folders that are younger than staleAfter.
 const staleAfter = 10 * time.Second
 
-// RemoveStale removes the files and folders in dir that killed processes left and whose names begin
-// with prefix. It keeps a file or folder that is locked; see [Try]. It also keeps one that is
-// younger than ten seconds, because its process may not have locked it yet.
+// RemoveStale removes the files and folders in dir that killed processes left behind and whose
+// names begin with prefix. It keeps a file or folder that is locked; see [Try]. It also keeps one
+// that is younger than ten seconds, because its process may not have locked it yet.
 func RemoveStale(dir, prefix string) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {

@@ -11,16 +11,16 @@ import (
 
 const hasLocks = true
 
-// Try takes an exclusive lock on the folder or file dir, without waiting. It uses flock, as the
-// database badger does when it opens a folder, so no other process can open a store there until the
-// lock is released. The result ok is false if another process has the lock. The function release
-// releases the lock.
+// Try takes an exclusive lock on the folder or file dir, without waiting. It uses flock, as Badger
+// does when it opens a folder, so no other process can open a store there until the lock is
+// released. The result ok is false if another process has the lock. The function release releases
+// the lock.
 func Try(dir string) (release func(), ok bool, err error) {
 	return lockDir(dir, unix.LOCK_EX)
 }
 
 // TryShared takes a shared lock on the folder or file dir, without waiting. Any number of processes
-// may have shared locks on it at once; meanwhile, no process can take the exclusive lock of [Try].
+// may hold shared locks on it at once; meanwhile, no process can take the exclusive lock of [Try].
 // The result ok is false if another process has the exclusive lock. The function release releases
 // the lock.
 func TryShared(dir string) (release func(), ok bool, err error) {
@@ -40,7 +40,7 @@ func lockDir(dir string, how int) (release func(), ok bool, err error) {
 		f.Close()
 		return nil, false, err
 	}
-	// Closing the file alone could leave the lock to a child process that is just being started,
-	// because the child has a copy of the open file until it runs its own program.
+	// Closing the file alone would not release the lock while a child process is being started,
+	// because the child shares the open file until it runs its own program.
 	return func() { _ = unix.Flock(int(f.Fd()), unix.LOCK_UN); f.Close() }, true, nil
 }

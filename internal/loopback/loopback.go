@@ -18,8 +18,8 @@ import (
 	"time"
 )
 
-// Address returns the full form HOST:PORT of an address that a person wrote. A port alone, with or
-// without a colon, is a port of the loopback interface.
+// Address expands an address typed by a user to HOST:PORT. A port alone, with or without a colon,
+// means that port on the loopback interface.
 func Address(s string) (string, error) {
 	if !strings.Contains(s, ":") {
 		s = ":" + s
@@ -37,21 +37,22 @@ func Address(s string) (string, error) {
 	return net.JoinHostPort(host, port), nil
 }
 
-// Only passes on the requests that send one of the server's own names, and refuses all others. The
-// argument address is the address at which the server was told to listen.
+// Only returns a handler that passes a request to next if its Host header is one of the server's
+// own names, and refuses it otherwise. The argument address is the address at which the server was
+// told to listen.
 //
 // A page in a browser can let its own name resolve to the server's address (DNS rebinding). The
-// browser then lets the page read the server's answers as its own, such as the profiles of a
-// process that listens on loopback. But the page cannot make the browser send a name other than its
-// own. A request must therefore send one of the server's names: the address at which it arrived,
-// localhost on loopback, the name of the machine, or the name at which the server was told to
-// listen.
+// browser then lets the page read the server's responses, such as the profiles of a process that
+// listens on loopback. But the page cannot make the browser send a name other than its own. The
+// Host header must therefore be one of the server's names: the address at which the request
+// arrived, localhost on loopback, the name of the machine, or the name at which the server was told
+// to listen.
 //
 // The body of a request must arrive within ten seconds, even if the request is refused.
 func Only(address string, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.ContentLength != 0 { // a body of unknown length has -1
-			_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(bodyTime)) // a server in a test may not have one
+		if r.ContentLength != 0 { // -1 means that the length is unknown
+			_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(bodyTime)) // response writers in tests may not support deadlines
 		}
 		local, _ := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
 		if !answers(address, r.Host, local) {
@@ -62,7 +63,8 @@ func Only(address string, next http.Handler) http.Handler {
 	})
 }
 
-// bodyTime is the longest time for the body of a request. The forms send only some dozen bytes.
+// bodyTime is how long the body of a request may take to arrive. The forms send only a few dozen
+// bytes.
 const bodyTime = 10 * time.Second
 
 // answers reports whether a Host header names the server. The argument address is the address at

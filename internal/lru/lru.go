@@ -3,13 +3,13 @@ package lru
 
 import "container/list"
 
-// A Cache holds the most recently used values up to a total weight. It always holds the latest
-// value, even if that is heavier. It is not safe for concurrent use.
+// A Cache holds the most recently used values up to a total weight. It always keeps the latest
+// value, even if that value alone exceeds this weight. It is not safe for concurrent use.
 type Cache[K comparable, V any] struct {
 	bound  int
 	weigh  func(V) int
 	weight int
-	byKey  map[K]*list.Element // elements whose values are entries, by key
+	byKey  map[K]*list.Element // list elements by key; the value of each is an entry
 	order  *list.List          // entries, the most recently used first
 }
 
@@ -45,7 +45,8 @@ func (c *Cache[K, V]) Take(key K) (value V, ok bool) {
 	return value, true
 }
 
-// Put adds a value unless its key has one. It drops the least recently used values beyond the bound.
+// Put adds a value unless the cache already has one for its key. It drops the least recently used
+// values beyond the bound.
 func (c *Cache[K, V]) Put(key K, value V) {
 	if _, ok := c.byKey[key]; ok {
 		return

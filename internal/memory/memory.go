@@ -1,9 +1,9 @@
 // Package memory divides a budget of bytes among concurrent work.
 //
 // Before a goroutine does work that may need much memory, it takes a [Share] of a [Pool]. The share
-// is as large as the most that the work can need, and the goroutine waits until the pool has room
-// for it. Later, the share can only shrink. A goroutine with a share never waits for more of the
-// same pool, so there can be no deadlock.
+// is as large as the work can possibly need, and the goroutine waits until that much of the pool is
+// free. Later, the share can only shrink. A goroutine with a share never waits for another share of
+// the same pool, so there can be no deadlock.
 package memory
 
 import (
@@ -13,7 +13,7 @@ import (
 	"golang.org/x/sync/semaphore"
 )
 
-// Default is the budget of a process, in bytes.
+// Default is the default memory budget of a process, in bytes.
 const Default = 1 << 30
 
 // A Pool is a budget in bytes that shares are taken from. A nil Pool has no limit.
@@ -29,7 +29,7 @@ func NewPool(size int64) *Pool {
 }
 
 // Take waits until n bytes are free. Waiting calls are served in order. If n exceeds the size of
-// the pool, Take takes the whole pool, so that the work runs alone. The only error is that of ctx.
+// the pool, Take takes the whole pool, so that the work runs alone. Take fails only if ctx is done.
 func (p *Pool) Take(ctx context.Context, n int64) (*Share, error) {
 	if p == nil {
 		return nil, ctx.Err()
@@ -66,21 +66,21 @@ func (s *Share) Keep(n int64) {
 // Release gives the whole share back to the pool. A second call does nothing.
 func (s *Share) Release() { s.Keep(0) }
 
-// Parts holds the parts of the memory budget of a process, in bytes. The rest, three eighths, is
-// for the store, the frontier and the program itself. Files that the store maps do not count,
-// because the system can release their pages.
+// Parts divides the memory budget of a process, in bytes. The rest, three eighths, is for the
+// store, the frontier and the program itself. Files that the store maps do not count, because the
+// system can release their pages.
 type Parts struct {
 	Reading int64 // trees, texts and shingles of pages, from when they are read until they are stored
 	Leaders int64 // shingles of the leaders of clusters, with which other pages are compared
-	Bodies  int64 // bodies of pages, in the form in which they wait to be stored; reading a body can take three times as much
+	Bodies  int64 // bodies of pages, in the form in which they wait to be stored; while a body is read, it can take three times as much
 }
 
-// Divide divides a budget in bytes into parts. For 0 or less it divides [Default].
+// Divide divides a budget in bytes into parts. If the budget is 0 or less, it divides [Default].
 func Divide(budget int64) Parts {
 	if budget <= 0 {
 		budget = Default
 	}
-	const enough = 64 << 20 // bytes for leaders: some 8,000 pages of a thousand words
+	const enough = 64 << 20 // in bytes; enough for the shingles of about 8,000 leaders of a thousand words each
 	small := min(budget/16, enough)
 	return Parts{Reading: budget / 2, Leaders: small, Bodies: small}
 }

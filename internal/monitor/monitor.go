@@ -53,8 +53,8 @@ type Server struct {
 	calls    *prometheus.HistogramVec
 }
 
-// Listen starts a server at an address in the form of [loopback.Address]. It calls now for every
-// request to /metrics.
+// Listen starts a server at an address in the form that [loopback.Address] returns. It calls the
+// function now for every request to /metrics.
 func Listen(address string, build Build, now func() Numbers) (*Server, error) {
 	listener, err := net.Listen("tcp", address)
 	if err != nil {
@@ -114,7 +114,8 @@ func (b Build) info() prometheus.Collector {
 // URL returns the URL of the metrics.
 func (s *Server) URL() string { return "http://" + s.listener.Addr().String() + "/metrics" }
 
-// Observe counts a request and its duration. The argument status is 0 if there was no answer.
+// Observe counts a request and records its duration. The argument status is 0 if there was no
+// response.
 func (s *Server) Observe(status int, took time.Duration) {
 	class := "none"
 	if status > 0 {
@@ -123,12 +124,12 @@ func (s *Server) Observe(status int, took time.Duration) {
 	s.requests.WithLabelValues(class).Observe(took.Seconds())
 }
 
-// ObserveStore counts a call of the store and its duration.
+// ObserveStore counts a call to the store and records its duration.
 func (s *Server) ObserveStore(operation string, took time.Duration) {
 	s.calls.WithLabelValues(operation).Observe(took.Seconds())
 }
 
-// Close stops the server. Requests that are being answered have a second to finish.
+// Close stops the server. Requests in progress have one second to finish.
 func (s *Server) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
@@ -141,7 +142,7 @@ func (s *Server) Close() error {
 	return nil
 }
 
-// numbers implements [prometheus.Collector] for the numbers that a function returns.
+// numbers is a [prometheus.Collector] for the Numbers that the function returns.
 type numbers func() Numbers
 
 var (

@@ -12,10 +12,10 @@ import (
 	"skink/store"
 )
 
-// An Order is the order of hosts by which leaders are chosen. Pages whose URLs match an expression
-// of --prefer come first, in the order of the expressions. Pages on hosts of seeds follow, in the
-// order of the seeds, and then all other pages. If the site of a seed moved to another host, that
-// host has the place of the seed's host.
+// An Order ranks hosts for the choice of leaders. Pages whose URLs match an expression of --prefer
+// come first, in the order of the expressions. Pages on hosts of seeds follow, in the order of the
+// seeds, and then all other pages. If the site of a seed moved to another host, that host takes the
+// place of the seed's host.
 //
 // The store keeps the Order, so that every command that judges its pages uses the same one. An
 // Order is immutable.
@@ -35,7 +35,8 @@ type kept struct {
 // metaName is the name under which a store keeps its order.
 const metaName = "order of hosts"
 
-// NewOrder returns an order of regular expressions and hosts. An invalid expression is an error.
+// NewOrder returns the order given by regular expressions and then hosts. It fails if an expression
+// is invalid.
 func NewOrder(prefer, hosts []string) (*Order, error) {
 	return newOrder(kept{Prefer: prefer, Hosts: hosts})
 }
@@ -65,7 +66,7 @@ func newOrder(k kept) (*Order, error) {
 }
 
 // Place returns the place of a URL in the order, from 0. URLs that match no expression and are not
-// on the host of a seed all have the last place.
+// on the host of a seed share the last place.
 func (o *Order) Place(url string) int {
 	if o == nil {
 		return 0
@@ -84,7 +85,7 @@ func (o *Order) Place(url string) int {
 // Prefers returns the expressions of --prefer.
 func (o *Order) Prefers() []string { return o.kept.Prefer }
 
-// Read returns the order in a store, or an empty one if it has none.
+// Read returns the order in a store, or an empty order if the store has none.
 func Read(ctx context.Context, s store.MetaReader) (*Order, error) {
 	b, err := s.Meta(ctx, metaName)
 	if err != nil {
@@ -132,8 +133,8 @@ func Add(ctx context.Context, s store.Meta, prefer, hosts []string) (*Order, err
 	})
 }
 
-// Move gives the host to the place of the seed's host from, because the seed's site moved there. It
-// returns the new order.
+// Move records that the site of a seed moved from one host to another, which takes the old host's
+// place. It returns the new order.
 func Move(ctx context.Context, s store.Meta, from, to string) (*Order, error) {
 	return change(ctx, s, func(k *kept, _ bool) error {
 		if k.Moved == nil {

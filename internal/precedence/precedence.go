@@ -45,7 +45,7 @@ type Standing struct {
 	OtherLang bool      // whether the page declares a language other than that of its text
 }
 
-// Of returns the standing of a page. A nil order has no hosts.
+// Of returns the standing of a page. A nil order is empty.
 func Of(r *store.Record, order *Order) Standing {
 	s := Standing{
 		URL: r.URL, NoIndex: r.NoIndex, Place: order.Place(r.URL),
@@ -71,7 +71,7 @@ const (
 	Language     Reason = "language of the text"
 	ShortestPath Reason = "shortest path"
 	SmallestURL  Reason = "smallest URL"
-	LedBefore    Reason = "leader before" // the page was the leader before a page arrived that precedes it, such as a page of a host that has become a seed
+	LedBefore    Reason = "leader before" // the page was already the leader when a page arrived that precedes it, such as a page on the host of a new seed
 )
 
 // order lists the criteria that compare two pages, except canonical URLs, in their order.
@@ -101,8 +101,8 @@ func Compare(a, b *Standing) (int, Reason) {
 	return 0, ""
 }
 
-// Yields reports whether page a, if it would be the leader, makes page to the leader instead,
-// because the canonical URL of a names that page.
+// Yields reports whether page a would give up the lead to another page, because a names it as its
+// canonical URL.
 func Yields(a, to *Standing) bool {
 	return a.Names == to.URL && to.Names == "" && (a.NoIndex || !to.NoIndex)
 }

@@ -5,7 +5,7 @@
 //	soonest.Put(h)
 //	next := soonest.First()
 //
-// A thing is in at most one queue: Put removes it from the queue that it was in.
+// A thing is in at most one queue: Put removes it from any queue that it was in.
 package priority
 
 import (
@@ -16,7 +16,7 @@ import (
 // A Queue is a priority queue of things of type T. Adding, moving or removing one of n things takes
 // O(log n) time. A Queue is not safe for concurrent use.
 type Queue[T any] struct {
-	things []T // elements in the order of a binary heap
+	things []T // a binary heap
 	before func(a, b T) bool
 	spot   func(T) *Spot[T]
 }
@@ -28,9 +28,9 @@ type Spot[T any] struct {
 }
 
 // New returns an empty queue. The function before reports whether a thing comes before another one
-// in the queue, and spot returns the Spot of a thing. If a property that before compares changes in
-// a thing, the caller must call Put for the thing, or must have removed the thing before the
-// change.
+// in the queue, and spot returns the Spot of a thing. After changing a property that before
+// compares, the caller must call Put for the thing, unless it removed the thing from the queue
+// before the change.
 func New[T any](before func(a, b T) bool, spot func(T) *Spot[T]) *Queue[T] {
 	return &Queue[T]{before: before, spot: spot}
 }
@@ -41,7 +41,7 @@ func (l *Queue[T]) Len() int { return len(l.things) }
 // First returns the first thing of a queue. It panics if the queue is empty.
 func (l *Queue[T]) First() T { return l.things[0] }
 
-// Has reports whether is returns true for any thing in the queue.
+// Has reports whether the function is returns true for any thing in the queue.
 func (l *Queue[T]) Has(is func(T) bool) bool { return slices.ContainsFunc(l.things, is) }
 
 // Put adds a thing to the queue, or moves it to its new position. It removes the thing from any

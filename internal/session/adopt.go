@@ -18,8 +18,8 @@ import (
 // reports each file by calling say. It returns the reasons why other files stay open, by file name.
 // A worker counts as dead when it has written no heartbeat for longer than its claims on hosts
 // last. A file may lack responses of pages that have records in the store. In that case, Adopt
-// calls again to put the URLs of these pages back into the frontier. If again is nil, Adopt skips
-// such a file.
+// calls the function again to put the URLs of these pages back into the frontier. If again is nil,
+// Adopt skips such a file.
 func Adopt(ctx context.Context, s store.Reader, dir string, again func(context.Context, []frontier.Item) (int, error), say func(format string, args ...any)) (left map[string]string, err error) {
 	open, err := archive.Opened(ctx, dir, s)
 	if err != nil || len(open) == 0 {
@@ -41,7 +41,7 @@ func Adopt(ctx context.Context, s store.Reader, dir string, again func(context.C
 			left[o.Name] = fmt.Sprintf("%s has the file open and sent a heartbeat %v ago: wait until that process ends, or until its last heartbeat is %v old", whose, max(silent, 0).Round(time.Second), ClaimsLast)
 			continue
 		}
-		if answers { // some systems have no locks on files
+		if answers { // on systems without file locks, archive.Adopt cannot tell that a file is in use
 			left[o.Name] = whose + " has the file open: wait until that process ends"
 			continue
 		}

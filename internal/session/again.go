@@ -20,8 +20,8 @@ import (
 //
 // When a run begins, it puts the URLs that must be visited again back into the frontier, and sets
 // their due time to the time at which the run began. A URL whose record is older than that has not
-// been visited again yet. The store keeps this time until all of these URLs were visited. If a run
-// is killed, even while it puts URLs back, the next run uses the stored time, and visits no URL
+// been visited again yet. The store keeps this time until all of these URLs have been visited. If a
+// run is killed, even while it puts URLs back, the next run uses the stored time, and visits no URL
 // twice.
 
 // Again selects URLs to visit again. The zero value selects none.
@@ -29,18 +29,18 @@ type Again struct {
 	Retry    string           // States as the user typed them; "" means none
 	States   []frontier.State // select the URLs in these states
 	Recrawl  string           // Due or Age as the user typed it; "" means that neither is set
-	Due      bool             // select the URLs whose next visit is due by Schedule
+	Due      bool             // select the URLs whose next visit is due according to Schedule
 	Age      time.Duration    // used if Due is false: select the URLs whose last visit is at least this long ago; 0 means none
 	Schedule Schedule
 }
 
 func (a *Again) wanted() bool { return a.Recrawl != "" || len(a.States) > 0 }
 
-// Retried are the states of URLs that a user may ask to visit again by naming the state.
+// Retried lists the states that a user can name to have their URLs visited again.
 var Retried = []frontier.State{frontier.Failed, frontier.GivenUp, frontier.Blocked, frontier.Outside}
 
 // A round is one selection of URLs to visit again, with the time at which it began. The store keeps
-// it until all of these URLs were visited.
+// it until all of these URLs have been visited.
 type round struct {
 	Asked   time.Time `json:"asked"`
 	Retry   string    `json:"retry,omitempty"`
@@ -87,7 +87,7 @@ type selection struct {
 	of        *Again
 	named     []frontier.Item   // the seeds that the user named for this run
 	admits    func(string) bool // reports whether a URL is in the scope
-	depth     int               // depth of URLs that were outside the scope before, and are now in it
+	depth     int               // depth given to URLs that used to be outside the scope and are now in it
 	postponed bool              // also select URLs that earlier runs postponed
 	round     round
 }
@@ -101,7 +101,7 @@ func (c *selection) putBack(ctx context.Context) (n int64, err error) {
 		if err := store.SetLastRound(ctx, c.store, c.round.Asked); err != nil {
 			return 0, err
 		}
-		if c.round.Recrawl != "" { // --retry alone completes the last crawl
+		if c.round.Recrawl != "" { // --retry alone continues the last crawl, and does not begin a new one
 			if err := store.BeginCrawl(ctx, c.store, c.round.Asked); err != nil {
 				return 0, err
 			}
@@ -143,7 +143,8 @@ func (c *selection) items(ctx context.Context, notDue func(time.Time)) iter.Seq2
 
 // failedSeeds yields the seeds that the user named for this run and that failed before, and the
 // failed targets of their redirects. It also yields a seed that was only checked for existence, or
-// fetched for the archive, because another page names it: the seed is to be fetched as a page.
+// fetched for the archive, because another page links to it; such a seed must now be fetched as a
+// page.
 func (c *selection) failedSeeds(ctx context.Context) iter.Seq2[frontier.Item, error] {
 	return func(yield func(frontier.Item, error) bool) {
 		for _, seed := range c.named {
@@ -280,10 +281,10 @@ func (c *selection) dated(ctx context.Context, book *learn.Book, listed []crawle
 	return nil
 }
 
-// nowInScope yields the URLs that were outside the scope, if they are selected and the scope
-// now admits them. Their distance from a seed is unknown, so their links are followed only if the
-// depth has no limit. URLs of folders stay outside, because only a folder's own pages may link
-// there.
+// nowInScope yields the URLs that were outside the scope, if they are selected and the scope now
+// admits them. Their distance from a seed is unknown, so their links are followed only if the depth
+// has no limit. URLs of files in folders stay outside, because only pages of the same folder may
+// link to them.
 func (c *selection) nowInScope(ctx context.Context) iter.Seq2[frontier.Item, error] {
 	return func(yield func(frontier.Item, error) bool) {
 		if !slices.Contains(c.of.States, frontier.Outside) {
@@ -302,9 +303,8 @@ func (c *selection) nowInScope(ctx context.Context) iter.Seq2[frontier.Item, err
 	}
 }
 
-// none returns a message for the case that the options select no URL of the store. The argument
-// firstDue is the time of the first visit that will be due, or zero. none returns "" if the options
-// ask for no URLs.
+// none returns the message to show if the options select no URL of the store, or "" if they ask for
+// none. The argument firstDue is the earliest time at which a visit will be due, or zero.
 func (a *Again) none(store string, firstDue time.Time) string {
 	switch {
 	case a.Due && !firstDue.IsZero():

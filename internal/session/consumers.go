@@ -25,8 +25,9 @@ import (
 // URLs. Each consumer reads the stored records at its own pace. The crawl waits for its consumers
 // only at the end.
 //
-// After a stop, a consumer on this machine always processes the rest. A consumer that sends to a
-// server has until the end of the grace period; the next run sends the remaining pages.
+// When the crawl is stopped, a consumer that writes on this machine still processes all remaining
+// pages. A consumer that sends to a server has until the end of the grace period; the next run
+// sends what is left.
 type consumers struct {
 	all []consumer
 	log *urlLog // the log of URLs, which is also an element of all; nil means that URLs are not logged
@@ -35,17 +36,17 @@ type consumers struct {
 
 type consumer struct {
 	feed.Consumer
-	every  time.Duration // interval between two calls of CatchUp
+	every  time.Duration // interval between two calls to CatchUp
 	server string        // URL of the server to which the consumer sends; "" means that it writes on this machine
 }
 
-// waitingSaid is the time for which the crawl waits for its consumers at the end before it prints
-// the names of the servers that have not accepted all pages.
+// waitingSaid is how long the crawl waits for its consumers at the end before it prints the names
+// of the servers that have not accepted all pages.
 const waitingSaid = time.Second
 
-// lateContext returns a context that ends when ctx has ended and then the grace period has passed,
-// or when cancel is called. The crawler bounds its fetches in the same way, so both grace periods
-// begin when the crawl is stopped.
+// lateContext returns a context that ends one grace period after ctx ends, or when cancel is
+// called. The crawler bounds its fetches in the same way, so both grace periods begin when the
+// crawl is stopped.
 func lateContext(ctx context.Context, grace time.Duration) (late context.Context, cancel func()) {
 	late, end := context.WithCancel(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, func() {
@@ -56,7 +57,7 @@ func lateContext(ctx context.Context, grace time.Duration) (late context.Context
 }
 
 const (
-	fileEvery   = 2 * time.Second        // if the process is killed, a feed in a file can lack the pages of this time; the next run writes them
+	fileEvery   = 2 * time.Second        // if the process is killed, a feed file can lack the pages of this interval; the next run writes them
 	streamEvery = 200 * time.Millisecond // longest delay until a program that reads the feed from a pipe gets a page
 )
 
@@ -187,7 +188,7 @@ func (f consumers) touched() func(*store.Record) {
 }
 
 // close closes all consumers, after each has processed the remaining records. A consumer that sends
-// to a server is cut off when late ends; unsent reports that this happened.
+// to a server is cut off when late ends; unsent reports whether this happened.
 func (f consumers) close(late context.Context) (unsent bool, err error) {
 	defer f.sayWaiting()()
 	for _, one := range f.all {
@@ -202,7 +203,7 @@ func (f consumers) close(late context.Context) (unsent bool, err error) {
 	return unsent, err
 }
 
-// refused returns an error if the search index permanently refused pages of this crawl, else nil.
+// refused returns an error if the search index permanently refused pages of this crawl.
 func (f consumers) refused() error {
 	for _, one := range f.all {
 		if index, ok := one.Consumer.(indexFeed); ok {
@@ -227,7 +228,7 @@ func (one consumer) cutOff(late context.Context, err error) bool {
 	return one.server != "" && late.Err() != nil && errors.Is(err, context.Canceled)
 }
 
-// sayWaiting prints the servers that the crawl waits for. It prints nothing if stop is called
+// sayWaiting prints the servers that the crawl is waiting for. It prints nothing if stop is called
 // within waitingSaid.
 func (f consumers) sayWaiting() (stop func()) {
 	said := time.AfterFunc(waitingSaid, func() {
@@ -240,9 +241,9 @@ func (f consumers) sayWaiting() (stop func()) {
 	return func() { said.Stop() }
 }
 
-// The method while calls do, and lets the consumers follow the crawl that do runs. If a consumer
-// fails, the context that do gets is cancelled, and while returns the consumer's error. Consumers
-// that send to a server are cancelled when late ends.
+// The method while calls do to run the crawl, and lets the consumers follow it. If a consumer
+// fails, while cancels the context passed to do, and returns the consumer's error. Consumers that
+// send to a server are cancelled when late ends.
 func (f consumers) while(ctx, late context.Context, do func(context.Context) error) error {
 	following, stop := context.WithCancel(ctx)
 	defer stop()
@@ -265,13 +266,13 @@ func (f consumers) while(ctx, late context.Context, do func(context.Context) err
 	return err
 }
 
-// A urlLog writes a log line for each URL whose result was stored: its answer, its verdict and the
-// duration of the request. It implements [feed.Consumer].
+// A urlLog writes a log line for each URL whose result was stored: its HTTP status, its verdict and
+// the duration of the request. It implements [feed.Consumer].
 type urlLog struct {
 	log    *slog.Logger
 	s      store.Reader
 	cursor store.Cursor
-	took   sync.Map // key: URL; value: duration of its last answer, removed when the URL is logged
+	took   sync.Map // key: URL; value: duration of its last request, removed when the URL is logged
 }
 
 // newURLLog returns a log of the URLs whose results are stored from now on.
@@ -295,7 +296,7 @@ func (l *urlLog) CatchUp(ctx context.Context) error {
 	return nil
 }
 
-// Close logs the URLs that were stored since the last call of CatchUp.
+// Close logs the URLs that were stored since the last call to CatchUp.
 func (l *urlLog) Close(ctx context.Context) error { return l.CatchUp(ctx) }
 
 // answered remembers the duration of the request for a page's URL, until the URL is logged.

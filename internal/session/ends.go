@@ -50,8 +50,8 @@ func NameOf(state frontier.State) string {
 // URLs are pending again, because their records remain.
 func LikelyPostponed(n frontier.Counts, t store.Tally) int64 { return max(n.Blocked-t.Blocked, 0) }
 
-// CountPostponed returns the exact number of postponed URLs: if URLs with either kind of record may
-// be pending again, it reads all pending URLs.
+// CountPostponed returns the exact number of postponed URLs. It reads all pending URLs if some that
+// were blocked or postponed may be pending again.
 func CountPostponed(ctx context.Context, s store.Reader, n frontier.Counts, t store.Tally) (int64, error) {
 	if n.Blocked == 0 || t.Blocked == 0 || t.Later == 0 || t.Blocked+t.Later <= n.Blocked {
 		return LikelyPostponed(n, t), nil

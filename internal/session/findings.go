@@ -9,8 +9,9 @@ import (
 	"skink/report/audit"
 )
 
-// endCrawl finishes a crawl whose URLs were all visited: it keeps the findings, and then records that all
-// URLs to visit again were visited. If the process is killed meanwhile, the next run calls endCrawl again.
+// endCrawl finishes a crawl whose URLs were all visited: it keeps the findings, and then records
+// that all URLs to visit again have been visited. If the process is killed in the meantime, the
+// next run calls endCrawl again.
 func (r *run) endCrawl(ctx context.Context) error {
 	if err := r.keepFindings(ctx); err != nil {
 		return err
@@ -18,12 +19,12 @@ func (r *run) endCrawl(ctx context.Context) error {
 	return writeRound(context.WithoutCancel(ctx), r.store, round{})
 }
 
-// auditMemory is the memory that an audit needs for each URL, in bytes, see package audit.
+// auditMemory is the memory that an audit needs for each URL, in bytes; see package audit.
 const auditMemory = 1300
 
-// keepFindings audits the store and keeps the findings as those of its last crawl, if the options ask for
-// it. It does nothing if the findings are kept already and the store has not changed since. The crawl must
-// have ended, so that its memory is free.
+// If the options ask for it, keepFindings audits the store and stores the findings as those of the
+// last crawl. It does nothing if they are already stored and the store has not changed since. The
+// crawl must have ended, so that its memory is free.
 func (r *run) keepFindings(ctx context.Context) error {
 	if !r.opt.Audit {
 		return nil

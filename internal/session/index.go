@@ -23,12 +23,12 @@ const (
 	EnvKey      = "SKINK_INDEX_API_KEY"
 )
 
-// namedRefused is the number of refused pages that are printed. A longer list would not help the
-// user.
+// namedRefused is the maximum number of refused pages that are printed. A longer list would not
+// help the user.
 const namedRefused = 20
 
-// NewIndex returns a Bulk that sends pages to the search index at url. It writes a line to say for
-// each page that the index refuses.
+// NewIndex returns a Bulk that sends pages to the search index at url. It writes a line to the
+// writer say for each of the first pages that the index refuses.
 func NewIndex(s store.Reader, url string, header http.Header, opt feed.Options, keep func(context.Context, store.Cursor) error, say io.Writer) (*feed.Bulk, error) {
 	named := 0
 	b, err := feed.NewBulk(s, feed.BulkOptions{
@@ -51,8 +51,8 @@ func NewIndex(s store.Reader, url string, header http.Header, opt feed.Options, 
 	return b, nil
 }
 
-// WhoIsIt returns an authentication error of a search index with a hint on how to set the
-// credentials. It returns other errors unchanged.
+// WhoIsIt adds a hint on how to set the credentials to an authentication error of a search index.
+// It returns other errors unchanged.
 func WhoIsIt(err error) error {
 	if !errors.Is(err, feed.ErrNotAllowed) {
 		return err
@@ -66,8 +66,8 @@ type indexFeed struct{ *feed.Bulk }
 func (f indexFeed) CatchUp(ctx context.Context) error { return WhoIsIt(f.Bulk.CatchUp(ctx)) }
 func (f indexFeed) Close(ctx context.Context) error   { return WhoIsIt(f.Bulk.Close(ctx)) }
 
-// RefusedError returns the error for a command whose search index permanently refused so many
-// pages, or nil if refused is 0.
+// RefusedError returns the error for a command whose search index permanently refused this number
+// of pages, or nil if refused is 0.
 func RefusedError(refused int) error {
 	if refused == 0 {
 		return nil

@@ -12,8 +12,8 @@ import (
 // which the sitemap was made instead. For pages with at least two visits, the crawl therefore
 // compares the lastmods with the changes that these visits found. The lastmods of a host are
 // trusted only if nearly all of the compared ones were correct. If a trusted lastmod is later than
-// the last visit to its page, the page is due at once, independent of the schedule. A page without
-// a lastmod is visited by the schedule.
+// the last visit to its page, the page is due at once, regardless of the schedule. A page without a
+// lastmod is visited according to the schedule.
 
 // holds reports whether a lastmod in a sitemap agrees with the results of the visits to its page.
 // The second result is false if the visits can neither confirm nor refute the lastmod. A lastmod at
@@ -36,8 +36,8 @@ func holds(r *store.Record, lastmod time.Time) (right, known bool) {
 	return true, true
 }
 
-// leastProofs is the number of lastmods of a host that must have been compared with visits before
-// the host's other lastmods are trusted.
+// leastProofs is the minimum number of a host's lastmods that must have been compared with visits
+// before its other lastmods are trusted.
 const leastProofs = 8
 
 // trusted reports whether a host's lastmods are trusted, given the numbers of right and wrong ones.

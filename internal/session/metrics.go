@@ -37,7 +37,7 @@ func openMonitor(opt *Options, out Output) (o meter, err error) {
 	return o, nil
 }
 
-// observe counts a fetch and its duration in the metrics.
+// observe counts a fetch in the metrics and records its duration.
 func (o meter) observe(p *crawler.Page) {
 	if o.server == nil {
 		return
@@ -92,7 +92,7 @@ func (o meter) numbers() monitor.Numbers {
 }
 
 // hostsByState counts the hosts that have URLs to fetch. Each is in one state: "active" gets
-// requests, "waiting" asked for a pause, "failing" does not answer, "spent" has reached
+// requests, "waiting" asked for a pause, "failing" does not respond, "spent" has reached
 // --max-host-pages or --max-host-bytes, and "suspended" gets no more requests in this run.
 func hostsByState(all []crawler.HostState, now time.Time) map[string]int64 {
 	states := map[string]int64{"active": 0, "waiting": 0, "failing": 0, "spent": 0, "suspended": 0}
@@ -114,7 +114,7 @@ func hostsByState(all []crawler.HostState, now time.Time) map[string]int64 {
 	return states
 }
 
-// A timedStore times those calls of a store that a crawl makes for each page or each host.
+// A timedStore times those calls to a store that a crawl makes for each page or each host.
 type timedStore struct {
 	store.Store
 	server *monitor.Server

@@ -52,7 +52,7 @@ type Options struct {
 
 	Anchors   bool          // keep the fragments of links and the anchors of pages, for an audit
 	Audit     bool          // audit the store when the crawl ends, and keep the findings in the store
-	GoneAfter int           // number of failed visits in a row after which a page counts as gone
+	GoneAfter int           // number of consecutive failed visits after which a page counts as gone
 	Learn     bool          // learn which patterns of URLs lead only to known texts
 	Budget    bool          // postpone URLs of patterns that lead only to known texts
 	Memory    int64         // memory for the whole process, in bytes
@@ -63,11 +63,11 @@ type Options struct {
 	Index        http.Header // HTTP header with the credentials for a search index
 	Archive      Archive     // archive to which the responses of servers are written
 	LogURLs      bool        // log each URL; needs Output.Log
-	Metrics      string      // address of a server for metrics; "" means none
+	Metrics      string      // address at which metrics are served; "" means none
 	Build        monitor.Build
 
-	// Nearly finds the pages that are almost duplicates, for the audit. nil, or a nil result: the audit does
-	// not list these pages.
+	// Nearly finds the pages that are almost duplicates, for the audit. If it is nil or returns
+	// nil, the audit does not list these pages.
 	Nearly func(ctx context.Context, s store.Reader, rule dedup.Rule) (*audit.Nearly, error)
 
 	// View returns the options for showing a store with the given rule in a browser. Run adds the
@@ -85,7 +85,7 @@ func Defaults() Options {
 		GoneAfter: ingest.DefaultGoneAfter, Learn: true, Budget: true, Memory: memory.Default,
 		Archive: Archive{Size: archive.DefaultSize, Digest: warc.SHA256},
 	}
-	o.Crawl.Scope, _ = crawler.NewScope(crawler.ScopeHost, nil, nil) // there is no error, because there are no patterns
+	o.Crawl.Scope, _ = crawler.NewScope(crawler.ScopeHost, nil, nil) // NewScope fails only if a pattern is invalid, and there are none
 	return o
 }
 
@@ -106,10 +106,10 @@ func (o *Options) resume(end Ending) string {
 	return o.Resume(end)
 }
 
-// An Archive holds the options of the archive of responses, in WARC files.
+// An Archive holds the options for archiving responses in WARC files.
 type Archive struct {
 	Dir    string // folder; "" means that responses are not archived
-	Size   int64  // a file that reaches this size, in bytes, is followed by another one
+	Size   int64  // size in bytes at which a file is closed and a new one begins
 	Digest warc.Digest
 }
 

@@ -12,7 +12,7 @@ type Output struct {
 	Err     io.Writer       // receives messages and progress as text
 	Log     *slog.Logger    // receives messages and progress as log records instead of Err; nil means that Err is used
 	Quiet   bool            // print errors only
-	Screen  io.Writer       // the terminal for a status line, which may contain escape sequences; nil means that Err is no terminal
+	Screen  io.Writer       // the terminal for a status line, which may contain escape sequences; nil means that Err is not a terminal
 	Columns func() int      // width of the terminal Screen, in characters
 	Asked   <-chan struct{} // receives a value each time the user asks for the state of the hosts; may be nil
 }

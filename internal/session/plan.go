@@ -38,7 +38,7 @@ func (r *run) plan(ctx context.Context) (p plan, err error) {
 		return p, fmt.Errorf("%s: %w", r.store.Name, err)
 	}
 	lost, folders := p.seeds.relocate(given.Folders)
-	if len(folders) == len(given.Folders) && !r.opt.Add { // no given folder is a folder of an earlier run that was moved
+	if len(folders) == len(given.Folders) && !r.opt.Add { // none of the given folders is the new location of a folder from an earlier run
 		if err := r.checkOthers(ctx, p.seeds, given); err != nil {
 			return p, err
 		}
@@ -194,8 +194,8 @@ func (r *run) greeting(counts frontier.Counts, pages, back int64) string {
 }
 
 // begin writes the seeds to the store, and puts the URLs to visit again into the frontier. It
-// returns the counts of the frontier, and the number of URLs that are visited again. It must be
-// called when the crawl is ready to run.
+// returns the counts of the frontier, and the number of URLs that were put back. It must be called
+// when the crawl is ready to run.
 func (r *run) begin(ctx context.Context, p plan) (counts frontier.Counts, back int64, err error) {
 	if err := plant(ctx, r.store, p.seeds); err != nil {
 		return counts, 0, err

@@ -154,8 +154,8 @@ func (p progress) sayPace(erase string) {
 const paceAfter = 5 * time.Second
 
 // paceText returns a text for a crawl that is slow because it waits between requests to a host. The
-// text explains this, because new users might think that a page a second is the program's limit.
-// paceText returns "" if the crawl is slow for another reason, or if the user set the delay.
+// text explains this, because new users might think that one page per second is the program's
+// limit. paceText returns "" if the crawl is slow for another reason, or if the user set the delay.
 func (o *Options) paceText(m moment, hosts []crawler.HostState) string {
 	delay := o.Crawl.Delay
 	if o.DelayChosen || delay == 0 || m.pending == 0 {

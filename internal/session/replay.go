@@ -18,8 +18,8 @@ import (
 )
 
 // A replay judges pages from web archives instead of fetching them, in the order of the archives. A
-// crawl writes an archive in the order in which it stores pages, so the verdicts are those of that
-// crawl.
+// crawl writes an archive in the order in which it stores pages, so the verdicts are the same as in
+// that crawl.
 type replay struct {
 	options  crawler.Options
 	out      Output
@@ -83,7 +83,7 @@ func Replay(ctx context.Context, s *NamedStore, opt Options, out Output, files [
 // errStop stops the reading of a file when the caller needs no more pages.
 var errStop = errors.New("stop")
 
-// pages yields the pages of the archive files, one file after the other.
+// pages yields the pages of the archive files, one file after another.
 func (r *replay) pages(ctx context.Context, files []corpus.Archive) iter.Seq2[*ingest.Replayed, error] {
 	return func(yield func(*ingest.Replayed, error) bool) {
 		for _, f := range files {
@@ -116,13 +116,13 @@ func (r *replay) pagesOf(ctx context.Context, file corpus.Archive, yield func(*i
 	}
 	return corpus.ReadArchive(ctx, f, filepath.Base(file.Name), r.options, notes, func(p *crawler.Page, at store.Archived) error {
 		r.lead(p)
-		p.Item.Due = p.FetchedAt // so that a second answer of the same URL counts as another visit
+		p.Item.Due = p.FetchedAt // so that a second response from the same URL counts as another visit
 		leads, err := crawler.LeadsOf(p, &r.options)
 		if err != nil {
 			return err
 		}
 		discover := func(ctx context.Context) error {
-			_, err := r.store.Discover(ctx, []frontier.Item{p.Item}) // a URL is counted in the frontier only if it was added there
+			_, err := r.store.Discover(ctx, []frontier.Item{p.Item}) // the frontier counts only URLs that were added to it
 			return err
 		}
 		if !yield(&ingest.Replayed{Page: p, Leads: leads, Before: discover, Write: r.placed(at), Known: func() { r.passed.Add("visit that is not later than the stored visit") }}, nil) {
@@ -132,7 +132,7 @@ func (r *replay) pagesOf(ctx context.Context, file corpus.Archive, yield func(*i
 	})
 }
 
-// lead sets in a page the redirects that led to it. If the page itself is a redirect, lead
+// lead records in a page the redirects that led to it. If the page itself is a redirect, lead
 // remembers it for the page at its target.
 func (r *replay) lead(p *crawler.Page) {
 	if came, ok := r.ways[p.Item.URL]; ok {

@@ -8,14 +8,14 @@ import (
 
 // # When a page is due
 //
-// The true rate of change of a page is unknown; the best estimate is its past rate. So the interval
-// to the next visit is half of the average time between changes, so that at least half of the
-// changes are found within that time. But the interval is never shorter than the time for which the
+// The true rate of change of a page is unknown; the best estimate is its past rate. Therefore, the
+// interval to the next visit is half of the average time between changes, which finds at least half
+// of the changes within that time. But the interval is never shorter than the time for which the
 // page has been unchanged. If a page has never changed, it is visited when it has been unchanged
 // for as long again: its interval doubles. Cho and Garcia-Molina ("Estimating frequency of change",
 // 2003) estimate the rate of a Poisson process with the same two numbers, and correct for changes
-// between two visits. At most [store.MostVisits] changes are remembered, so the interval adapts to
-// a page that changes more rarely now.
+// between two visits. At most [store.MostVisits] changes are remembered, so the interval adapts
+// when a page begins to change less often.
 //
 // A page that is a duplicate of another is half as important: its interval is doubled, and it is
 // never due before the page that it duplicates. A page that could not be fetched is retried sooner
@@ -23,8 +23,9 @@ import (
 // longest interval. A sitemap is visited at the shortest interval, because it lists many pages at
 // once.
 //
-// Known weaknesses: the schedule ignores the time of day, such as a front page that changes at
-// seven in the morning. A counter or a date counts as a change although it is no news.
+// Known weaknesses: the schedule ignores the time of day, even if a front page always changes at
+// seven in the morning. A new value of a counter or a date counts as a change, although it is not
+// news.
 
 // A Schedule determines the time between two visits to a page.
 type Schedule struct {
@@ -67,7 +68,7 @@ func (s Schedule) interval(r *store.Record) time.Duration {
 	return s.usual(r)
 }
 
-// usual returns the interval for a page that is no duplicate and could be fetched.
+// usual returns the interval for a page that is not a duplicate and could be fetched.
 func (s Schedule) usual(r *store.Record) time.Duration {
 	stood := r.Visited().Sub(r.FetchedAt)
 	changes, since := changesOf(r)
@@ -78,8 +79,8 @@ func (s Schedule) usual(r *store.Record) time.Duration {
 	return s.bounded(max(each/2, stood))
 }
 
-// changesOf returns the number of changes of a page's text that its record shows, and the time of
-// the earliest visit at which it had another text than at the next visit.
+// changesOf returns the number of changes to a page's text that its record shows, and the time of
+// the earliest visit after which the text changed.
 func changesOf(r *store.Record) (changes int, since time.Time) {
 	hash := r.Hash
 	for _, v := range r.Earlier {

@@ -17,7 +17,7 @@ import (
 // that has settings keeps its own.
 type Wanted struct {
 	store.Settings
-	Insist []string // flags of skink crawl whose settings the user chose: an existing store must have the same
+	Insist []string // flags of skink crawl that the user set; the settings of an existing store must match them
 }
 
 // Agree returns the rule and the settings of a store. If the store is new, it gets the wanted
@@ -71,7 +71,7 @@ func (w Wanted) Fits(has store.Settings, name string) error {
 			return usagef("--%s %v, but %s was created with --%s %v: omit the flag, or choose another --store", f.flag, f.given, name, f.flag, f.is)
 		}
 	}
-	if has.Extractor != extract.Version { // the records are readable, but the same pages would give other texts now
+	if has.Extractor != extract.Version { // the records are readable, but the same pages would now yield different texts
 		return otherVersion(name, "extractor", has.Extractor, extract.Version)
 	}
 	if has.Documents != 0 && has.Documents != document.Version {
@@ -95,8 +95,8 @@ func onOff(on bool) string {
 	return "off"
 }
 
-// These are the values of the flag --on-duplicate, which selects the data of a duplicate page that
-// the store keeps.
+// These are the values of the flag --on-duplicate, which selects what the store keeps of a
+// duplicate page.
 const (
 	Tag  = "tag"  // keep the text and the record of a duplicate
 	Skip = "skip" // keep only the record of a duplicate
@@ -150,7 +150,7 @@ func RuleOf(set store.Settings) (dedup.Rule, error) {
 	return rule, nil
 }
 
-// ShinglingOf returns the shingling of settings.
+// ShinglingOf returns the shingling that the settings describe.
 func ShinglingOf(set store.Settings) dedup.Shingling {
 	return dedup.Shingling{Unit: dedup.Unit(set.Unit), K: set.Shingle}
 }

@@ -36,8 +36,8 @@ func ReadSeeds(ctx context.Context, s store.Reader) (all Seeds, err error) {
 	return all, nil
 }
 
-// write adds the seeds to those in the store, and returns all of them in the receiver. Other
-// workers may add seeds at the same time.
+// write adds the seeds to those in the store, and sets the receiver to all of them. Other workers
+// may add seeds at the same time.
 func (all *Seeds) write(ctx context.Context, s store.Store) error {
 	for {
 		old, err := s.Meta(ctx, seedsName)
@@ -134,10 +134,10 @@ func (all *Seeds) lost() (lost []lostFolder) {
 	return lost
 }
 
-// relocate replaces each folder that cannot be opened by a given folder with the same name. It
-// ignores the number that was added to a name to distinguish folders with equal names. Such a given
-// folder is most likely the old one, moved. relocate returns the folders that are still missing,
-// and the given folders that replaced none.
+// relocate replaces each folder that cannot be opened with a given folder of the same name. It
+// ignores the number that was added to a name to distinguish folders with equal names. Such a
+// folder is most likely the old one at a new location. relocate returns the folders that are still
+// missing, and the given folders that replaced none.
 func (all *Seeds) relocate(given []string) (lost []lostFolder, others []string) {
 	lost = all.lost()
 	for _, dir := range given {

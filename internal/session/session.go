@@ -1,6 +1,6 @@
 // Package session runs a crawl from its options to its summary. It does not depend on the command
 // line: [Run] takes options, an open store and an output. Its messages name the flags of skink
-// crawl, because their readers use these flags.
+// crawl, because users set the options with these flags.
 //
 // A run has phases: agree with the store on a rule, join the other workers, make a list of URLs to
 // fetch, open the archive and the consumers, crawl, and summarize.
@@ -97,7 +97,7 @@ func (r *run) hint(err error) error {
 type outcome struct {
 	*running       // nil means that the crawl did not begin
 	stop     error // errMaxTime or context.Canceled; nil means that the crawl ended because it could fetch nothing more
-	unsent   bool  // the search index did not get all pages
+	unsent   bool  // some pages were not sent to the search index
 	refused  error // set if the search index refused pages
 }
 
@@ -190,8 +190,8 @@ func (r *run) crawl(ctx context.Context, p plan, order *precedence.Order, kept *
 	return end, err
 }
 
-// first returns err, or later if err is nil. Because the arguments are computed before the call, a
-// function that closes something can be called in the second argument: it runs even if err is set.
+// first returns err, or later if err is nil. Both arguments are evaluated before the call, so a
+// close function that is called in the second argument runs even if err is set.
 func first(err, later error) error {
 	if err != nil {
 		return err
@@ -217,7 +217,7 @@ func (r *run) drive(ctx context.Context, v *running, following consumers) (end o
 	err = first(err, endView())
 	v.crawl.Close()
 	if err != nil && !errors.Is(err, errMaxTime) {
-		stopRun() // this starts the grace period, unless a stop has started it
+		stopRun() // this starts the grace period, unless it has begun already
 	}
 	closeErr := v.pipeline.Close()
 	unsent, followErr := following.close(late)
@@ -225,7 +225,7 @@ func (r *run) drive(ctx context.Context, v *running, following consumers) (end o
 		err = first(err, context.Canceled)
 	}
 	if err == nil || isStop(err) {
-		err = first(errors.Join(closeErr, followErr), err) // pages in flight at the stop could not be stored
+		err = first(errors.Join(closeErr, followErr), err) // a failure after the stop matters more: pages in flight were perhaps not stored
 	}
 	if err != nil && !isStop(err) {
 		return end, err
@@ -327,10 +327,10 @@ func (r *run) endOf(end outcome) Ending {
 // connections.
 const keptFiles = 128
 
-// affordable returns the number of the requested connections that may be used at the same time if
-// the process may open the given number of files; 0 files means no limit. Each connection is an
-// open file, and the same number of idle connections may be kept open. If the system refused to
-// open another file, the crawl would treat the host as down.
+// affordable returns how many of the requested connections may be used at the same time if the
+// process may open this number of files; 0 files means no limit. Each connection is an open file,
+// and the same number of idle connections may be kept open. If the system refused to open another
+// file, the crawl would treat the host as down.
 func affordable(connections int, files int64) int {
 	if files == 0 {
 		return connections
@@ -365,8 +365,8 @@ func spent(ctx context.Context, s store.Reader, o *crawler.Options) (map[string]
 	return all, nil
 }
 
-// noteAlone writes to the store the hosts to which the crawl stopped sending requests. The pipeline
-// may already have written some of these hosts.
+// noteAlone records in the store the hosts to which the crawl stopped sending requests. The
+// pipeline may already have recorded some of these hosts.
 func noteAlone(ctx context.Context, s store.Meta, alone []crawler.LeftHost) error {
 	if len(alone) == 0 {
 		return nil

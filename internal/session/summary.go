@@ -39,7 +39,7 @@ type Summary struct {
 }
 
 // An Ending records why a crawl ended although URLs are pending. The zero value means that all of
-// these URLs are on hosts that do not answer.
+// these URLs are on hosts that do not respond.
 type Ending struct {
 	Interrupted bool
 	Limit       string   // the limit that the crawl reached, as its flag; "" means none
@@ -47,8 +47,8 @@ type Ending struct {
 	Lost        []string // paths of missing folders that have pending URLs
 }
 
-// Over reports whether a crawl ended because it could fetch no more URLs, and not because it was
-// interrupted or reached a limit.
+// Over reports whether a crawl ended because it could fetch no more URLs, rather than because it
+// was interrupted or reached a limit.
 func (e Ending) Over() bool { return !e.Interrupted && e.Limit == "" }
 
 func (s Summary) String() string {
@@ -63,7 +63,7 @@ func (s Summary) String() string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// pages writes the number of pages that were judged, and of the pages with each verdict.
+// pages writes the number of judged pages, in total and by verdict.
 func (s Summary) pages(b *strings.Builder) {
 	a, t := s.Added, s.All
 	visits := s.Visits.All()
@@ -135,8 +135,8 @@ func (s Summary) ends(b *strings.Builder) {
 	}
 }
 
-// patternsShown is the number of URL patterns that are listed in a summary and a status if URLs
-// were postponed.
+// patternsShown is the maximum number of patterns of postponed URLs that a summary or a status
+// lists.
 const patternsShown = 5
 
 // patterns writes which URLs were postponed, why, and the command that fetches them.

@@ -15,8 +15,8 @@ import (
 	"skink/view"
 )
 
-// openView serves a view of the crawl if the options ask for it. The function stop stops the crawl
-// like Ctrl-C.
+// openView serves a view of the crawl if the options ask for it. The function stop stops the crawl,
+// as Ctrl-C does.
 func (r *run) openView(ctx context.Context, v *running, stop func()) (end func() error, err error) {
 	if r.opt.View == nil {
 		return func() error { return nil }, nil
@@ -32,7 +32,7 @@ func (r *run) openView(ctx context.Context, v *running, stop func()) (end func()
 	return server.Close, nil
 }
 
-// ours is the type of a store that this process itself has open. It shows a view that the store is
+// ours is the type of a store that this process itself has open. It tells a view that the store is
 // not read from another process.
 type ours struct{ store.Reader }
 
@@ -41,7 +41,7 @@ func (o ours) Read(_ context.Context, do func(store.Reader) error) error { retur
 // A shownCrawl provides the data of a running crawl to a view.
 type shownCrawl struct {
 	*running
-	memory int64 // bytes of memory for pages
+	memory int64 // memory for pages, in bytes
 	stop   func()
 
 	mu       sync.Mutex
@@ -117,7 +117,7 @@ func (s *shownCrawl) timeLeft(counts frontier.Counts, states []crawler.HostState
 	return left
 }
 
-// saved returns the reasons for which the crawl did not fetch URLs, with their numbers.
+// saved returns the reasons why URLs were not fetched, each with the number of URLs.
 func (s *shownCrawl) saved(tally store.Tally) (all []view.Saving) {
 	add := func(why string, n int64) {
 		if n > 0 {
@@ -152,7 +152,7 @@ func endsOf(counts frontier.Counts, postponed int64, tally store.Tally) (ends []
 	return ends
 }
 
-// MomentOf returns the numbers of a store for a view if no crawl runs in this process.
+// MomentOf returns the numbers of a store for a view if no crawl is running in this process.
 func MomentOf(ctx context.Context, s store.Reader) (m view.Moment, err error) {
 	if m.Tally, err = s.Tally(ctx); err != nil {
 		return m, err

@@ -48,7 +48,7 @@ func whyOnlyOne(ctx context.Context, s store.Reader, t store.Tally, n frontier.C
 	return "", nil
 }
 
-// mostRedirects is the largest number of redirects that redirectCircle reads.
+// mostRedirects is the maximum number of redirects that redirectCircle reads.
 const mostRedirects = 10_000
 
 // redirectCircle returns a text that lists redirects which lead back to their start, or "" if there
@@ -81,8 +81,8 @@ func redirectCircle(ctx context.Context, s store.Reader) (string, error) {
 func fetchedNothing(t store.Tally) bool { return t.Pages()+t.Other == 0 }
 
 // nothingFetched returns an error that explains why a crawl has no page. If there are several
-// reasons, the error names the first of: a problem of a URL, a redirect out of the scope, a
-// redirect loop, a missing folder, and a host to which requests were suspended.
+// reasons, the error names the first of this list: a problem with a URL, a redirect out of the
+// scope, a redirect loop, a missing folder, a suspended host.
 func nothingFetched(ctx context.Context, s store.Reader, began time.Time, lost []lostFolder, alone ...crawler.LeftHost) error {
 	why := errors.New("no page was fetched")
 	if len(alone) > 0 {

@@ -19,8 +19,8 @@ import (
 //
 // Workers that share a store write their state to the store every few seconds. One value of the
 // store contains a line for each worker. The lines are only for display, and nothing else depends
-// on them: the frontier records which worker has claimed which host. Times are by the clock of the
-// store's server, because the clocks of the workers' machines may differ.
+// on them: the frontier records which worker has claimed which host. Times come from the clock of
+// the store's server, because the clocks of the workers' machines may differ.
 
 // A WorkerState is the state that a worker reports.
 type WorkerState struct {
@@ -90,8 +90,8 @@ type presence struct {
 	ended  sync.WaitGroup
 }
 
-// join writes the state of this worker to the store. It fails if a living worker has the same name,
-// because the frontier could not distinguish the two.
+// join writes the state of this worker to the store. It fails if an active worker has the same
+// name, because the frontier could not distinguish the two.
 func join(ctx context.Context, s *NamedStore, name string) (*presence, error) {
 	now := TimeAt(ctx, s)
 	p := &presence{meta: s, shared: s.Shared, name: name, state: WorkerState{Started: now, Seen: now}, report: func(*WorkerState) {}, stop: func() {}}

@@ -28,11 +28,12 @@ const (
 	Integer
 	Float
 	Boolean
-	Time // time in UTC, with microseconds
+	Time // time in UTC, with microsecond precision
 	List // a list of strings
 )
 
-// A Column is a column of a schema. All columns are optional, and an empty list is one without values.
+// A Column is a column of a schema. A value may be missing in any column; a missing list is the
+// same as an empty one.
 type Column struct {
 	Name string
 	Type ColumnType
@@ -60,7 +61,7 @@ func NewSchema(columns []Column) *Schema {
 	return &Schema{of: parquet.NewSchema("schema", group{parquet.Group{}, fieldsOf(columns)})}
 }
 
-// Extend returns a schema with more columns at its end.
+// Extend returns a copy of the schema with the given columns appended.
 func (s *Schema) Extend(columns []Column) *Schema {
 	fields := append(slices.Clone(s.of.Fields()), fieldsOf(columns)...)
 	return &Schema{of: parquet.NewSchema(s.of.Name(), group{s.of, fields}), added: len(columns)}
@@ -241,7 +242,7 @@ func NewWriter(w io.Writer, s *Schema) *Writer {
 
 // Copy writes a row of another file. The schema of that file must be the schema of the writer, or
 // the schema from which Extend made it. The argument added contains the values for the columns that
-// Extend added; a nil value is missing.
+// Extend added; nil means that the value is missing.
 func (w *Writer) Copy(r *Row, added ...any) error {
 	row := slices.Clone(r.values)
 	columns := len(w.schema.of.Columns()) - w.schema.added
@@ -251,8 +252,9 @@ func (w *Writer) Copy(r *Row, added ...any) error {
 	return w.write(row)
 }
 
-// Write writes a value for each column of a schema that NewSchema made. A nil value is missing.
-// Other values have the type of their column: string, int, float64, bool, time.Time or []string.
+// Write writes a value for each column of a schema that NewSchema made. A nil value means that the
+// value is missing. Other values have the type of their column: string, int, float64, bool,
+// time.Time or []string.
 func (w *Writer) Write(values []any) error {
 	row := make(parquet.Row, 0, len(values))
 	for i, v := range values {
@@ -268,8 +270,8 @@ func (w *Writer) Write(values []any) error {
 	return w.write(row)
 }
 
-// valueOf returns v as a value for the optional column with that index. If v is nil, the value is
-// missing.
+// valueOf returns v as a value for the optional column with the given index. If v is nil, the value
+// is missing.
 func valueOf(v any, column int) parquet.Value {
 	const absent, present = 0, 1
 	switch v := v.(type) {

@@ -14,7 +14,7 @@ import (
 // An Area is a section of a host: the URLs whose path begins with the same folder.
 type Area struct {
 	Host    string
-	Section string // path of a first folder, such as "/blog/"; "/": URLs outside such folders
+	Section string // path of the first folder, such as "/blog/"; "/" means the URLs outside any folder
 }
 
 // areaOf returns the area to which a URL belongs.
@@ -83,8 +83,8 @@ func (a *Audit) mostUsed(name func(Area) string) (names []string) {
 	return names
 }
 
-// A Filter selects some rows of a finding. Fields with the zero value select all. Host and Section need
-// Options.Areas.
+// A Filter selects some rows of a finding. A field with its zero value selects all rows. Host and
+// Section need Options.Areas.
 type Filter struct {
 	Host, Section string
 	Change        Change
@@ -105,7 +105,7 @@ func (w Filter) matches(s *site, c compared) bool {
 	return (w.Host == "" || p.Host == w.Host) && (w.Section == "" || p.Section == w.Section)
 }
 
-// Select returns what a filter selects of a finding.
+// Select returns the part of the finding that a filter selects.
 func (f *Finding) Select(w Filter) Selection {
 	s := Selection{Finding: f, filter: w}
 	if f.since != nil {
@@ -133,7 +133,7 @@ func (f *Finding) Select(w Filter) Selection {
 	return s
 }
 
-// A Selection is a finding of which a filter has selected some rows.
+// A Selection is the part of a finding that a filter selects.
 type Selection struct {
 	*Finding
 	filter     Filter

@@ -11,11 +11,11 @@
 //
 // # Memory
 //
-// [Read] reads the store twice: first all records, then all links. The audit keeps some 400 bytes
-// for each URL, of which 8 are for each finding that lists the URL, and a bounded number of links.
-// While Read runs, it takes up to 1,300 bytes for each URL (BenchmarkRead): more than a gigabyte for a million
-// URLs, for half a minute. The rows of a list are made when a caller asks for them, some hundred at
-// a time, so that a list of a million pages can be read page by page.
+// [Read] reads the store twice: first all records, then all links. The audit keeps about 400 bytes
+// for each URL, including 8 for each finding that lists the URL, and a bounded number of links.
+// While Read runs, it takes up to 1,300 bytes for each URL (BenchmarkRead): more than a gigabyte
+// for a million URLs, for half a minute. The rows of a list are made when a caller asks for them,
+// about a hundred at a time, so that a list of a million pages can be read page by page.
 package audit
 
 import (
@@ -37,12 +37,12 @@ type Options struct {
 
 	AllFrom bool // whether to keep all links to each broken or redirected URL, up to a million in all, or only 100 links to each
 
-	History *History // crawls whose findings the store keeps, for trends; nil: there are no trends
-	Since   *Past    // crawl with which the findings are compared; nil: none
+	History *History // crawls whose findings the store keeps, for trends; nil means that there are no trends
+	Since   *Past    // crawl with which the findings are compared; nil means none
 	Areas   bool     // whether to record the host and section of each URL, for [Filter]
 
 	// Nearly finds the pages that are almost duplicates. If it is nil, the list of these pages is
-	// reported as unknown.
+	// reported as not available.
 	Nearly func(ctx context.Context) (*Nearly, error)
 }
 
@@ -57,8 +57,8 @@ type Audit struct {
 	cover *coverage
 
 	end     store.Cursor // position after the last change that was read
-	history *History     // nil: there are no trends
-	past    *Past        // crawl with which the findings are compared; nil: none
+	history *History     // nil means that there are no trends
+	past    *Past        // crawl with which the findings are compared; nil means none
 
 	nearly *Nearly // pages that are almost duplicates; nil if they were not computed
 }
@@ -71,7 +71,7 @@ type About struct {
 	Pages int64 `json:"pages"`           // number of URLs whose record has a verdict
 	Links bool  `json:"links_are_known"` // whether the store keeps the links of its pages
 
-	Coverage Coverage `json:"coverage"` // shares of the site that were fetched or not
+	Coverage Coverage `json:"coverage"` // how much of the site was fetched
 }
 
 // Read reads all records and links of a store and returns everything that an audit can find in them.
@@ -210,7 +210,7 @@ func (a *Audit) readLinks(ctx context.Context) error {
 	return nil
 }
 
-// List returns the list with a name, or nil if there is none.
+// List returns the list with the given name, or nil if there is none.
 func (a *Audit) List(name string) *List {
 	for _, l := range a.Lists {
 		if l.Name == name {
@@ -220,7 +220,8 @@ func (a *Audit) List(name string) *List {
 	return nil
 }
 
-// Find returns the finding with a full name, such as "titles.missing", or nil if there is none.
+// Find returns the finding with the given full name, such as "titles.missing", or nil if there is
+// none.
 func (a *Audit) Find(name string) *Finding {
 	for _, l := range a.Lists {
 		for _, f := range l.Findings {
@@ -232,10 +233,10 @@ func (a *Audit) Find(name string) *Finding {
 	return nil
 }
 
-// Findings returns all findings that are not empty, or were not empty in the crawl with which the audit is
-// compared. Errors come first, then warnings, notes and
-// lists of good pages. Findings of the same weight are sorted by the number of their pages, then by
-// the number of links to these pages, the largest first.
+// Findings returns all findings that are not empty, or were not empty in the crawl with which the
+// audit is compared. Errors come first, then warnings, notes, and lists of good pages. Findings of
+// the same weight are sorted by the number of their pages, then by the number of links to these
+// pages, the largest first.
 func (a *Audit) Findings() (all []*Finding) {
 	for _, l := range a.Lists {
 		for _, f := range l.Findings {

@@ -10,11 +10,10 @@ import (
 // comment gives the reason for the limit below it. Lengths are in characters.
 const (
 	// A length in characters. Search results show a title on one line of about 600 pixels, which is
-	// some 60 characters. They show a description on two lines, which is some 160 characters in
-	// all.
+	// about 60 characters. They show a description on two lines, which is about 160 characters.
 	longTitle       = 60
 	longDescription = 160
-	// A title or heading of one word, such as "Home", does not describe the single page.
+	// A title or heading of one word, such as "Home", does not say what the page is about.
 	shortTitle   = 10
 	shortHeading = 3
 	// A length in characters. If a page's description is less than half as long as the text that
@@ -23,7 +22,8 @@ const (
 	// A length in characters. A heading that fills more than two lines on a phone is a paragraph.
 	longHeading = 100
 
-	// After one second, people notice that they wait (J. Nielsen, Usability Engineering, 1993).
+	// After one second, people notice that they are waiting (J. Nielsen, Usability Engineering,
+	// 1993).
 	slowAnswer = time.Second
 	// A size in bytes. A phone with a slow connection of 1.6 Mbit/s needs five seconds to load a
 	// page of this size, without any pictures.

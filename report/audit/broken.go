@@ -9,8 +9,8 @@ import (
 
 // broken lists the URLs that could not be fetched, with one finding for each kind of failure.
 //
-// After a link was corrected, later crawls still request the broken URL. Such a URL is listed, but not
-// counted.
+// After a link has been corrected, later crawls still request the broken URL. Such a URL is listed,
+// but not counted.
 func broken(a *Audit) *List {
 	l := &List{
 		Name: "broken", Of: "URLs", Linked: true, ofErrors: true,
@@ -34,8 +34,8 @@ func broken(a *Audit) *List {
 	})
 }
 
-// unfetched is the problem of a file that was not requested, because its host's limit of requisites
-// was reached (crawler.ProblemBudget). Nothing is known to be wrong with the file.
+// unfetched is the problem of a file that was not requested, because its host's limit for
+// requisites was reached (crawler.ProblemBudget). Nothing is known to be wrong with the file.
 const unfetched = "requisite limit"
 
 func brokenHow(r *store.Record) string {
@@ -54,7 +54,7 @@ func brokenHow(r *store.Record) string {
 	return "unreadable"
 }
 
-// blocked lists the URLs that robots.txt forbids to fetch.
+// blocked lists the URLs that robots.txt forbids fetching.
 func blocked(*Audit) *List {
 	l := &List{Name: "blocked", Of: "URLs", Linked: true, Columns: brief(linksColumn, urlColumn).more(depthColumn)}
 	return l.all(store.Blocked, func(*store.Record) bool { return true })

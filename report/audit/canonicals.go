@@ -54,8 +54,8 @@ func canonicals(a *Audit) *List {
 	return l
 }
 
-// canonicalIs returns as a table cell whether the page's canonical URL is its own, or nil if the
-// page has none.
+// canonicalIs returns a table cell that tells whether the page's canonical URL is its own, or nil
+// if the page has none.
 func canonicalIs(s *subject, r *store.Record) any {
 	switch {
 	case r.CanonicalURL == "":
@@ -173,8 +173,8 @@ func hreflang(a *Audit) *List {
 	return l
 }
 
-// hreflangCode matches the values of hreflang that search engines read: a language (ISO 639-1), perhaps
-// a script (ISO 15924), perhaps a region (ISO 3166-1).
+// hreflangCode matches the values of hreflang that search engines read: a language (ISO 639-1), an
+// optional script (ISO 15924) and an optional region (ISO 3166-1).
 var hreflangCode = regexp.MustCompile(`(?i)^([a-z]{2,3}(-[a-z]{4})?(-([a-z]{2}|[0-9]{3}))?|x-default)$`)
 
 // alternateFaults returns the names of the findings for the translations that a page names.
@@ -209,7 +209,7 @@ func alternateFaults(r *store.Record) (names []string) {
 	return names
 }
 
-// languageOfOther returns as a table cell the languages for which a page names the entry's other
+// languageOfOther returns a table cell with the languages for which a page names the entry's other
 // page.
 func languageOfOther(s *subject, r *store.Record) any {
 	var langs []string

@@ -40,7 +40,7 @@ func (c Column) where(holds func(s *subject) bool) Column {
 	return c
 }
 
-// titled returns the column with another title for people.
+// titled returns the column with a different title in text and HTML.
 func (c Column) titled(title string) Column {
 	c.Title = title
 	return c
@@ -49,7 +49,8 @@ func (c Column) titled(title string) Column {
 // columns are the columns of a list, in order.
 type columns []Column
 
-// brief returns columns that are shown in all formats, also in text and HTML, which have little room.
+// brief returns columns that are shown in all formats, including text and HTML, which have little
+// room.
 func brief(all ...Column) columns {
 	for i := range all {
 		all[i].Brief = true
@@ -60,7 +61,7 @@ func brief(all ...Column) columns {
 // more returns the columns followed by others. Only JSON and CSV show the added columns.
 func (all columns) more(others ...Column) columns { return append(all, others...) }
 
-// More than one list has these columns.
+// These columns occur in more than one list.
 var (
 	// linksColumn is the number of pages that link to the URL. It is empty if the store keeps no links.
 	linksColumn     = column("links", "Linked from", func(s *subject, _ *store.Record) any { return int64(s.site().links) }).where((*subject).linksKnown)
@@ -126,10 +127,10 @@ func (s *subject) audit() *Audit { return s.finding.list.audit }
 // site returns the data that the audit keeps in memory about the subject's page.
 func (s *subject) site() *page { return &s.audit().site.pages[s.entry.page] }
 
-// alike returns as a table cell the resemblance of the two pages of the subject's entry.
+// alike returns a table cell with the resemblance of the two pages of the subject's entry.
 func alike(s *subject, _ *store.Record) any { return s.sets.compare(s.page, s.other) }
 
-// otherURL returns as a table cell the URL of the other page of the subject's entry.
+// otherURL returns a table cell with the URL of the other page of the subject's entry.
 func otherURL(s *subject, _ *store.Record) any { return URL(s.other.Record.URL) }
 
 func (s *subject) hasOther() bool   { return s.other != nil }
@@ -145,7 +146,7 @@ func number[N ~int | ~int64](n N) any {
 }
 
 // characters returns the length of s in characters. Wide characters, such as Chinese ones, count as
-// two, because they need twice the room.
+// two, because they take up twice the space.
 func characters(s string) int64 { return int64(report.Width(s)) }
 
 // text returns s on one line as a table cell, or an empty cell if s is blank.
@@ -180,7 +181,7 @@ func listed(all []string) any {
 	return text(strings.Join(said, ", "))
 }
 
-// languages returns as a table cell the languages for which the page names other versions of
+// languages returns a table cell with the languages for which the page names other versions of
 // itself.
 func languages(r *store.Record) any {
 	var all []string
@@ -190,8 +191,8 @@ func languages(r *store.Record) any {
 	return listed(all)
 }
 
-// indexed returns as a table cell whether search engines may list the page, or the reason why they
-// may not.
+// indexed returns a table cell that tells whether search engines may list the page, or why they may
+// not.
 func indexed(r *store.Record) any {
 	switch {
 	case r.NoIndex:
@@ -204,7 +205,7 @@ func indexed(r *store.Record) any {
 	return "yes"
 }
 
-// pagesAtOnce is the largest number of linking pages that are read from the store together.
+// pagesAtOnce is the maximum number of linking pages that are read from the store together.
 const pagesAtOnce = 500
 
 // addFrom sets From of each row: the pages that link to the row's URL. rows[i] must be the row of

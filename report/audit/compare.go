@@ -18,7 +18,7 @@ const (
 	New       Change = "new"       // the earlier crawl did not have the entry
 	Fixed     Change = "fixed"     // the earlier crawl had the entry, and the page no longer has the problem
 	Remaining Change = "remaining" // both crawls have the entry
-	Unchecked Change = "unchecked" // the earlier crawl had the entry, and no later visit of its page got an answer
+	Unchecked Change = "unchecked" // the earlier crawl had the entry, and no later visit to its page got a response
 )
 
 // Changes are all changes, in the order in which reports show them.
@@ -32,8 +32,8 @@ func (c Change) Text() string {
 	return string(c)
 }
 
-// A Difference counts the entries of a finding by how they differ from an earlier crawl. New and
-// Remaining entries are in the count of the finding, and Fixed entries are not.
+// A Difference counts the entries of a finding by how they differ from an earlier crawl. The count
+// of the finding includes New and Remaining entries, but no Fixed entries.
 type Difference struct {
 	New       int `json:"new"`
 	Fixed     int `json:"fixed"`
@@ -41,7 +41,7 @@ type Difference struct {
 	Unchecked int `json:"unchecked"`
 }
 
-// Of returns the number of entries with a change.
+// Of returns the number of entries with the given change.
 func (d *Difference) Of(c Change) int {
 	switch c {
 	case New:
@@ -104,8 +104,8 @@ func (a *Audit) compare(past *Past) {
 	}
 }
 
-// compare computes the changes of the finding's entries. ids are the short ids of the pages of the
-// earlier crawl, and at are the indexes of these pages in site.pages.
+// compare computes the changes of the finding's entries. The argument ids contains the short ids of
+// the earlier crawl's pages, and at the indexes of these pages in site.pages.
 func (f *Finding) compare(past pastFinding, ids []uint64, at []int32) {
 	f.since = &Difference{}
 	add := func(e entry, c Change, listed bool) {
@@ -140,7 +140,7 @@ func (f *Finding) compare(past pastFinding, ids []uint64, at []int32) {
 	slices.SortStableFunc(f.all, func(a, b compared) int {
 		return cmp.Compare(slices.Index(Changes, a.change), slices.Index(Changes, b.change))
 	})
-	f.all = slices.DeleteFunc(f.all, func(c compared) bool { return c.page == nobody }) // the page is no longer in the store
+	f.all = slices.DeleteFunc(f.all, func(c compared) bool { return c.page == nobody }) // remove entries whose page is no longer in the store
 	for _, e := range f.entries[f.Count():] {
 		if !fixed[e.page] {
 			f.all = append(f.all, compared{entry: e, listed: true})
@@ -148,9 +148,9 @@ func (f *Finding) compare(past pastFinding, ids []uint64, at []int32) {
 	}
 }
 
-// isFixed reports whether a page that had the problem no longer has it. The page is given by its index in
-// site.pages, and is no longer an entry of the finding that is counted. A broken URL to which no page links
-// any more is fixed even if the URL is still broken.
+// isFixed reports whether a page that had the problem no longer has it. The argument is the index
+// of the page in site.pages. The page must not be among the counted entries of the finding. A
+// broken URL to which no page links any more is fixed even if the URL is still broken.
 func (f *Finding) isFixed(at int32) bool {
 	if f.unchecked || at == nobody {
 		return false
@@ -158,7 +158,7 @@ func (f *Finding) isFixed(at int32) bool {
 	return f.seenAgain(at) || f.list.ofErrors && f.list.isApart(&f.list.audit.site.pages[at])
 }
 
-// find returns the index of the entry with a key.
+// find returns the index of the entry with the given key.
 func (p *pastFinding) find(key uint64, ids []uint64) (i int, known bool) {
 	if p.keys != nil {
 		return slices.BinarySearch(p.keys, key)
@@ -170,9 +170,9 @@ func (p *pastFinding) find(key uint64, ids []uint64) (i int, known bool) {
 	return slices.BinarySearch(p.pages, uint32(page))
 }
 
-// seenAgain reports whether a visit after the earlier crawl shows if the page at an index of site.pages
-// still has the problem. A page without an answer may still have it, unless the problem is the missing
-// answer.
+// seenAgain reports whether a visit after the earlier crawl shows whether the page at the given
+// index of site.pages still has the problem. A page that did not respond may still have the
+// problem, unless the problem is the missing response.
 func (f *Finding) seenAgain(at int32) bool {
 	if at == nobody {
 		return false
@@ -181,8 +181,8 @@ func (f *Finding) seenAgain(at int32) bool {
 	return p.answered || p.again && f.list.ofErrors
 }
 
-// again reports whether a URL was requested after a time, and whether the answer shows the current state of
-// the page.
+// again reports whether a URL was requested after a time, and whether the response shows the
+// current state of the page.
 func again(r *store.Record, after time.Time) (requested, answered bool) {
 	switch r.Kind {
 	case store.Blocked, store.Later, store.Skipped:
@@ -192,11 +192,11 @@ func again(r *store.Record, after time.Time) (requested, answered bool) {
 	return requested, requested && (r.Kind != store.Error || absent(r))
 }
 
-// Since returns how the finding differs from the crawl with which the audit is compared. It returns nil if
-// the audit is compared with no crawl, or if one of the two did not check the finding.
+// Since returns how the finding differs from the crawl with which the audit is compared. It returns
+// nil if there is no such crawl, or if one of the two did not check the finding.
 func (f *Finding) Since() *Difference { return f.since }
 
-// countOf returns the number of entries with a change, or of all entries if change is "".
+// countOf returns the number of entries with the given change, or of all entries if change is "".
 func (f *Finding) countOf(change Change) int64 {
 	switch {
 	case change == "":
@@ -207,7 +207,7 @@ func (f *Finding) countOf(change Change) int64 {
 	return int64(f.since.Of(change))
 }
 
-// countOf returns the number of URLs with a change in at least one finding of the list.
+// countOf returns the number of URLs with the given change in at least one finding of the list.
 func (l *List) countOf(change Change) int64 {
 	urls := map[int32]bool{}
 	for _, f := range l.Findings {
@@ -255,14 +255,14 @@ func (a *Audit) sinceLine() string {
 
 // # Trends
 
-// trendPoints is the largest number of crawls in a trend.
+// trendPoints is the maximum number of crawls in a trend.
 const trendPoints = 12
 
-// A Trend has the numbers of entries of a finding in successive crawls. The last number is that of the
-// audit itself.
+// A Trend holds the number of a finding's entries in each of several successive crawls. The last
+// number is that of the audit itself.
 type Trend struct {
 	Crawls []int // numbers of the crawls
-	Counts []int // counts of the finding; -1: the crawl did not check it
+	Counts []int // counts of the finding; -1 means that the crawl did not check it
 }
 
 // trendCrawls returns the kept crawls that the trends of the audit include, in addition to the audit
@@ -297,7 +297,8 @@ func (f *Finding) Trend() *Trend {
 	return t
 }
 
-// String returns the counts, separated by spaces. A crawl that did not check the finding has a hyphen.
+// String returns the counts, separated by spaces. A crawl that did not check the finding is shown
+// as a hyphen.
 func (t *Trend) String() string {
 	if t == nil {
 		return ""
@@ -313,7 +314,7 @@ func (t *Trend) String() string {
 	return strings.Join(all, " ")
 }
 
-// Label returns the trend as a sentence, for people who do not see the drawing.
+// Label returns the trend as a sentence, for people who cannot see the drawing.
 func (t *Trend) Label() string {
 	var all []string
 	for i, n := range t.Counts {

@@ -16,18 +16,18 @@ import (
 // Coverage describes how much of the site the crawl has seen. An audit finds problems only in pages
 // that were fetched, and some of its findings would disappear if the other pages were fetched, too.
 type Coverage struct {
-	Fetched int64 `json:"fetched"` // URLs of the site that were answered, also by a redirect or with status 404
+	Fetched int64 `json:"fetched"` // number of URLs of the site that got a response, including redirects and status 404
 	Known   int64 `json:"known"`   // number of all known URLs of the site, fetched or not
 	Gaps    []Gap `json:"not_fetched"`
 }
 
-// A Gap is a group of URLs that the crawl knows but has not fetched, for one reason.
+// A Gap is a group of URLs that the crawl knows but has not fetched, all for the same reason.
 type Gap struct {
 	Name     string             `json:"name"` // pending, postponed, excluded, blocked, failed, unfollowed or outside
 	URLs     int64              `json:"urls"`
 	Means    string             `json:"means"`
 	Examples []string           `json:"examples,omitempty"`
-	Patterns []report.Postponed `json:"patterns,omitempty"` // patterns of the postponed URLs, the one with most URLs first
+	Patterns []report.Postponed `json:"patterns,omitempty"` // patterns of the postponed URLs, the one with the most URLs first
 }
 
 // gaps are all possible gaps in the order in which reports show them. The last two are not URLs of
@@ -48,7 +48,7 @@ const (
 	outside    = "outside"
 )
 
-// gapExamples is the number of URLs that are kept as examples of each gap.
+// gapExamples is the maximum number of URLs that are kept as examples of each gap.
 const gapExamples = 3
 
 // A coverage collects the data for a [Coverage].
@@ -114,7 +114,7 @@ func (c *coverage) read(ctx context.Context, s store.Reader, known map[dedup.Has
 			}
 			_, visited := known[dedup.HashOf([]byte(url))]
 			switch {
-			case visited: // the URL waits for another visit
+			case visited: // the URL is waiting for another visit
 			case state == frontier.Pending:
 				c.add("pending", url)
 			case c.hosts[store.HostOf(url)]:
@@ -160,11 +160,11 @@ func (c *Coverage) String() string {
 	return fmt.Sprintf("fetched %s of %s of the site (%s)", report.Grouped(c.Fetched), report.Counted(c.Known, "known URL"), report.Share(c.Fetched, c.Known))
 }
 
-// patternsShown is the number of patterns of postponed URLs that text and HTML show.
+// patternsShown is the maximum number of patterns of postponed URLs that text and HTML show.
 const patternsShown = 10
 
-// Lines returns the details of the gap for people: examples, or for postponed URLs each pattern with
-// the texts that its fetched URLs returned.
+// Lines returns the details of the gap as lines of text: examples, or for postponed URLs each
+// pattern with the texts that its fetched URLs returned.
 func (g *Gap) Lines() (lines []string) {
 	if g.Patterns == nil {
 		for _, url := range g.Examples {

@@ -9,10 +9,11 @@ import (
 	"skink/report"
 )
 
-// A Condition describes when a site fails the audit, such as "broken>0": more than 0 broken links. If it
-// has a Change, such as "new:broken>0", only entries that changed so since an earlier crawl are counted.
+// A Condition describes when a site fails the audit, such as "broken>0": more than 0 broken links.
+// If it has a Change, such as "new:broken>0", only entries with this change since an earlier crawl
+// are counted.
 type Condition struct {
-	Change  Change // "": all entries of the audit are counted
+	Change  Change // "" means that all entries of the audit are counted
 	Name    string // name of the list or finding that is counted, or a severity, such as "error"
 	Op      string // comparison of the count with Bound: > >= < <= or =
 	Bound   float64

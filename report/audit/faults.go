@@ -12,10 +12,10 @@ import (
 
 // # Faults of a page's HTML and header
 //
-// Package markup finds most faults of single pages while the crawl runs, and the page's record has them
-// as a set of numbers. [markup.Checks] names the finding of each number: "images.alt" is the finding
-// alt of the list images. A fault of the header is mostly one of the whole server, so such a finding
-// has one entry for each host.
+// Package markup finds most faults of single pages while the crawl runs, and the page's record
+// stores them as a set of numbers. [markup.Checks] names the finding of each number: "images.alt"
+// is the finding alt of the list images. A fault in the header usually affects the whole server, so
+// its finding has one entry for each host.
 
 // checkList returns a list whose findings are all from [markup.Checks].
 func checkList(name string) *List {
@@ -75,7 +75,7 @@ func (l *List) addChecks(all []markup.Check) {
 		}
 		host := ""
 		if len(ofHeader) > 0 {
-			if host = store.HostOf(r.URL); !strings.HasSuffix(host, ".localhost") { // skink itself answers for a folder
+			if host = store.HostOf(r.URL); !strings.HasSuffix(host, ".localhost") { // skink itself sends the headers for a folder
 				hosts.pages[host]++
 			}
 		}
@@ -107,15 +107,15 @@ func (l *List) addChecks(all []markup.Check) {
 	}
 }
 
-// byHost counts the pages with a fault of the header by host.
+// byHost counts the pages with a fault in the header by host.
 type byHost struct {
 	pages  map[string]int64 // number of all HTML pages of each host
 	faults map[hostFault]*faultCount
-	keys   map[int32]uint64 // for the first page of a host with a fault, a number that stands for the host
+	keys   map[int32]uint64 // for the first page of a host with a fault, a number that identifies the host
 }
 
-// key returns a number that stands for the host of an entry. The entry's page is the first of its host with
-// the fault, which may be another page in each crawl.
+// key returns a number that identifies the host of an entry. The entry's page is the first of its
+// host with the fault, which may be a different page in each crawl.
 func (h *byHost) key(e entry) uint64 { return h.keys[e.page] }
 
 type hostFault struct {
@@ -124,7 +124,7 @@ type hostFault struct {
 }
 
 type faultCount struct {
-	first int32 // place of the first page with the fault
+	first int32 // index in site.pages of the first page with the fault
 	pages int64
 }
 

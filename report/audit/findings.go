@@ -22,7 +22,7 @@ type Text struct {
 	Means    string // meaning of the finding, in one sentence
 	Fix      string // advice on how to fix the problem, in one sentence
 	unseen   string // reason why the finding may be wrong if some pages of the site were not fetched; "" if it is right even then
-	measured string // title if all pages were compared with each other; "" if it is Title
+	measured string // title if all pages were compared with each other; "" means the same as Title
 }
 
 // parseTexts parses a file in the format that the comment at the top of findings.txt describes.

@@ -19,14 +19,15 @@ import (
 
 // # Kept findings
 //
-// A store keeps the findings of its last [MostKept] crawls, so that an audit can be compared with that of
-// an earlier crawl. The value with the name indexName lists the crawls, with the number of entries of each
-// finding. The entries themselves are in slots, one for each crawl. There is one slot more than crawls.
-// [Keep] writes the entries to the free slot, and then replaces the index in one step. If the process is
-// killed between the two, the index still refers to the old slots. The index has a checksum of each slot,
-// so that a slot that another process has overwritten is detected. The contents of a free slot stay until the
-// slot is used again, because another worker may be writing to it. A slot consists of values of at most
-// [store.MostMeta] bytes, whose number is in the index.
+// A store keeps the findings of its last [MostKept] crawls, so that an audit can be compared with
+// that of an earlier crawl. The value named indexName lists the crawls, with the number of entries
+// of each finding. The entries themselves are in slots, one for each crawl. There is one more slot
+// than there are crawls. [Keep] writes the entries to the free slot, and then replaces the index in
+// one step. If the process is killed between the two, the index still refers to the old slots. The
+// index contains a checksum of each slot, so that a slot that another process has overwritten is
+// detected. The contents of a free slot stay until the slot is used again, because another worker
+// may be writing to it. A slot consists of values of at most [store.MostMeta] bytes, whose number
+// is in the index.
 //
 // A slot contains a compressed sequence of numbers, all of them unsigned varints as in encoding/binary
 // unless stated otherwise:
@@ -39,18 +40,18 @@ import (
 //	  N, and for each entry the index of its page in the pages above, as differences if there are no keys
 //	  if the finding has keys: for each entry its key, 8 bytes, big-endian
 //
-// An entry is identified by its page, unless the finding has keys. The entries of such a finding are
-// groups of pages, whole hosts, or pairs of pages. A million pages with ten findings each take some ten
-// megabytes.
+// An entry is identified by its page, unless the finding has keys. The entries of such a finding
+// are groups of pages, whole hosts, or pairs of pages. A million pages with ten findings each take
+// about ten megabytes.
 //
-// If the entries of a crawl need more than keptSize bytes, Keep leaves out the findings with the most
-// entries. The index then has only the number of their entries.
+// If the entries of a crawl need more than keptSize bytes, Keep leaves out the findings with the
+// most entries. The index then contains only the number of their entries.
 
-// MostKept is the largest number of crawls whose findings a store keeps.
+// MostKept is the maximum number of crawls whose findings a store keeps.
 const MostKept = 30
 
-// keptSize is the largest size of the entries of one crawl, in bytes, before compression. It is a variable
-// for tests.
+// keptSize is the maximum size of the entries of one crawl, in bytes, before compression. It is a
+// variable so that tests can change it.
 var keptSize = 8 << 20
 
 const (
@@ -64,14 +65,14 @@ func partName(slot, part int) string { return fmt.Sprintf("%s %d.%d", indexName,
 // A Crawl is a crawl whose findings a store keeps.
 type Crawl struct {
 	store.Crawl
-	Ended   time.Time      `json:"ended"`         // when the findings were kept, in whole seconds
-	Visited time.Time      `json:"visited"`       // latest visit of any URL
+	Ended   time.Time      `json:"ended"`         // when the findings were stored, in whole seconds
+	Visited time.Time      `json:"visited"`       // latest visit to any URL
 	End     store.Cursor   `json:"end"`           // position after the last change that the audit read
 	Missing int64          `json:"missing"`       // number of URLs of the site that were not fetched
 	Counts  map[string]int `json:"counts"`        // number of entries of each finding that was checked, by full name
 	Cut     []string       `json:"cut,omitempty"` // findings whose entries are not kept, because there are too many
 	Slot    int            `json:"slot"`
-	Parts   int            `json:"parts"` // number of the values of the slot
+	Parts   int            `json:"parts"` // number of values in the slot
 	Sum     string         `json:"sum"`   // checksum of the slot
 }
 
@@ -102,7 +103,7 @@ func ReadHistory(ctx context.Context, s store.MetaReader) (h *History, err error
 	return h, nil
 }
 
-// Of returns the kept crawl with a number, or nil if there is none.
+// Of returns the kept crawl with the given number, or nil if there is none.
 func (h *History) Of(number int) *Crawl {
 	for i := range h.Kept {
 		if h.Kept[i].Number == number {
@@ -130,7 +131,7 @@ func (h *History) Earlier() []Crawl {
 	return h.Kept[:n:n]
 }
 
-// At returns the last crawl that had ended at a time, or nil if no crawl with kept findings had ended.
+// At returns the last kept crawl that ended at or before the time t, or nil if there is none.
 func (h *History) At(t time.Time) (last *Crawl) {
 	for i := range h.Kept {
 		if !h.Kept[i].Ended.After(t) {
@@ -140,8 +141,8 @@ func (h *History) At(t time.Time) (last *Crawl) {
 	return last
 }
 
-// Keep stores the findings of an audit as those of the store's last crawl. If the findings of that crawl
-// are kept already, Keep replaces them.
+// Keep stores the findings of an audit as those of the store's last crawl. If the store already has
+// findings of that crawl, Keep replaces them.
 func Keep(ctx context.Context, s store.Meta, a *Audit, at time.Time) (*Crawl, error) {
 	c := Crawl{Ended: at.UTC().Truncate(time.Second), Visited: a.Last, End: a.end, Missing: a.Coverage.Missing(), Counts: map[string]int{}}
 	value, cut := a.encode()
@@ -174,7 +175,7 @@ func Keep(ctx context.Context, s store.Meta, a *Audit, at time.Time) (*Crawl, er
 			return nil, err
 		}
 		err = s.SwapMeta(ctx, indexName, h.index, store.Pack(text))
-		if errors.Is(err, store.ErrChanged) { // another worker has kept the findings of this crawl meanwhile
+		if errors.Is(err, store.ErrChanged) { // another worker has kept the findings of this crawl in the meantime
 			continue
 		}
 		if err != nil {
@@ -221,7 +222,7 @@ func (a *Audit) compared() (all []*Finding) {
 // shortID returns the first eight bytes of an id, which identify a page within one store.
 func shortID(id dedup.Hash) uint64 { return binary.BigEndian.Uint64(id[:8]) }
 
-// keyOf returns the number that identifies a finding's entry in the findings of several crawls.
+// keyOf returns the number that identifies an entry of the finding across crawls.
 func (f *Finding) keyOf(e entry) uint64 {
 	pages := f.list.audit.site.pages
 	switch {
@@ -240,14 +241,14 @@ func (f *Finding) keyOf(e entry) uint64 {
 // keyed reports whether an entry of the finding is not identified by its page.
 func (f *Finding) keyed() bool { return f.key != nil || f.pairs }
 
-// A pastFinding has the entries of a finding in an earlier crawl, without repetitions.
+// A pastFinding holds the entries of a finding in an earlier crawl, without repetitions.
 type pastFinding struct {
 	pages []uint32 // the page of each entry, as an index in the ids of the crawl; in ascending order if there are no keys
 	keys  []uint64 // the key of each entry, in ascending order; nil if the page identifies the entry
 }
 
-// pastOf returns the entries of a finding that are counted. ids are the sorted short ids of the pages of
-// all findings.
+// pastOf returns the entries of a finding that are counted. The argument ids contains the sorted
+// short ids of the pages of all findings.
 func (f *Finding) pastOf(ids []uint64) (p pastFinding) {
 	type keyAndPage struct {
 		key  uint64
@@ -269,8 +270,8 @@ func (f *Finding) pastOf(ids []uint64) (p pastFinding) {
 	return p
 }
 
-// encode returns the entries of the audit's findings as a slot contains them. cut are the names of the
-// findings that were left out.
+// encode returns the entries of the audit's findings in the form in which a slot stores them. The
+// result cut contains the names of the findings that were left out.
 func (a *Audit) encode() (value []byte, cut []string) {
 	findings := slices.DeleteFunc(a.compared(), func(f *Finding) bool { return f.unchecked || f.Count() == 0 })
 	slices.SortStableFunc(findings, func(f, g *Finding) int { return cmp.Compare(f.Count(), g.Count()) })
@@ -289,7 +290,7 @@ func (a *Audit) encodeOnly(findings []*Finding) []byte {
 		for _, e := range f.entries[:f.Count()] {
 			ids = append(ids, shortID(a.site.pages[e.page].id))
 		}
-		slices.Sort(ids) // after each finding, so that ids stays as small as the number of pages
+		slices.Sort(ids) // after each finding, so that ids does not grow far beyond the number of pages
 		ids = slices.Compact(ids)
 	}
 	b := binary.AppendUvarint(nil, keptVersion)
@@ -314,7 +315,7 @@ func (a *Audit) encodeOnly(findings []*Finding) []byte {
 	return b
 }
 
-// appendRising appends the number of some numbers and their differences. The numbers must ascend.
+// appendRising appends the length of a list of ascending numbers, and the differences between them.
 func appendRising[N uint32 | uint64](b []byte, all []N) []byte {
 	b = binary.AppendUvarint(b, uint64(len(all)))
 	last := N(0)
@@ -325,7 +326,7 @@ func appendRising[N uint32 | uint64](b []byte, all []N) []byte {
 	return b
 }
 
-// A Past is the findings of an earlier crawl, with their entries.
+// A Past holds the findings of an earlier crawl, with their entries.
 type Past struct {
 	Crawl
 	ids      []uint64 // the short ids of the pages of all entries, in ascending order
@@ -393,7 +394,8 @@ func (p *Past) decode(value []byte) error {
 	return nil
 }
 
-// countOf reads the number of values that follow, each of which takes at least the given bytes.
+// countOf reads the number of values that follow, each of which takes at least the given number of
+// bytes.
 func countOf(r *field.Reader, least int) uint64 {
 	n := r.Varint()
 	if n > uint64(len(r.Rest)/least) {

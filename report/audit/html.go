@@ -14,7 +14,7 @@ var source string
 
 var pageTemplates = template.Must(Templates(report.Templates()))
 
-// Templates adds the templates for audits to t, which has those of [report.Templates]:
+// Templates adds the templates for audits to t, which must contain those of [report.Templates]:
 //
 //	overview  findings as a table, each with a link if its rows are on the page
 //	trend     the counts of a finding in the last crawls, as a small drawing
@@ -30,12 +30,12 @@ func Templates(t *template.Template) (*template.Template, error) {
 // folded until the reader opens them.
 const rowsOpen = 5
 
-// fromShown is the largest number of linking pages that text and HTML name for a URL.
+// fromShown is the maximum number of linking pages that text and HTML name for a URL.
 const fromShown = 3
 
 // Table returns a table with the list's columns and the given rows of its findings.
 //
-// If the audit is compared with an earlier crawl, the first column has the change of each row.
+// If the audit is compared with an earlier crawl, the first column contains the change of each row.
 func (l *List) Table(rows []Row) (t report.Table) {
 	compared := l.audit.past != nil && !l.isOK()
 	if compared {
@@ -71,7 +71,7 @@ type overviewHTML struct {
 	Unknown []string
 }
 
-// A group is the findings of one weight, such as all errors, with a title.
+// A group holds the findings of one weight, such as all errors, with a title.
 type group struct {
 	Weight   Weight
 	Title    string

@@ -30,7 +30,7 @@ type findingJSON struct {
 
 	Since *Difference `json:"since,omitempty"` // difference from the crawl with which the audit is compared
 	Note  string      `json:"note,omitempty"`  // reason why there is no difference; see Finding.Note
-	Trend []*int      `json:"trend,omitempty"` // counts in the crawls of "trend_crawls"; null: the crawl did not check the finding
+	Trend []*int      `json:"trend,omitempty"` // counts in the crawls of "trend_crawls"; null means that the crawl did not check the finding
 }
 
 // listJSON is the JSON form of a list without its findings.

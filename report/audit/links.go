@@ -8,12 +8,13 @@ import (
 	"skink/store"
 )
 
-// mostFragments is the largest number of links to missing fragments of other pages that are kept.
+// mostFragments is the maximum number of links to missing fragments of other pages that are kept.
 const mostFragments = 1 << 20
 
 // links lists the pages with faulty links: links to fragments that do not exist, and those that
-// [markup.Checks] finds. A page's own fragments were checked by the crawl. The fragments of links to
-// other pages are compared with the anchors of those pages, which only a crawl with --audit keeps.
+// [markup.Checks] finds. The crawl has checked the links to fragments of the same page. The
+// fragments of links to other pages are compared with the anchors of those pages, which only a
+// crawl with --audit keeps.
 func links(a *Audit) *List {
 	type leads struct{ from, to int32 }
 	anchors := map[int32]string{} // hashes of the anchors of each page, two bytes each
@@ -58,7 +59,7 @@ func links(a *Audit) *List {
 	return l
 }
 
-// without returns those of some fragments, separated by line feeds, that are not among anchors.
+// without returns the fragments that are not among anchors. Fragments are separated by line feeds.
 func without(fragments, anchors string) string {
 	var lost []string
 	for fragment := range strings.SplitSeq(fragments, "\n") {

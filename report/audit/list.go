@@ -19,7 +19,7 @@ type Weight int
 const (
 	Error   Weight = iota + 1 // the problem misleads visitors or search engines
 	Warning                   // the finding has a cost, or may be unintended
-	Note                      // the finding is no problem, but worth knowing
+	Note                      // the finding is not a problem, but worth knowing
 	OK                        // the finding lists pages without a problem
 )
 
@@ -28,7 +28,7 @@ var weightNames = []string{"", "error", "warning", "note", "ok"}
 // String returns "error", "warning", "note" or "ok".
 func (w Weight) String() string { return weightNames[w] }
 
-// weightNamed returns the weight with a name, or 0 if there is none.
+// weightNamed returns the weight with the given name, or 0 if there is none.
 func weightNamed(name string) Weight { return Weight(max(slices.Index(weightNames, name), 0)) }
 
 // A List is a group of findings about one subject, such as titles. Its findings have the same columns.
@@ -41,13 +41,13 @@ type List struct {
 	Findings []*Finding // if there is only one finding, its Name is ""
 
 	audit     *Audit
-	ofErrors  bool                                        // the findings are about URLs without a usable answer
+	ofErrors  bool                                        // the findings are about URLs without a usable response
 	aside     func(s *site, p *page) bool                 // reports whether a page is listed but not counted; nil if all pages are counted
 	asideIs   string                                      // reason why the pages that aside reports are not counted; "" if the reason is that search engines do not list them
 	whyAside  string                                      // why a single such page is not counted; "" if the reason is that search engines do not list it
 	elsewhere func() string                               // returns a text about pages that are in another list instead of this one; nil or "" if there are none
 	see       func(at int32, r *store.Record)             // called for each record; at is the record's index in site.pages
-	link      func(at int32, links []store.Link)          // called for each page with links, after all calls of see
+	link      func(at int32, links []store.Link)          // called for each page with links, after all calls to see
 	conclude  func()                                      // called after all records and links; nil if see adds all entries
 	prepare   func(ctx context.Context, s *subject) error // reads further data for the columns of a row; nil if no column needs it
 }
@@ -65,7 +65,7 @@ type Finding struct {
 	links   int64      // value of Links
 
 	pairs     bool                 // whether the entries are pairs of pages, so that a page may have several entries
-	key       func(e entry) uint64 // returns a number that identifies an entry in several crawls; nil: the page of the entry does, or both pages if pairs is set
+	key       func(e entry) uint64 // returns a number that identifies an entry in several crawls; nil means that its page identifies it, or both pages if pairs is set
 	unchecked bool                 // whether the finding could not be checked in this store
 	since     *Difference          // value of Since
 	all       []compared           // if since is set, all rows of the finding in the order in which they are shown
@@ -182,8 +182,8 @@ func (l *List) all(kind store.RecordKind, is func(r *store.Record) bool) *List {
 	return l.pick(kind, func(r *store.Record) (string, bool) { return "", is(r) })
 }
 
-// found adds an entry to the finding with a name. The arguments page and other are indexes of
-// site.pages; other is nobody if there is no second page.
+// found adds an entry to the finding with the given name. The arguments page and other are indexes
+// of site.pages; other is nobody if there is no second page.
 func (l *List) found(name string, page, other int32) {
 	for _, f := range l.Findings {
 		if f.Name == name {
@@ -201,7 +201,7 @@ func (l *List) isApart(p *page) bool { return l.aside != nil && l.aside(l.audit.
 func (l *List) why(p *page) string { return cmp.Or(l.whyAside, p.apart()) }
 
 // lack records that the store does not have the data for some findings of the list, and why. If no
-// findings are named, it records that for all.
+// findings are named, it records this for all of them.
 func (l *List) lack(why string, names ...string) {
 	l.Unknown = why
 	for _, f := range l.Findings {
@@ -269,8 +269,8 @@ type Row struct {
 	Finding *Finding
 	Cells   []any  // one cell for each of the list's columns; see [report.Table]
 	Apart   string // reason why the page is not counted; "" if it is counted
-	Change  Change // difference from the crawl with which the audit is compared; "": there is none
-	From    []From // some of the pages that link to the page, if List.Linked
+	Change  Change // difference from the crawl with which the audit is compared; "" means none
+	From    []From // some of the pages that link to the page, if List.Linked is set
 	Links   int    // number of all pages that link to the page
 }
 
@@ -298,7 +298,7 @@ type subject struct {
 
 // rowsAtOnce is the number of rows for which the pages are read from the store together.
 // textsAtOnce is the same number for lists that compare the texts of pages. It is small, because a
-// comparison takes some milliseconds, which are wasted if the caller stops early.
+// comparison takes a few milliseconds, which are wasted if the caller stops early.
 const (
 	rowsAtOnce  = 128
 	textsAtOnce = 4
@@ -348,8 +348,8 @@ func (f *Finding) rowsWhere(ctx context.Context, from int, where func(compared) 
 	}
 }
 
-// RowCount returns the number of rows. These are all entries, and the entries that only the crawl had with
-// which the audit is compared.
+// RowCount returns the number of rows. If the audit is compared with an earlier crawl, they include
+// the entries that only that crawl had.
 func (f *Finding) RowCount() int {
 	if f.since != nil {
 		return len(f.all)
@@ -402,7 +402,7 @@ func (f *Finding) rowsOf(ctx context.Context, entries []compared, sets *resembla
 	if err != nil {
 		return nil, err
 	}
-	var kept []compared // the entries whose pages are still in the store, and so have a row
+	var kept []compared // the entries whose pages are still in the store, and which therefore have a row
 	for _, e := range entries {
 		s := &subject{entry: e.entry, finding: f, page: contents[0], sets: sets}
 		if contents = contents[1:]; e.other != nobody {

@@ -13,7 +13,7 @@ import (
 // Nearly holds the pages that are almost duplicates, because their resemblance to another page is a
 // little too low. Finding them requires a comparison of all pages with each other.
 type Nearly struct {
-	From   float64       // least resemblance of the pages in Groups to their leaders, 0 to 1
+	From   float64       // minimum resemblance of the pages in Groups to their leaders, 0 to 1
 	Groups []NearlyGroup // the groups, the largest first
 }
 

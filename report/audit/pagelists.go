@@ -111,15 +111,15 @@ func noText(a *Audit) *List {
 	return l
 }
 
-// needs maps each reason that records give why a page needs scripts to a text for people.
+// needs maps each recorded reason why a page needs scripts to a text for users.
 var needs = map[string]string{
 	"root":     "the element that scripts fill is empty",
 	"data":     "scripts read the text from JSON in the page",
 	"noscript": "the page asks for JavaScript",
 }
 
-// whyNoText returns as a table cell the reason why a page has no text. The reason is a guess from
-// the page's record and links.
+// whyNoText returns a table cell with the reason why a page has no text. The reason is a guess
+// based on the page's record and links.
 func whyNoText(c *store.Content) any {
 	r := &c.Record
 	scripts, ways := 0, 0
@@ -176,7 +176,7 @@ func deep(*Audit) *List {
 const noLinks = "the store has no links (crawl --links off)"
 
 // orphans lists the pages to which no page links. It lists only pages of hosts that were crawled
-// completely, because on other hosts a page that was not fetched may have the link.
+// completely, because on other hosts, a page that was not fetched may link to them.
 func orphans(a *Audit) *List {
 	l := &List{
 		Name: "orphans", Of: "pages",
@@ -219,7 +219,7 @@ func orphans(a *Audit) *List {
 }
 
 // followRedirects marks the page at the end of each redirect to which a page links. These pages are
-// no orphans.
+// not orphans.
 func (s *site) followRedirects() {
 	for at := range int32(len(s.pages)) {
 		if s.pages[at].kind == store.Redirect && s.pages[at].links > 0 {

@@ -2,8 +2,9 @@ package audit
 
 import "skink/store"
 
-// pagination lists pages whose rel=next or rel=prev does not lead to a page, or leads to one to which
-// they have no other link. The links of a page have the kind "neighbour" only in the second case.
+// pagination lists pages whose rel=next or rel=prev does not lead to a page, or leads to a page to
+// which they have no other link. The links of a page have the kind "neighbour" only in the second
+// case.
 func pagination(a *Audit) *List {
 	l := &List{
 		Name: "pagination", Of: "pages",

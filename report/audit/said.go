@@ -109,7 +109,7 @@ func (s saying) list(a *Audit) *List {
 				l.found("copied", p.at, seen.original(p))
 			case g.differ:
 				l.found("repeated", p.at, g.first)
-			case a.site.pages[p.at].follows(): // the page's leader has another line, or has noindex
+			case a.site.pages[p.at].follows(): // the page's leader has a different line, or has noindex
 				l.found("copied", p.at, g.first)
 			}
 		}
@@ -118,14 +118,14 @@ func (s saying) list(a *Audit) *List {
 	return l
 }
 
-// isHTML reports whether a record is of an HTML page that is not empty. Only such a page can have a
+// isHTML reports whether a record describes a non-empty HTML page. Only such a page can have a
 // title.
 func isHTML(r *store.Record) bool {
 	return r.Kind == store.Page && r.Size > 0 && (r.ContentType == "" || strings.Contains(strings.ToLower(r.ContentType), "html"))
 }
 
-// firstOf returns the first of some lines that is not blank, on one line. It returns "" if all are
-// blank.
+// firstOf returns the first line that is not blank, with each run of white space replaced by one
+// space. It returns "" if all lines are blank.
 func firstOf(lines []string) string {
 	for _, line := range lines {
 		if s, ok := text(line).(string); ok {
@@ -136,7 +136,8 @@ func firstOf(lines []string) string {
 }
 
 // repeats finds lines, such as titles, that several pages of a host have. It ignores pages that
-// search engines do not list anyway, because a print view may have the title of its page.
+// search engines do not list anyway, because a print view, for example, may have the same title as
+// its page.
 type repeats struct {
 	site   *site
 	seed   maphash.Seed
@@ -144,7 +145,7 @@ type repeats struct {
 	said   map[string]int32 // maps a host to the number of its pages that have such a line
 	groups []repeated       // one element for each line of each host
 	pages  []grouped        // the pages that have such a line, in the order of site.pages
-	keys   map[int32]uint64 // for the first page of each group that is one entry, a number that stands for the group
+	keys   map[int32]uint64 // maps the first page of each group that is listed as one entry to a number that identifies the group
 	counts map[int32]int32  // maps the index of a page to the number of pages that have its line
 }
 
@@ -168,12 +169,12 @@ type repeated struct {
 	differ  bool   // two of the pages are in different clusters, and therefore not copies
 }
 
-// leastLogo is the number of pages of a host that must have the same heading if it is the site's
-// logo.
+// leastLogo is the minimum number of a host's pages that must have the same heading if it is the
+// site's logo.
 const leastLogo = 10
 
-// isLogo reports whether a line is the name of the site and not of a page. At least leastLogo pages
-// must have the line, and more than half of the pages of the host that have any such line.
+// isLogo reports whether a line is the name of the site rather than of a page. It must be on at
+// least leastLogo pages, and on more than half of the host's pages that have any such line.
 func (r *repeats) isLogo(g repeated) bool {
 	return g.pages >= leastLogo && 2*g.all > r.said[g.host]
 }
@@ -233,7 +234,7 @@ func (r *repeats) original(p grouped) int32 {
 	return leader
 }
 
-// key returns a number that stands for the group of which an entry has the first page.
+// key returns the number that identifies the group whose first page is in the entry.
 func (r *repeats) key(e entry) uint64 { return r.keys[e.page] }
 
 // leaveOutCopies sets the first page of each group to a page that is not a copy of another page in
@@ -246,7 +247,7 @@ func (r *repeats) leaveOutCopies() {
 	}
 }
 
-// keepCounts fills counts, and frees the memory of the other fields, which are not needed any more.
+// keepCounts fills counts, and frees the memory of the other fields, which are no longer needed.
 func (r *repeats) keepCounts() {
 	r.counts = map[int32]int32{}
 	for _, p := range r.pages {

@@ -7,7 +7,7 @@ import (
 )
 
 // security lists pages that others can read or change on the way to a visitor, and hosts whose
-// answers lack a header that protects visitors.
+// responses lack a header that protects visitors.
 func security(a *Audit) *List {
 	l := checkList("security")
 	l.Findings = append(l.Findings, &Finding{Name: "links"})

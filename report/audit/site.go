@@ -34,19 +34,20 @@ type page struct {
 	last    int32 // index in site.pages of the last page that was read and has a link to the URL
 	out     int32 // number of links in the page
 	ways    int32 // number of links in the page that a visitor can click
-	status  int16 // HTTP status of the answer
+	status  int16 // HTTP status of the response
 	listed  int32 // number of sitemaps that list the URL
 	by      int32 // index in site.pages of a sitemap that lists the URL; nobody if no sitemap does
 	noIndex bool
 	names   bool // whether the page names another page as canonical
-	start   bool // whether the URL was not found in a link: it is a seed, or a file for the archive
+	start   bool // whether the URL is a seed or a file for the archive, rather than found in a link
 	named   bool // whether the URL is the target of a redirect or the canonical URL of another page
 	hidden  bool // whether robots.txt forbids search engines to fetch the page
 	scripts bool // whether the page loads a script
 	reached bool // whether a redirect leads to the page, and another page links to that redirect
 
-	// These two are set if the audit is compared with an earlier crawl: whether the URL was requested again
-	// after that crawl, and whether the answer shows the current state of the page.
+	// These two are set if the audit is compared with an earlier crawl: whether the URL was
+	// requested again after that crawl, and whether the response shows the current state of the
+	// page.
 	again, answered bool
 
 	area int32 // index in site.areas.all, if that is set
@@ -80,8 +81,8 @@ type inLink struct {
 
 // These constants limit the links that a site keeps in memory.
 const (
-	mostFrom  = 100     // largest number of links kept for one URL, unless Options.AllFrom is set
-	mostLinks = 1 << 20 // largest number of links kept for all URLs; they take some hundred megabytes
+	mostFrom  = 100     // maximum number of links kept for one URL, unless Options.AllFrom is set
+	mostLinks = 1 << 20 // maximum number of links kept for all URLs together; they take about a hundred megabytes
 )
 
 func newSite(allFrom bool) *site {
@@ -135,7 +136,7 @@ func clusterOf(r *store.Record) dedup.Hash {
 func namesAnother(r *store.Record) bool { return r.CanonicalURL != "" && r.CanonicalURL != r.URL }
 
 // resolve sets page.to of each URL that redirects or has another page as its canonical URL. It must
-// be called after all records were added.
+// be called after all records have been added.
 func (s *site) resolve() {
 	for at, id := range s.named {
 		if to, known := s.at[id]; known {
@@ -146,8 +147,8 @@ func (s *site) resolve() {
 	s.named = nil
 }
 
-// link counts the links of the page at an index of pages: in page.out and page.ways of the page,
-// and in page.links of each linked URL.
+// link counts the links of the page at the given index of pages: in page.out and page.ways of the
+// page, and in page.links of each linked URL.
 func (s *site) link(at int32, links []store.Link) {
 	s.pages[at].out = int32(len(links))
 	for _, l := range links {
@@ -183,7 +184,7 @@ func (s *site) index(url string) (at int32, known bool) {
 	return at, known
 }
 
-// list records that the sitemap at an index of pages lists a URL.
+// list records that the sitemap at the given index of pages lists a URL.
 func (s *site) list(sitemap int32, url string) {
 	if to, known := s.index(url); known {
 		s.pages[to].listed++
@@ -191,8 +192,8 @@ func (s *site) list(sitemap int32, url string) {
 	}
 }
 
-// way returns the URLs to which the redirect at an index of pages leads, in order, without the
-// redirect itself. The second result is true if the redirects lead back to an earlier URL.
+// way returns the URLs to which the redirect at the given index of pages leads, in order, without
+// the redirect itself. The second result is true if the redirects lead back to an earlier URL.
 func (s *site) way(at int32) (hops []int32, loops bool) {
 	been := map[int32]bool{at: true}
 	for s.pages[at].kind == store.Redirect && s.pages[at].to != nobody {
@@ -206,7 +207,7 @@ func (s *site) way(at int32) (hops []int32, loops bool) {
 	return hops, false
 }
 
-// findBounds adds to unfinished the hosts that were not crawled to the end.
+// findBounds adds to unfinished the hosts that were not crawled completely.
 func (s *site) findBounds(ctx context.Context, r store.Reader) error {
 	for h, err := range r.Hosts(ctx) {
 		if err != nil {

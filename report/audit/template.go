@@ -65,8 +65,8 @@ func TemplateOf(texts []string) Template {
 }
 
 // assemble makes the parts of a template. The argument words contains the words of each text.
-// common[i] is true if all texts have word i of the first text. Then matches[k][i] is the index of
-// that word in text k.
+// common[i] is true if all texts have word i of the first text. In that case, matches[k][i] is the
+// index of that word in text k.
 func assemble(words [][]string, matches [][]int, common []bool) (t Template) {
 	ends := make([]int, len(words)) // for each text, the index after its last word that is already in a part
 	slot := func(until func(text int) int) {
@@ -153,12 +153,12 @@ func match(a, b []string) []int {
 	return places
 }
 
-// These are limits of the text that [Template.String] returns.
+// These constants limit the text that [Template.String] returns.
 const (
-	shownSlots  = 3  // largest number of slots that are shown
-	shownValues = 4  // largest number of different values that are shown of a slot
-	shownWords  = 2  // largest number of common words that are shown before and after a slot
-	shownValue  = 60 // largest number of bytes that are shown of a value
+	shownSlots  = 3  // maximum number of slots to show
+	shownValues = 4  // maximum number of different values to show for a slot
+	shownWords  = 2  // maximum number of common words to show before and after a slot
+	shownValue  = 60 // maximum number of bytes to show of a value
 )
 
 // String shows the first slots with some of their values and the words around them, as in "house in
@@ -223,7 +223,7 @@ func head(text string) string {
 }
 
 // around shortens the common text between two slots to the words next to the slots. The arguments
-// before and after are true if there is a slot before and after the text.
+// before and after report whether there is a slot before and after the text.
 func around(text string, before, after bool) string {
 	words := strings.Fields(text)
 	switch {

@@ -80,8 +80,8 @@ func (a *Audit) textOverview(out *bufio.Writer, findings []*Finding) {
 // sinceHead is the head of the columns that sinceCells returns.
 const sinceHead = "       new     fixed  remaining  not checked"
 
-// sinceCells returns the numbers of entries with each change in columns, if the audit is compared with an
-// earlier crawl.
+// sinceCells returns the number of entries with each change, in columns, if the audit is compared
+// with an earlier crawl.
 func (f *Finding) sinceCells() string {
 	switch d := f.since; {
 	case f.list.audit.past == nil:

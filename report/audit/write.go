@@ -15,18 +15,19 @@ import (
 type Output struct {
 	Format report.Format // default: report.Text
 	About  string        // name of the list or finding to write; "" means the whole audit
-	Top    int           // number of rows that are shown of each finding; 0 means the default for the format
+	Top    int           // maximum number of rows to show for each finding; 0 means the default for the format
 }
 
-// These are the default numbers of rows that are shown of each finding. JSON and CSV show all rows,
-// because programs read them.
+// These are the default numbers of rows that are shown for each finding. JSON and CSV show all
+// rows, because programs read them.
 const (
 	textRows  = 3   // number of rows in the text of a whole audit, so that all findings fit on a few screens
 	aboutRows = 20  // number of rows in the text of a single list or finding
 	htmlRows  = 100 // number of rows in HTML
 )
 
-// top returns the number of rows to show of each finding. A negative number means all rows.
+// top returns the maximum number of rows to show for each finding. A negative number means all
+// rows.
 func (o Output) top() int {
 	switch {
 	case o.Top > 0:
@@ -108,7 +109,7 @@ func (a *Audit) clean() (names []string) {
 	return names
 }
 
-// Unknown returns a line for each list that cannot be computed, or not completely, from this store. It
+// Unknown returns a line for each list that cannot be computed completely from this store. The line
 // gives the list's name and the reason.
 func (a *Audit) Unknown() (all []string) {
 	for _, l := range a.Lists {

@@ -4,10 +4,10 @@
 //	skink export --include all | go run ./internal/tools/bruteforce --similarity 0.8
 //
 // It prints recall and precision. Consider all pairs of pages on different hosts whose resemblance
-// is at least --similarity: recall is the share of pairs in which at least one page is not unique.
-// Consider all pages with the verdict near: precision is the share of pages whose resemblance to
-// their leader is at least --similarity. Thin pages are left out, because a crawl does not compare
-// them.
+// is at least --similarity: recall is the share of these pairs in which at least one page is not
+// unique. Consider all pages with the verdict near: precision is the share of these pages whose
+// resemblance to their leader is at least --similarity. Thin pages are left out, because a crawl
+// does not compare them.
 package main
 
 import (
@@ -53,7 +53,7 @@ func main() {
 // A result holds the counts of a comparison.
 type result struct {
 	pages              int
-	pairs, found       int     // number of pairs across hosts with at least the similarity, and number of these pairs in which a page is not unique
+	pairs, found       int     // number of similar pairs across hosts, and number of these pairs in which a page is not unique
 	within, foundInOne int     // the same numbers for pairs on one host
 	near, right        int     // number of pages with the verdict near, and number of these whose resemblance to the leader is at least the similarity
 	lost               int     // number of duplicates whose leader is not in the export

@@ -40,8 +40,8 @@ func madeArticles(seed uint64) (pages []*page) {
 	return pages
 }
 
-// madeSite returns the reference manual of an imaginary program: short pages with one menu, one
-// footer, and the same headings.
+// madeSite returns the reference manual of an imaginary program: short pages with the same menu,
+// footer and headings.
 func madeSite(seed uint64) (texts []string) {
 	const pages = 80
 	var menu strings.Builder

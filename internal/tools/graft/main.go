@@ -18,7 +18,7 @@
 // benchmark. The second is ground-truth/ID.json, {"_internal": {"page_type": {"primary"}},
 // "ground_truth": {"main_content"}}, as in the web content extraction benchmark of Foley, of which
 // only pages of type article are used. The folder of -site contains HTML files. With -worst N, the
-// tool shows the N pages that cause most bad grafts, each with the differences between the two
+// tool shows the N pages that cause the most bad grafts, each with the differences between the two
 // texts.
 package main
 

@@ -17,10 +17,10 @@ type graft struct {
 	resemblance       float64   // resemblance of that text to the text extracted from the article's own page, 0 to 1
 }
 
-// graftAll puts each article into the templates of n other pages. It leaves out templates that have
-// their own article a second time outside its box. In each of n rounds, article i is put into
-// template i plus a fixed distance, so that each template gets several articles that can be
-// compared.
+// graftAll puts each article into the templates of n other pages. It leaves out templates that
+// contain their own article a second time, outside its box. In each of n rounds, article i is put
+// into template i+d, where d is a random distance, so that each template gets several articles that
+// can be compared.
 func graftAll(pages []*page, n int, ownBox bool, random *rand.Rand) (grafts []graft) {
 	for _, step := range steps(len(pages), n, random) {
 		for i, p := range pages {
@@ -133,8 +133,8 @@ type fault struct {
 }
 
 // fault returns the main reason why the text of the graft differs from that of its article. Either
-// text of the article was lost, or text of a template was extracted with the article. The fault is
-// found from the shingles that only one of the two texts has.
+// text of the article was lost, or text of a template was extracted with the article. The decision
+// depends on the shingles that occur in only one of the two texts.
 func (g graft) fault() fault {
 	onlyOwn, onlyGraft := minus(g.article.own.set, g.extracted.set), minus(g.extracted.set, g.article.own.set)
 	lost, got := overlap(onlyOwn, g.article.text), overlap(onlyGraft, g.article.text)

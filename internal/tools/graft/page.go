@@ -139,7 +139,7 @@ func addWords(b *strings.Builder, n *html.Node) {
 	}
 }
 
-// inline elements do not end a word.
+// inline contains the elements that do not separate words.
 var inline = map[atom.Atom]bool{
 	atom.A: true, atom.Abbr: true, atom.B: true, atom.Cite: true, atom.Code: true, atom.Em: true, atom.Font: true,
 	atom.I: true, atom.Mark: true, atom.Q: true, atom.S: true, atom.Small: true, atom.Span: true, atom.Strong: true,

@@ -7,8 +7,8 @@
 // because a reader would call both texts the same article: with the menu and the footer of a site,
 // with eight words replaced, with a paragraph added, with the paragraphs in another order, and with
 // one word in forty spelled differently. Three forms are labelled as different: an excerpt of a
-// quarter, another article that quotes a third, and a rewrite in which every third word is
-// replaced.
+// quarter of the article, another article that quotes a third of it, and a rewrite in which every
+// third word is replaced.
 //
 // Known weakness: the pairs do not show how often each kind occurs in a crawl, or which kinds the
 // user of the crawl considers duplicates. Real labels are better.

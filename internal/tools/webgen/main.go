@@ -9,16 +9,17 @@
 //
 //	skink crawl --scope any --allow-private 127.0.0.0/8 --delay 0 URL
 //
-// --truth FILE writes the expected result of each address, one address on each line. The same seed,
+// --truth FILE writes the expected result of each address, one address per line. The same seed,
 // sizes and port make the same web on any machine. The server runs until it is interrupted or its
 // standard input ends.
 //
 // With --shop N it serves a shop of N products instead (see shop.go), and prints the number of
-// different texts. The server reports at its own address how many of the texts were fetched so far.
+// different texts. The server reports at its own address how many of the texts have been fetched so
+// far.
 //
 // The hosts are h0.localhost, h1.localhost and so on, which always mean loopback (RFC 6761, section
-// 6.3); one listener serves all of them. The only other host that it answers is its own address,
-// where it reports the requests that it has received.
+// 6.3); one listener serves all of them. The only other host name that the server accepts is its
+// own address, where it reports the requests that it has received.
 package main
 
 import (

@@ -13,15 +13,15 @@ import (
 // # A web that changes
 //
 // Round 0 is the original web. In each later round five of a hundred pages change a little, by one
-// word, and two change wholly. One disappears, unless another page can be reached only through it.
-// One of the pages that change a little gets a link to a new page. So links change only on pages
-// whose text changes, and every page stays as many links away from the first page as before.
+// word, and two change completely. One disappears, unless another page can be reached only through
+// it. One of the pages that change a little gets a link to a new page. So links change only on
+// pages whose text changes, and every page stays as many links away from the first page as before.
 // Changes persist in later rounds, and a page may change again. That can split groups: a page that
-// changes wholly no longer has the story of its group.
+// changes completely no longer has the story of its group.
 //
 // Pages have an ETag, and a request with that ETag is answered with 304.
 
-// A change is the kind of change of a page in a round.
+// A change is the kind of change to a page in a round.
 type change string
 
 const (
@@ -34,8 +34,8 @@ const (
 
 const forRounds = 100 // purposes for [web.luck]: forRounds+r selects the pages that change in round r, and forRounds<<8+r the word that changes
 
-// mostRounds is the number of rounds. Pages that disappear in one of them have no links from the
-// beginning.
+// mostRounds is the number of rounds. Pages that disappear in one of them contain no links, even
+// before.
 const mostRounds = 10
 
 // changeIn returns the change of page n in the given round. The page must exist in that round.
@@ -114,7 +114,7 @@ func (w *web) told(n int, words []string) []string {
 	return words
 }
 
-// invented returns a random story, which no other page has.
+// invented returns a random story that no other page has.
 func invented(rng *rand.Rand) []string {
 	words := make([]string, leastWords+rng.IntN(mostWords-leastWords))
 	for i := range words {
@@ -153,7 +153,7 @@ func (w *web) news() iter.Seq[Address] {
 	}
 }
 
-// serveBody answers with a body that has an ETag.
+// serveBody sends a body with an ETag.
 func serveBody(w http.ResponseWriter, r *http.Request, body []byte) {
 	sum := sha256.Sum256(body)
 	w.Header().Set("ETag", fmt.Sprintf(`"%x"`, sum[:12]))

@@ -29,10 +29,10 @@ func isClosed(err error) bool {
 	return errors.Is(err, net.ErrClosed) || errors.Is(err, http.ErrServerClosed)
 }
 
-// Asked is the report of the requests that the server has received so far.
+// Asked is the report on the requests that the server has received so far.
 type Asked struct {
 	Pages  int   `json:"pages"`  // number of pages that were requested at least once
-	Again  int   `json:"again"`  // number of repeated requests for pages; for a page that first answered as busy, one repetition does not count
+	Again  int   `json:"again"`  // number of repeated requests for pages; for a page that was busy at first, one repetition does not count
 	Robots int64 `json:"robots"` // number of requests for robots.txt
 	All    int64 `json:"all"`    // number of all requests to the hosts
 	Bytes  int64 `json:"bytes"`  // sum of the lengths of all bodies sent
@@ -101,7 +101,7 @@ func (s *server) host(name string) (int, bool) {
 	return n, err == nil && n >= 0 && n < s.web.hosts
 }
 
-// refuse answers with 404, and counts the request as wrong, because no page links to its address.
+// refuse responds with 404, and counts the request as wrong, because no page links to its address.
 func (s *server) refuse(w http.ResponseWriter) {
 	s.wrong.Add(1)
 	http.Error(w, "no such address in this web", http.StatusNotFound)

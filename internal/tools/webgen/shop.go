@@ -18,16 +18,16 @@ import (
 //     combination of two facets and a sort order. All of these URLs have the same text, except for
 //     a few combinations with a text of their own. Each product also has URLs with a session id in
 //     the query or in the path: lists add ids, and products repeat them in their links. Each
-//     product has a print view, and a few of these have more text than the product. There is a
-//     calendar of a century with a few events.
+//     product has a print view, and a few of these have more text than the product. A calendar
+//     covers a century and has a few events.
 //   - mirror.localhost: the same products, under the same paths.
 //   - soft.localhost: fifty pages, and hundreds of links to missing pages, which are all answered
 //     with status 200 and the same text.
 //   - plain.localhost: only pages with different texts. It shows the cost of learning on a site
 //     without duplicates.
 //
-// robots.txt of the shop names a sitemap index, whose sitemaps have all products and some
-// pages to which nothing links.
+// robots.txt of the shop names a sitemap index, whose sitemaps list all products and some pages to
+// which nothing links.
 type shop struct {
 	seed     uint64
 	port     int
@@ -117,7 +117,7 @@ func number(s string) int {
 	return n
 }
 
-// luck returns a pseudo-random number below n, which is always the same for a name.
+// luck returns a pseudo-random number below n, which is always the same for the same name.
 func (s *shop) luck(name string, n int) int {
 	h := fnv.New64a()
 	fmt.Fprintf(h, "%d %s", s.seed, name)

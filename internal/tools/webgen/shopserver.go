@@ -12,14 +12,14 @@ import (
 	"sync"
 )
 
-// A shopServer answers requests to the hosts of a shop, and counts the answers.
+// A shopServer answers requests to the hosts of a shop, and counts its responses.
 type shopServer struct {
 	shop *shop
 
 	mu      sync.Mutex
-	fetched int            // guarded by mu: number of answers with a page
-	groups  map[string]int // guarded by mu: number of answers with each text
-	hosts   map[string]int // guarded by mu: number of answers with a page, by host
+	fetched int            // guarded by mu: number of responses with a page
+	groups  map[string]int // guarded by mu: number of responses with each text
+	hosts   map[string]int // guarded by mu: number of responses with a page, by host
 	missing int            // guarded by mu: number of requests for robots.txt, sitemaps and missing pages
 	plain   []string       // guarded by mu: groups of the host plain, in the order in which they were first fetched
 }
@@ -30,12 +30,12 @@ func newShopServer(s *shop) *shopServer {
 
 // Sold is the shop's report about a crawl: the number of requests, and the texts that it found.
 type Sold struct {
-	Fetched int            `json:"fetched"` // number of answers with a page
+	Fetched int            `json:"fetched"` // number of responses with a page
 	Unique  int            `json:"unique"`  // number of different texts among them
-	Copies  int            `json:"copies"`  // number of pages whose text was fetched before
+	Copies  int            `json:"copies"`  // number of pages whose text had been fetched before
 	All     int            `json:"all"`     // number of different texts of the shop
 	Other   int            `json:"other"`   // number of requests for robots.txt, sitemaps and missing pages
-	Hosts   map[string]int `json:"hosts"`   // number of answers with a page, by host
+	Hosts   map[string]int `json:"hosts"`   // number of responses with a page, by host
 	Missing []string       `json:"missing"` // groups whose text was not fetched, at most 100
 	Plain   []string       `json:"plain"`   // groups of the host plain, in the order in which they were first fetched
 	Seeds   []string       `json:"seeds"`

@@ -44,7 +44,7 @@ func (w *web) story(n int) []string {
 	for i := range words {
 		words[i] = vocabulary[rng.IntN(len(vocabulary))]
 	}
-	if p.form == near { // each copy has a different changed word, far enough from those of the others
+	if p.form == near { // each copy has a different changed word, far enough from the changed words of the others
 		words[50+100*p.copy] = fmt.Sprintf("changed%d", p.copy)
 	}
 	return w.told(n, words)

@@ -7,7 +7,7 @@ type Totals struct {
 	Seed  uint64 `json:"seed"`
 	Hosts int    `json:"hosts"`
 	URL   string `json:"url"`  // URL to start from; all pages can be reached from there
-	Busy  int    `json:"busy"` // number of pages that answer their first request with 503
+	Busy  int    `json:"busy"` // number of pages that return 503 for their first request
 
 	Pages  int `json:"pages"` // number of pages: unique + exact + near + thin
 	Unique int `json:"unique"`
@@ -15,8 +15,8 @@ type Totals struct {
 	Near   int `json:"near"`
 	Thin   int `json:"thin"`
 
-	Gone      int `json:"gone"`   // number of addresses that answer with status 404
-	Broken    int `json:"broken"` // number of addresses whose answer breaks off
+	Gone      int `json:"gone"`   // number of addresses that return 404
+	Broken    int `json:"broken"` // number of addresses whose response breaks off
 	Redirects int `json:"redirects"`
 	Blocked   int `json:"blocked"`
 	Other     int `json:"other"`
@@ -36,7 +36,8 @@ func (w *web) totals() Totals {
 	return t
 }
 
-// addPage counts a page of form f. again means that an earlier page has the same story.
+// addPage counts a page of form f. The argument again means that an earlier page has the same
+// story.
 func (t *Totals) addPage(f form, again bool) {
 	switch {
 	case f == thin || f == thinCopy && !again:

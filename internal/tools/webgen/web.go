@@ -8,25 +8,24 @@ import (
 
 // # A web with known duplicates
 //
-// All pages have one sequence of numbers, which does not begin again for each host. Pages with the
-// same story form a group. The pages of a group are chosen at random, so they can be on any hosts.
-// There are four forms of groups. With all of them, a crawl must count the same verdicts in any
-// order:
+// All pages are numbered in one sequence across the hosts. Pages with the same story form a group.
+// The pages of a group are chosen at random, so they can be on any hosts. There are four forms of
+// groups. For each form, a crawl must count the same verdicts in any order:
 //
 //   - alone: a single page, which is unique;
-//   - exact: some pages with the same story; the first is unique and all others are exact;
-//   - near: some pages with the same story, and a different word changed in each. Any two of them
-//     resemble each other by 0.93, so the first is unique and all others are near;
+//   - exact: several pages with the same story; the first is unique and all others are exact;
+//   - near: several pages with the same story, and a different word changed in each. Any two of
+//     them resemble each other by 0.93, so the first is unique and all others are near;
 //   - thin: stories of twenty words, on one page or on several.
 //
-// Two stories have no ten words in a row in common, so pages of different groups do not resemble
-// each other. With 84 minima in 14 bands of 6, a pair with a resemblance of 0.93 is missed once in
-// three million times.
+// No two stories have ten consecutive words in common, so pages of different groups do not resemble
+// each other. With 84 minima in 14 bands of 6, a pair with a resemblance of 0.93 is missed about
+// once in three million cases.
 //
 // Every page can be reached from the first: the pages of a host are linked as a binary tree, and so
 // are the hosts. There are also links to random pages, some with equivalent spellings of the
 // address. Other links lead to addresses without a page: missing, redirected, forbidden, not text,
-// or with an answer that breaks off. Some pages are busy at the first request.
+// or with a response that breaks off. Some pages respond to the first request with 503.
 
 type options struct {
 	hosts, pages int
@@ -42,7 +41,7 @@ type web struct {
 	groups int
 }
 
-// A page has the properties of a page that cannot be computed from its number.
+// A page holds the properties of a page that cannot be computed from its number.
 type page struct {
 	host  int
 	group int // number of the group; the pages of a group have the same story
@@ -113,7 +112,8 @@ func (w *web) group() {
 	}
 }
 
-// luck returns a pseudo-random number below n, which is always the same for a page and a purpose.
+// luck returns a pseudo-random number below n, which is always the same for the same page and
+// purpose.
 func (w *web) luck(page int, purpose uint64, n int) int {
 	return rand.New(rand.NewPCG(w.seed^purpose<<32, uint64(page))).IntN(n)
 }
@@ -129,11 +129,11 @@ const (
 type extra string
 
 const (
-	gone    extra = "gone"    // the answer has status 404
-	moved   extra = "moved"   // the answer redirects to a random page
+	gone    extra = "gone"    // the response has status 404
+	moved   extra = "moved"   // the response redirects to a random page
 	private extra = "private" // robots.txt forbids the address
-	picture extra = "picture" // the answer is a PNG file
-	broken  extra = "broken"  // the answer breaks off in the middle
+	picture extra = "picture" // the response is a PNG file
+	broken  extra = "broken"  // the response breaks off in the middle
 )
 
 // extraOf returns the extra that page n links to, or "" if there is none.
@@ -156,7 +156,7 @@ func (w *web) extraOf(n int) extra {
 // target returns the page to which the extra of page n redirects.
 func (w *web) target(n int) int { return w.luck(n, forTarget, len(w.pages)) }
 
-// busy reports whether a page answers its first request with 503.
+// busy reports whether a page returns 503 for its first request.
 func (w *web) busy(n int) bool { return w.luck(n, forBusy, 500) == 0 }
 
 func (w *web) origin(host int) string {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// dokuWiki answers like DokuWiki: each topic has views of its source and its revisions (do=, rev=).
+// dokuWiki behaves like DokuWiki: each topic has views of its source and its revisions (do=, rev=).
 // Each topic also shows the site map (idx=), the media manager and the recent changes under its own
 // name. URLs, texts and robots elements were compared with those of DokuWiki 2022-07-31, which asks
 // robots not to follow the links of views.

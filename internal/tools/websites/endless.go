@@ -90,8 +90,8 @@ func calendar(size int) *Site {
 	return s
 }
 
-// growing has relative links, each of which adds a folder to the path of its page. It answers all
-// of them.
+// growing has relative links, each of which adds a folder to the path of its page. All of these
+// URLs show a page.
 func growing(size int) *Site {
 	count := size / 4
 	s := &Site{Name: "growing paths", Why: "relative links without a slash: /a/b/a/b/..."}

@@ -13,7 +13,7 @@ const (
 	postsOnPage   = 25
 )
 
-// forum answers like phpBB 3: boards and topics are paged by start=, each topic page has a print
+// forum behaves like phpBB 3: boards and topics are paged by start=, each topic page has a print
 // view, and each post links to its topic page. The first topic is so long that some values of
 // start= look like years.
 func forum(size int) *Site {

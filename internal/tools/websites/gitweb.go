@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// gitWeb answers like cgit: it has commits, and the files at each commit, each with a log, a blame,
+// gitWeb behaves like cgit: it has commits, and the files at each commit, each with a log, a blame,
 // a raw and a difference view.
 func gitWeb(size int) *Site {
 	commits, files := size/2, size/4

@@ -2,9 +2,8 @@ package websites
 
 import "fmt"
 
-// On the three sites in this file, a parameter changes nothing on the first pages of a crawl, but
-// much on later pages. A crawler must not decide about all pages for ever from the evidence of the
-// first.
+// On the three sites in this file, a parameter changes nothing on the first pages of a crawl, but a
+// lot on later pages. A crawler must not judge all later pages by the first ones.
 
 // equalPages is the number of pages on which the parameter changes nothing.
 const equalPages = 20

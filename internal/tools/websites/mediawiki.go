@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// mediaWiki answers like MediaWiki 1.39 to readers who are not logged in. Each article has a form
+// mediaWiki behaves like MediaWiki 1.39 for readers who are not logged in. Each article has a form
 // with its source, a history, old revisions, differences, an information page, and special pages
 // about it. The URLs follow Manual:Short URL and Manual:Parameters to index.php on mediawiki.org,
 // and were compared with those of MediaWiki 1.39, which asks robots not to follow the links of
@@ -151,7 +151,7 @@ func mediaWiki(size int) *Site {
 	return s
 }
 
-// special returns the answer for one of the special pages of a wiki.
+// special returns the response for one of the special pages of a wiki.
 func special(u *url.URL, q url.Values, name, about string, title1 func(int) string, articles int, view func(kind, t, body string, links ...link) Answer) Answer {
 	var links []link
 	switch name {

@@ -36,7 +36,7 @@ func numbers(size int) *Site {
 	return lists(s, hrefs, open)
 }
 
-// lists adds pages with lists of links, 40 on each, to s. The site then returns the answers in
+// lists adds pages with lists of links, 40 on each, to s. The site then returns the responses in
 // open, by path and query.
 func lists(s *Site, links []link, open map[string]Answer) *Site {
 	const onPage = 40

@@ -58,7 +58,8 @@ func list(links []link) string {
 	return b.String()
 }
 
-// to returns links to the URLs that the format form gives for the numbers from first to end-1.
+// to returns links to the URLs that the format string form yields for the numbers from first to
+// end-1.
 func to(form string, first, end int) (links []link) {
 	for n := first; n < end; n++ {
 		href := fmt.Sprintf(form, n)
@@ -67,7 +68,7 @@ func to(form string, first, end int) (links []link) {
 	return links
 }
 
-// names returns the texts that the format form gives for the numbers from first to end-1.
+// names returns the texts that the format string form yields for the numbers from first to end-1.
 func names(form string, first, end int) (texts []string) {
 	for n := first; n < end; n++ {
 		texts = append(texts, fmt.Sprintf(form, n))

@@ -17,8 +17,8 @@ type Server struct {
 	mu     sync.Mutex
 	visits int             // guarded by mu: number of requests, except those for robots.txt and sitemaps
 	asked  map[string]int  // guarded by mu: number of requests for each path and query
-	given  map[string]int  // guarded by mu: number of answers with each text
-	linked map[string]bool // guarded by mu: keys of the URLs that were linked or requested so far
+	given  map[string]int  // guarded by mu: number of responses with each text
+	linked map[string]bool // guarded by mu: keys of the URLs that have been linked or requested so far
 	shapes map[string]bool // guarded by mu: shapes of the URLs that were linked
 	probes map[string]bool // guarded by mu: shapes for which one URL was requested that nothing links to
 	made   []string        // guarded by mu: other requested URLs that nothing links to
@@ -26,7 +26,7 @@ type Server struct {
 	dueAt  int
 }
 
-// Serve returns a server of a site.
+// Serve returns a server for a site.
 func Serve(s *Site) *Server {
 	v := &Server{Site: s, asked: map[string]int{}, given: map[string]int{}, linked: map[string]bool{}, shapes: map[string]bool{}, probes: map[string]bool{}}
 	v.link("/")
@@ -41,8 +41,8 @@ type Tally struct {
 	Fetched  int      // number of requests, except those for robots.txt and sitemaps
 	Found    int      // number of texts in Site.Texts that were sent
 	Missing  []string // texts in Site.Texts that were not sent
-	Copies   int      // number of answers with a text that was sent before
-	Probes   int      // number of shapes for which a crawler requested one URL that nothing links to, to see the answer for a missing page
+	Copies   int      // number of responses with a text that had been sent before
+	Probes   int      // number of shapes for which a crawler requested one URL that nothing links to, to see the response for a missing page
 	Invented []string // other requested URLs that nothing links to
 }
 
@@ -65,7 +65,7 @@ func (s *Server) Tally() Tally {
 }
 
 // After returns a channel that is closed when the server has received the given number of requests
-// in all.
+// in total.
 func (s *Server) After(requests int) <-chan struct{} {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -73,7 +73,7 @@ func (s *Server) After(requests int) <-chan struct{} {
 	return s.due
 }
 
-// ServeHTTP sends the answer of the site.
+// ServeHTTP sends the site's response.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.URL.Path == "/robots.txt" || r.URL.Path == "/sitemap.xml" {
 		http.NotFound(w, r)
@@ -118,7 +118,7 @@ func (s *Server) visit(u *url.URL) int {
 
 var hrefs = regexp.MustCompile(`(?:href|src)="([^"]*)"`)
 
-// answered counts the text of an answer, and records the URLs that the answer links to.
+// answered counts the text of a response, and records the URLs that the response links to.
 func (s *Server) answered(u *url.URL, a *Answer) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -158,7 +158,7 @@ var digits = regexp.MustCompile(`[0-9]+`)
 
 // shapeOf returns the shape of a URL: its folder, whether its path ends in a number, and the names
 // of its parameters, with all numbers replaced by 0. For each shape, a crawler may request one URL
-// that it has made up, to see how the site answers for a missing page.
+// that it has made up, to see how the site responds to a request for a missing page.
 func shapeOf(u *url.URL) string {
 	path, last := u.Path, ""
 	if at := strings.LastIndexByte(strings.TrimSuffix(path, "/"), '/') + 1; at > 0 {

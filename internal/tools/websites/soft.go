@@ -5,7 +5,7 @@ import (
 	"net/url"
 )
 
-// The two sites in this file answer with status 200 for missing pages.
+// The two sites in this file return status 200 for missing pages.
 
 // missingTopics is a wiki with one URL path, whose topics are in the query. Each topic links to two
 // topics that do not exist.

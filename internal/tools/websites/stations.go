@@ -7,7 +7,8 @@ import (
 )
 
 // stations has weather stations, with a page for each kind of measurement. The pages of the first
-// 20 stations all have the same text: there are no data. The later stations have different tables.
+// 20 stations all have the same text, because these stations have no data. The later stations have
+// different tables.
 func stations(size int) *Site {
 	kinds := []string{"temperature", "wind", "rain"}
 	count := equalPages + size/4

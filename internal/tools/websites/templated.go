@@ -6,7 +6,7 @@ import (
 )
 
 // templated is a shop whose pages consist mostly of terms of sale: 35 words about a product, and
-// 400 words that are on each page. They are also on the page for a missing product, which has
+// 400 words that are on each page. The terms are also on the page for a missing product, which has
 // status 200.
 func templated(size int) *Site {
 	const categories = 10

@@ -29,20 +29,21 @@ var functionWords = map[string][]string{
 	"fr": strings.Fields("le de et la les des en un une du dans est pour que qui sur par au avec pas plus ce il sont"),
 }
 
-// luck returns a source of random numbers, which are always the same for a name.
+// luck returns a source of random numbers, which are always the same for the same name.
 func luck(name string) *rand.Rand {
 	h := fnv.New64a()
 	h.Write([]byte(name))
 	return rand.New(rand.NewPCG(h.Sum64(), 22))
 }
 
-// draw returns a pseudo-random number below n, which is always the same for a name.
+// draw returns a pseudo-random number below n, which is always the same for the same name.
 func draw(name string, n int) int { return luck(name).IntN(n) }
 
-// between returns a pseudo-random number from least to most, which is always the same for a name.
+// between returns a pseudo-random number from least to most, which is always the same for the same
+// name.
 func between(least, most int, name string) int { return least + draw("length of "+name, most-least+1) }
 
-// story returns the English text for a name: paragraphs with the given number of words in all.
+// story returns the English text for a name: paragraphs with the given number of words in total.
 func story(name string, words int) string { return storyIn("en", name, words) }
 
 // storyIn is like story, with a text in one of the languages of functionWords.

@@ -1,9 +1,9 @@
-// Package websites has generated web sites that answer like forums, wikis, shops and calendars. All
+// Package websites generates web sites that behave like forums, wikis, shops and calendars. All
 // texts of each site are known. A test crawls the sites, and compares the texts that it found with
 // the texts of the site.
 //
-// A site is a function from URLs to answers. Two sites of the same size are equal, so a failure can
-// be repeated. [Server] serves a site, and counts the requests.
+// A site is a function from URLs to responses. It depends only on its size, so a failure can be
+// reproduced. [Server] serves a site, and counts the requests.
 package websites
 
 import (
@@ -15,33 +15,33 @@ import (
 // A Site is a generated web site. All of its texts are known.
 type Site struct {
 	Name string
-	Why  string // description, in one line, of the difficulty for a crawler
+	Why  string // one line about what makes the site hard to crawl
 
-	// Texts has the names of the texts that a crawl should find.
+	// Texts lists the names of the texts that a crawl should find.
 	Texts []string
 
-	// Open returns the answer for a URL. The second argument is the number of the request, from 1,
-	// because a few sites answer each request differently. Answer.Text does not depend on visit.
+	// Open returns the response for a URL. The argument visit is the number of the request, from 1,
+	// because a few sites respond differently each time. Answer.Text does not depend on visit.
 	Open func(u *url.URL, visit int) Answer
 
 	Start string // path and query of the URL at which a crawl starts; "" means "/"
 }
 
-// An Answer is the answer of a site for one URL.
+// An Answer is the response of a site for one URL.
 type Answer struct {
 	Status   int    // HTTP status; 0 means 200
 	Type     string // media type; "" means HTML
 	Location string // target of a redirect
 	Body     string
 
-	// Text is the name of the text in the answer. Two answers with the same name have the same
+	// Text is the name of the text in the response. Two responses with the same name have the same
 	// text. A name that is not in Site.Texts belongs to a view that a crawl need not find, such as
-	// a form. It is "" if the answer has no text, such as an error.
+	// a form. It is "" if the response has no text, such as an error.
 	Text  string
-	Sorry bool // the page does not exist, although the answer has status 200
+	Sorry bool // the page does not exist, although the response has status 200
 }
 
-// Of returns the fields Text and Sorry of the answer for a URL.
+// Of returns the fields Text and Sorry of the response for a URL.
 func (s *Site) Of(rawURL string) (text string, sorry bool) {
 	u, err := url.Parse(rawURL)
 	if err != nil {
@@ -51,12 +51,12 @@ func (s *Site) Of(rawURL string) (text string, sorry bool) {
 	return a.Text, a.Sorry
 }
 
-// All returns all sites. Each has about size pages with a text of their own, and some have fewer.
-// The names of the sites are unique.
+// All returns all sites. Most have about size pages with different texts; some have fewer. The
+// names of the sites are unique.
 func All(size int) []*Site {
 	return []*Site{
-		// These sites have URLs that look like copies, or as if there were endlessly many. Their
-		// pages have texts of their own.
+		// The URLs of these sites look as if their pages were copies, or infinitely many. But all
+		// pages have different texts.
 		forum(size),
 		numbers(size),
 		namedIDs(size),
@@ -82,7 +82,7 @@ func All(size int) []*Site {
 		gitWeb(size),
 		sessions(size),
 
-		// These sites have endlessly many URLs.
+		// These sites have infinitely many URLs.
 		calendar(size),
 		growing(size),
 	}
@@ -95,7 +95,7 @@ func notFound() Answer {
 
 func redirect(to string) Answer { return Answer{Status: http.StatusFound, Location: to} }
 
-// show returns an answer with page p, whose text has the given name.
+// show returns a response with page p, whose text has the given name.
 func show(text string, p page) Answer { return Answer{Text: text, Body: p.html()} }
 
 // after returns the path of u without a prefix. The result ok is false if the path does not have

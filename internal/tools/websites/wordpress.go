@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// wordPress answers like a WordPress site with readable permalinks. It has posts, feeds and attachment
-// pages. The comments of a post have reply links, which lead back to the post. The archives by
-// date, author, category and tag repeat the first paragraphs of posts.
+// wordPress behaves like a WordPress site with readable permalinks. It has posts, feeds and
+// attachment pages. The comments of a post have reply links, which lead back to the post. The
+// archives by date, author, category and tag repeat the first paragraphs of posts.
 func wordPress(size int) *Site {
 	const onPage, authors, tags = 10, 4, 12
 	posts := size / 2
