@@ -44,8 +44,9 @@
 package dedup
 
 // These are the versions of the code that computes tokens and sketches. A store records them.
-// Increase a version with every change by which some text gets other tokens or another sketch. A
-// store with other versions is refused, because its sketches cannot be compared with new ones.
+// Increase a version with every change that gives some text different tokens or a different sketch.
+// A store with different versions is refused, because its sketches cannot be compared with new
+// ones.
 const (
 	TokenizerVersion = 1
 	SketchVersion    = 2 // version 1 hashed every token with xxh3; version 2 uses mix for tokens of up to eight bytes

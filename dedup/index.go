@@ -64,7 +64,7 @@ func (x *Index) Add(id, text string) Verdict {
 	return v
 }
 
-// Match returns the verdict that [Index.Add] would return for text, and does not add the text.
+// Match returns the verdict that [Index.Add] would return for text, without adding the text.
 func (x *Index) Match(text string) Verdict {
 	s := x.read(text)
 	x.mu.RLock()

@@ -144,7 +144,7 @@ func joint(text []byte, last int) (n int, plain bool) {
 }
 
 // nextClass returns the class of the character at the beginning of text: letter, digit or gap. The
-// second result is false if the tables of this file do not have the character.
+// second result is false if the tables of this file do not cover the character.
 func nextClass(text []byte) (c int, plain bool) {
 	switch k := class[text[0]]; k {
 	case letter, digit:

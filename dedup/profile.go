@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// # The systems of the literature
+// # Published systems
 //
 // Each profile computes the result of one published system, in that system's own way and with its
 // oddities. It serves to reproduce the figures of papers and old sites, and to compare them with

@@ -262,7 +262,7 @@ func (t *Text) flush() {
 	t.low = t.low[:0]
 }
 
-// perCharacter reports whether each character of r's script is a token, as in Han.
+// perCharacter reports whether each character of r's script is a token of its own, as in Han.
 func perCharacter(r rune) bool {
 	return r >= 0x0E00 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai, unicode.Lao, unicode.Khmer) ||
 		r == 'ー' // the long vowel mark is used with both kinds of kana, so neither of their tables contains it

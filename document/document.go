@@ -5,12 +5,12 @@
 //	defer r.Close()
 //	doc, err := r.Parse(ctx, extract.Options{}, body, "application/pdf")
 //
-// [Reader.Parse] reads pages too, for which it calls package extract. It determines the type of a
+// [Reader.Parse] also reads HTML pages, by calling package extract. It determines the type of a
 // document from its bytes, because servers often send a wrong type.
 //
 // A DOCX, ODT or EPUB file is a ZIP file of XML, which the standard library reads. Package
 // document/pdf reads PDF. The whole text is main text, without tables of contents, page headers and
-// page footers. They repeat the text, and the HTML version of a document has none.
+// page footers. They repeat the text, and the HTML version of a document has none of them.
 //
 // # Bounds
 //
@@ -38,7 +38,7 @@ import (
 )
 
 // Version is the version of the rules that turn documents into text. Increase it with every change
-// that gives some document another text.
+// that gives some document a different text.
 const Version = 1
 
 // These are the media types of documents.
@@ -113,14 +113,14 @@ func TypeOfFile(name string, start []byte) string {
 	return packageType(start)
 }
 
-// MostText returns the largest number of bytes of text that is accepted from a document of size
-// bytes.
+// MostText returns the maximum length, in bytes, of the text of a document whose file has the given
+// size in bytes.
 func MostText(size int) int { return min(8<<20, 8*size+64<<10) }
 
 // Options limit the resources that a [Reader] uses. The zero value selects the defaults.
 type Options struct {
-	Memory  int64         // total bytes of memory for reading PDF files; 0 means 256 MB
-	Timeout time.Duration // time for reading one PDF file; 0 means 2 minutes
+	Memory  int64         // limit on the total memory for reading PDF files, in bytes; 0 means 256 MB
+	Timeout time.Duration // time limit for reading one PDF file; 0 means 2 minutes
 	Cache   string        // folder for the compiled PDF engine; "" means skink/pdf in the user's cache folder
 }
 
@@ -132,7 +132,7 @@ const (
 )
 
 // A Reader reads documents. Its methods are safe for concurrent use, except Close. A nil Reader
-// reads only pages.
+// reads only HTML pages.
 type Reader struct {
 	opt Options
 
