@@ -40,7 +40,7 @@ type Take struct {
 	Resemblance  float64
 }
 
-// MostSimilarities is the greatest number of similarities that [Clusters] accepts in one call,
+// MostSimilarities is the maximum number of similarities that [Clusters] accepts in one call,
 // because it keeps one bit for each in a 64-bit word.
 const MostSimilarities = 64
 

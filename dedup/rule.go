@@ -124,7 +124,7 @@ func Met(shared map[uint64]int, meet int) []uint64 {
 	for _, n := range shared {
 		having[min(n, Minima)]++
 	}
-	least, room := Minima+1, MaxMet // least is the number of shared keys from which on all leaders are returned; room is the number of others that may be returned
+	least, room := Minima+1, MaxMet // leaders that share at least this many keys are all returned; room is the number of others that may be returned
 	for least > max(meet, 1) && having[least-1] <= room {
 		least--
 		room -= having[least]

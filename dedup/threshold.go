@@ -56,7 +56,7 @@ func (s *sweep) best(times func(i int) int) Choice {
 	var sum counted
 	top, first, last := math.Inf(-1), 0, 0
 	for at := len(s.thresholds); at > 0; {
-		// The thresholds from the last one of the range down to the first one have the same F1.
+		// Find the next range of thresholds that have the same F1, from its highest to its lowest.
 		to, share := at-1, 0.0
 		for ; at > 0; at-- {
 			next := s.sums[at]

@@ -209,7 +209,7 @@ func (r *Reader) Parse(ctx context.Context, ask extract.Options, body []byte, co
 	if doc, err = r.read(ctx, ask, body, media); err != nil && ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
-	if errors.Is(err, errMissing) { // the ZIP file only contains a document as one of its files
+	if errors.Is(err, errMissing) { // the ZIP file is not a document, although it contains one
 		return nil, extract.ErrNotText
 	}
 	if err != nil {
@@ -221,7 +221,6 @@ func (r *Reader) Parse(ctx context.Context, ask extract.Options, body []byte, co
 	return doc, nil
 }
 
-// read reads a document whose media type is media.
 func (r *Reader) read(ctx context.Context, ask extract.Options, body []byte, media string) (*extract.Document, error) {
 	if media == PDF {
 		return r.readPDF(ctx, body)
@@ -251,7 +250,6 @@ func (r *Reader) readPDF(ctx context.Context, body []byte) (*extract.Document, e
 	return pdfDocument(file), nil
 }
 
-// start starts the PDF engine.
 func (r *Reader) start() {
 	cache := r.opt.Cache
 	if cache == "" {

@@ -11,16 +11,15 @@ import (
 
 // # DOCX
 //
-// The format is that of ECMA-376, part 1. A paragraph is a heading if its style is called "heading
-// 1" or the like, which is so in all languages, or by its outline level. Text of the following
-// kinds is left out: deleted text, tables of contents, codes of fields, the older of two versions
-// of a drawing, page headers, page footers and comments. Footnotes and endnotes come after the
-// text.
+// The format is that of ECMA-376, part 1. A paragraph is a heading if it has an outline level, or
+// if its style is called "heading 1" or the like. These names are the same in all languages. Text
+// of the following kinds is left out: deleted text, tables of contents, field codes, the older of
+// two versions of a drawing, page headers, page footers and comments. Footnotes and endnotes come
+// after the text.
 
 // wordMain is the name of the part of a DOCX package that contains the text.
 const wordMain = "word/document.xml"
 
-// docx reads a DOCX file.
 func (p *pack) docx() (*extract.Document, error) {
 	d := &extract.Document{}
 	styles := wordStyles{levels: map[string]int{}, based: map[string]string{}, contents: map[string]bool{}}

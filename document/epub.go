@@ -18,14 +18,13 @@ import (
 // outside the reading order (linear="no").
 
 const (
-	chapterTree = 16 << 20 // largest size of a chapter's HTML tree in bytes; for a larger chapter, all text between its tags is used
-	mostSpine   = 10_000   // largest number of chapters that are read
+	chapterTree = 16 << 20 // maximum size of a chapter's HTML tree in bytes; for a larger chapter, all text between its tags is used
+	mostSpine   = 10_000   // maximum number of chapters that are read
 )
 
 // epubMain is the name of the part of an EPUB package that refers to the description of the book.
 const epubMain = "META-INF/container.xml"
 
-// epub reads an EPUB file.
 func (p *pack) epub(ask extract.Options) (*extract.Document, error) {
 	var container epubContainer
 	if err := p.walk(epubMain, &container); err != nil {

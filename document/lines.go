@@ -92,7 +92,7 @@ func dropRunning(pages [][]string) [][]string {
 }
 
 // masked returns a line with each number replaced by #, so that "Page 3" and "Page 4" are equal. It
-// replaces Roman numbers too, because prefaces often have them.
+// replaces Roman numerals too, because prefaces often have them.
 func masked(line string) string {
 	var out strings.Builder
 	for word := range strings.FieldsSeq(line) {
@@ -116,8 +116,8 @@ func masked(line string) string {
 	return out.String()
 }
 
-// isRoman reports whether word looks like a Roman number in small letters, as used for the pages of
-// prefaces.
+// isRoman reports whether word looks like a Roman numeral in small letters, as used for the pages
+// of prefaces.
 func isRoman(word string) bool {
 	return word != "" && strings.Trim(word, "ivxl") == "" && len(word) < 8
 }
@@ -169,7 +169,7 @@ type joiner struct {
 	blocks []extract.Block
 	now    strings.Builder
 	broken string // first part of a word that was broken at the end of the last line; "" if none
-	goesOn bool   // the paragraph may continue in the next line
+	goesOn bool   // the paragraph may continue on the next line
 }
 
 // know adds the words of a line to j.words.
@@ -229,7 +229,7 @@ func splitBroken(line string) (rest, word string) {
 
 // joined joins the two parts of a word that was broken at the end of a line. The part first still
 // ends with the hyphen. The hyphen stays if second does not begin with a small letter, or if the
-// document elsewhere has the word only with a hyphen.
+// rest of the document has the word only with a hyphen.
 func (j *joiner) joined(first, second string) string {
 	start, _ := utf8.DecodeRuneInString(second)
 	plain := strings.TrimSuffix(first, "-") + second

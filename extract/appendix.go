@@ -153,11 +153,11 @@ func words(list string) map[string]bool {
 }
 
 const (
-	appendixHeading = 64 // largest length of a heading, in bytes
-	appendixWords   = 10 // largest number of words of a heading
+	appendixHeading = 64 // maximum length of a heading, in bytes
+	appendixWords   = 10 // maximum number of words in a heading
 	appendixShare   = 3  // a dropped section weighs at most this many times as much as the text above it
 
-	fewBlocks = 6 // largest number of blocks of a section about a company
+	fewBlocks = 6 // maximum number of blocks in a section about a company
 	fewShare  = 4 // the text above a section about a company must weigh more than this many times as much
 )
 
@@ -257,8 +257,8 @@ func isAppendix(text []byte) bool {
 }
 
 // isRemarks reports whether a line is the heading of readers' comments, such as "comments (12)". It
-// has one word of remarks, and otherwise only digits and punctuation. The argument text is the line
-// in lower case.
+// has one word from remarks, and otherwise only digits and punctuation. The argument text is the
+// line in lower case.
 func isRemarks(text []byte) bool {
 	found := false
 	for w := range bytes.FieldsFuncSeq(text, func(r rune) bool { return !unicode.IsLetter(r) }) {

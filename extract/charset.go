@@ -258,7 +258,7 @@ func utf8Evidence(body []byte) (e evidence) {
 	return e
 }
 
-// proves reports whether the body is certainly UTF-8. By chance, text in another encoding does not
+// proves reports whether the body is certainly UTF-8. Text in another encoding is very unlikely to
 // have eight valid sequences and no broken byte.
 func (e evidence) proves() bool { return e.broken == 0 && e.whole >= 8 }
 

@@ -38,7 +38,7 @@ import (
 // Document holds the text, the metadata and the links of a page. Links and other lists are in the
 // order of the page.
 type Document struct {
-	Title       string // text of <title>, of og:title, or of the first <h1>, whichever exists first in this order
+	Title       string // text of <title>; if it is missing, of og:title; if that is missing too, of the first <h1>
 	TitleFrom   string // source of Title: "og:title" or "h1"; "" for <title>
 	SiteName    string // value of <meta> og:site_name or, if it is missing, of application-name
 	Description string // value of <meta> description or, if it is missing, of og:description
@@ -52,7 +52,7 @@ type Document struct {
 	Canonical    string // href of the first rel=canonical as written; "" if none
 	Base         string // <base href> as written; "" if none
 	Charset      string // WHATWG name of the encoding with which the page was decoded
-	MediaType    string // media type as which [Parse] read the page, see [MediaType]
+	MediaType    string // media type as which [Parse] read the page; see [MediaType]
 
 	NoIndex, NoFollow bool           // requests to every crawler in <meta name=robots>
 	Asks              map[string]Ask // requests to a single crawler, as in <meta name=googlebot>; the key is the crawler's name in lower case
@@ -213,7 +213,7 @@ const (
 	BoundTree  = "tree"  // the tree would be larger than Options.Tree
 )
 
-// ErrNotText means that a body has no text to extract. For example, it is an image.
+// ErrNotText means that a body has no text to extract, for example because it is an image.
 var ErrNotText = errors.New("not a text page")
 
 // Options select the data that Parse collects in addition to the text, and limit its memory. The
@@ -222,11 +222,11 @@ type Options struct {
 	Images     bool // fill Document.Images
 	Page       bool // keep the parsed page for [Document.WriteHTML] and [Document.Markdown]
 	Embeds     bool // fill Document.Embeds
-	Requisites bool // add also the files that styles in the page name, preloaded files, and parts of inline drawings; ignored if Embeds is not set
+	Requisites bool // also add the files that styles in the page name, preloaded files, and parts of inline drawings; ignored if Embeds is not set
 	Markup     bool // fill Document.Markup
 	Anchors    bool // fill the anchors of Document.Markup; ignored if Markup is not set
 
-	Tree int64 // largest size of the parsed tree in bytes; 0 means [MaxTree]
+	Tree int64 // maximum size of the parsed tree in bytes; 0 means [MaxTree]
 }
 
 // Parse extracts the text, the metadata and the links of a page. The argument contentType is the

@@ -38,7 +38,7 @@ import (
 // The parser does not export which formatting elements are active. A growth reads them from
 // unexported fields of the parser. [TestParserFields] fails if a new version renames the fields.
 
-// MaxTree is the largest size of a page's tree in bytes, about a million nodes. The HTML standard
+// MaxTree is the maximum size of a page's tree in bytes, about a million nodes. The HTML standard
 // itself, a very long page, needs half of that. The limit of a short page is lower. It is 8 MB plus
 // 64 bytes for each byte of the page, which suffices for "<p>a".
 const (
@@ -57,13 +57,13 @@ const (
 	nodeBytes  = 112            // size of an html.Node, rounded up by the allocator
 	attrBytes  = 80             // size of an attribute of a copied element
 	newAttr    = 160            // size of a new attribute, with the spare capacity of the slice
-	ownNodes   = 4              // largest number of nodes that a token adds: itself, and an implied tbody, tr and td
-	adoptions  = 32             // largest number of nodes that the adoption agency algorithm copies for a tag
-	activeMost = 1024           // largest number of formatting elements that may be active
+	ownNodes   = 4              // maximum number of nodes that a token adds: itself, and an implied tbody, tr and td
+	adoptions  = 32             // maximum number of nodes that the adoption agency algorithm copies for a tag
+	activeMost = 1024           // maximum number of formatting elements that may be active
 	pieceBytes = 1 << 10        // usual size of a piece
 	pieceLeast = 64             // smallest size of a piece, which is not halved any more
 	beginning  = 16 * nodeBytes // size of the nodes html, head and body, and of the nodes that the end of a page implies
-	copies     = 64             // largest number of times that the tokenizer may move the page's bytes while a token is unfinished
+	copies     = 64             // maximum number of times that the tokenizer may move the page's bytes while a token is unfinished
 	weighings  = 1              // number of nodes that may be measured for each byte of the page
 	free       = 4 << 20        // number of nodes that may be measured on any page; 16 times as many bytes may be moved
 )

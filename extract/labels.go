@@ -16,8 +16,8 @@ import "bytes"
 // - A line with a URL stays below a running paragraph, because the paragraph refers to it.
 
 const (
-	label  = 3 // largest number of words in a label
-	kicker = 5 // largest number of words in a label, such as the name of a section, on articles and other texts
+	label  = 3 // maximum number of words in a label
+	kicker = 5 // maximum number of words in a label, such as the name of a section, on articles and other texts
 )
 
 // dropLabels drops the labels in blocks[first:last]. It expects that most of these blocks are

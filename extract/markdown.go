@@ -227,7 +227,7 @@ func headingLine(level int, text string) string {
 	return strings.Repeat("#", level) + " " + text
 }
 
-const deepest = 16 // largest depth of lists and quotations; deeper blocks are written at this depth
+const deepest = 16 // maximum depth of lists and quotations; deeper blocks are written at this depth
 
 // containers returns the list items and quotations around a node, outermost first.
 func containers(n *html.Node) (all []*html.Node) {

@@ -159,7 +159,7 @@ func dataRow(n *html.Node, known map[*html.Node]bool) *html.Node {
 	return row
 }
 
-const mostColumns = 100 // largest number of columns in a row that has a colspan
+const mostColumns = 100 // maximum number of columns in a row that has a colspan
 
 // table writes rows of data as a Markdown table. A table with one column was used for layout, so
 // its rows become paragraphs.

@@ -17,7 +17,7 @@ import "bytes"
 type guard struct {
 	mark  mark
 	part  float64           // an element is dropped if its share of the page's weight is at most this, 0 to 1
-	whole float64           // largest share of the page's weight for all elements of the rule together; at 1, enough text must remain instead
+	whole float64           // maximum share of the page's weight for all elements of the rule together; at 1, enough text must remain instead
 	holds func(*genre) bool // reports whether the rule applies to this kind of page
 }
 
@@ -190,7 +190,7 @@ func (s *survey) dropConsent() {
 	}
 }
 
-const consentBlocks = 64 // largest number of blocks in an element that is a consent notice
+const consentBlocks = 64 // maximum number of blocks in an element that is a consent notice
 
 // asksConsent reports whether at least half the text in an element is running text with the word
 // "cookie", which most languages use.

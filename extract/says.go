@@ -69,7 +69,7 @@ type line struct {
 	full  bool
 }
 
-// mostInLine is the largest number of nodes from which the text of a line is read. A single <a> may
+// mostInLine is the maximum number of nodes from which the text of a line is read. A single <a> may
 // contain a whole page.
 const mostInLine = 200
 

@@ -45,7 +45,7 @@ type BulkOptions struct {
 	URL    string        // URL of the index: https://HOST:9200/INDEX
 	Header http.Header   // header fields sent with each request, such as credentials
 	Client *http.Client  // nil means a client with a timeout of one minute
-	Bytes  int           // largest size of a bulk in bytes; 0 means 5 MB, which the manuals of both products advise as a start
+	Bytes  int           // maximum size of a bulk in bytes; 0 means 5 MB, which the manuals of both products advise as a start
 	Wait   time.Duration // pause before the second attempt for a bulk; it doubles with each further attempt; 0 means half a second
 
 	Options                                                     // selects the pages that are sent, and the cursor or time after which they changed; Format is ignored
@@ -63,8 +63,8 @@ const (
 	leastBytes = 64 << 10 // minimum size in bytes to which bulks are reduced for a server that refuses large ones, so that one large document does not cause all others to be sent alone
 	bulkWait   = 500 * time.Millisecond
 	bulkTries  = 9        // number of attempts for a bulk; with the pauses between them, they take some two minutes
-	bulkDocs   = 1000     // greatest number of documents in a bulk, however small they are
-	mostReply  = 64 << 20 // greatest number of bytes that are read of an answer
+	bulkDocs   = 1000     // maximum number of documents in a bulk, however small they are
+	mostReply  = 64 << 20 // maximum number of bytes that are read of an answer
 )
 
 // A Bulk sends the changes of a store to an index. It is a [Consumer].

@@ -19,7 +19,7 @@ import (
 
 // Bounds on the words of a passage.
 const (
-	PassageWords      = passage.DefaultMost // largest number of words in a passage, unless the user chooses another limit
+	PassageWords      = passage.DefaultMost // maximum number of words in a passage, unless the user chooses another limit
 	LeastPassageWords = passage.LeastMost   // smallest limit that the user can choose
 )
 

@@ -38,19 +38,19 @@ import (
 // this package always escapes it in UTF-8. So links with a query can be wrong on pages in a legacy
 // encoding.
 
-// MaxURL is the greatest length in bytes of a URL that is crawled, as written and in canonical
-// form. RFC 9110, section 4.1, recommends support for at least 8,000 octets. Longer URLs contain
-// data, or come from a site that makes ever longer links.
+// MaxURL is the maximum length in bytes of a URL that is crawled, as written and in canonical form.
+// RFC 9110, section 4.1, recommends support for at least 8,000 octets. Longer URLs contain data, or
+// come from a site that makes ever longer links.
 const MaxURL = 8000
 
 // These are two more limits on URLs. They exist because one page can have a thousand links of 8,000
 // bytes, and parsing some of these would take long.
 const (
-	// maxAuthority is the greatest length in bytes of user info, host and port together. A DNS name
-	// has at most 253 octets, and 759 if each is written as %XX. The parser's time grows with the
-	// square of this length: 8,000 bytes of "@" would take 0.2 s.
+	// maxAuthority is the maximum length in bytes of user info, host and port together. A DNS name has
+	// at most 253 octets, and 759 if each is written as %XX. The parser's time grows with the square
+	// of this length: 8,000 bytes of "@" would take 0.2 s.
 	maxAuthority = 1024
-	// maxSlashes is the greatest number of slashes before the query. A site with deeper folders
+	// maxSlashes is the maximum number of slashes before the query. A site with deeper folders
 	// probably links to itself in circles. The parser's time grows with the square of this number:
 	// 4,000 slashes would take 12 ms.
 	maxSlashes = 512

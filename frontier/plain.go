@@ -25,7 +25,7 @@ import (
 // is used, because a mistake here would give one page two identities. FuzzResolve and
 // TestResolvePlain compare the results of the single pass and of the parser.
 
-// maxPlain is the greatest length in bytes of a URL that the fast check handles. It equals
+// maxPlain is the maximum length in bytes of a URL that the fast check handles. It equals
 // maxSlashes, because a URL that short cannot have too many slashes, and so needs no other check.
 // Nearly all links are shorter.
 const maxPlain = maxSlashes

@@ -41,7 +41,7 @@ import (
 // Options configure an engine.
 type Options struct {
 	Instances int           // number of files that can be read at the same time, at least 1
-	Memory    int64         // largest memory of an instance in bytes
+	Memory    int64         // memory limit of an instance in bytes
 	Timeout   time.Duration // time limit for reading one file
 	Cache     string        // folder for the cached compiled program; if "", the program is compiled at each start
 }
@@ -103,7 +103,6 @@ type sandbox struct {
 	memory memory      // memory of the instance
 }
 
-// start starts a sandbox.
 func (e *Engine) start(s *sandbox) (err error) {
 	const page = 64 << 10 // size in bytes of a page of WebAssembly memory
 	ctx, cancel := context.WithCancel(experimental.WithMemoryAllocator(context.Background(), &s.memory))
@@ -138,8 +137,8 @@ func (s *sandbox) stop() (err error) {
 	return err
 }
 
-// Close waits until no file is being read, and then stops the engine. Read must not be called
-// later.
+// Close waits until no file is being read, and then stops the engine. Read must not be called after
+// Close.
 func (e *Engine) Close() error {
 	var all []error
 	for range e.opt.Instances {
@@ -186,7 +185,6 @@ func (e *Engine) readIn(ctx context.Context, s *sandbox, body []byte, most int) 
 	return e.read(ctx, instance, body, most)
 }
 
-// read reads a file in the given instance.
 func (e *Engine) read(ctx context.Context, p pdfium.Pdfium, body []byte, most int) (*File, error) {
 	opened, err := p.OpenDocument(&requests.OpenDocument{File: &body})
 	switch {
@@ -234,7 +232,6 @@ func (e *Engine) broken() error {
 	return fmt.Errorf("%w, or needs more than %d MB of memory", ErrDamaged, e.opt.Memory>>20)
 }
 
-// pageText returns the text of a page.
 func pageText(p pdfium.Pdfium, doc references.FPDF_DOCUMENT, index int) (string, error) {
 	page, err := p.FPDF_LoadPage(&requests.FPDF_LoadPage{Document: doc, Index: index})
 	if err != nil {

@@ -15,7 +15,7 @@ type data struct {
 	byID  map[string]map[string]any
 }
 
-// maxData is the largest size in bytes of a script that is read. A larger script usually describes
+// maxData is the maximum size in bytes of a script that is read. A larger script usually describes
 // many products and not the page.
 const maxData = 1 << 18
 

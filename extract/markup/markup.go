@@ -85,8 +85,8 @@ func (s *Set) Remove(all ...Fault) {
 
 // These limit the examples that are stored with a page.
 const (
-	mostExamples = 2  // largest number of examples of one kind of fault
-	mostExample  = 70 // largest size of one example in bytes
+	mostExamples = 2  // maximum number of examples of one kind of fault
+	mostExample  = 70 // maximum size of one example in bytes
 )
 
 // Facts contains the faults of one page.

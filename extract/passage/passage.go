@@ -61,15 +61,15 @@ type Passage struct {
 }
 
 const (
-	// DefaultMost is the largest number of words of a passage, unless the user sets another limit.
+	// DefaultMost is the maximum number of words of a passage, unless the user sets another limit.
 	// Many embedding models read at most 512 tokens, which is some 350 words of English.
 	DefaultMost = 250
 	// LeastMost is the smallest limit that Split accepts.
 	LeastMost = 20
 
 	share       = 4   // a cut must leave at least 1/share of the limit on both sides
-	mostHeading = 200 // largest number of bytes of a heading in Passage.Path
-	deepest     = 6   // largest number of headings in Passage.Path
+	mostHeading = 200 // maximum number of bytes of a heading in Passage.Path
+	deepest     = 6   // maximum number of headings in Passage.Path
 )
 
 // Split divides a text into passages in order, each with no more words than most. A limit below

@@ -39,7 +39,7 @@ type Options struct {
 // about this size.
 const DefaultSize = 1 << 30
 
-// mostEntries is the largest number of answers in one file. The index of the open file is in
+// mostEntries is the maximum number of answers in one file. The index of the open file is in
 // memory, and takes some 60 MB for that many.
 const mostEntries = 250_000
 

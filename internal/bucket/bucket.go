@@ -56,7 +56,7 @@ func Environment() Options {
 
 const (
 	partSize  = 16 << 20         // size of a part in bytes; some servers require that all parts but the last have the same size
-	mostParts = 10_000           // largest number of parts of an object that S3 accepts
+	mostParts = 10_000           // maximum number of parts of an object that S3 accepts
 	cleanTime = 30 * time.Second // time limit for removing the parts of a failed upload
 )
 
