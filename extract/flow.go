@@ -41,7 +41,7 @@ func (s *survey) keepFlow() {
 	}
 }
 
-// isPlaced reports whether element i has no other mark than its position beside the text, and its
+// isPlaced reports whether element i has no mark other than its position beside the text, and its
 // content looks like text.
 func (s *survey) isPlaced(i int32) bool {
 	e := &s.elems[i]

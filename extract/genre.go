@@ -14,7 +14,7 @@ import (
 // Threads, articles and products need rules of their own. Most such pages declare their kind to
 // search engines, in schema.org markup or <meta property="og:type">.
 //
-// A thread consists of posts by many people: a topic of a forum, a question with its answers. Its
+// A thread consists of posts by many people: a forum topic, or a question with its answers. Its
 // posts are the main text, although their boxes are called "comment". The facts beside each post
 // about its author are dropped. Sites for questions and answers also have short comments on each
 // post. They are dropped like the comments below an article.

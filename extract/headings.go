@@ -107,8 +107,8 @@ func idWithin(box *html.Node) string {
 	return ""
 }
 
-// elementBefore returns the element before a node among its siblings, or a text that is not white
-// space. It returns nil if there is neither.
+// elementBefore returns the nearest earlier sibling of a node that is an element, or a text other
+// than white space. It returns nil if there is neither.
 func elementBefore(n *html.Node) *html.Node {
 	for n = n.PrevSibling; n != nil; n = n.PrevSibling {
 		if n.Type == html.ElementNode || n.Type == html.TextNode && strings.TrimSpace(n.Data) != "" {

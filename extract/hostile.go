@@ -19,13 +19,13 @@ import (
 // has a limit in bytes, which is enforced while the parser works.
 //
 // The parser reads its input in pieces from growth.Read. Before Read returns a piece, it computes
-// the most bytes that the piece can add to the tree. Each token adds at most a fixed number of
-// nodes. It can also reopen the formatting elements that are active or that the piece itself adds.
-// The adoption agency algorithm of the standard adds at most 32 nodes for a tag (eight rounds of
-// four). The sum of these estimates is far above the real size. If the sum reaches the limit, Read
-// measures the tree, and continues from the real size. If even then the piece could exceed the
-// limit, parsing fails. So the limit holds for every input, and honest pages are measured rarely or
-// never. If measuring itself takes too much work, parsing fails too.
+// the maximum number of bytes that the piece can add to the tree. Each token adds at most a fixed
+// number of nodes. It can also reopen the formatting elements that are active or that the piece
+// itself adds. The adoption agency algorithm of the standard adds at most 32 nodes for a tag (eight
+// rounds of four). The sum of these estimates is far above the real size. If the sum reaches the
+// limit, Read measures the tree, and continues from the real size. If even then the piece could
+// exceed the limit, parsing fails. So the limit holds for every input, and honest pages are
+// measured rarely or never. If measuring itself takes too much work, parsing fails too.
 //
 // Most formatting elements of honest pages hold a link or a word, as in <a
 // href="/x"><code>x</code></a>. If no formatting element is active before such an element, and it
@@ -89,8 +89,8 @@ type growth struct {
 	watch func(most int64) // receives the largest possible size of the tree; used only by tests; may be nil
 }
 
-// mostTree returns the largest size of the tree, in bytes, for a page of size bytes. The argument
-// limit is an upper bound; 0 means MaxTree.
+// mostTree returns the maximum size of the tree, in bytes, for a page of the given size in bytes.
+// The argument limit is an upper bound; 0 means MaxTree.
 func mostTree(size int, limit int64) int64 {
 	if limit <= 0 {
 		limit = MaxTree
@@ -195,7 +195,7 @@ func weigh(root *html.Node) int64 {
 	}
 }
 
-// most returns the length of the next piece, and the largest number of bytes that the piece can add
+// most returns the length of the next piece, and the maximum number of bytes that the piece can add
 // to the tree. The length is at most n. It is smaller if the piece has to end before an unfinished
 // element. The argument pending is the number of bytes of an unfinished token before the piece.
 func (g *growth) most(pending, n int) (int, int64) {

@@ -6,7 +6,7 @@ import "bytes"
 //
 // A label is a short line that a template puts between the paragraphs: "Share", "12 comments",
 // "Read more". Words cannot identify labels in every language. So a label is recognized by its
-// shape: a short line, or a line that is mostly link, beside running text.
+// shape: a short line, or a line that is mostly a link, beside running text.
 //
 // A short line may also belong to the text. Three rules keep such lines:
 //

@@ -100,7 +100,7 @@ func (m *marked) write(out *bufio.Writer) {
 			fmt.Fprintf(out, "</%s>", name)
 		}
 	}
-	id := " id=text" // of the first text that is marked
+	id := " id=text" // attribute of the first text that is marked
 	n := m.root
 	for {
 		enter := true
@@ -132,8 +132,8 @@ func (m *marked) write(out *bufio.Writer) {
 	}
 }
 
-// text writes the text of a node, which is at p. It marks main text, and reports whether it did. id
-// is an attribute for the mark.
+// text writes data, the text of the node at position p. It marks main text, and reports whether it
+// did. id is an attribute for the mark.
 func (m *marked) text(out *bufio.Writer, p *placed, data, id string) (taken bool) {
 	for i := 0; p != nil && i < p.last-max(p.first, 0); i++ {
 		taken = taken || m.survey.blocks[max(p.first, 0)+i].taken

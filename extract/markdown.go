@@ -26,8 +26,8 @@ import (
 
 // Markdown returns the main text as Markdown, without a newline at its end. If the text of an HTML
 // page has no heading of level 1, the Markdown begins with the first <h1> of the page, or else with
-// the title. A link in a heading, or to javascript: or data:, becomes plain text. If the page is plain text or was not parsed into a tree, each line
-// becomes a paragraph.
+// the title. A link in a heading, or to javascript: or data:, becomes plain text. If the page is
+// plain text or was not parsed into a tree, each line becomes a paragraph.
 //
 // The page must have been parsed with [Options].Page.
 func (d *Document) Markdown(opt MarkdownOptions) string {
@@ -300,8 +300,8 @@ func (m *markdown) isTight(stack []*html.Node, common int, markers string) bool 
 }
 
 // marker returns the text at the beginning of the first line of an item or a quotation, and the
-// indent of its further lines. Markdown would join two adjacent lists, so the second list gets
-// another delimiter.
+// indent of its further lines. Markdown would join two adjacent lists, so the second list gets a
+// different delimiter.
 func (m *markdown) marker(n, before *html.Node) (marker, indent string) {
 	if n.DataAtom == atom.Blockquote {
 		return "> ", "> "

@@ -207,7 +207,8 @@ func beginsAsMarkup(body []byte) bool {
 	return false
 }
 
-// start returns the first bytes of a body as UTF-8, without a byte order mark and white space.
+// start returns the first bytes of a body as UTF-8, without a byte order mark or white space before
+// them.
 func start(body []byte) []byte {
 	head := body[:min(len(body), sniffed)]
 	if name, ok := utf16Name(body, ""); ok {

@@ -115,7 +115,7 @@ func (s *survey) titled() int32 {
 }
 
 // comments returns the weight of the readers' comments outside an article. They are in elements
-// marked as comments, and in rows of elements that have one class and running text.
+// marked as comments, and in rows of elements with the same class and with running text.
 func (s *survey) comments(article int32) (weight int) {
 	for i := int32(0); i < int32(len(s.elems)); {
 		e := &s.elems[i]
@@ -137,7 +137,7 @@ func (s *survey) comments(article int32) (weight int) {
 const fewPosts = 3 // minimum number of elements of one class in a row of posts
 
 // isRowOfPosts reports whether element i is a row of posts: several of its children have the same
-// class and running text, and together they have three quarters of its weight.
+// class and running text, and together they have at least three quarters of its weight.
 func (s *survey) isRowOfPosts(i int32) bool {
 	class, posts, weight := "", 0, 0
 	for j := i + 1; j < s.elems[i].end; j = s.elems[j].end {
@@ -307,10 +307,10 @@ func (s *survey) column(root int32) int32 {
 	return at
 }
 
-// leaves reports whether replacing element i by its child would lose some of the text. This is so
-// if the child is a section of a chapter (see isChapter), or if the page's headline is outside the
-// child (see leavesHeadline). It is also so if element i is the declared article or main part of
-// the page, and has running paragraphs or sections of text beside the child.
+// leaves reports whether replacing element i by its child would lose some of the text. This is the
+// case if the child is a section of a chapter (see isChapter), or if the page's headline is outside
+// the child (see leavesHeadline). It is also the case if element i is the declared article or main
+// part of the page, and has running paragraphs or sections of text beside the child.
 func (s *survey) leaves(i, child int32) bool {
 	if s.isChapter(i, child) || s.leavesHeadline(i, child) {
 		return true
@@ -340,8 +340,8 @@ func (s *survey) leaves(i, child int32) bool {
 }
 
 // isSectionBeside reports whether element i is a section of the same text as its sibling element.
-// This is so for two <section>s without a class, and for two elements that begin with headings of
-// the same level. It is also so for a text section with a running paragraph, if the sibling has no
+// This is true of two <section>s without a class, and of two elements that begin with headings of
+// the same level. It is also true of a text section with a running paragraph, if the sibling has no
 // heading.
 func (s *survey) isSectionBeside(i, box int32) bool {
 	if k := s.kindOfBox(i); k == (boxKind{name: atom.Section}) && k == s.kindOfBox(box) {
