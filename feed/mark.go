@@ -58,9 +58,9 @@ func tailOf(f io.ReaderAt, offset int64) (dedup.Hash, error) {
 	return dedup.HashOf(tail), nil
 }
 
-// beginsLike reports whether a file of size bytes begins with the line of the page first. If the
-// file is shorter than the beginning of that line, it must equal the first bytes of the line. Any
-// other file was never a feed of the store, and must not be changed.
+// beginsLike reports whether a file of the given size in bytes begins with the line of the page
+// first. If the file is shorter than the beginning of that line, it must equal the first bytes of
+// the line. Any other file was never a feed of the store, and must not be changed.
 func beginsLike(f io.ReaderAt, size int64, first dedup.Hash) (bool, error) {
 	if first.IsZero() {
 		return false, nil
