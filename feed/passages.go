@@ -130,7 +130,7 @@ func short(id dedup.Hash) (v uint64) {
 }
 
 // each calls do for each passage, in the order of the pages. The function do must not keep its
-// argument, but may keep strings of it.
+// argument, but may keep the argument's strings.
 func (e *passageExport) each(ctx context.Context, do func(*Passage) error) error {
 	for page, err := range e.s.Changes(ctx, e.opt.After, store.WantText) {
 		if err == nil {
@@ -174,7 +174,7 @@ func blocks(page *store.Content) []passage.Block {
 	return all
 }
 
-// at returns a URL with a fragment, which is not escaped yet. A file that has no URL gets none.
+// at returns the URL of a page with the given fragment, which it escapes.
 func at(page, fragment string) string {
 	if fragment == "" {
 		return page

@@ -18,7 +18,7 @@ import (
 
 // # WACZ
 //
-// A WACZ file is a web archive in one file. It contains the archived answers of a crawl with an
+// A WACZ file is a web archive in one file. It contains the archived responses of a crawl with an
 // index of them, and the titles and texts of the pages in the feed. Viewers such as ReplayWeb.page
 // show it in a browser.
 

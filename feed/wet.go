@@ -66,8 +66,8 @@ func notInLang(r rune) bool {
 	return r != '-' && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
 }
 
-// begin writes the warcinfo record that describes the archive, unless it is written already. The
-// archive of a feed without pages has no such record.
+// begin writes the warcinfo record that describes the archive, unless it has already been written.
+// The archive of a feed without pages has no such record.
 func (a *textArchive) begin() error {
 	if a.begun {
 		return nil

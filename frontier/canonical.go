@@ -44,7 +44,7 @@ import (
 const MaxURL = 8000
 
 // These are two more limits on URLs. They exist because one page can have a thousand links of 8,000
-// bytes, and parsing some of these would take long.
+// bytes, and some of these would take a long time to parse.
 const (
 	// maxAuthority is the maximum length in bytes of user info, host and port together. A DNS name has
 	// at most 253 octets, and 759 if each is written as %XX. The parser's time grows with the square
@@ -58,7 +58,7 @@ const (
 
 var (
 	// ErrScheme is returned for a URL without a scheme, and for a scheme other than http and https.
-	// Links with other schemes, such as mailto: and javascript:, are frequent on pages.
+	// Links with other schemes, such as mailto: and javascript:, are common on pages.
 	ErrScheme = errors.New("not an http or https URL")
 
 	// ErrTooLong is returned for a URL of more than [MaxURL] bytes, or with too many slashes.
@@ -122,8 +122,8 @@ func canonicalParsed(rawURL string) (string, error) {
 }
 
 // serialize returns the canonical form of a parsed URL; rawURL is for error messages. It returns an
-// error if parsing the host again would give another host. The reason is that IDNA maps some hosts,
-// such as "≠", to names that it then refuses, and such a form cannot be a key.
+// error if parsing the host again would give a different host. The reason is that IDNA maps some
+// hosts, such as "≠", to names that it then refuses, and such a form cannot be a key.
 func serialize(rawURL string, u *whatwg.Url) (string, error) {
 	if host := u.Hostname(); !plainHost(host) {
 		again, err := parser.Parse("http://" + host)
@@ -261,9 +261,9 @@ func authorityLen(ref string) int {
 	return len(authority)
 }
 
-// checkBounds returns an error for a URL or relative reference that would take long to parse,
-// because its authority is too long or it has too many slashes. The argument ref is rawURL without
-// blanks; rawURL is for the error message.
+// checkBounds returns an error for a URL or relative reference that would take a long time to
+// parse, because its authority is too long or it has too many slashes. The argument ref is rawURL
+// without blanks; rawURL is for the error message.
 func checkBounds(rawURL, ref string) error {
 	path := ref
 	if end := strings.IndexAny(ref, "?#"); end >= 0 {
@@ -329,8 +329,8 @@ func withoutUser(s string) string {
 	return s
 }
 
-// ID returns the key of a page: the first 16 bytes of the SHA-256 of its canonical URL. Two URLs
-// with the same key practically do not occur.
+// ID returns the key of a page: the first 16 bytes of the SHA-256 of its canonical URL. In
+// practice, no two URLs have the same key.
 func ID(canonicalURL string) [16]byte {
 	sum := sha256.Sum256([]byte(canonicalURL))
 	return [16]byte(sum[:16])

@@ -152,8 +152,8 @@ type Trouble struct {
 
 // Spent is the amount of data fetched from a host.
 type Spent struct {
-	Pages      int64 // number of answers with a page or a file
-	Bytes      int64 // total size of the bodies of all answers
+	Pages      int64 // number of responses with a page or a file
+	Bytes      int64 // total size of the bodies of all responses
 	Requisites int64 `json:",omitempty"` // total size of the bodies of requisites, which are not counted in Pages and Bytes
 }
 
@@ -193,7 +193,7 @@ type Grant struct {
 // claimed stay locked until their claims expire.
 const Present = 5 * time.Second
 
-// ShareOf returns the number of hosts that each worker should claim, see [Grant]: hosts divided by
+// ShareOf returns the number of hosts that each worker should claim (see [Grant]): hosts divided by
 // workers, rounded up, and at least 1. It returns 0 for fewer than two workers.
 func ShareOf(hosts, workers int) int {
 	if workers < 2 {

@@ -32,8 +32,8 @@ const maxPlain = maxSlashes
 
 // These bits tell, for each byte, in which components of a URL the byte is kept unchanged.
 const (
-	inPath     = 1 << iota // may stand unchanged in a path, by the path percent-encode set of the URL Standard; dots are checked separately
-	inQuery                // may stand unchanged in a query, by the special-query percent-encode set
+	inPath     = 1 << iota // may occur unchanged in a path, by the path percent-encode set of the URL Standard; dots are checked separately
+	inQuery                // may occur unchanged in a query, by the special-query percent-encode set
 	inLabel                // lower-case letters and digits of a host; hyphens are checked separately
 	unreserved             // needs no escape in any part of a URL: RFC 3986, section 2.3
 	hexDigit

@@ -68,8 +68,8 @@ func lowerASCII(name string) string {
 	return string(out)
 }
 
-// isACE reports whether a label of the host begins with "xn--", as Punycode does, and the host is
-// not an IPv4 address. By the URL Standard, a host whose last label is a number must be an IPv4
+// isACE reports whether a label of the host begins with "xn--", which marks Punycode, and the host
+// is not an IPv4 address. By the URL Standard, a host whose last label is a number must be an IPv4
 // address.
 func isACE(host string) bool {
 	labels := strings.Split(strings.TrimSuffix(host, "."), ".")

@@ -56,8 +56,8 @@ func (b *blocks) lineOf() []int {
 	return of
 }
 
-// leastLinked is the share of the words of the shorter block that both blocks must contain to be
-// put into one row.
+// leastLinked is the minimum share of the shorter block's words that must be in both blocks to put
+// them into one row.
 const leastLinked = 0.25
 
 // rows arranges the blocks of two texts in rows.

@@ -39,7 +39,7 @@ type Options struct {
 	Secret   string // secret access key
 	Token    string // session token; "" means that the credentials are not temporary
 
-	retries int // number of attempts of a request; 0 means the default of the library, ten within some seconds
+	retries int // number of attempts for a request; 0 means the default of the library, ten within a few seconds
 	part    int // size of a part in bytes; 0 means partSize
 }
 
@@ -114,7 +114,7 @@ type upload struct {
 	*Object
 	ctx    context.Context
 	part   bytes.Buffer         // bytes that have not been sent yet
-	id     string               // id of the upload in parts; "" means that the object is not uploaded in parts so far
+	id     string               // id of the multipart upload; "" means that none has been started
 	parts  []minio.CompletePart // parts that the server has received
 	sent   int64                // bytes that were passed to Write
 	failed error                // first error of Write
