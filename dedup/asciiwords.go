@@ -30,14 +30,14 @@ const (
 	cases = 0x20 * each // the bit that turns an ASCII capital into a small letter; it is set in every ASCII digit
 )
 
-// asciiWords appends to t the ASCII words of text from byte i on. It stops at the first word or
-// character that needs the full rules of Unicode, such as an apostrophe or a byte beyond ASCII. It
-// returns the byte offset at which it stopped, or len(text).
+// asciiWords appends to t the ASCII words of text, starting at byte i. It stops at the first word
+// or character that needs the full rules of Unicode, such as an apostrophe or a byte beyond ASCII.
+// It returns the byte offset at which it stopped, or len(text).
 func (t *Text) asciiWords(text []byte, i int) int {
 	var pad [block + slack]byte
 	for i < len(text) {
 		b := text[i:]
-		if len(b) < len(pad) { // fill up with spaces, because the end of the text also ends a word
+		if len(b) < len(pad) { // pad with spaces, because the end of the text also ends a word
 			n := copy(pad[:], b)
 			for j := n; j < len(pad); j++ {
 				pad[j] = ' '

@@ -93,7 +93,7 @@ func unitsOf(pages []Pages) (units [][2]int, n, shared int) {
 			pairs[p[1]]++
 		}
 	}
-	unit := map[int]int{} // unit of each page
+	unit := map[int]int{} // maps a page to its unit
 	number := func(page int) int {
 		u, ok := unit[page]
 		if !ok {

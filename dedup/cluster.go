@@ -33,7 +33,7 @@ type Taken struct {
 	pairs        []Take // the pairs are in ascending order of their leaders
 }
 
-// A Take means that Text is in the cluster that Leader leads, at one or more similarities up to
+// A Take records that Text is in the cluster that Leader leads, at one or more similarities up to
 // Resemblance. Both are indexes of texts in their order of precedence, so Leader is less than Text.
 type Take struct {
 	Leader, Text int32

@@ -41,8 +41,8 @@ const (
 	mostSamples  = 1 << 13          // maximum number of samples under which a text is stored
 )
 
-// Keys appends to dst the keys under which an index stores a text that leads. sketch is the sketch
-// of t, which must be canonical under this rule.
+// Keys appends to dst the keys under which an index stores the text of a leader. sketch is the
+// sketch of t, which must be canonical under this rule.
 func (r Rule) Keys(dst []uint64, t *Text, sketch *Sketch) []uint64 {
 	if r.Contained == 0 {
 		return r.Scheme.Keys(dst, sketch)
@@ -58,7 +58,7 @@ func (r Rule) Keys(dst []uint64, t *Text, sketch *Sketch) []uint64 {
 	}
 	samples = NewSet(samples)
 	for _, x := range samples[:min(len(samples), mostSamples)] {
-		dst = append(dst, mix(x)) // spreads the keys over all numbers, as an index expects
+		dst = append(dst, mix(x)) // spreads the keys over all 64-bit numbers, as an index expects
 	}
 	return dst
 }

@@ -21,19 +21,19 @@
 // A text becomes a sequence of tokens ([Text]), and the sequence becomes a set of shingles ([Set]).
 // The set becomes a sketch of 84 minima ([Sketch]), and the sketch becomes a few keys
 // ([Scheme.Keys]). Pages that resemble each other are likely to share a key, so an index by key
-// finds candidates. Exact resemblance decides about each candidate ([Rule.Judge]). The sketch only
-// selects the pages to compare. A rule with [Rule.Contained] finds excerpts. Its keys are sampled
-// runs of words ([Rule.Keys]), and exact containment decides ([Rule.Contains]).
+// finds candidates. The exact resemblance to each candidate then decides ([Rule.Judge]). The sketch
+// only selects the pages to compare. A rule with [Rule.Contained] finds excerpts. Its keys are
+// sampled runs of words ([Rule.Keys]), and exact containment decides ([Rule.Contains]).
 //
 // The method is Broder's ("On the resemblance and containment of documents", 1997; Broder,
 // Glassman, Manasse and Zweig, "Syntactic clustering of the Web", 1997). Super- and mega-shingles
-// follow Fetterly, Manasse and Najork (2003). The numbers are those that Zelenkov and Segalovich
+// follow Fetterly, Manasse and Najork (2003). The parameters are those that Zelenkov and Segalovich
 // compared for Russian pages (2007): 84 functions, six super-shingles of 14, fifteen mega-shingles
 // of two.
 //
 // A crawl needs only these functions. The package also has:
 //
-//   - all measures of the literature ([Compare]);
+//   - all measures from the literature ([Compare]);
 //   - the passages that two texts share ([Passages]);
 //   - the published systems by name ([Profiles]);
 //   - clusters over all pages ([Clusters]), with all similar pairs ([Join]) or all excerpts ([Excerpts]);

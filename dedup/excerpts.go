@@ -32,7 +32,7 @@ type Excerpts struct {
 	order *Occurrences
 	texts []indexed
 
-	posts  []post   // the indexed runs of all texts, in ascending order of their runs once sorted is set
+	posts  []post   // the indexed runs of all texts, in ascending order of their runs once starts is set
 	starts []uint32 // posts[starts[i]] is the first post whose run has i in its upper bits
 	shift  int      // number of lower bits of a run's upper half that starts ignores
 	met    []int32  // texts that the current search has met
@@ -40,7 +40,7 @@ type Excerpts struct {
 
 // An indexed is the data about one text that an Excerpts keeps.
 type indexed struct {
-	need  int32 // number of the text's indexed runs that a source must have; 0: the text is not indexed
+	need  int32 // number of the text's indexed runs that a source must have; 0 means that the text is not indexed
 	found int32 // number of them that the current search has found
 }
 

@@ -29,11 +29,11 @@ type Form uint8
 //	noadjectives   .985 (.968 to .993)
 //	nofunction     .943 (.915 to .962)
 //
-// The gain of stems may be chance, and stems make reading a text forty times as slow. Leaving words out
-// costs accuracy: shorter texts have fewer shingles, so each change breaks a larger share of them.
-// Shingles of two to five words separate these pairs without an error, at a resemblance of .55 to
-// .70; shingles of ten words do it at .50. The default of ten words and .8 is stricter: it finds 72
-// % of these duplicates without a mistake.
+// The gain from stems may be due to chance, and stems make reading a text forty times as slow.
+// Leaving words out costs accuracy: shorter texts have fewer shingles, so each change breaks a
+// larger share of them. Shingles of two to five words separate these pairs without an error, at a
+// resemblance of .55 to .70; shingles of ten words do it at .50. The default of ten words and .8 is
+// stricter: it finds 72 % of these duplicates without a mistake.
 const Plain Form = 0
 
 const (

@@ -39,7 +39,7 @@ import (
 //
 // The second test compares bitmaps (Sandes, Teodoro and Melo, "Bitmap filter", Information Systems
 // 88, 2020). Each shingle flips one bit of its set's bitmap. Each bit in which two bitmaps differ
-// means at least one shingle that only one of the sets has. A pair of resemblance t has at most
+// proves at least one shingle that only one of the sets has. A pair of resemblance t has at most
 // (1-t)/(1+t) · (|A|+|B|) such shingles. The bitmaps here are long enough that a pair passes by
 // mistake only if its resemblance is at most a few hundredths below t. The test needs only a few
 // machine words. For the same purpose, PPJoin counts the shared shingles of prefixes and has a
@@ -163,7 +163,7 @@ func (r *room[T]) take(n int) []T {
 	return s
 }
 
-// A posting means that a set has a certain shingle. All postings of one shingle are in one list.
+// A posting records that a set has a certain shingle. All postings of one shingle are in one list.
 type posting struct {
 	set   int32
 	reach float32 // reach of the shingle in the set; see Join.reach; rounding to float32 must not make it smaller
@@ -252,8 +252,8 @@ func (x *Join) reach(set, place int) float64 {
 	return float64(x.sets[set].size) - (1+x.t)*float64(place) + leeway
 }
 
-// index makes the lists of postings from the keys of all sets, and replaces each key by the number
-// of its list. There are at least half as many lists as postings, so that few lists have the
+// index builds the lists of postings from the keys of all sets, and replaces each key by the number
+// of its list. There are at least half as many lists as postings, so that few lists contain
 // postings of several shingles.
 func (x *Join) index() {
 	x.order = nil // frees memory, because no set can be added any more

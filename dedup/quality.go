@@ -21,7 +21,7 @@ type Quality struct {
 	F1I        Interval `json:"f1_interval"`
 }
 
-// An Interval is a 95 % confidence interval, with its lower and its upper end.
+// An Interval is a 95 % confidence interval: its lower and its upper end.
 type Interval [2]float64
 
 // counted contains counts of decisions about pairs. The field right is the number of duplicates

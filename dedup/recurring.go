@@ -29,8 +29,8 @@ import (
 // bound of thirty pages, the resemblance of long pages of different classes rose, because some
 // recurring blocks were text in which the pages differ.
 //
-// Known weaknesses: a block that changes from page to page ("page 3 of 12") counts as another block
-// each time, and is compared like other text. A heading that many pages of a subject share
+// Known weaknesses: a block that changes from page to page ("page 3 of 12") counts as a different
+// block each time, and is compared like other text. A heading that many pages on a subject share
 // ("Parameters") is left out like a footer, on both sides of a comparison.
 
 // On a host of n pages, a block recurs if it is on at least n/recurringShare pages, rounded up. It
@@ -59,7 +59,7 @@ type Recurring struct {
 }
 
 // NewRecurring returns a Recurring for a host with the given number of pages. The number determines
-// on how many of these pages a block must be to count as recurring.
+// the minimum number of pages on which a block must be to count as recurring.
 func NewRecurring(pages int) *Recurring {
 	r := &Recurring{counts: map[uint64]int{}}
 	r.least = uint8(min(max(recurringLeast, (pages+recurringShare-1)/recurringShare), RecurringAlways))

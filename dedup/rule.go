@@ -11,8 +11,8 @@ const (
 	DefaultMinWords   = 50
 )
 
-// These constants bound the work for one page. Templates can flood an index: one API documentation
-// has 1.3 million pairs of pages with a resemblance of .7 to .8.
+// These constants bound the work for one page. Templates can flood an index: the documentation of
+// one API has 1.3 million pairs of pages with a resemblance of .7 to .8.
 const (
 	MaxPosting = 1000 // maximum number of leaders that are read for each key of the page; the earliest are read
 	MaxMet     = 1000 // maximum number of leaders whose sketches are compared with the page's sketch
@@ -149,7 +149,7 @@ func Met(shared map[uint64]int, meet int) []uint64 {
 type Candidate struct {
 	Num      uint64  // number of the leader; earlier leaders have lower numbers
 	Name     string  // URL or other name of the leader, which becomes Verdict.DuplicateOf
-	Estimate float64 // estimated resemblance of page and leader from their sketches, 0 to 1; with [Rule.Contained], the number of the keys looked up that the leader has
+	Estimate float64 // estimated resemblance of page and leader from their sketches, 0 to 1; with [Rule.Contained], the number of looked-up keys that the leader has
 	Set      Set     // shingles of the leader, which only Judge needs
 }
 

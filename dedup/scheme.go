@@ -21,7 +21,7 @@ const (
 type Scheme struct {
 	Name string // "bands", "super" or "mega"
 	Rows int    // number of minima in one band
-	Need int    // number of equal bands that makes two pages candidates
+	Need int    // number of equal bands that two pages need to become candidates
 }
 
 // found is the minimum probability with which the default scheme must find a pair whose resemblance

@@ -29,7 +29,7 @@ const Minima = 84
 //     shingle would be one function. Multiplication by 84 different odd numbers alone is not
 //     enough. It ties the low bits of all the products together, and does not reorder close x if
 //     multipliers are close. The exclusive or before it and the second round after it remove both
-//     dependences. The test measures the spread of the estimate against the formula.
+//     dependencies. The test measures the spread of the estimate against the formula.
 //   - The functions are permutations, so two shingles never tie unless their 32 bits are equal.
 //     That happens for one in ten thousand pages of 1,000 shingles.
 //   - The values have 32 bits, because a sketch is then 336 bytes, and eight values fit one vector
@@ -38,7 +38,7 @@ const Minima = 84
 //   - The functions are the same for every length of page, so the sketch of a stub can be compared
 //     with that of a book.
 //
-// The portable code below is the definition. On processors with AVX2 eight-lane vector code
+// The portable code below is the definition. On processors with AVX2, eight-lane vector code
 // computes the same values in an eighth of the time.
 //
 // The constants k_i and m_i come from SplitMix64 started at the first 64 bits of the fraction of π,
@@ -60,7 +60,7 @@ func (s *Sketch) Append(b []byte) []byte {
 	return b
 }
 
-// SketchOf is the inverse of [Sketch.Append]. The result ok is false if b has another size.
+// SketchOf is the inverse of [Sketch.Append]. The result ok is false if b has a different size.
 func SketchOf(b []byte) (s *Sketch, ok bool) {
 	if len(b) != SketchSize {
 		return nil, false

@@ -6,13 +6,13 @@
 //	doc, err := r.Parse(ctx, extract.Options{}, body, "application/pdf")
 //
 // [Reader.Parse] also reads HTML pages, by calling package extract. It determines the type of a
-// document from its bytes, because servers often send a wrong type.
+// document from its bytes, because servers often send the wrong type.
 //
 // A DOCX, ODT or EPUB file is a ZIP file of XML, which the standard library reads. Package
 // document/pdf reads PDF. The whole text is main text, without tables of contents, page headers and
 // page footers. They repeat the text, and the HTML version of a document has none of them.
 //
-// # Bounds
+// # Limits
 //
 // A document may be hostile. Its text has at most [MostText] bytes. At most mostUnpacked bytes of a
 // ZIP file are decompressed, whatever sizes it declares. XML elements are nested at most mostDepth

@@ -88,7 +88,7 @@ func (s *wordStyles) err() error  { return nil }
 // level returns the heading level of paragraphs with the style id, from 1. It returns 0 if they are
 // not headings.
 func (s *wordStyles) level(id string) int {
-	for range 8 { // a limit, because damaged styles may inherit from each other in a circle
+	for range 8 { // a limit, because damaged styles may inherit from each other in a cycle
 		if level := s.levels[id]; level > 0 {
 			return level
 		}
@@ -178,8 +178,8 @@ func (w *wordText) text(s []byte) {
 }
 
 // fields returns the texts of all elements without child elements in the given part. The key is the
-// name of the element. If several elements have the same name, the first that is not empty counts.
-// If the package has no such part, the map is empty.
+// name of the element. If several elements have the same name, the first one that is not empty is
+// used. If the package has no such part, the map is empty.
 func (p *pack) fields(name string) (map[string]string, error) {
 	f := &fields{of: map[string]string{}}
 	err := p.walk(name, f)

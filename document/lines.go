@@ -26,7 +26,7 @@ import (
 //     A line that begins with a bullet or with the number of a section begins a new paragraph. A
 //     paragraph may continue on the next page.
 //   - Hyphens: a word that is broken at the end of a line is joined. It keeps its hyphen if the
-//     document has the word elsewhere with a hyphen, and not without one.
+//     word occurs elsewhere in the document with a hyphen, and nowhere without one.
 //
 // Known weaknesses: headings are not found, tables become rows of words, and the parts of a formula
 // are in the order in which they were drawn.
@@ -265,8 +265,8 @@ func beginsBlock(line string) bool {
 	return strings.ContainsRune("•‣◦▪●○■□–—-*·", first) && strings.HasPrefix(line[size:], " ")
 }
 
-// pdfDate returns a date of a PDF, such as D:20260131120000+01'00', in the form of RFC 3339, or as a
-// day if it has no time. It returns "" for any other text.
+// pdfDate returns a date from a PDF, such as D:20260131120000+01'00', in the form of RFC 3339, or
+// as a day if it has no time. It returns "" for any other text.
 func pdfDate(s string) string {
 	s = strings.TrimPrefix(strings.TrimSpace(s), "D:")
 	digits := s

@@ -34,8 +34,8 @@ import (
 //
 // The ID of a document is that of its page, so a document that is sent twice is in the index once.
 // Thus a bulk whose result is unknown, such as after a broken connection or a crash, can be sent
-// again. The document of a page is deleted when the page is gone, asks not to be indexed, or became
-// a duplicate. Deleting a document that does not exist (404) is not an error.
+// again. The document of a page is deleted when the page is gone, asks not to be indexed, or has
+// become a duplicate. Deleting a document that does not exist (404) is not an error.
 //
 // The cursor is the position in the store's changes up to which documents were sent. It is stored
 // only when the server has accepted or refused all documents before it.
@@ -133,7 +133,7 @@ func (b *Bulk) Counts() (sent, deleted, refused int) { return b.sent, b.deleted,
 // CatchUp sends the changes since the last call.
 func (b *Bulk) CatchUp(ctx context.Context) error {
 	after := b.cursor
-	b.items, b.bytes = nil, 0 // a call that failed may have left items
+	b.items, b.bytes = nil, 0 // an earlier call that failed may have left items
 	if err := b.opt.prepare(ctx, b.s); err != nil {
 		return fmt.Errorf("send to %s: %w", b.opt.URL, err)
 	}
@@ -204,7 +204,7 @@ func (b *Bulk) flush(ctx context.Context, after store.Cursor) error {
 	return nil
 }
 
-// ErrNotAllowed means that the server does not let this user write into the index.
+// ErrNotAllowed means that the server does not let this user write to the index.
 var ErrNotAllowed = errors.New("not allowed")
 
 // errTooLarge means that the server does not accept a bulk of this size.

@@ -18,10 +18,10 @@ import (
 //
 //   - The URL Standard (https://url.spec.whatwg.org) defines the URL that a browser would request.
 //     Its serialisation has a lower-case host in ASCII, no default port, no dot segments, slashes
-//     for backslashes, and no tabs, line ends or outer spaces. punycode.go describes its rules for
-//     hosts in ASCII.
+//     for backslashes, and no tabs, line ends or surrounding spaces. punycode.go describes its
+//     rules for hosts in ASCII.
 //   - The fragment and the user info are removed. A fragment never reaches the server. User info
-//     does not identify the page, and a page that needs a password does not belong to a public
+//     does not identify the page, and a page that needs a password does not belong in a public
 //     crawl.
 //   - RFC 3986, section 6.2.2, writes the digits of %XX in capitals, and the unreserved characters
 //     (A-Z a-z 0-9 - . _ ~) as themselves.
@@ -40,7 +40,7 @@ import (
 
 // MaxURL is the maximum length in bytes of a URL that is crawled, as written and in canonical form.
 // RFC 9110, section 4.1, recommends support for at least 8,000 octets. Longer URLs contain data, or
-// come from a site that makes ever longer links.
+// come from a site that generates ever longer links.
 const MaxURL = 8000
 
 // These are two more limits on URLs. They exist because one page can have a thousand links of 8,000
@@ -51,8 +51,8 @@ const (
 	// of this length: 8,000 bytes of "@" would take 0.2 s.
 	maxAuthority = 1024
 	// maxSlashes is the maximum number of slashes before the query. A site with deeper folders
-	// probably links to itself in circles. The parser's time grows with the square of this number:
-	// 4,000 slashes would take 12 ms.
+	// probably has links that go round in circles. The parser's time grows with the square of this
+	// number: 4,000 slashes would take 12 ms.
 	maxSlashes = 512
 )
 
@@ -76,9 +76,9 @@ var parser = whatwg.NewParser(
 )
 
 // Canonical returns the canonical form of an absolute URL, which identifies a page: two spellings
-// of one URL have the same form. The result is ASCII and at most [MaxURL] bytes long, and Canonical
-// does not change it again. The errors are [ErrScheme], [ErrTooLong] and [ErrInvalid], wrapped with
-// the URL and a suggestion.
+// of one URL have the same form. The result is ASCII and at most [MaxURL] bytes long, and is its
+// own canonical form. The errors are [ErrScheme], [ErrTooLong] and [ErrInvalid], wrapped with the
+// URL and a suggestion.
 func Canonical(rawURL string) (string, error) {
 	if len(rawURL) > MaxURL {
 		return "", tooLong(rawURL)

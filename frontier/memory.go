@@ -327,9 +327,9 @@ type Ending struct {
 }
 
 // End stores the result of fetching a URL, queues the URLs that its page links to, and records
-// those that the crawl excludes. All of this happens in one step. If the URL is finished already,
-// its state does not change. If the claim is no longer valid, End changes nothing and returns
-// [ErrLost].
+// those that the crawl excludes. All of this happens in one step. If the URL has already been
+// finished, its state does not change. If the claim is no longer valid, End changes nothing and
+// returns [ErrLost].
 func (f *Memory) End(ctx context.Context, e Ending) error {
 	if err := ctx.Err(); err != nil {
 		return err

@@ -140,7 +140,7 @@ func plainPort(port string) bool {
 }
 
 // plainPath reports whether s is plain: the full parser would certainly return it unchanged. s is a
-// path with or without query, or a query with its question mark.
+// path with or without a query, or a query with its question mark.
 func plainPath(s string) bool {
 	kept := uint8(inPath)
 	for i := 0; i < len(s); i++ {

@@ -3,10 +3,10 @@
 //
 // # Safety
 //
-// PDF files are hostile input, and PDFium is a large program in C++. Its sandbox has no files, no
-// network, and a bounded memory. Each file gets an instance of its own, which takes some
-// milliseconds to create and is discarded afterwards. So the text of a file does not depend on the
-// files before it, and a file that breaks its instance does not affect others.
+// PDF files are hostile input, and PDFium is a large program in C++. Its sandbox has no access to
+// files or the network, and a limited memory. Each file gets an instance of its own, which takes
+// some milliseconds to create and is discarded afterwards. So the text of a file does not depend on
+// the files before it, and a file that breaks its instance does not affect others.
 //
 // Reading a file is stopped if it takes too long. For this purpose, the compiled code checks at
 // each loop whether its context has ended. These checks make PDFium three times slower, but without
@@ -96,7 +96,7 @@ func newEngine(opt Options, cache wazero.CompilationCache) (*Engine, error) {
 	return e, nil
 }
 
-// A sandbox reads one file after the other, each in a new instance.
+// A sandbox reads one file after another, each in a new instance.
 type sandbox struct {
 	pool   pdfium.Pool // creates instances; nil if the sandbox is not started
 	cancel func()      // stops the instance and the pool
@@ -148,9 +148,9 @@ func (e *Engine) Close() error {
 	return errors.Join(append(all, e.cache.Close(context.Background()))...)
 }
 
-// Read reads a file. It fails if the text has more than most bytes. It first waits for a free
-// sandbox, which does not count towards Options.Timeout. The error is that of ctx, or wraps one of
-// the reasons above.
+// Read reads a file. It fails if the text is longer than the given number of bytes. It first waits
+// for a free sandbox, which does not count towards Options.Timeout. The error is that of ctx, or
+// wraps one of the reasons above.
 func (e *Engine) Read(ctx context.Context, body []byte, most int) (*File, error) {
 	var s *sandbox
 	select {

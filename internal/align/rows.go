@@ -6,7 +6,7 @@ import "strings"
 type blocks struct {
 	side  Side
 	lines []span // byte range of each line in the text
-	first []int  // index of the first token of each line; the last element is the number of all tokens
+	first []int  // index of the first token of each line; the last element is the total number of tokens
 }
 
 type span struct{ start, end int }

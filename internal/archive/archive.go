@@ -1,4 +1,4 @@
-// Package archive writes the responses for a crawl to web archives that stay consistent with its
+// Package archive writes the responses of a crawl to web archives that stay consistent with its
 // store. Package warc defines the format of WARC files, and package internal/corpus turns them into
 // pages again.
 //
@@ -57,8 +57,8 @@ type RecordStore interface {
 
 // An Archive writes the files of a running crawl. Its methods are safe for concurrent use.
 //
-// A file is called NAME.warc.gz.open while it is written, and NAME.warc.gz when it is closed. Then
-// its index NAME.cdxj is in the same folder.
+// A file is called NAME.warc.gz.open while it is written, and NAME.warc.gz once it is closed. Then
+// its index, NAME.cdxj, is in the same folder.
 type Archive struct {
 	dir   string
 	store RecordStore
@@ -78,7 +78,7 @@ type Archive struct {
 // A mark is the state of a worker's archive, as the store keeps it. It names the open file.
 type mark struct {
 	Dir    string       `json:"dir"`
-	Crawl  string       `json:"crawl"`  // the beginning of the names of all files
+	Crawl  string       `json:"crawl"`  // prefix of the names of all files
 	Serial int          `json:"serial"` // number of the open file, which is part of its name
 	Cursor store.Cursor `json:"cursor"` // position in the store's changes: the responses for pages that were committed before it are in earlier files
 }
@@ -182,8 +182,8 @@ func finish(f *os.File, name string, end int64, entries []warc.Entry) error {
 	return os.Rename(f.Name(), whole)
 }
 
-// writeIndex writes the index of an archive file to the path to. It writes to a temporary name
-// first, so that a file at the path to is always complete.
+// writeIndex writes the index of an archive file to the given path. It writes a temporary file
+// first, so that a file at that path is always complete.
 func writeIndex(to string, entries []warc.Entry) error {
 	f, err := os.Create(to + opening)
 	if err != nil {
@@ -224,7 +224,7 @@ func (a *Archive) Keep(raw *wire.Raw) {
 // append writes the records of a response to the open file, or to the next one if it is full.
 func (a *Archive) append(p packed) error {
 	if a.full() {
-		if err := a.next(context.Background()); err != nil { // the context cannot be cancelled, because next writes only little to the store
+		if err := a.next(context.Background()); err != nil { // the context cannot be cancelled, because next writes very little to the store
 			return err
 		}
 	}

@@ -129,7 +129,7 @@ func (a *Archive) resume(ctx context.Context, m mark) (lost int, err error) {
 		return a.cut(ctx, all)
 	}
 	if _, err := os.Stat(a.path(m.name())); err == nil {
-		return 0, a.following(ctx) // the file is closed already, by its own process or by one that has adopted it
+		return 0, a.following(ctx) // the file has already been closed, by its own process or by one that has adopted it
 	}
 	if len(all) > 0 {
 		if err := fetchAgain(ctx, a.store.Requeue, all); err != nil {
@@ -140,8 +140,8 @@ func (a *Archive) resume(ctx context.Context, m mark) (lost int, err error) {
 	return 0, a.begin(ctx)
 }
 
-// cut truncates the open file after the response for the last page in all. It returns the number of
-// pages in all that have no response in the file.
+// cut truncates the open file after the response for the last of the given pages. It returns the
+// number of given pages that have no response in the file.
 func (a *Archive) cut(ctx context.Context, all []answeredPage) (lost int, err error) {
 	t := &tail{a.store, a.file, a.mark.name()}
 	end, gone, err := t.end(ctx, all)
@@ -192,7 +192,7 @@ type requeue = func(ctx context.Context, items []frontier.Item) (int, error)
 
 // fetchAgain queues the URLs of pages whose responses are missing, so that they are fetched again.
 // It is called before the stored mark moves to the next file. So if the process crashes in between,
-// the next process finds the missing responses again.
+// the next process finds again that these responses are missing.
 func fetchAgain(ctx context.Context, requeue requeue, gone []answeredPage) error {
 	var items []frontier.Item
 	for _, g := range gone {

@@ -59,8 +59,8 @@ type tail struct {
 }
 
 // end returns the offset at which to truncate the file, which is after the last response for the
-// pages in all, or 0 if not even the first record is complete. The second result contains the pages
-// in all whose responses are not in the file.
+// given pages, or 0 if not even the first record is complete. The second result contains the given
+// pages whose responses are not in the file.
 func (t *tail) end(ctx context.Context, all []answeredPage) (end int64, gone []answeredPage, err error) {
 	info, err := t.file.Stat()
 	if err != nil {

@@ -31,7 +31,7 @@ import (
 // IsAddress reports whether name is the address of an object: s3://BUCKET/KEY.
 func IsAddress(name string) bool { return strings.HasPrefix(name, "s3://") }
 
-// Options configures the access to a server.
+// Options configures access to a server.
 type Options struct {
 	Endpoint string // URL of the server; "" means Amazon S3
 	Region   string // "" means us-east-1, or for Amazon the region of the bucket
@@ -68,7 +68,7 @@ type Object struct {
 	size        int // size of a part in bytes
 }
 
-// New returns the object with an address. It sends nothing. The error names the fault in the
+// New returns the object with the given address. It sends nothing. The error names the fault in the
 // address or the options.
 func New(name string, opt Options) (*Object, error) {
 	bucket, key, _ := strings.Cut(strings.TrimPrefix(name, "s3://"), "/")
@@ -157,9 +157,9 @@ func (u *upload) send() (err error) {
 	return nil
 }
 
-// sum returns the SHA-256 of the buffered bytes, which is signed and which the server compares. With the
-// option DisableContentSha256 the library uses this sum. Otherwise it sends the bytes over HTTP in
-// signed pieces, which some servers do not understand.
+// sum returns the SHA-256 of the buffered bytes, which is signed, and which the server checks. With
+// the option DisableContentSha256 the library uses this sum. Otherwise it sends the bytes over HTTP
+// in signed pieces, which some servers do not understand.
 func (u *upload) sum() string {
 	sum := sha256.Sum256(u.part.Bytes())
 	return hex.EncodeToString(sum[:])
@@ -183,8 +183,8 @@ func (u *upload) complete() error {
 	return u.explain(err)
 }
 
-// abort removes the parts from the server. It continues after the end of the context, because that
-// end may be the cause of the failed upload.
+// abort removes the parts from the server. It works even if the context has ended, because that may
+// be why the upload failed.
 func (u *upload) abort() error {
 	if u.id == "" {
 		return nil
@@ -198,7 +198,8 @@ func (u *upload) abort() error {
 	return fmt.Errorf("the parts that were sent could not be removed from the server: %w", err)
 }
 
-// explain adds to an error of the server the name of the failed operation, and advice for the user.
+// explain adds the name of the failed operation, and advice for the user, to an error from the
+// server.
 func (u *upload) explain(err error) error {
 	if err == nil {
 		return nil
