@@ -17,8 +17,8 @@ import (
 
 // # Detecting the encoding
 //
-// The encoding of a page is found in the order of the WHATWG HTML standard, "determining the
-// character encoding": byte order mark, Content-Type header, <meta>, then the bytes. The search
+// The encoding of a page is determined in the order given by the WHATWG HTML standard, "determining
+// the character encoding": byte order mark, Content-Type header, <meta>, then the bytes. The search
 // departs from the standard in three cases, because the user of a crawler cannot choose another
 // encoding for a page:
 //
@@ -28,7 +28,7 @@ import (
 //     sequences. A few broken characters, or a character cut off at the end, do not matter.
 //   - If nothing is declared, letter frequencies are tried before windows-1252, the default of the
 //     standard. Tags are not counted, because their names are English on every page. A guess is
-//     ignored if the decoded text has many characters that do not occur in texts.
+//     ignored if the decoded text has many characters that do not normally occur in text.
 //
 // Weakness: if a short page in a single-byte encoding does not declare it, its few letters do not
 // distinguish Cyrillic from Greek.

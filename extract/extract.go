@@ -17,7 +17,7 @@
 //   - block: one line of the page's text, such as a paragraph, a heading, a list item or a table row.
 //   - box: an element that begins and ends a line, such as <div> or <ul>, but not <b> or <a>.
 //   - running text: blocks of at least ten words of which less than half are links.
-//   - weight: the bytes of text outside links; those of running text count eightfold.
+//   - weight: the number of bytes of text outside links; those of running text count eight times.
 //   - root: the box that holds the main text. The rest of the page is boilerplate.
 //   - mark: the reason why a box may be boilerplate, such as class="sidebar".
 //   - dropped: not part of the main text. A taken block is part of it.
@@ -58,7 +58,7 @@ type Document struct {
 	Asks              map[string]Ask // requests to a single crawler, as in <meta name=googlebot>; the key is the crawler's name in lower case
 
 	H1         []string // texts of the <h1> elements, including empty ones; at most 8, each cut to 300 bytes
-	Canonicals []string // different hrefs of rel=canonical as written; at most 8
+	Canonicals []string // distinct hrefs of rel=canonical as written; at most 8
 
 	Links       []Link      // links in document order; each pair of href and rel once
 	Embeds      []Embed     // images, scripts, styles and media, each href once; nil without Options.Embeds
@@ -82,8 +82,8 @@ type Document struct {
 	page *marked // the parsed page for WriteHTML and Markdown; nil without Options.Page
 }
 
-// HasText reports whether the page has a text that can be compared with others. It is false for a
-// page that has only menus, and for a page whose text only scripts would write.
+// HasText reports whether the page has text that can be compared with other pages. It is false for
+// a page that has only menus, and for a page whose text only scripts would write.
 func (d *Document) HasText() bool { return d.Root != RootNone }
 
 // Words returns the number of words in the text. In scripts without spaces, such as Chinese, each
@@ -147,7 +147,7 @@ type Link struct {
 	Rel      string // rel attribute as written
 	NoFollow bool   // the rel attribute contains nofollow
 	By       By
-	Text     string // text of the link on one line, else the alt of its picture, its aria-label or its title; at most 100 bytes
+	Text     string // text of the link on one line, or else the alt of its picture, its aria-label or its title; at most 100 bytes
 }
 
 // By is the kind of element that contains an address.

@@ -15,9 +15,9 @@ import (
 // search engines, in schema.org markup or <meta property="og:type">.
 //
 // A thread consists of posts by many people: a forum topic, or a question with its answers. Its
-// posts are the main text, although their boxes are called "comment". The facts beside each post
-// about its author are dropped. Sites for questions and answers also have short comments on each
-// post. They are dropped like the comments below an article.
+// posts are the main text, although their boxes are called "comment". The details about the author
+// beside each post are dropped. Question-and-answer sites also have short comments on each post.
+// They are dropped like the comments below an article.
 //
 // An article is one text. Readers' comments below it are dropped, however many there are. A copy of
 // an article on another site may lack the declaration, so the rules in root.go and labels.go work
@@ -48,8 +48,8 @@ var (
 	// comments below a post or a page.
 	blogSoftware = []string{"wordpress", "blogger", "movable type", "ghost"}
 
-	// threadTypes, articleTypes and productTypes list types of schema.org, as they are written in
-	// JSON-LD or microdata.
+	// threadTypes, articleTypes and productTypes list schema.org types, as they are written in JSON-LD
+	// or microdata.
 	threadTypes  = []string{"DiscussionForumPosting", "QAPage"}
 	articleTypes = []string{`"Article"`, `"NewsArticle"`, `"BlogPosting"`, "schema.org/Article", "schema.org/NewsArticle", "schema.org/BlogPosting"}
 

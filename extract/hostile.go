@@ -15,7 +15,7 @@ import (
 //
 // By the HTML standard, the parser reopens unclosed formatting elements in each new paragraph. A
 // page of 46 KB with 50 <font> and 10,000 <p> becomes half a million nodes, each with its
-// attributes. Honest pages need far fewer nodes: the four bytes "<p>a" are two nodes. So the tree
+// attributes. Honest pages need far fewer nodes: the four bytes "<p>a" make two nodes. So the tree
 // has a limit in bytes, which is enforced while the parser works.
 //
 // The parser reads its input in pieces from growth.Read. Before Read returns a piece, it computes
@@ -32,15 +32,16 @@ import (
 // ends before any other kind of element begins, none is active after it, and nothing is reopened.
 // The code calls such elements calm, and estimates only their own nodes. A piece is cut before such
 // an element if the element does not end within the piece. The estimate also holds if the tags are
-// inside a comment, an attribute or a script. If that comment ends in the middle, whole elements of
-// the same kind remain, and end tags without a start tag.
+// inside a comment, an attribute or a script. If such a comment ends in the middle of a calm
+// element, what follows consists of whole elements of the same kind, and of end tags without a
+// start tag.
 //
 // The parser does not export which formatting elements are active. A growth reads them from
 // unexported fields of the parser. [TestParserFields] fails if a new version renames the fields.
 
 // MaxTree is the maximum size of a page's tree in bytes, about a million nodes. The HTML standard
-// itself, a very long page, needs half of that. The limit of a short page is lower. It is 8 MB plus
-// 64 bytes for each byte of the page, which suffices for "<p>a".
+// itself, a very long page, needs half of that. The limit for a short page is lower: 8 MB plus 64
+// bytes for each byte of the page, which suffices for "<p>a".
 const (
 	MaxTree   = 128 << 20
 	freeTree  = 8 << 20
@@ -69,7 +70,7 @@ const (
 )
 
 // A growth is the [io.Reader] from which the parser reads a page. It prevents the parser's tree
-// from growing beyond limit bytes.
+// from growing beyond a limit in bytes.
 type growth struct {
 	text  []byte
 	at    int // number of bytes that the parser has read
@@ -98,8 +99,8 @@ func mostTree(size int, limit int64) int64 {
 	return min(limit, freeTree+treeAByte*int64(size))
 }
 
-// parseWithin parses HTML as a browser without scripts would. If the tree might exceed limit bytes,
-// it fails with errOutgrown or errTangled.
+// parseWithin parses HTML as a browser without scripts would. If the tree might exceed the limit,
+// in bytes, it fails with errOutgrown or errTangled.
 func parseWithin(text []byte, limit int64) (*html.Node, error) {
 	return (&growth{text: text, limit: limit, since: beginning}).parse()
 }
@@ -222,7 +223,7 @@ func (g *growth) noneActive() bool {
 	return true
 }
 
-// weightOf returns the size in bytes of a copied element with attrs attributes.
+// weightOf returns the size in bytes of a copied element with the given number of attributes.
 func weightOf(attrs int) int64 { return nodeBytes + attrBytes*int64(attrs) }
 
 // separators returns an upper bound for the number of attributes in a piece. It counts the bytes

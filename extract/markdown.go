@@ -55,7 +55,7 @@ func (d *Document) Markdown(opt MarkdownOptions) string {
 }
 
 // missingTop returns the heading to write above the main text. It returns "" if the text has a
-// heading of level 1, if its first line is the title already, or if the page has no title.
+// heading of level 1, if its first line is already the title, or if the page has no title.
 func (d *Document) missingTop() string {
 	top := d.Title
 	for _, h := range d.H1 {
@@ -159,7 +159,7 @@ func (s *survey) isAmongShown(p *placed) bool {
 }
 
 // source returns the address of a picture. It returns "" if the picture has no address or has
-// alt="". Pages that load pictures late have the address in attributes such as data-src.
+// alt="". Pages that load pictures lazily have the address in attributes such as data-src.
 func source(img *html.Node) string {
 	if node.HasAttr(img, "alt") && oneSpace(node.Attr(img, "alt")) == "" {
 		return ""
@@ -285,9 +285,9 @@ func (m *markdown) put(stack []*html.Node, text string, single bool) {
 	m.stack, m.indents, m.single = stack, indents, single
 }
 
-// isTight reports whether a list item needs no empty line above. It follows another item, or the
-// line that introduces its list. After a paragraph, a list that does not begin with 1 needs the
-// empty line.
+// isTight reports whether a list item needs no empty line above. Such an item follows another item,
+// or the line that introduces its list. After a paragraph, a list that does not begin with 1 needs
+// the empty line.
 func (m *markdown) isTight(stack []*html.Node, common int, markers string) bool {
 	if !m.single || common == len(stack) || !isItem(stack[common]) {
 		return false

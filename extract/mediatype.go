@@ -45,7 +45,7 @@ func MediaType(body []byte, contentType string) string {
 	return declared
 }
 
-// usualTypes maps the most frequent Content-Type headers to their media types, because parsing a
+// usualTypes maps the most common Content-Type headers to their media types, because parsing a
 // header takes longer than reading a short text.
 var usualTypes = map[string]string{"text/html; charset=utf-8": "text/html", "text/plain; charset=utf-8": "text/plain"}
 

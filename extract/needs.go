@@ -40,7 +40,8 @@ const (
 	dataWords  = 8  // a string in JSON with at least this many words is running text
 )
 
-// javadocNotice is the <noscript> of the manuals that javadoc makes. Only their search needs scripts.
+// javadocNotice is the <noscript> of the manuals that javadoc generates. Only their search needs
+// scripts.
 const javadocNotice = "javascript is disabled on your browser"
 
 // appRoots lists the ids of elements into which frameworks write a page, according to their

@@ -10,7 +10,7 @@ import "bytes"
 // of the running text, the rule does not fit the page, and drops nothing.
 //
 // Two kinds of box have no limit: consent managers, and navigation that is mostly links. With a
-// limit for navigation, a page whose text is made by scripts would keep its menu, and all such
+// limit for navigation, a page whose text is produced by scripts would keep its menu, and all such
 // pages of a site would look alike.
 
 // A guard is a rule that drops elements with certain marks, together with its limits.
@@ -63,7 +63,7 @@ func (b *block) runs() bool { return b.words >= sentence && b.link*2 < b.size() 
 
 const sentence = 10 // minimum number of words in running text
 
-// recount computes the prefix sums again. Call it after blocks were dropped.
+// recount recomputes the prefix sums. Call it after dropping blocks.
 func (s *survey) recount() {
 	s.sums = append(s.sums[:0], make([]sum, len(s.blocks)+1)...)
 	var t sum

@@ -16,7 +16,7 @@ import (
 // <main>, or an <article> for each teaser. Otherwise descend walks from the top of the tree into
 // the child that holds nearly all the weight, as long as there is one.
 //
-// After that, the method column may replace the root by a smaller box, which holds most of the
+// After that, the method column may replace the root with a smaller box, which holds most of the
 // root's weight in paragraphs that are its own children. This is the column of an article, and the
 // boxes beside it are left out.
 //
@@ -307,10 +307,10 @@ func (s *survey) column(root int32) int32 {
 	return at
 }
 
-// leaves reports whether replacing element i by its child would lose some of the text. This is the
-// case if the child is a section of a chapter (see isChapter), or if the page's headline is outside
-// the child (see leavesHeadline). It is also the case if element i is the declared article or main
-// part of the page, and has running paragraphs or sections of text beside the child.
+// leaves reports whether replacing element i with its child would lose some of the text. This is
+// the case if the child is a section of a chapter (see isChapter), or if the page's headline is
+// outside the child (see leavesHeadline). It is also the case if element i is the declared article
+// or main part of the page, and has running paragraphs or sections of text beside the child.
 func (s *survey) leaves(i, child int32) bool {
 	if s.isChapter(i, child) || s.leavesHeadline(i, child) {
 		return true
@@ -380,8 +380,8 @@ func (s *survey) isAllDeclared(i int32) bool {
 
 // leavesHeadline reports whether the page's <h1> is in element i but not in the child, together
 // with running text that would be lost. The <h1> must be in an <article>, or have a paragraph
-// beside it. For example, a shop's short description is beside a long text of its terms. On an
-// article a paragraph beside the <h1> does not count, because it is an introduction.
+// beside it. For example, a shop's short description may be beside the long text of its terms. On
+// an article a paragraph beside the <h1> does not count, because it is an introduction.
 func (s *survey) leavesHeadline(i, child int32) bool {
 	e := &s.elems[child]
 	if s.h1Block < s.elems[i].first || s.h1Block >= s.elems[i].last || e.first <= s.h1Block && s.h1Block < e.last {

@@ -9,7 +9,8 @@
 // # How a text is divided
 //
 // A heading begins a section. Headings without text between them begin one section together. A
-// passage never has text of two sections, and a section of at most Most words is one passage.
+// passage never has text of two sections, and a section of at most as many words as the limit is
+// one passage.
 //
 // A longer section is cut between blocks, such as paragraphs. The cuts depend on the content and
 // not on the position, so that an edit moves no cut elsewhere. This idea is content-defined
@@ -18,9 +19,9 @@
 // Minimum and maximum sizes then make each cut depend on the previous cut, so an edit can move some
 // of the following cuts. Split has no direction. Each block has a priority, a hash of its words,
 // and the block with the lowest priority is the first place to cut. Then each half that is still
-// too long is cut in the same way, until no piece is longer than Most. The result has the shape of
-// a treap (Seidel and Aragon, "Randomized Search Trees", 1996), which depends on the priorities
-// only. A cut that would leave a piece of less than a quarter of Most is skipped.
+// too long is cut in the same way, until no piece is longer than the limit. The result has the
+// shape of a treap (Seidel and Aragon, "Randomized Search Trees", 1996), which depends on the
+// priorities only. A cut that would leave a piece of less than a quarter of the limit is skipped.
 //
 // The priority of a block is the lowest hash among the hashes of its words, as in the min-wise hashing
 // of Broder (1997). An edit changes it only if it adds or removes the word with the lowest hash. If two
@@ -30,10 +31,11 @@
 // If a piece has no permitted cut between blocks, because a block is too long, it is cut between
 // sentences, or as a last resort between words.
 //
-// Known weaknesses. If an edit changes the priority of a block, or makes a piece longer than Most,
-// or two pieces together shorter, then up to two neighbouring passages change too. Any word that
-// ends with a full stop ends a sentence, so an abbreviation does too. Passages vary in length
-// between a quarter of Most and Most, and short sections give short passages.
+// Known weaknesses. If an edit changes the priority of a block, or makes a piece longer than the
+// limit, or two pieces together shorter than the limit, then up to two neighbouring passages change
+// too. Any word that ends with a full stop ends a sentence, so an abbreviation does too. Passages
+// vary in length between a quarter of the limit and the limit, and short sections give short
+// passages.
 package passage
 
 import (
@@ -175,7 +177,7 @@ type place struct {
 }
 
 // divide returns the index of the first word of each piece, followed by the number of words. No
-// piece has more than most words.
+// piece has more than the given number of words.
 func (s *section) divide(most int) []int {
 	if len(s.words) == 0 {
 		return nil
@@ -228,7 +230,8 @@ func (s *section) appendPlaces(places []place, from, to int, begins func(i int) 
 	return places
 }
 
-// fewWords is the minimum number of words on which a priority depends, unless the text ends before.
+// fewWords is the minimum number of words on which a priority depends; for a shorter block, the
+// words after it are included.
 const fewWords = 4
 
 // priority returns the priority of words[from:to], which is the four lowest hashes of its words.
