@@ -14,8 +14,8 @@ import (
 // On some pages, scripts produce text that is not in the HTML. A page needs scripts if it has a
 // script, its main text has fewer than fewWords words, and one of these conditions holds:
 //
-//   - [NeedsRoot]: the element into which a framework writes the page is empty, or all of <body> is. Empty means
-//     fewer than drawnWords words, and no link.
+//   - [NeedsRoot]: the element into which a framework writes the page has fewer than drawnWords
+//     words and no link, or <body> has no content at all.
 //   - [NeedsData]: the text is in JSON that the scripts of the page read.
 //   - [NeedsNoscript]: a <noscript> right below <body> asks for JavaScript, and the page has no link or
 //     fewer than drawnWords words of main text. The notice of javadoc does not count.
