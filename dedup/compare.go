@@ -2,8 +2,8 @@ package dedup
 
 import "slices"
 
-// A Comparison holds all measures of two texts. The name of a measure with two directions tells its
-// direction: AInB is the share of A's shingles that B has too.
+// A Comparison holds all measures of two texts. The name of a measure with two directions shows
+// which one it is: AInB is the share of A's shingles that B has too.
 type Comparison struct {
 	ShinglesA, ShinglesB int // number of distinct shingles in each text
 	Common               int // number of distinct shingles that both texts have

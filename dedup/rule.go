@@ -156,10 +156,10 @@ type Candidate struct {
 // Shortlist selects, in place, the candidates that are worth an exact comparison with a page of the
 // given number of words. These are the best candidates whose estimate is at least the similarity
 // minus three standard errors. Ties go to the earliest. Texts that resemble each other are about
-// equally long, so the length of the page tells how many candidates have [MaxVerifyWords] words.
-// The result has at most that many candidates, but at least one and at most [MaxVerify]. It may
-// lack the page's best leader, if the estimate for that leader is too low or many others have
-// better estimates. With [Rule.Contained], no estimate is too low, and the length of the page tells
+// equally long, so the length of the page tells how many candidates have [MaxVerifyWords] words in
+// total. The result has at most that many candidates, but at least one and at most [MaxVerify]. It
+// may lack the page's best leader, if the estimate for that leader is too low or many others have
+// better estimates. With [Rule.Contained], no estimate is too low, and the length of the page says
 // nothing about the candidates. So the caller must stop after [MaxVerifyWords] words.
 func (r Rule) Shortlist(all []Candidate, words int) []Candidate {
 	least := r.Similarity - 3*StandardError(r.Similarity)

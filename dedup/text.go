@@ -25,7 +25,7 @@ import (
 //     rules, and .003 with ours.
 //   - Every apostrophe is written ', since typewriters and typesetters spell one
 //     word differently.
-//   - Scripts without spaces between words (Han, Kana, Thai, Lao, Khmer) give a token for each
+//   - Scripts without spaces between words (Han, Kana, Thai, Lao, Khmer) produce a token for each
 //     character, with the marks that belong to it. So does Hangul, whose words carry endings that
 //     change.
 //

@@ -18,7 +18,7 @@ import (
 // A textArchive writes documents as WET.
 type textArchive struct {
 	to *warc.Writer
-	// This tells whether the record at the beginning of the archive was written.
+	// This tells whether the record at the beginning of the archive has been written.
 	begun bool
 }
 

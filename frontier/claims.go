@@ -100,9 +100,9 @@ func (c *Claims) Expire(now time.Time) (hosts []string) {
 // Others returns the number of hosts that workers other than the named one have claimed.
 func (c *Claims) Others(worker string) int { return len(c.held) - c.workers[worker] }
 
-// Share records that worker asks for hosts at now, and returns the fields Share and Workers of its
-// [Grant]. The argument waiting is the number of unclaimed hosts that have URLs, as in
-// Grant.Waiting. Call Share after the worker has received its hosts.
+// Share records that worker asked for hosts at the time now, and returns the fields Share and
+// Workers of its [Grant]. The argument waiting is the number of unclaimed hosts that have URLs, as
+// in Grant.Waiting. Call Share after the worker has received its hosts.
 func (c *Claims) Share(worker string, waiting int, now time.Time) (share, workers int) {
 	if c.asked == nil {
 		c.asked = map[string]time.Time{}

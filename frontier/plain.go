@@ -30,7 +30,7 @@ import (
 // Nearly all links are shorter.
 const maxPlain = maxSlashes
 
-// These bits tell, for each byte, in which components of a URL the byte is kept unchanged.
+// For each byte, these bits say in which components of a URL it is kept unchanged.
 const (
 	inPath     = 1 << iota // may occur unchanged in a path, by the path percent-encode set of the URL Standard; dots are checked separately
 	inQuery                // may occur unchanged in a query, by the special-query percent-encode set

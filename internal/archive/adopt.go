@@ -40,7 +40,7 @@ var (
 // A LeftOpen is an archive file that was not closed: a process is writing it, or was killed.
 type LeftOpen struct {
 	Worker string // name of the worker whose process writes or wrote the file
-	Name   string // name that the file gets when it is closed
+	Name   string // name that the file will have once it is closed
 	mark   *mark
 }
 
