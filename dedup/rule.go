@@ -57,7 +57,8 @@ func (r Rule) Set(t *Text) Set { return r.Shingling.Set(t) }
 
 // Short reports whether a text with the given number of tokens is too short to be compared. A text
 // without tokens is always too short, because any two empty texts have resemblance 1. With
-// [Rule.Contained], so is a text of fewer than six words, because such a text is in many others.
+// [Rule.Contained], so is a text of fewer than six words, because such a text occurs in many
+// others.
 func (r Rule) Short(tokens int) bool { return tokens < r.leastWords() }
 
 // leastWords returns the number of words of the shortest text that is compared.

@@ -29,7 +29,7 @@ import (
 //     character, with the marks that belong to it. So does Hangul, whose words carry endings that
 //     change.
 //
-// Nearly all words of the web are plain runs of Latin, Greek or Cyrillic letters. asciiWords reads
+// Nearly all words on the web are plain runs of Latin, Greek or Cyrillic letters. asciiWords reads
 // ASCII words by blocks, and plainWord reads words of the other alphabets by table. If neither can
 // read a word, the full rules read it again from its first byte. The tests compare the three with
 // each other.

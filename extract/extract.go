@@ -16,7 +16,7 @@
 //
 //   - block: one line of the page's text, such as a paragraph, a heading, a list item or a table row.
 //   - box: an element that begins and ends a line, such as <div> or <ul>, but not <b> or <a>.
-//   - running text: blocks of at least ten words of which less than half are links.
+//   - running text: blocks of at least ten words that have less than half of their bytes in links.
 //   - weight: the number of bytes of text outside links; those of running text count eight times.
 //   - root: the box that holds the main text. The rest of the page is boilerplate.
 //   - mark: the reason why a box may be boilerplate, such as class="sidebar".

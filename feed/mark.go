@@ -18,7 +18,7 @@ type mark struct {
 	Cursor store.Cursor `json:"cursor"`         // position after the last page that was written or skipped
 	Offset int64        `json:"offset"`         // size of the file in bytes
 	Tail   dedup.Hash   `json:"tail,omitzero"`  // hash of the last bytes before Offset, at most tailSize bytes
-	First  dedup.Hash   `json:"first,omitzero"` // ID of the page of the file's first line; the zero value means that the file has no line
+	First  dedup.Hash   `json:"first,omitzero"` // ID of the page in the file's first line; the zero value means that the file has no line
 }
 
 const (

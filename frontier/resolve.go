@@ -23,7 +23,7 @@ type Base struct {
 // NewBase returns the base of the page at pageURL. The argument baseHref is the href of its first
 // <base> element, or "" if it has none. As in a browser, baseHref may be relative, and is ignored
 // if it is not a URL (HTML Standard 4.2.3). Unlike in a browser, it is also ignored if its scheme
-// is not http or https, because a page that was saved to a disk may have a base with the scheme
+// is not http or https, because a page that was saved to disk may have a base with the scheme
 // file:. The errors are those of [Canonical] for pageURL.
 func NewBase(pageURL, baseHref string) (*Base, error) {
 	page, err := Canonical(pageURL)

@@ -98,9 +98,9 @@ func unquoted(token string) string {
 	return strings.Trim(unescaped(strings.TrimSuffix(token[1:], quote)), space)
 }
 
-// unescaped replaces escapes: a backslash with up to six hexadecimal digits and one white-space
-// character is that code point, a backslash before a line end is nothing, and a backslash before
-// any other character is that character.
+// unescaped replaces escapes. A backslash with up to six hexadecimal digits and one white-space
+// character becomes that code point. A backslash before a line end is removed. A backslash before
+// any other character becomes that character.
 func unescaped(s string) string {
 	if !strings.Contains(s, `\`) {
 		return s
