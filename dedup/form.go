@@ -38,9 +38,9 @@ const Plain Form = 0
 
 const (
 	NoFunction   Form = 1 << iota // prepositions, conjunctions, particles, articles and pronouns are dropped
-	NoAdjectives                  // adjectives are dropped: by list in English, elsewhere by endings and short lists
-	Singular                      // plural nouns become singular: by endings and short lists
-	Stem                          // words are reduced to their stems: by Snowball's algorithms, in Polish and Ukrainian by endings
+	NoAdjectives                  // adjectives are dropped: in English by a list, in other languages by endings and short lists
+	Singular                      // plural nouns become singular, by endings and short lists
+	Stem                          // words are reduced to their stems, by Snowball's algorithms, or by endings in Polish and Ukrainian
 )
 
 var forms = []struct {
@@ -120,8 +120,7 @@ func (t *Text) ReadForm(text []byte, form Form, lang string) {
 	t.other, t.otherEnds = plain, ends
 }
 
-// of returns the token word, from a text in language lang, as f changes it. It returns "" if f
-// removes the token.
+// of applies f to the token word of a text in language lang. It returns "" if f removes the token.
 func (f Form) of(word, lang string) string {
 	if f&NoFunction != 0 {
 		word = language.Elide(lang, word)

@@ -28,7 +28,7 @@ type ProfileInput struct {
 // A ProfileResult is the result of a profile for two texts.
 type ProfileResult struct {
 	Profile string  `json:"profile"`
-	Score   float64 `json:"score"` // score in the unit of the system
+	Score   float64 `json:"score"` // score, in the unit that the system uses
 	Unit    string  `json:"unit"`  // "share", 0 to 1, or "percent", 0 to 100
 	A       int     `json:"shingles_a"`
 	B       int     `json:"shingles_b"`

@@ -43,8 +43,8 @@ const (
 )
 
 // The table of Recurring has bucketsPerPage buckets of one byte for each page, and at most
-// bucketsMost, which is 16 MiB. For example, a million pages of fifty blocks each put three blocks
-// in a bucket.
+// bucketsMost, which is 16 MiB. For example, a million pages of fifty blocks each put about three
+// blocks in each bucket.
 const (
 	bucketsPerPage = 256
 	bucketsMost    = 1 << 24

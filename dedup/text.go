@@ -148,8 +148,8 @@ func (t *Text) chars() []uint64 {
 // or markup have the same hash.
 func (t *Text) Hash() Hash { return HashOf(t.canon) }
 
-// end records a new token: the bytes of canon from start on. Unless the token is the first one, the
-// byte at start is the space before the token and is not part of it.
+// end records a new token: canon[start:]. Unless the token is the first one, the byte at start is
+// the space before the token and is not part of it.
 func (t *Text) end(start int) {
 	if len(t.tokens) > 0 {
 		start++
@@ -167,8 +167,8 @@ func (t *Text) separated() []byte {
 	return t.canon
 }
 
-// hashToken returns the 64-bit hash of a token: the bytes of canon from start on. A token of up to
-// eight bytes fits in 64 bits, and mix is a permutation, so two such tokens never have the same hash.
+// hashToken returns the 64-bit hash of a token: canon[start:]. A token of up to eight bytes fits in
+// 64 bits, and mix is a permutation, so two different tokens of this kind never have the same hash.
 // Longer tokens are hashed by xxh3.
 func hashToken(canon []byte, start int) uint64 {
 	n := len(canon) - start

@@ -54,9 +54,9 @@ type Tuned struct {
 //
 // If ways have the same F1, resemblance over words in the form "plain" comes first, because a crawl
 // uses it by default. If ways are still equal, the way with the widest range of equally good
-// thresholds comes first. It separates duplicates from other pages most clearly. Then the longer
-// shingle comes first, because unrelated pages share fewer long shingles by chance. Otherwise the
-// order of ways is kept.
+// thresholds comes first. Such a way separates duplicates from other pages most clearly. Then the
+// longer shingle comes first, because unrelated pages share fewer long shingles by chance.
+// Otherwise the order of ways is kept.
 func Tune(ways []Way, scores [][]Scored, thresholds []float64) []Tuned {
 	all := make([]Tuned, len(ways))
 	for i, w := range ways {

@@ -21,7 +21,7 @@ type Method string
 
 const (
 	ByText  Method = "text"  // page and leader have the same canonical text
-	ByBands Method = "bands" // the sketches of the page and its leader have an equal band of minima
+	ByBands Method = "bands" // the sketches of the page and its leader have at least one band of minima in common
 	BySuper Method = "super" // at least two of the six super-shingles of the page and its leader are equal
 	ByMega  Method = "mega"  // at least one of the fifteen mega-shingles of the page and its leader is equal
 	ByRuns  Method = "runs"  // the leader has enough of the page's sampled runs of six words

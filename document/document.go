@@ -149,7 +149,7 @@ func NewReader(opt Options) *Reader {
 	return &Reader{opt: opt}
 }
 
-// Close stops the PDF engine. No other method may be running, or be called later.
+// Close stops the PDF engine. No other method may be running then, or be called afterwards.
 func (r *Reader) Close() error {
 	if r == nil || r.engine == nil {
 		return nil
@@ -177,8 +177,8 @@ func (r *Reader) Cost(body []byte) int64 {
 	return chapterTree
 }
 
-// AtOnce returns the number of PDF files that can be read at the same time. Further files wait. It
-// returns 0 for a nil Reader.
+// AtOnce returns the number of PDF files that can be read at the same time. Other files wait their
+// turn. It returns 0 for a nil Reader.
 func (r *Reader) AtOnce() int {
 	if r == nil {
 		return 0
@@ -187,8 +187,8 @@ func (r *Reader) AtOnce() int {
 	return int(n)
 }
 
-// instances returns the number n of PDF files that can be read at the same time, and the bytes of
-// memory for each.
+// instances returns the number n of PDF files that can be read at the same time, and the memory for
+// each in bytes.
 func (r *Reader) instances() (n, memory int64) {
 	n = min(max(1, r.opt.Memory/enoughInstance), int64(runtime.GOMAXPROCS(0)))
 	return n, max(leastInstance, min(r.opt.Memory/n, mostInstance))

@@ -4,8 +4,8 @@ package extract
 //
 // Below an article, templates show other articles of the site. Each is a card: a small box with a
 // headline that is a link, one or two lines of description, and a date. A row is a box that
-// contains several cards of the same class and little else. Rows are recognized by this shape,
-// without a class name.
+// contains several cards of the same class and little else. Rows are recognized by this shape, not
+// by a class name.
 //
 // An article may itself be a list of such boxes, such as "10 books to read". So a row stays if its
 // box also contains paragraphs, if much text follows it, or if little text precedes it. Rows are

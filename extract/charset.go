@@ -348,8 +348,8 @@ func readsAsText(sample []byte) bool {
 	return letters > 0 && wrong*20 <= letters
 }
 
-// untagged returns the text of a page without tags, scripts and styles, up to about guessed bytes.
-// The encoding is not known yet, so only ASCII bytes are interpreted.
+// untagged returns the text of a page without tags, scripts and styles, cut to about 32 KB (see
+// guessed). The encoding is not known yet, so only ASCII bytes are interpreted.
 func untagged(body []byte) []byte {
 	var text []byte
 	z := html.NewTokenizer(bytes.NewReader(body))

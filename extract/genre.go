@@ -122,8 +122,8 @@ func isCart(value string) bool {
 	return strings.Contains(value, "addtocart") || strings.Contains(value, "addtobasket") || strings.HasSuffix(value, "/cart/add")
 }
 
-// sells reports whether the page sells one product. Then it has one to three controls for the cart.
-// A list of products has one control for each product.
+// sells reports whether the page sells one product. Such a page has one to three controls for the
+// cart. A list of products has one control for each product.
 func (g *genre) sells() bool { return 1 <= g.carts && g.carts <= 3 }
 
 func containsAny(s string, parts []string) bool {

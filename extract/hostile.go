@@ -77,7 +77,7 @@ type growth struct {
 	limit int64
 
 	weighed int64 // size of the tree when it was last measured
-	since   int64 // upper bound of the bytes that were added after the last measurement
+	since   int64 // upper bound on the number of bytes that were added after the last measurement
 	copied  int64 // number of bytes of unfinished tokens that the tokenizer has moved
 	nodes   int64 // total number of nodes that were measured
 	last    int   // size of the last piece in bytes
@@ -226,7 +226,7 @@ func (g *growth) noneActive() bool {
 // weightOf returns the size in bytes of a copied element with the given number of attributes.
 func weightOf(attrs int) int64 { return nodeBytes + attrBytes*int64(attrs) }
 
-// separators returns an upper bound for the number of attributes in a piece. It counts the bytes
+// separators returns an upper bound on the number of attributes in a piece. It counts the bytes
 // that can precede an attribute.
 func separators(piece []byte) (n int) {
 	for _, b := range []string{" ", "\n", "\t", "\r", "\f", "/", `"`, "'"} {
@@ -327,8 +327,8 @@ func quiet(text []byte) (length, tags int, cut bool) {
 	return 0, 0, true
 }
 
-// nests reports whether the parser inserts an element into the open elements without closing any.
-// An <a> or <nobr> inside another one closes the outer one, so it does not nest.
+// nests reports whether the parser adds an element to the open elements without closing any. An <a>
+// or <nobr> inside another one closes the outer one, so it does not nest.
 func nests(name []byte, open [][]byte) bool {
 	if bytes.EqualFold(name, []byte("span")) {
 		return true
@@ -351,7 +351,7 @@ func tagName(tag []byte) (name []byte, closing bool, rest []byte) {
 	return rest[:i], closing, rest[i:]
 }
 
-// firstTag returns the offset at which the first tag can begin, without the tag that is already
+// firstTag returns the offset at which the first tag can begin, apart from the tag that is already
 // being read. Inside a script, the first tag is the end tag of the script.
 func (g *growth) firstTag(pending, end int) int {
 	ending := "</" + *g.raw

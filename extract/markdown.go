@@ -80,8 +80,8 @@ func (d *Document) Release() {
 	}
 }
 
-// MarkdownOptions select the content of the Markdown. The zero value gives the text with its links
-// and without pictures.
+// MarkdownOptions select the content of the Markdown. The zero value selects the text with its
+// links and without pictures.
 type MarkdownOptions struct {
 	// Pictures includes the pictures of the main text, each address once. Pictures with alt="" are
 	// left out, because they are decoration.
@@ -219,7 +219,7 @@ func (m *markdown) line(nodes []placed) {
 	m.put(containers(n), guardStart(text), true)
 }
 
-// headingLine returns a Markdown heading of a level from 1 to 6.
+// headingLine returns a Markdown heading of the given level, 1 to 6.
 func headingLine(level int, text string) string {
 	if strings.HasSuffix(text, "#") {
 		text = strings.TrimSuffix(text, "#") + `\#` // Markdown ignores a "#" at the end of a heading

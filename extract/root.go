@@ -158,8 +158,8 @@ func (s *survey) isRowOfPosts(i int32) bool {
 }
 
 // foremost returns the heaviest outermost element with a hint, if each other such element has less
-// than a fifth of its weight. Otherwise it returns -1. So it finds an article among cards, but no
-// single post of a thread.
+// than a fifth of its weight. Otherwise it returns -1. So it finds an article among cards, but does
+// not pick one post of a thread.
 func (s *survey) foremost(hint rootHint) int32 {
 	found, most, next := int32(-1), 0, 0
 	for i := int32(0); i < int32(len(s.elems)); {
@@ -473,8 +473,8 @@ func (s *survey) span(root int32) (from, to, first, last int32) {
 
 // isChapter reports whether a child of element i is a section of a chapter: element i begins with a
 // heading and has running text before the child, and the child begins with a heading of a lower
-// level. It is false on articles, which have their introduction before the child, while copies of
-// the article lack it.
+// level. It is false on articles, where the text before the child is an introduction that copies of
+// the article lack.
 func (s *survey) isChapter(i, child int32) bool {
 	first := s.elems[child].first
 	if s.isArticle() || !s.isHeaded(i) || !s.isHeaded(child) || s.total(s.elems[i].first, first).runs == 0 {

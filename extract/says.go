@@ -11,8 +11,8 @@ import (
 	"skink/extract/node"
 )
 
-// These are limits of a Document. The texts of links and headings are limited in bytes. A longer
-// link is a card or a paragraph, and its first words suffice to identify it.
+// These are limits on the contents of a Document. The texts of links and headings are limited in
+// bytes. A longer link is a card or a paragraph, and its first words suffice to identify it.
 const (
 	maxLinkText   = 100
 	maxHeading    = 300

@@ -12,8 +12,8 @@ import (
 // # WET
 //
 // In a WET archive each page has two records. A conversion record contains the main text. A
-// metadata record, which refers to the first, contains as JSON all other fields of the page's
-// [Document], such as the verdict.
+// metadata record, which refers to the first, contains all other fields of the page's [Document],
+// such as the verdict, as JSON.
 
 // A textArchive writes documents as WET.
 type textArchive struct {
@@ -22,8 +22,8 @@ type textArchive struct {
 	begun bool
 }
 
-// newTextArchive returns a writer of WET. If packed is true, each record is a gzip member of its
-// own; otherwise nothing is compressed.
+// newTextArchive returns a WET writer. If packed is true, each record is a gzip member of its own;
+// otherwise nothing is compressed.
 func newTextArchive(w io.Writer, packed bool) *textArchive {
 	return &textArchive{to: warc.NewWriter(w, warc.Options{Plain: !packed})}
 }
@@ -56,8 +56,8 @@ func (a *textArchive) write(d *Document) error {
 	return a.to.Write(about)
 }
 
-// oneLine replaces the characters that must not be in a header of a record, but may be in the name
-// of a file.
+// oneLine replaces the characters that must not occur in a record header, but may occur in a file
+// name.
 var oneLine = strings.NewReplacer("\r", "%0D", "\n", "%0A", "\x00", "%00")
 
 // notInLang reports whether r is not allowed in a language tag. It is needed because pages may

@@ -8,10 +8,10 @@ import (
 
 // Claims records which worker has claimed which host, and until when. It is for frontiers that keep
 // claims in memory. It does not know the URLs of a host: when a claim ends, the frontier must make
-// the URLs that the worker took available again. The zero value has no claims. Only one goroutine
+// available again the URLs that the worker took. The zero value has no claims. Only one goroutine
 // at a time may use it.
 type Claims struct {
-	token   uint64               // token of the claim that was made last
+	token   uint64               // token of the latest claim
 	held    map[string]*holder   // valid claims by host
 	workers map[string]int       // number of hosts that each worker has claimed
 	asked   map[string]time.Time // time at which each worker last asked for hosts

@@ -43,7 +43,7 @@ type Options struct {
 	Instances int           // number of files that can be read at the same time, at least 1
 	Memory    int64         // memory limit of an instance in bytes
 	Timeout   time.Duration // time limit for reading one file
-	Cache     string        // folder for the cached compiled program; if "", the program is compiled at each start
+	Cache     string        // folder for the cached compiled program; "" means that the program is compiled at each start
 }
 
 // A File holds the text and the metadata of a PDF file, with the metadata as written in the file.

@@ -49,7 +49,7 @@ const (
 type Piece struct {
 	Text string
 	Kind Relation
-	Move int // number of the move, from 1; equal in both texts; 0 if the piece has not moved
+	Move int // number of the move, from 1, the same in both texts; 0 if the piece has not moved
 }
 
 // A Block is a line of a text.

@@ -95,7 +95,6 @@ func markName(worker string) string {
 // "skink-20261124093000-00003.warc.gz".
 func (m *mark) name() string { return fmt.Sprintf("%s-%05d.warc.gz", m.Crawl, m.Serial) }
 
-// path returns the path of a file of the archive.
 func (a *Archive) path(name string) string { return filepath.Join(a.dir, name) }
 
 const opening = corpus.Opening

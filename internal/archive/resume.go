@@ -54,8 +54,8 @@ func Open(ctx context.Context, dir string, s RecordStore, opt Options) (a *Archi
 	return a, lost, nil
 }
 
-// FolderOf returns the folder of the archive that a worker writes. The store s keeps the name of that
-// folder. If there is no archive, FolderOf returns "".
+// FolderOf returns the folder of a worker's archive, as recorded in the store s. It returns "" if
+// there is no archive.
 func FolderOf(ctx context.Context, s store.MetaReader, worker string) (dir string, err error) {
 	m, err := readMark(ctx, s, worker)
 	if err != nil || m == nil {

@@ -116,7 +116,7 @@ type upload struct {
 	part   bytes.Buffer         // bytes that have not been sent yet
 	id     string               // id of the multipart upload; "" means that none has been started
 	parts  []minio.CompletePart // parts that the server has received
-	sent   int64                // bytes that were passed to Write
+	sent   int64                // number of bytes that were passed to Write
 	failed error                // first error of Write
 }
 

@@ -36,7 +36,7 @@ func New() (*Server, error) {
 	return s, backend.CreateBucket(s.Bucket)
 }
 
-// Start starts a server. It ends with the test.
+// Start starts a server. The server stops when the test ends.
 func Start(t testing.TB) *Server {
 	t.Helper()
 	s, err := New()
